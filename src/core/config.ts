@@ -1,0 +1,76 @@
+/** What a session can be told: its configuration, on the wire and inside. */
+import * as v from "valibot";
+import type { Known } from "./known.js";
+
+export const Mode = v.picklist(["default", "auto_edit", "plan", "yolo"]);
+export type Mode = v.InferOutput<typeof Mode>;
+
+export const Thinking = v.picklist(["disabled", "enabled", "low", "medium", "high", "deep", "max"]);
+export type Thinking = v.InferOutput<typeof Thinking>;
+
+/** `Tool` or `Tool(pattern)`; exactly one of the three keys. Deny beats ask beats allow, whatever their order. */
+export const Rule = v.union([
+  v.strictObject({ deny: v.string() }),
+  v.strictObject({ ask: v.string() }),
+  v.strictObject({ allow: v.string() }),
+]);
+export type Rule = v.InferOutput<typeof Rule>;
+
+/** A tool that the host runs: calls of it go out as `host.request` of kind "tool". */
+export const HostTool = v.looseObject({
+  name: v.string(),
+  description: v.optional(v.string()),
+  parameters: v.optional(v.record(v.string(), v.unknown())),
+});
+export type HostTool = Known<v.InferOutput<typeof HostTool>>;
+
+const Where = v.picklist(["local", "host"]);
+
+/** An MCP server of the session: a command, an address, or `host` for one that is spoken over `host.request`. */
+export const McpServer = v.looseObject({
+  type: v.optional(v.string()),
+  command: v.optional(v.string()),
+  args: v.optional(v.array(v.string())),
+  env: v.optional(v.record(v.string(), v.string())),
+  url: v.optional(v.string()),
+  headers: v.optional(v.record(v.string(), v.string())),
+});
+export type McpServer = Known<v.InferOutput<typeof McpServer>>;
+
+/** What a prompt may override for its own turn. */
+export const sampling = {
+  provider: v.optional(v.string()),
+  model: v.optional(v.string()),
+  thinking: v.optional(Thinking),
+  thinkingBudget: v.optional(v.number()),
+  effort: v.optional(v.string()),
+  maxTokens: v.optional(v.number()),
+  temperature: v.optional(v.number()),
+  topP: v.optional(v.number()),
+  stop: v.optional(v.array(v.string())),
+} as const;
+
+/**
+ * `allowedTools` and `disallowedTools` decide which tools exist; `approveTools` names those that run unasked.
+ * `answerSeconds` is how long an approval or a host request waits before its default (deny, error).
+ * `maxTurns` counts model calls within one turn.
+ */
+export const SessionConfig = v.looseObject({
+  ...sampling,
+  cwd: v.optional(v.string()),
+  mode: v.optional(Mode),
+  system: v.optional(v.string()),
+  appendSystem: v.optional(v.string()),
+  allowedTools: v.optional(v.array(v.string())),
+  disallowedTools: v.optional(v.array(v.string())),
+  approveTools: v.optional(v.array(v.string())),
+  rules: v.optional(v.array(Rule)),
+  hostTools: v.optional(v.array(HostTool)),
+  mcpServers: v.optional(v.record(v.string(), McpServer)),
+  workspace: v.optional(v.looseObject({ read: v.optional(Where), write: v.optional(Where), exec: v.optional(Where) })),
+  maxTurns: v.optional(v.number()),
+  contextLimit: v.optional(v.number()),
+  answerSeconds: v.optional(v.number()),
+  streaming: v.optional(v.boolean()),
+});
+export type SessionConfig = Known<v.InferOutput<typeof SessionConfig>>;

@@ -1,0 +1,42 @@
+/** What can go wrong, as data. Inside a room we throw `ParleyError`; across a port a `Fault` travels. */
+import * as v from "valibot";
+import type { Known } from "./known.js";
+
+/**
+ * `code` is one of ours (`protocol`, `config`, `provider`, `tool`, `session`, `launch`, `limit`, `internal`) or a driven agent's own.
+ * `message` is a sentence that names the thing and, where there is one, the remedy.
+ */
+export const Fault = v.looseObject({
+  code: v.string(),
+  message: v.string(),
+  retryable: v.optional(v.boolean()),
+  status: v.optional(v.number()),
+  param: v.optional(v.string()),
+});
+export type Fault = Known<v.InferOutput<typeof Fault>>;
+
+export class ParleyError extends Error {
+  override readonly name = "ParleyError";
+  readonly fault: Fault;
+
+  constructor(fault: Fault, options?: ErrorOptions) {
+    super(fault.message, options);
+    this.fault = fault;
+  }
+}
+
+/** A fault for anything thrown; what is not ours is an `internal` one. */
+export function toFault(thrown: unknown): Fault {
+  if (thrown instanceof ParleyError) return thrown.fault;
+  return { code: "internal", message: messageOf(thrown), retryable: false };
+}
+
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The `code` of a Node system error ("ENOENT"), if it is one. */
+export function systemCode(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error) || !("code" in thrown)) return undefined;
+  return typeof thrown.code === "string" ? thrown.code : undefined;
+}

@@ -1,0 +1,202 @@
+/** Events: what an agent tells. Past tense, `noun.verb`; the schema is the type. Turn-scoped events carry `turn`, others never do. */
+import * as v from "valibot";
+import type { Known } from "./known.js";
+import { SessionConfig } from "./config.js";
+import { Part } from "./content.js";
+import { Fault } from "./errors.js";
+import { metaEntries } from "./meta.js";
+
+function event<T extends string, E extends v.ObjectEntries>(type: T, entries: E) {
+  return v.looseObject({ type: v.literal(type), ...metaEntries, ...entries });
+}
+
+const text = v.string();
+
+/** How a process or connection ended. */
+export const Closed = v.looseObject({
+  code: v.optional(v.nullable(v.number())),
+  signal: v.optional(v.nullable(text)),
+  timedOut: v.optional(v.boolean()),
+  reason: v.optional(text),
+});
+export type Closed = Known<v.InferOutput<typeof Closed>>;
+
+/** Token counts, disjoint: `input` is uncached input, `output` does not include `reasoning`. */
+export const Usage = v.looseObject({
+  input: v.number(),
+  output: v.number(),
+  cacheRead: v.optional(v.number()),
+  cacheWrite: v.optional(v.number()),
+  reasoning: v.optional(v.number()),
+});
+export type Usage = Known<v.InferOutput<typeof Usage>>;
+
+export const Category = v.picklist(["info", "edit", "exec", "mcp"]);
+export type Category = v.InferOutput<typeof Category>;
+
+export const Call = v.looseObject({
+  id: text,
+  name: text,
+  args: v.optional(v.record(v.string(), v.unknown())),
+  category: v.optional(Category),
+  title: v.optional(text),
+  paths: v.optional(v.array(text)),
+  preview: v.optional(v.array(Part)),
+});
+export type Call = Known<v.InferOutput<typeof Call>>;
+
+/** What a session is now; `ready` and `updated` say the same. */
+const sessionEntries = {
+  sessionId: v.optional(text),
+  name: v.optional(text),
+  config: v.optional(SessionConfig),
+  capabilities: v.optional(v.record(v.string(), v.unknown())),
+} as const;
+
+/** `replay`: that many replayed events follow. `gap`: the oldest asked for are no longer held. */
+const SessionReady = event("session.ready", {
+  ...sessionEntries,
+  version: v.optional(text),
+  replay: v.optional(v.union([v.number(), v.literal(true)])),
+  gap: v.optional(v.boolean()),
+});
+const SessionUpdated = event("session.updated", sessionEntries);
+const SessionEnded = event("session.ended", { exit: v.optional(Closed) });
+
+/** The whole agent is gone; nothing follows. */
+const AgentClosed = event("closed", Closed.entries);
+
+const TurnStarted = event("turn.started", {});
+
+/** `finish` is the model's own stop reason ("stop", "length", "max_turns", …); `fault` tells why a turn failed. */
+const TurnEnded = event("turn.ended", {
+  outcome: v.picklist(["completed", "interrupted", "failed"]),
+  finish: v.optional(text),
+  reason: v.optional(text),
+  usage: v.optional(Usage),
+  fault: v.optional(Fault),
+});
+
+const done = { text, streamed: v.optional(v.literal(true)) } as const;
+const TextDelta = event("text.delta", { text });
+const TextDone = event("text.done", done);
+const ThinkingDelta = event("thinking.delta", { text });
+const ThinkingDone = event("thinking.done", done);
+
+/** What the user said, in a replay only. */
+const UserMessage = event("user.message", { parts: v.array(Part) });
+
+const ToolRequested = event("tool.requested", { call: Call });
+
+/** A piece of a call's arguments, as JSON text. */
+const ToolDelta = event("tool.delta", { call: text, name: v.optional(text), text });
+
+/** `args` only when the host changed them. */
+const ToolStarted = event("tool.started", { call: text, args: v.optional(v.record(v.string(), v.unknown())) });
+const ToolProgress = event("tool.progress", {
+  call: text,
+  text: v.optional(text),
+  channel: v.optional(v.picklist(["stdout", "stderr"])),
+  parts: v.optional(v.array(Part)),
+});
+const ToolEnded = event("tool.ended", {
+  call: text,
+  status: v.picklist(["ok", "failed", "denied", "cancelled"]),
+  output: v.optional(v.array(Part)),
+  reason: v.optional(text),
+});
+
+/** `deadline` is absolute (milliseconds since 1970): then the calls are denied. */
+const ApprovalRequested = event("approval.requested", {
+  calls: v.array(Call),
+  message: v.optional(text),
+  deadline: v.optional(v.number()),
+});
+
+/** `data` by kind: tool {name, args} · hook {callback, input} · mcp {server, message} · fs {do, …} · terminal {do, …}. */
+const HostRequest = event("host.request", {
+  request: text,
+  kind: v.picklist(["tool", "hook", "mcp", "fs", "terminal"]),
+  call: v.optional(text),
+  data: v.optional(v.unknown()),
+  deadline: v.optional(v.number()),
+});
+const HostSettled = event("host.settled", { request: text, ok: v.boolean(), reason: v.optional(text) });
+
+const UsageReported = event("usage", {
+  scope: v.picklist(["call", "turn", "session"]),
+  usage: Usage,
+  context: v.optional(v.looseObject({ used: v.number(), limit: v.number() })),
+  cost: v.optional(v.number()),
+});
+
+const Compaction = event("compaction", {
+  phase: v.picklist(["started", "ended", "failed"]),
+  before: v.optional(v.number()),
+  after: v.optional(v.number()),
+  summary: v.optional(text),
+});
+
+/** For people. `block` groups notices under the first of that name. */
+const Notice = event("notice", {
+  level: v.picklist(["debug", "info", "warning", "error"]),
+  text,
+  kind: v.optional(text),
+  source: v.optional(text),
+  block: v.optional(text),
+  data: v.optional(v.unknown()),
+});
+
+const Listed = v.array(v.looseObject({ name: text, description: v.optional(text), scope: v.optional(text) }));
+const CatalogUpdated = event("catalog.updated", {
+  whole: v.boolean(),
+  skills: v.optional(Listed),
+  subagents: v.optional(Listed),
+  mcpServers: v.optional(Listed),
+  commands: v.optional(Listed),
+});
+
+/** The answer to an op: `to` is its type, `parent` its id. An op that fails is answered here and never by `error`. */
+const Reply = event("reply", {
+  to: text,
+  status: v.picklist(["ok", "noop", "loading", "error"]),
+  fault: v.optional(Fault),
+  data: v.optional(v.unknown()),
+});
+
+/** Something failed that no op asked for. In a turn it tells why; `turn.ended` still follows. */
+const ErrorRaised = event("error", { fault: Fault, fatal: v.optional(v.boolean()) });
+
+const Other = event("other", { name: text, data: v.optional(v.unknown()) });
+
+export const Event = v.variant("type", [
+  SessionReady,
+  SessionUpdated,
+  SessionEnded,
+  AgentClosed,
+  TurnStarted,
+  TurnEnded,
+  TextDelta,
+  TextDone,
+  ThinkingDelta,
+  ThinkingDone,
+  UserMessage,
+  ToolRequested,
+  ToolDelta,
+  ToolStarted,
+  ToolProgress,
+  ToolEnded,
+  ApprovalRequested,
+  HostRequest,
+  HostSettled,
+  UsageReported,
+  Compaction,
+  Notice,
+  CatalogUpdated,
+  Reply,
+  ErrorRaised,
+  Other,
+]);
+export type Event = Known<v.InferOutput<typeof Event>>;
+export type EventType = Event["type"];
+export type EventOf<T extends EventType> = Extract<Event, { type: T }>;

@@ -1,0 +1,101 @@
+/** Ops: what a host can ask of an agent. Imperative, `noun.verb`; the schema is the type. */
+import * as v from "valibot";
+import type { Known } from "./known.js";
+import { HostTool, SessionConfig, sampling } from "./config.js";
+import { Part } from "./content.js";
+import { metaEntries } from "./meta.js";
+
+function op<T extends string, E extends v.ObjectEntries>(type: T, entries: E) {
+  return v.looseObject({ type: v.literal(type), ...metaEntries, ...entries });
+}
+
+const text = v.string();
+const unixMillis = v.number();
+
+/** `session` is the handle that later ops use; `sessionId` is the agent's own name for a stored session. */
+const SessionOpen = op("session.open", {
+  session: text,
+  open: v.picklist(["new", "resume", "attach"]),
+  sessionId: v.optional(text),
+  after: v.optional(v.looseObject({ seq: v.number() })),
+  name: v.optional(text),
+  config: v.optional(SessionConfig),
+});
+
+const SessionConfigure = op("session.configure", { patch: SessionConfig });
+
+/** Prior context, given before the first prompt. */
+const SessionSeed = op("session.seed", { text });
+
+const SessionClose = op("session.close", {});
+const SessionList = op("session.list", {});
+
+const ProviderSet = op("provider.set", { name: text, baseUrl: v.nullable(text), model: v.optional(text) });
+
+const Overrides = v.looseObject({
+  ...sampling,
+  tools: v.optional(v.array(text)),
+  hostTools: v.optional(v.array(HostTool)),
+});
+
+/** A prompt may carry the id of the turn that it begins. */
+const TurnPrompt = op("turn.prompt", {
+  parts: v.array(Part),
+  from: v.optional(v.picklist(["user", "system", "tool"])),
+  command: v.optional(v.looseObject({ name: text, args: v.optional(text) })),
+  overrides: v.optional(Overrides),
+});
+
+const TurnSteer = op("turn.steer", { parts: v.array(Part) });
+
+/** Without `turn`: whatever runs. With it: that turn, queued or running. */
+const TurnInterrupt = op("turn.interrupt", { reason: v.optional(text) });
+
+export const Answer = v.looseObject({
+  call: text,
+  decision: v.picklist(["allow", "deny"]),
+  grant: v.optional(v.picklist(["call", "tool", "category"])),
+  args: v.optional(v.record(v.string(), v.unknown())),
+  reason: v.optional(text),
+});
+export type Answer = Known<v.InferOutput<typeof Answer>>;
+
+const ApprovalAnswer = op("approval.answer", { answers: v.array(Answer) });
+
+const HostAnswer = op("host.answer", { request: text, ok: v.boolean(), data: v.optional(v.unknown()) });
+
+const CommandSuggest = op("command.suggest", {
+  trigger: v.picklist(["slash", "at"]),
+  text,
+  cursor: v.optional(v.number()),
+  context: v.optional(v.record(v.string(), v.unknown())),
+  cancel: v.optional(v.boolean()),
+});
+
+const Ping = op("ping", { sent: v.optional(unixMillis) });
+
+/** `drained`: no more input comes; what runs and waits may end. `now`: interrupt and leave. */
+const Shutdown = op("shutdown", { when: v.picklist(["now", "drained"]) });
+
+const Other = op("other", { name: text, data: v.optional(v.unknown()) });
+
+export const Op = v.variant("type", [
+  SessionOpen,
+  SessionConfigure,
+  SessionSeed,
+  SessionClose,
+  SessionList,
+  ProviderSet,
+  TurnPrompt,
+  TurnSteer,
+  TurnInterrupt,
+  ApprovalAnswer,
+  HostAnswer,
+  CommandSuggest,
+  Ping,
+  Shutdown,
+  Other,
+]);
+export type Op = Known<v.InferOutput<typeof Op>>;
+export type OpType = Op["type"];
+export type OpOf<T extends OpType> = Extract<Op, { type: T }>;

@@ -1,0 +1,74 @@
+/** What a model is to the engine: one function that streams. Every provider, and the rehearsal model, keeps this contract. */
+import type { Part } from "../../core/content.js";
+import type { Usage } from "../../core/event.js";
+import type { Thinking } from "../../core/config.js";
+
+/** A call that the model made. `args` is what it wrote, parsed; `raw` the text when it was not a JSON object. */
+export interface ModelCall {
+  id: string;
+  name: string;
+  args: Record<string, unknown>;
+  raw?: string;
+}
+
+/** `meta` is the vendor's own (signatures and such), given back unread. */
+export type AssistantBlock =
+  | { type: "text"; text: string; meta?: unknown }
+  | { type: "thinking"; text: string; meta?: unknown }
+  | { type: "call"; call: ModelCall; meta?: unknown };
+
+export interface CallResult {
+  call: string;
+  name: string;
+  parts: Part[];
+  failed: boolean;
+}
+
+/** A conversation: user and tool messages go to the model, assistant ones came from it. */
+export type Message =
+  | { role: "user"; parts: Part[] }
+  | { role: "assistant"; blocks: AssistantBlock[] }
+  | { role: "tool"; results: CallResult[] };
+
+export interface ToolSpec {
+  name: string;
+  description: string;
+  parameters: Record<string, unknown>;
+}
+
+export interface ModelRequest {
+  system: string;
+  messages: readonly Message[];
+  tools: readonly ToolSpec[];
+  maxTokens?: number;
+  temperature?: number;
+  topP?: number;
+  stop?: string[];
+  thinking?: Thinking;
+  thinkingBudget?: number;
+  effort?: string;
+}
+
+export type Finish = "stop" | "tool_calls" | "length" | "refusal" | "content_filter" | "other";
+
+/** `thinking` and `text` come as they stream; `*.end` closes the block that is open and may carry its `meta`. A `call` is whole. */
+export type ModelPart =
+  | { type: "text"; text: string }
+  | { type: "thinking"; text: string }
+  | { type: "text.end" | "thinking.end"; meta?: unknown }
+  | { type: "call.delta"; id: string; name?: string; text: string }
+  | { type: "call"; call: ModelCall; meta?: unknown }
+  | { type: "usage"; usage: Usage }
+  | { type: "finish"; reason: Finish };
+
+export interface Model {
+  readonly provider: string;
+  readonly id: string;
+  /** Tokens that fit, when known. */
+  readonly contextLimit?: number;
+  /**
+   * Streams one response and ends with `finish`. Throws a ParleyError with a `provider` fault (status, retryable) when it fails;
+   * stops at once when the signal is aborted (throwing, or just ending: the engine looks at the signal first).
+   */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+}

@@ -1,0 +1,114 @@
+/** What a tool is. One file a tool; this one holds the contract and the helper that ties a schema to its `run`. */
+import * as v from "valibot";
+import type { Category } from "../../core/event.js";
+import type { Part, TodoItem } from "../../core/content.js";
+import type { Workspace } from "../workspace.js";
+
+export interface ToolResult {
+  parts: Part[];
+  /** The tool ran and tells of a failure; the model sees it. */
+  failed?: boolean;
+}
+
+/** Files that this session has seen, by absolute path: Edit wants the file read, and unchanged since. */
+export interface SeenFiles {
+  note(path: string, stamp: string): void;
+  stampOf(path: string): string | undefined;
+}
+
+export interface SpawnTask {
+  name: string;
+  prompt: string;
+  agent?: string;
+}
+
+export interface SpawnOutcome {
+  name: string;
+  ok: boolean;
+  text: string;
+}
+
+export interface ToolContext {
+  readonly call: string;
+  /** Aborted by an interrupt: end children, stop work; the result is no longer read. */
+  readonly signal: AbortSignal;
+  readonly workspace: Workspace;
+  readonly seen: SeenFiles;
+  /** Characters of output that go to the model and the host. */
+  readonly outputChars: number;
+  /** The absolute path of what the arguments name. Throws when it lies outside the workspace and this call was not approved for that. */
+  locate(path: string): Promise<string>;
+  progress(text: string, channel?: "stdout" | "stderr"): void;
+  /** Keeps a child alive after the call, until the session ends. */
+  adopt(child: { end(graceMs: number): Promise<void>; exited: Promise<unknown> }): void;
+  /** Runs sub-agents; rejects when this agent may not have any. */
+  spawn(tasks: SpawnTask[]): Promise<SpawnOutcome[]>;
+  setTodos(items: TodoItem[]): void;
+}
+
+/** How a call stands to its siblings: `none` touches no files; `shared` may run beside others; `exclusive` may not. */
+export type Access = "none" | "shared" | "exclusive";
+
+export interface Tool {
+  readonly name: string;
+  readonly category: Category;
+  readonly access: Access;
+  /** For the model. */
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  parameters(): Promise<Record<string, unknown>>;
+  /** A sentence saying what is wrong with the arguments, or undefined. */
+  problem(args: Record<string, unknown>): string | undefined;
+  /** One line for people: "Write to src/a.ts". */
+  title(args: Record<string, unknown>): string;
+  /** Paths that the call names, as given; `write` ones are kept in order. */
+  paths(args: Record<string, unknown>): { path: string; write: boolean }[];
+  /** Only with arguments that have no problem. What it throws becomes a failed result. */
+  run(args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
+}
+
+type ArgsSchema = v.GenericSchema<Record<string, unknown>>;
+
+interface ToolDefinition<S extends ArgsSchema> {
+  name: string;
+  category: Category;
+  access: Access;
+  description: string;
+  args: S;
+  title(args: v.InferOutput<S>): string;
+  paths?(args: v.InferOutput<S>): { path: string; write: boolean }[];
+  run(args: v.InferOutput<S>, context: ToolContext): Promise<ToolResult>;
+}
+
+export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>): Tool {
+  const { args: schema, ...rest } = definition;
+  return {
+    ...rest,
+    async parameters() {
+      const { toJsonSchema } = await import("@valibot/to-json-schema");
+      const { $schema: _, ...parameters } = toJsonSchema(schema, { typeMode: "input" });
+      return parameters;
+    },
+    problem(args) {
+      const result = v.safeParse(schema, args);
+      return result.success ? undefined : result.issues.map((issue) => issueText(issue)).join("; ");
+    },
+    title: (args) => parsed(schema, args, definition.title, ""),
+    paths: (args) => (definition.paths === undefined ? [] : parsed(schema, args, definition.paths, [])),
+    run: (args, context) => definition.run(v.parse(schema, args), context),
+  };
+}
+
+function parsed<S extends ArgsSchema, T>(schema: S, args: Record<string, unknown>, use: (args: v.InferOutput<S>) => T, otherwise: T): T {
+  const result = v.safeParse(schema, args);
+  return result.success ? use(result.output) : otherwise;
+}
+
+function issueText(issue: v.BaseIssue<unknown>): string {
+  const path = v.getDotPath(issue);
+  return path === null ? issue.message : `${path}: ${issue.message}`;
+}
+
+export function textResult(text: string, failed = false): ToolResult {
+  return { parts: [{ type: "text", text }], ...(failed && { failed }) };
+}

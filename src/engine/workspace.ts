@@ -1,0 +1,45 @@
+/**
+ * The workspace: the one port through which tools read, write and execute. Here is its contract; local-workspace.ts keeps it on this
+ * machine, and a host that offers its own files and terminals can keep it remotely.
+ */
+
+export interface Place {
+  /** Absolute, every link resolved as far as the path exists. */
+  path: string;
+  /** Whether it lies in the workspace's own tree. */
+  inside: boolean;
+}
+
+export interface FileInfo {
+  kind: "file" | "folder" | "other";
+  size: number;
+  /** Changes whenever the content does, as well as the system can tell. */
+  stamp: string;
+}
+
+export interface ExecRequest {
+  argv: readonly string[];
+  /** Absolute; the workspace's root when absent. */
+  cwd?: string;
+  onOutput(channel: "stdout" | "stderr", text: string): void;
+}
+
+export interface Running {
+  readonly pid: number;
+  readonly exited: Promise<{ code: number | null; signal: string | null }>;
+  /** TERM to the whole tree, KILL after the grace. */
+  end(graceMs: number): Promise<void>;
+}
+
+export interface Workspace {
+  /** Absolute and real. */
+  readonly root: string;
+  resolve(path: string): Promise<Place>;
+  /** Null when there is nothing. */
+  info(path: string): Promise<FileInfo | null>;
+  /** Throws a `tool` fault past `maxBytes`. */
+  read(path: string, maxBytes: number): Promise<Uint8Array>;
+  /** Atomic: a reader sees the old content or the new. Makes parent folders; keeps the mode of an existing file. */
+  write(path: string, data: Uint8Array | string): Promise<void>;
+  exec(request: ExecRequest): Promise<Running>;
+}
