@@ -12,6 +12,8 @@ export const Fault = v.looseObject({
   retryable: v.optional(v.boolean()),
   status: v.optional(v.number()),
   param: v.optional(v.string()),
+  /** Seconds to wait before another try, when the other side said so. */
+  retryAfter: v.optional(v.number()),
 });
 export type Fault = Known<v.InferOutput<typeof Fault>>;
 

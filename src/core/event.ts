@@ -54,7 +54,9 @@ const sessionEntries = {
 } as const;
 
 /** `replay`: that many replayed events follow. `gap`: the oldest asked for are no longer held. */
-const SessionReady = event("session.ready", {
+const SessionReady = v.looseObject({
+  type: v.literal("session.ready"),
+  ...metaEntries,
   ...sessionEntries,
   version: v.optional(text),
   replay: v.optional(v.union([v.number(), v.literal(true)])),

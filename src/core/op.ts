@@ -13,7 +13,9 @@ const text = v.string();
 const unixMillis = v.number();
 
 /** `session` is the handle that later ops use; `sessionId` is the agent's own name for a stored session. */
-const SessionOpen = op("session.open", {
+const SessionOpen = v.looseObject({
+  type: v.literal("session.open"),
+  ...metaEntries,
   session: text,
   open: v.picklist(["new", "resume", "attach"]),
   sessionId: v.optional(text),

@@ -26,7 +26,8 @@ export interface ExecRequest {
 
 export interface Running {
   readonly pid: number;
-  readonly exited: Promise<{ code: number | null; signal: string | null }>;
+  /** The first process has ended and its output is complete. `leftover`: processes that it started still run. */
+  readonly exited: Promise<{ code: number | null; signal: string | null; leftover?: boolean }>;
   /** TERM to the whole tree, KILL after the grace. */
   end(graceMs: number): Promise<void>;
 }

@@ -42,7 +42,7 @@ export interface ToolContext {
   /** Keeps a child alive after the call, until the session ends. */
   adopt(child: { end(graceMs: number): Promise<void>; exited: Promise<unknown> }): void;
   /** Runs sub-agents; rejects when this agent may not have any. */
-  spawn(tasks: SpawnTask[]): Promise<SpawnOutcome[]>;
+  spawn(tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]>;
   setTodos(items: TodoItem[]): void;
 }
 
@@ -53,6 +53,8 @@ export interface Tool {
   readonly name: string;
   readonly category: Category;
   readonly access: Access;
+  /** The host runs it, and can refuse it there. */
+  readonly hosted?: true;
   /** For the model. */
   readonly description: string;
   /** JSON Schema of the arguments. */

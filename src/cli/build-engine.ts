@@ -1,0 +1,32 @@
+/** Settings in, engine out: the composition that every command that runs an agent shares. */
+import type { Agent } from "../core/agent.js";
+import type { SessionConfig } from "../core/config.js";
+import { createEngine } from "../engine/engine.js";
+import { chooseProvider, type Loaded } from "../engine/config.js";
+import { openModel } from "../engine/models/open.js";
+import { VERSION } from "./version.js";
+
+type Env = Record<string, string | undefined>;
+
+export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig = {}): Agent {
+  const { providers, apiKey, baseUrl, limits } = settings;
+  const chosen = chooseProvider(settings, env);
+  return createEngine({
+    defaults: { ...sessionDefaults(settings), ...extra, cwd: settings.workspace },
+    openModel: (config, override) => openModel(config, override, { env, providers, chosen, apiKey, baseUrl }),
+    env,
+    secrets: apiKey === undefined ? [] : [apiKey],
+    outputChars: limits.outputChars,
+    version: VERSION,
+  });
+}
+
+function sessionDefaults(settings: Loaded["settings"]): SessionConfig {
+  const { provider, model, maxTokens, maxTurns, system, appendSystem, mode, approveTools, rules, allowedTools, disallowedTools, thinking, limits } = settings;
+  const config = {
+    provider, model, maxTokens, maxTurns, system, appendSystem, mode, approveTools, rules, allowedTools, disallowedTools, thinking,
+    contextLimit: limits.contextTokens,
+    answerSeconds: limits.approvalSeconds,
+  };
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined));
+}

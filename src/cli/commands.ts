@@ -1,0 +1,119 @@
+/** The commands as data; what each does is loaded when it runs. */
+import type { Loaded } from "../engine/config.js";
+import { loadSettings } from "../engine/config.js";
+import { given, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
+
+export interface Command {
+  /** "" is what runs without a command. */
+  name: string;
+  usage: string;
+  summary: string;
+  details?: string;
+  /** How many words beside the flags. */
+  positionals: number;
+  flags: readonly Flag[];
+  run(parsed: Parsed): Promise<number>;
+}
+
+const DIALECT: Flag = { name: "dialect", value: "ID", help: "the protocol to speak on stdin and stdout: native" };
+const JSON_OUTPUT: Flag = { name: "json", help: "for machines" };
+
+export const COMMANDS: readonly Command[] = [
+  {
+    name: "",
+    usage: "parley [PROMPT] [flags]",
+    summary: "A coding agent for the terminal, and for any program that hosts agents.",
+    details: "With -p, or when stdin is not a terminal: runs one prompt, prints the answer and exits. Without a key the offline rehearsal model answers.",
+    positionals: 1,
+    flags: [
+      { name: "print", short: "p", value: "PROMPT", help: "run one prompt, print the answer, exit (without PROMPT: read it from stdin)" },
+      { name: "json-stream", help: "speak a line protocol on stdin and stdout (with --dialect)" },
+      DIALECT,
+      ...SHARED_FLAGS,
+    ],
+    run: runDefault,
+  },
+  {
+    name: "serve",
+    usage: "parley serve --dialect ID [flags]",
+    summary: "Serves the agent to a host over stdin and stdout.",
+    positionals: 0,
+    flags: [DIALECT, { name: "stdio", help: "over stdin and stdout (the default)" }, ...SHARED_FLAGS],
+    run: (parsed) => runServe(parsed),
+  },
+  {
+    name: "schema",
+    usage: "parley schema [DIALECT]",
+    summary: "The JSON Schema of every message of a dialect, both directions (default: native).",
+    positionals: 1,
+    flags: [],
+    async run({ positionals: [id = "native"] }) {
+      const { schemaOf } = await import("./schema.js");
+      return print(`${JSON.stringify(await schemaOf(id), null, 2)}\n`);
+    },
+  },
+  {
+    name: "config",
+    usage: "parley config [flags]",
+    summary: "The effective configuration, and where each value came from.",
+    positionals: 0,
+    flags: [JSON_OUTPUT, ...SHARED_FLAGS],
+    async run(parsed) {
+      const loaded = await load(parsed);
+      const { showConfig } = await import("./show-config.js");
+      return print(showConfig(loaded, given(parsed, "json") ? "json" : "text"));
+    },
+  },
+  {
+    name: "doctor",
+    usage: "parley doctor [flags]",
+    summary: "Says what it found (keys, servers, tools) and what to do about what is missing.",
+    positionals: 0,
+    flags: SHARED_FLAGS,
+    async run(parsed) {
+      const { doctor } = await import("./run-doctor.js");
+      return doctor(() => load(parsed));
+    },
+  },
+  {
+    name: "demo",
+    usage: "parley demo",
+    summary: "A small real task, offline: the rehearsal model works with the real tools in a scratch folder.",
+    positionals: 0,
+    flags: [],
+    async run() {
+      const { runDemo } = await import("./demo.js");
+      return runDemo();
+    },
+  },
+];
+
+async function runDefault(parsed: Parsed): Promise<number> {
+  if (given(parsed, "json-stream") || given(parsed, "dialect")) return runServe(parsed);
+  const prompt = text(parsed, "print") ?? parsed.positionals[0];
+  const loaded = await load(parsed);
+  if (given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
+    const { runPrint } = await import("./print.js");
+    return runPrint(loaded, process.env, prompt);
+  }
+  const { runChat } = await import("./chat.js");
+  return runChat(loaded, process.env, prompt);
+}
+
+async function runServe(parsed: Parsed): Promise<number> {
+  const id = text(parsed, "dialect");
+  if (id === undefined) throw usage("Which protocol? Give --dialect native");
+  if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
+  const loaded = await load(parsed);
+  const { serveStdio } = await import("./serve-stdio.js");
+  return serveStdio(id, loaded, process.env);
+}
+
+function load(parsed: Parsed): Promise<Loaded> {
+  return loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: process.cwd() });
+}
+
+function print(output: string): number {
+  process.stdout.write(output);
+  return 0;
+}

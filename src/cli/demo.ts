@@ -1,0 +1,87 @@
+/** `parley demo`: a stranger's first minute. A real agent mends a real bug with real tools; only the model is rehearsed. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface, type Interface } from "node:readline/promises";
+import type { PartOf } from "../core/content.js";
+import type { Event, EventOf } from "../core/event.js";
+import { loadSettings } from "../engine/config.js";
+import { openSession, type HostSession } from "../host/session.js";
+import { askForApproval } from "./ask.js";
+import { buildEngine } from "./build-engine.js";
+import { Screen, usageLine, wantsColour } from "./screen.js";
+import { endOnSignal } from "./signals.js";
+
+const FILES = {
+  "sum.mjs": "export function sum(a, b) {\n  return a - b;\n}\n",
+  "check.mjs": `import { sum } from "./sum.mjs";
+
+const result = sum(2, 3);
+if (result !== 5) {
+  console.error(\`2 and 3 should make 5, not \${result}\`);
+  process.exit(1);
+}
+console.log("the check passes");
+`,
+};
+
+const PROMPT =
+  "Think about why the check fails, then run `node check.mjs`, replace 'a - b' with 'a + b' in sum.mjs, and run `node check.mjs` again.";
+
+export async function runDemo(): Promise<number> {
+  const scratch = await mkdtemp(join(tmpdir(), "parley-demo-"));
+  for (const [name, content] of Object.entries(FILES)) await writeFile(join(scratch, name), content);
+  const screen = new Screen({ answer: process.stdout, aside: process.stdout, colour: wantsColour(process.stdout, process.env) });
+  const terminal = process.stdin.isTTY && process.stdout.isTTY ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
+  // The user's own configuration stays out of it: the demo is the same for everybody.
+  const env = { ...process.env, PARLEY_HOME: join(scratch, ".parley-home") };
+  const loaded = await loadSettings({ flags: { provider: "rehearsal", workspace: scratch }, env, cwd: scratch });
+  const agent = buildEngine(loaded, env, { rules: [{ allow: "Bash(node check.mjs)" }] });
+  const signals = endOnSignal(agent);
+  try {
+    screen.line(`A scratch folder with a small bug: ${scratch}\n\n> ${PROMPT}\n`);
+    const session = await openSession(agent);
+    const { end, diffs } = await watch(session, terminal, screen);
+    await session.close();
+    summary(end, diffs, screen);
+    return signals.code() ?? (end?.outcome === "completed" ? 0 : 1);
+  } finally {
+    terminal?.close();
+    await agent.close();
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function watch(session: HostSession, terminal: Interface | undefined, screen: Screen): Promise<{ end?: EventOf<"turn.ended">; diffs: PartOf<"diff">[] }> {
+  const diffs: PartOf<"diff">[] = [];
+  for await (const event of session.prompt(PROMPT)) {
+    screen.show(event);
+    diffs.push(...diffsOf(event));
+    if (event.type === "approval.requested") await answer(session, event, terminal, screen);
+    if (event.type === "turn.ended") return { end: event, diffs };
+  }
+  return { diffs };
+}
+
+async function answer(session: HostSession, event: EventOf<"approval.requested">, terminal: Interface | undefined, screen: Screen): Promise<void> {
+  if (terminal !== undefined) return session.answer(await askForApproval(event, terminal, screen));
+  for (const call of event.calls) screen.line(`? ${call.title ?? call.name}: approved by itself, since there is no terminal to ask`);
+  return session.answer(event.calls.map((call) => ({ call: call.id, decision: "allow" })));
+}
+
+function diffsOf(event: Event): PartOf<"diff">[] {
+  return event.type === "tool.ended" ? (event.output ?? []).filter((part) => part.type === "diff") : [];
+}
+
+function summary(end: EventOf<"turn.ended"> | undefined, diffs: readonly PartOf<"diff">[], screen: Screen): void {
+  screen.line(`\nWhat changed${diffs.length === 0 ? ": nothing" : ""}`);
+  for (const diff of diffs) screen.diff(diff.patch);
+  screen.line(`\nUsage: ${usageLine(end?.usage)} (counted by the rehearsal model, free of charge)`);
+  screen.line(`
+What to type next
+  node dist/parley.js -p "read README.md and tell me what it says"    one prompt, offline
+  node dist/parley.js                                                 a chat in this folder
+  node dist/parley.js serve --dialect native                          the agent for a host, a JSON object a line
+  node dist/parley.js doctor                                          what is here, what is missing
+  node dist/parley.js --help                                          everything else`);
+}

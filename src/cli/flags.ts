@@ -1,0 +1,122 @@
+/** Flags as data: parsed, explained and suggested from the same table. */
+import { parseArgs } from "node:util";
+import { ParleyError } from "../core/errors.js";
+import type { Flags } from "../engine/config.js";
+import { nearest } from "../engine/nearest.js";
+
+export interface Flag {
+  /** Without the dashes. */
+  name: string;
+  short?: string;
+  alias?: string;
+  /** What stands for the value in the help; a flag without it is a switch. */
+  value?: string;
+  help: string;
+}
+
+export const SHARED_FLAGS: readonly Flag[] = [
+  { name: "provider", value: "NAME", help: "anthropic, openai, local, rehearsal, or one of the config's own" },
+  { name: "model", short: "m", value: "ID", help: "the model; for rehearsal a script file" },
+  { name: "base-url", value: "URL", help: "the provider's API root" },
+  { name: "api-key", value: "KEY", help: "the provider's key (better: its environment variable)" },
+  { name: "max-tokens", value: "N", help: "the most tokens of one response" },
+  { name: "max-turns", value: "N", help: "the most model calls of one turn (default 200)" },
+  { name: "system-prompt", value: "TEXT", help: "replaces the system prompt" },
+  { name: "append-system-prompt", value: "TEXT", help: "is added to the system prompt" },
+  { name: "approval-mode", value: "MODE", help: "default, auto_edit, plan or yolo" },
+  { name: "auto-approve", alias: "yolo", help: "run every tool unasked, except what rules deny or ask" },
+  { name: "approve-tools", value: "A,B", help: "run these tools unasked" },
+  { name: "allowed-tools", value: "A,B", help: "the only tools there are" },
+  { name: "disallowed-tools", value: "A,B", help: "tools that there are not" },
+  { name: "workspace", value: "DIR", help: "the folder to work in (default: this one)" },
+  { name: "trust-workspace", help: "believe the workspace's own configuration" },
+  { name: "thinking", value: "LEVEL", help: "disabled, enabled, low, medium, high, deep or max" },
+];
+
+export const COMMON_FLAGS: readonly Flag[] = [
+  { name: "help", short: "h", help: "this text" },
+  { name: "version", short: "V", help: "the version" },
+];
+
+export interface Parsed {
+  /** By name; lists of values where a flag was given more than once. */
+  values: ReadonlyMap<string, readonly (string | true)[]>;
+  positionals: string[];
+}
+
+export function parseFlags(argv: readonly string[], table: readonly Flag[]): Parsed {
+  const options = Object.fromEntries(
+    table.flatMap(({ name, short, alias, value }) => {
+      const option = { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: true as const };
+      const named: [string, typeof option & { short?: string }][] = [[name, { ...option, ...(short !== undefined && { short }) }]];
+      return alias === undefined ? named : [...named, [alias, option] as const];
+    }),
+  );
+  const { tokens, positionals } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true });
+  const values = new Map<string, (string | true)[]>();
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const flag = table.find(({ name, alias }) => name === token.name || alias === token.name);
+    if (flag === undefined) throw unknownFlag(token.rawName, table);
+    if (flag.value === undefined && token.value !== undefined) throw usage(`${token.rawName} takes no value, but got '${token.value}'`);
+    if (flag.value !== undefined && token.value === undefined) throw usage(`${token.rawName} needs a value: ${token.rawName} ${flag.value}`);
+    values.set(flag.name, [...(values.get(flag.name) ?? []), token.value ?? true]);
+  }
+  return { values, positionals };
+}
+
+export function text(parsed: Parsed, name: string): string | undefined {
+  const last = parsed.values.get(name)?.at(-1);
+  return typeof last === "string" ? last : undefined;
+}
+
+export function given(parsed: Parsed, name: string): boolean {
+  return parsed.values.has(name);
+}
+
+/** The shared flags as settings. */
+export function settingsFlags(parsed: Parsed): Flags {
+  const flags: Flags = {
+    provider: text(parsed, "provider"),
+    model: text(parsed, "model"),
+    baseUrl: text(parsed, "base-url"),
+    apiKey: text(parsed, "api-key"),
+    maxTokens: count(parsed, "max-tokens"),
+    maxTurns: count(parsed, "max-turns"),
+    systemPrompt: text(parsed, "system-prompt"),
+    appendSystemPrompt: text(parsed, "append-system-prompt"),
+    approveTools: list(parsed, "approve-tools"),
+    allowedTools: list(parsed, "allowed-tools"),
+    disallowedTools: list(parsed, "disallowed-tools"),
+    workspace: text(parsed, "workspace"),
+    thinking: text(parsed, "thinking"),
+    mode: text(parsed, "approval-mode"),
+  };
+  if (given(parsed, "auto-approve")) flags.autoApprove = true;
+  if (given(parsed, "trust-workspace")) flags.trustWorkspace = true;
+  return flags;
+}
+
+/** What cannot be a number stays for the settings to refuse, with the flag's name. */
+function count(parsed: Parsed, name: string): number | undefined {
+  const value = text(parsed, name);
+  if (value === undefined) return undefined;
+  if (!/^\d+$/.test(value)) throw usage(`--${name} must be a whole number, not '${value}'`);
+  return Number(value);
+}
+
+/** Comma-separated, and repeated; commas inside parentheses belong to a pattern. */
+function list(parsed: Parsed, name: string): string[] | undefined {
+  const values = parsed.values.get(name)?.filter((value) => value !== true);
+  return values?.flatMap((value) => value.split(/,(?![^(]*\))/)).map((item) => item.trim()).filter((item) => item !== "");
+}
+
+function unknownFlag(rawName: string, table: readonly Flag[]): ParleyError {
+  const known = table.flatMap(({ name, alias }) => (alias === undefined ? [`--${name}`] : [`--${name}`, `--${alias}`]));
+  const meant = nearest(rawName, known);
+  return usage(`Unknown flag '${rawName}'${meant === undefined ? "" : `; did you mean '${meant}'?`} (see --help)`);
+}
+
+export function usage(message: string): ParleyError {
+  return new ParleyError({ code: "usage", message, retryable: false });
+}

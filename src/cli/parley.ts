@@ -1,0 +1,52 @@
+#!/usr/bin/env node
+/** The command: which one is meant, its flags, its exit code. Everything else is loaded when it is needed. */
+import { messageOf, ParleyError } from "../core/errors.js";
+import { COMMANDS, type Command } from "./commands.js";
+import { COMMON_FLAGS, given, parseFlags, usage } from "./flags.js";
+import { VERSION } from "./version.js";
+
+async function main(argv: readonly string[]): Promise<number> {
+  const [first] = argv;
+  const named = COMMANDS.find(({ name }) => name !== "" && name === first);
+  const command = named ?? COMMANDS.find(({ name }) => name === "");
+  if (command === undefined) throw new Error("there is no default command");
+  const parsed = parseFlags(prepared(command, named === undefined ? argv : argv.slice(1)), [...command.flags, ...COMMON_FLAGS]);
+  if (given(parsed, "help")) return say(await help(command));
+  if (given(parsed, "version")) return say(`parley ${VERSION}\n`);
+  if (parsed.positionals.length > command.positionals) throw usage(`Unexpected argument '${parsed.positionals[command.positionals] ?? ""}' (see --help)`);
+  return command.run(parsed);
+}
+
+/** `-p` may stand alone: then the prompt comes on stdin. */
+function prepared(command: Command, argv: readonly string[]): string[] {
+  if (command.name !== "") return [...argv];
+  return argv.map((arg, index) => {
+    const next = argv[index + 1];
+    const alone = (arg === "-p" || arg === "--print") && (next === undefined || (next.startsWith("-") && next !== "-"));
+    return alone ? "--print=-" : arg;
+  });
+}
+
+async function help(command: Command): Promise<string> {
+  const { helpText } = await import("./help.js");
+  const others = command.name === "" ? COMMANDS.filter(({ name }) => name !== "") : [];
+  return helpText({ ...command, flags: [...command.flags, ...COMMON_FLAGS] }, others);
+}
+
+function say(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+function report(error: unknown): number {
+  const code = error instanceof ParleyError ? error.fault.code : "internal";
+  process.stderr.write(`parley: ${messageOf(error)}\n`);
+  if (code === "internal" && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
+  return code === "usage" ? 2 : 1;
+}
+
+/** A reader that has left is no reason to complain. */
+process.stdout.on("error", () => {});
+process.stderr.on("error", () => {});
+
+process.exitCode = await main(process.argv.slice(2)).catch(report);

@@ -1,0 +1,55 @@
+/** `parley -p`: one prompt, the answer on stdout, everything else on stderr, and an exit code. */
+import { createInterface } from "node:readline/promises";
+import type { EventOf } from "../core/event.js";
+import type { Answer } from "../core/op.js";
+import type { Loaded } from "../engine/config.js";
+import { openSession } from "../host/session.js";
+import { askForApproval } from "./ask.js";
+import { buildEngine } from "./build-engine.js";
+import { rehearsalFallback } from "./fallback.js";
+import { usage } from "./flags.js";
+import { Screen, wantsColour } from "./screen.js";
+import { endOnSignal } from "./signals.js";
+
+type Env = Record<string, string | undefined>;
+
+export async function runPrint(loaded: Loaded, env: Env, given: string | undefined): Promise<number> {
+  const fromStdin = given === undefined || given === "-";
+  const prompt = fromStdin ? await readStdin() : given;
+  if (prompt.trim() === "") throw usage("There is no prompt: give one with -p PROMPT or on stdin");
+  const screen = new Screen({ answer: process.stdout, aside: process.stderr, colour: wantsColour(process.stderr, env) });
+  const { config, notice } = rehearsalFallback(loaded, env);
+  for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.line(`! ${warning}`);
+  const agent = buildEngine(loaded, env, config);
+  const signals = endOnSignal(agent);
+  const canAsk = !fromStdin && process.stdin.isTTY && process.stderr.isTTY;
+  const terminal = canAsk ? createInterface({ input: process.stdin, output: process.stderr }) : undefined;
+  try {
+    const session = await openSession(agent);
+    let outcome: EventOf<"turn.ended">["outcome"] = "failed";
+    for await (const event of session.prompt(prompt)) {
+      screen.show(event);
+      if (event.type === "approval.requested") {
+        await session.answer(terminal === undefined ? refused(event) : await askForApproval(event, terminal, screen));
+      }
+      if (event.type === "turn.ended") outcome = event.outcome;
+    }
+    await session.close();
+    return signals.code() ?? (outcome === "completed" ? 0 : 1);
+  } finally {
+    terminal?.close();
+    await agent.close();
+  }
+}
+
+function refused(event: EventOf<"approval.requested">): Answer[] {
+  const reason = "nobody can be asked here; allow it with --approve-tools, --approval-mode or a rule in the config";
+  return event.calls.map((call) => ({ call: call.id, decision: "deny", reason }));
+}
+
+async function readStdin(): Promise<string> {
+  if (process.stdin.isTTY) return "";
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,15 @@
+/** A dialect's wire as JSON Schema. */
+import { toJsonSchema } from "@valibot/to-json-schema";
+import { loadDialect } from "../dialects/index.js";
+
+export async function schemaOf(id: string): Promise<Record<string, unknown>> {
+  const { version, wire } = await loadDialect(id);
+  const strip = ({ $schema: _, ...schema }: Record<string, unknown>): Record<string, unknown> => schema;
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: `${id} ${version}`,
+    description: "Host to agent: definitions/op. Agent to host: definitions/event. One JSON object a line.",
+    definitions: { op: strip({ ...toJsonSchema(wire.op) }), event: strip({ ...toJsonSchema(wire.event) }) },
+    anyOf: [{ $ref: "#/definitions/op" }, { $ref: "#/definitions/event" }],
+  };
+}

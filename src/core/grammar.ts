@@ -1,0 +1,184 @@
+/**
+ * The grammar of an event stream, as a checker. Readers of a wire guarantee it, writers rely on it; tests and `relay --check` run it.
+ *  1. `session.ready` before any turn.
+ *  2. Exactly one `turn.ended` per `turn.started`; turns of a session do not nest.
+ *  3. A `*.done` closes each block (keyed by turn and `under`) with its whole text; `streamed` says that deltas went out.
+ *  4. `tool.requested` precedes every mention of a call but `tool.delta`; exactly one `tool.ended` per call, before its `turn.ended`.
+ *  5. A call in an open `approval.requested` does not start until answered.
+ *  6. `turn.ended.usage` is present whenever usage was reported.
+ *  7. `closed` is last on the connection.
+ */
+import type { Event, EventOf } from "./event.js";
+import type { Op } from "./op.js";
+
+interface Block {
+  kind: "text" | "thinking";
+  text: string;
+}
+
+interface Turn {
+  id: string;
+  blocks: Map<string, Block>;
+  calls: Map<string, "requested" | "started" | "ended">;
+  /** Calls that wait for an answer. */
+  asked: Set<string>;
+  usage: boolean;
+}
+
+interface Session {
+  ready: boolean;
+  turn: Turn | undefined;
+  ended: Set<string>;
+}
+
+/** Feed it every event and, where they can be seen, every op; each call returns what is wrong, in sentences. */
+export class Grammar {
+  readonly #sessions = new Map<string, Session>();
+  #closed = false;
+  #seesOps = false;
+
+  /** Ops that answer approvals; without any, rule 5 cannot be judged and is not. */
+  op(op: Op): void {
+    this.#seesOps = true;
+    if (op.type !== "approval.answer") return;
+    for (const session of this.#sessions.values()) {
+      for (const answer of op.answers) session.turn?.asked.delete(answer.call);
+    }
+  }
+
+  event(event: Event): string[] {
+    const wrong: string[] = [];
+    if (this.#closed) wrong.push(`rule 7: ${event.type} after closed`);
+    if (event.type === "closed") this.#closed = true;
+    const session = this.#session(event);
+    const say = (rule: number, text: string): number => wrong.push(`rule ${rule}: ${text}`);
+    if (event.type === "session.ready") session.ready = true;
+    else if (event.type === "turn.started") this.#turnStarted(event, session, say);
+    else if (event.turn !== undefined) this.#inTurn(event, session, say);
+    else if (isTurnScoped(event)) say(2, `${event.type} without a turn`);
+    return wrong;
+  }
+
+  /** What is still open when no more events come. */
+  end(): string[] {
+    return [...this.#sessions.values()].flatMap((session) =>
+      session.turn === undefined ? [] : [`rule 2: turn ${session.turn.id} never ended`],
+    );
+  }
+
+  /** A replay is a stream of its own within its session. */
+  #session(event: Event): Session {
+    const key = `${event.session ?? ""}${event.replay === true ? " replay" : ""}`;
+    let session = this.#sessions.get(key);
+    if (session === undefined) {
+      session = { ready: event.replay === true, turn: undefined, ended: new Set() };
+      this.#sessions.set(key, session);
+    }
+    return session;
+  }
+
+  #turnStarted(event: EventOf<"turn.started">, session: Session, say: Say): void {
+    const id = event.turn ?? "";
+    if (id === "") say(2, "turn.started without a turn");
+    if (!session.ready) say(1, `turn ${id} started before session.ready`);
+    if (session.turn !== undefined) say(2, `turn ${id} started inside turn ${session.turn.id}`);
+    if (session.ended.has(id)) say(2, `turn ${id} started again`);
+    session.turn = { id, blocks: new Map(), calls: new Map(), asked: new Set(), usage: false };
+  }
+
+  #inTurn(event: Event, session: Session, say: Say): void {
+    const turn = session.turn;
+    if (turn === undefined || turn.id !== event.turn) {
+      const why = session.ended.has(event.turn ?? "") ? "has ended" : "is not running";
+      say(2, `${event.type} of turn ${event.turn ?? ""}, which ${why}`);
+      return;
+    }
+    switch (event.type) {
+      case "text.delta":
+      case "thinking.delta":
+        return this.#delta(event, turn, say);
+      case "text.done":
+      case "thinking.done":
+        return this.#done(event, turn, say);
+      case "tool.requested":
+        this.#noOpenBlock(event, turn, say);
+        if (turn.calls.has(event.call.id)) say(4, `call ${event.call.id} requested twice`);
+        turn.calls.set(event.call.id, "requested");
+        return;
+      case "approval.requested":
+        for (const call of event.calls) {
+          if (turn.calls.get(call.id) !== "requested") say(4, `approval asked for call ${call.id}, which is not waiting`);
+          turn.asked.add(call.id);
+        }
+        return;
+      case "tool.started":
+      case "tool.progress":
+      case "tool.ended":
+        return this.#call(event, turn, say);
+      case "usage":
+        turn.usage = true;
+        return;
+      case "turn.ended":
+        this.#turnEnded(event, turn, say);
+        session.ended.add(turn.id);
+        session.turn = undefined;
+        return;
+      default:
+    }
+  }
+
+  #delta(event: EventOf<"text.delta" | "thinking.delta">, turn: Turn, say: Say): void {
+    const kind = event.type === "text.delta" ? "text" : "thinking";
+    const key = event.under ?? "";
+    const block = turn.blocks.get(key);
+    if (block === undefined) {
+      turn.blocks.set(key, { kind, text: event.text });
+      return;
+    }
+    if (block.kind !== kind) say(3, `${event.type} inside an open ${block.kind} block`);
+    block.text += event.text;
+  }
+
+  #done(event: EventOf<"text.done" | "thinking.done">, turn: Turn, say: Say): void {
+    const kind = event.type === "text.done" ? "text" : "thinking";
+    const key = event.under ?? "";
+    const block = turn.blocks.get(key);
+    turn.blocks.delete(key);
+    if (block === undefined) {
+      if (event.streamed === true) say(3, `${event.type} says streamed, but no delta went out`);
+      return;
+    }
+    if (block.kind !== kind) say(3, `${event.type} closes a ${block.kind} block`);
+    else if (event.streamed !== true) say(3, `${event.type} closes a streamed block without saying so`);
+    else if (block.text !== event.text) say(3, `${event.type} is not the sum of its deltas`);
+  }
+
+  #noOpenBlock(event: Event, turn: Turn, say: Say): void {
+    const block = turn.blocks.get(event.under ?? "");
+    if (block !== undefined) say(3, `${event.type} inside an open ${block.kind} block`);
+  }
+
+  #call(event: EventOf<"tool.started" | "tool.progress" | "tool.ended">, turn: Turn, say: Say): void {
+    const state = turn.calls.get(event.call);
+    if (state === undefined) return void say(4, `${event.type} of call ${event.call}, which was never requested`);
+    if (state === "ended") return void say(4, `${event.type} of call ${event.call}, which has ended`);
+    if (event.type === "tool.started") {
+      if (state === "started") say(4, `call ${event.call} started twice`);
+      if (this.#seesOps && turn.asked.has(event.call)) say(5, `call ${event.call} started before its approval was answered`);
+      turn.calls.set(event.call, "started");
+    }
+    if (event.type === "tool.ended") turn.calls.set(event.call, "ended");
+  }
+
+  #turnEnded(event: EventOf<"turn.ended">, turn: Turn, say: Say): void {
+    for (const block of turn.blocks.values()) say(3, `turn ${turn.id} ended inside an open ${block.kind} block`);
+    for (const [call, state] of turn.calls) if (state !== "ended") say(4, `turn ${turn.id} ended before call ${call}`);
+    if (turn.usage && event.usage === undefined) say(6, `turn ${turn.id} reported usage, but its end has none`);
+  }
+}
+
+type Say = (rule: number, text: string) => number;
+
+function isTurnScoped(event: Event): boolean {
+  return /^(turn|text|thinking|tool|approval)\./.test(event.type);
+}

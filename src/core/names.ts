@@ -1,0 +1,26 @@
+/** Tool names: ours, their categories, and what other agents call the same thing. The one table for all dialects. */
+import type { Category } from "./event.js";
+
+const TOOLS: readonly { name: string; category: Category; aliases: readonly string[] }[] = [
+  { name: "Read", category: "info", aliases: ["read_file", "ReadFile", "ReadFileTool", "view_file", "ViewImage", "view_image"] },
+  { name: "Glob", category: "info", aliases: ["glob", "GlobTool", "FindFiles", "find_files", "list_directory", "ListFiles"] },
+  { name: "Grep", category: "info", aliases: ["grep", "GrepTool", "grep_search", "search_file_content", "SearchText"] },
+  { name: "TodoWrite", category: "info", aliases: ["todo_write", "TodoWriteTool", "update_plan"] },
+  { name: "Write", category: "edit", aliases: ["write_file", "WriteFile", "WriteFileTool", "create_file"] },
+  { name: "Edit", category: "edit", aliases: ["edit_file", "EditTool", "EditFile", "replace", "str_replace", "apply_patch", "MultiEdit"] },
+  { name: "Bash", category: "exec", aliases: ["bash", "ExecCommand", "exec_command", "run_shell_command", "ShellTool", "Shell", "shell"] },
+  { name: "Spawn", category: "exec", aliases: ["Agent", "agent", "Task", "task", "SubAgent", "TaskTool"] },
+  { name: "WebFetch", category: "exec", aliases: ["web_fetch", "WebFetchTool", "fetch_url"] },
+];
+
+const byName = new Map(TOOLS.flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool] as const)));
+
+/** Our name for a tool of any agent; the name itself when we have none. */
+export function canonicalTool(name: string): string {
+  return byName.get(name)?.name ?? name;
+}
+
+/** `mcp` for `mcp__server__tool`; `exec`, the most careful one, for what nobody knows. */
+export function categoryOf(name: string): Category {
+  return byName.get(name)?.category ?? (name.startsWith("mcp__") ? "mcp" : "exec");
+}

@@ -1,0 +1,123 @@
+/**
+ * A queue with one reader, bounded by weight. `push` always takes the item; when the queue is over its bound it answers with a promise
+ * that settles once the reader has caught up, and the producer waits for it. Nothing is ever dropped.
+ */
+
+/** Unread control items (replies, pongs) that pass the bound before their producers wait too. */
+export const CONTROL_LIMIT = 1024;
+
+interface Entry<T> {
+  item: T;
+  weight: number;
+  control: boolean;
+}
+
+export class Queue<T> implements AsyncIterable<T> {
+  readonly #limit: number;
+  readonly #weigh: (item: T) => number;
+  #entries: Entry<T>[] = [];
+  #head = 0;
+  #weight = 0;
+  #control = 0;
+  #ended = false;
+  #reader: ((result: IteratorResult<T, undefined>) => void) | undefined;
+  #room: (() => void)[] = [];
+
+  constructor(limit: number, weigh: (item: T) => number) {
+    this.#limit = limit;
+    this.#weigh = weigh;
+  }
+
+  /** Undefined: there is room for more. A promise: wait for it before the next push. */
+  push(item: T): Promise<void> | undefined {
+    this.#take(item, this.#weigh(item), false);
+    return this.#weight > this.#limit ? this.#untilRoom() : undefined;
+  }
+
+  /** For replies to control: they pass the bound, so that an interrupt or a ping is answered behind a full queue. */
+  pushControl(item: T): Promise<void> | undefined {
+    this.#take(item, 0, true);
+    return this.#control > CONTROL_LIMIT ? this.#untilRoom() : undefined;
+  }
+
+  /** Whether an unread control item like this waits while the control bound is passed: then an equal one says nothing new. */
+  holdsControl(same: (item: T) => boolean): boolean {
+    if (this.#control < CONTROL_LIMIT) return false;
+    return this.#entries.some((entry, index) => index >= this.#head && entry.control && same(entry.item));
+  }
+
+  /** No more items; the reader gets what is left and then the end. */
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+    this.#reader?.({ done: true, value: undefined });
+    this.#reader = undefined;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
+    return { next: () => this.#next() };
+  }
+
+  #take(item: T, weight: number, control: boolean): void {
+    if (this.#ended) return;
+    const reader = this.#reader;
+    if (reader !== undefined) {
+      this.#reader = undefined;
+      reader({ done: false, value: item });
+      return;
+    }
+    this.#entries.push({ item, weight, control });
+    this.#weight += weight;
+    if (control) this.#control++;
+  }
+
+  #next(): Promise<IteratorResult<T, undefined>> {
+    const entry = this.#entries[this.#head];
+    if (entry === undefined) {
+      if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+      return new Promise((resolve) => {
+        this.#reader = resolve;
+      });
+    }
+    this.#head++;
+    this.#weight -= entry.weight;
+    if (entry.control) this.#control--;
+    if (this.#head === this.#entries.length) {
+      this.#entries = [];
+      this.#head = 0;
+    } else if (this.#head >= 1024 && this.#head * 2 >= this.#entries.length) {
+      this.#entries = this.#entries.slice(this.#head);
+      this.#head = 0;
+    }
+    if (this.#weight <= this.#limit && this.#control <= CONTROL_LIMIT) this.#wake();
+    return Promise.resolve({ done: false, value: entry.item });
+  }
+
+  #untilRoom(): Promise<void> {
+    return new Promise((resolve) => this.#room.push(resolve));
+  }
+
+  #wake(): void {
+    if (this.#room.length === 0) return;
+    const waiting = this.#room;
+    this.#room = [];
+    for (const resolve of waiting) resolve();
+  }
+}
+
+/** About how many bytes a value would take on a wire; exact enough to bound memory. */
+export function roughSize(value: unknown): number {
+  if (typeof value === "string") return value.length + 8;
+  if (typeof value !== "object" || value === null) return 8;
+  let size = 16;
+  if (Array.isArray(value)) {
+    for (const item of value) size += roughSize(item);
+    return size;
+  }
+  for (const [key, item] of Object.entries(value)) size += key.length + roughSize(item);
+  return size;
+}

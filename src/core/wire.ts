@@ -1,0 +1,24 @@
+/** What crosses between a transport and a dialect. */
+import type { Closed } from "./event.js";
+
+/** A record of the other side; or a line that is none, with the reason in words; or the way that we were started. */
+export type Frame = { rec: unknown } | { bad: string; line: string } | { launch: Launch };
+
+/** argv, environment and standard input are wire in every dialect with a process. */
+export interface Launch {
+  argv: string[];
+  env: Record<string, string>;
+  cwd?: string;
+}
+
+/** A duplex of records. Bytes, lines and frames are its business alone. */
+export interface Transport {
+  /** Ends when the other side has no more to say. */
+  readonly frames: AsyncIterable<Frame>;
+  /** A promise when the other side is slow: wait for it before writing more. */
+  write(records: readonly unknown[]): void | Promise<void>;
+  /** `eof`: we have no more to say. `term`: end it, process included. Both let what was written go out first. */
+  close(how: "eof" | "term"): void;
+  /** Settles when nothing can be written any more and everything that was written is out. */
+  readonly closed: Promise<Closed>;
+}

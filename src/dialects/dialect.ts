@@ -1,0 +1,53 @@
+/** What a dialect is: a pure, synchronous codec between a wire's records and our ops and events, for both ends of the wire. */
+import type { GenericSchema } from "valibot";
+import type { Closed, Event, EventType } from "../core/event.js";
+import type { Op, OpType } from "../core/op.js";
+import type { Frame, Launch } from "../core/wire.js";
+
+/** What a side puts on the wire or does to the process behind it. */
+export type Out = { rec: unknown } | { launch: Launch } | { kill: true } | { exit: number };
+
+/** `in`: ops or events for our side of the connection. `out`: what goes to the other side. */
+export interface Step<In> {
+  in: In[];
+  out: Out[];
+}
+
+/**
+ * One end of one connection (of one session, where the lifetime is session or turn; it outlives its transports).
+ * `read` answers by itself what the wire answers by itself; `write` tells through `in` what the wire does not say.
+ * `end` comes once a transport. Readers repair, writers trust.
+ */
+export interface Side<In, Written> {
+  read(frame: Frame): Step<In>;
+  write(written: Written): Step<In>;
+  end(closed: Closed): Step<In>;
+}
+
+/** The only clock and the only source of ids that a side has. */
+export interface SideEnv {
+  stamp(): { id: string; at: number };
+}
+
+/** `only`: these configure keys, request kinds, grants. */
+export type Covers = "exact" | "none" | { only: readonly string[] };
+
+export interface Dialect {
+  readonly id: string;
+  readonly version: string;
+  /** How records lie on a byte stream. */
+  readonly framing: "json" | "text";
+  /** The schemas of every record, by direction. */
+  readonly wire: { readonly op: GenericSchema; readonly event: GenericSchema };
+  /** What one transport lasts for. */
+  readonly lifetime: "connection" | "session" | "turn";
+  /** The wire holds one turn at a time: the link queues prompts. */
+  readonly oneTurn?: true;
+  /** Seconds; the link owns the timer. */
+  readonly heartbeat?: { readonly every: number; readonly within: number };
+  agentSide(env: SideEnv): Side<Op, Event>;
+  hostSide(env: SideEnv): Side<Event, Op>;
+  readonly coverage: Coverage;
+}
+
+export type Coverage = Readonly<Record<OpType | EventType, Covers>>;

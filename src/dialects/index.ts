@@ -1,0 +1,17 @@
+/** The registry: one line a dialect, loaded when asked for. */
+import { ParleyError } from "../core/errors.js";
+import type { Dialect } from "./dialect.js";
+
+export type { Coverage, Covers, Dialect, Out, Side, SideEnv, Step } from "./dialect.js";
+
+const DIALECTS = {
+  native: async () => (await import("./native/index.js")).native,
+} satisfies Record<string, () => Promise<Dialect>>;
+
+export const dialectIds: readonly string[] = Object.keys(DIALECTS);
+
+export async function loadDialect(id: string): Promise<Dialect> {
+  const load = Object.entries(DIALECTS).find(([name]) => name === id)?.[1];
+  if (load !== undefined) return load();
+  throw new ParleyError({ code: "usage", message: `Unknown dialect '${id}'. Known: ${dialectIds.join(", ")}`, retryable: false });
+}

@@ -1,0 +1,32 @@
+/** What is wrong with a record, in words: for the answers that every wire gives to a bad line. */
+import * as v from "valibot";
+
+/** How much of somebody else's text an answer repeats. */
+const ECHO = 120;
+
+export function echo(text: string): string {
+  return text.length <= ECHO ? text : `${text.slice(0, ECHO).toWellFormed()}…`;
+}
+
+/** "parts: Expected Array but received undefined; …", the first three. */
+export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
+  const told = issues.slice(0, 3).map((issue) => {
+    const path = v.getDotPath(issue);
+    const message = issue.message.replace(/^Invalid [a-z ]+: /, "");
+    return path === null ? message : `${path}: ${message}`;
+  });
+  const more = issues.length > 3 ? [`and ${issues.length - 3} more`] : [];
+  return [...told, ...more].join("; ");
+}
+
+/** A string field of a record of unknown shape. */
+export function stringField(record: unknown, name: string): string | undefined {
+  if (typeof record !== "object" || record === null || Array.isArray(record)) return undefined;
+  const value: unknown = Object.entries(record).find(([key]) => key === name)?.[1];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function shapeOf(record: unknown): string {
+  if (record === null) return "null";
+  return Array.isArray(record) ? "an array" : `a ${typeof record}`;
+}

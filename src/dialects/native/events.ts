@@ -1,0 +1,21 @@
+/** Agent → host. */
+import * as v from "valibot";
+import type { Event } from "../../core/event.js";
+import { describeIssues, shapeOf, stringField } from "../kit/issues.js";
+import { wire } from "./wire.js";
+
+const known = new Set<string>(wire.event.options.map((option) => option.entries.type.literal));
+
+/** Unknown is not invalid: a type that we do not know becomes `other`; a known one with wrong fields is an error. */
+export function readEvent(rec: unknown): Event {
+  const type = stringField(rec, "type");
+  if (type === undefined) return broken(`The agent wrote a line that is ${shapeOf(rec)} without a "type"`);
+  if (!known.has(type)) return { type: "other", name: type, data: rec };
+  const result = v.safeParse(wire.event, rec);
+  if (!result.success) return broken(`The agent wrote an invalid ${type}: ${describeIssues(result.issues)}`);
+  return result.output;
+}
+
+export function broken(message: string): Event {
+  return { type: "error", fault: { code: "protocol", message, retryable: false } };
+}

@@ -1,0 +1,61 @@
+/** The native dialect: the vocabulary itself on a line, nothing made up and nothing lost. */
+import type { Closed, Event } from "../../core/event.js";
+import type { Op } from "../../core/op.js";
+import type { Frame } from "../../core/wire.js";
+import type { Dialect, Side, SideEnv } from "../dialect.js";
+import { echo } from "../kit/issues.js";
+import { OpenWork } from "../kit/open-work.js";
+import { coverage } from "./coverage.js";
+import { broken, readEvent } from "./events.js";
+import { readOp, refusal } from "./ops.js";
+import { VERSION, wire } from "./wire.js";
+
+export const native: Dialect = {
+  id: "native",
+  version: VERSION,
+  framing: "json",
+  wire,
+  lifetime: "connection",
+  agentSide,
+  hostSide,
+  coverage,
+};
+
+function agentSide(env: SideEnv): Side<Op, Event> {
+  return {
+    read(frame: Frame) {
+      if ("launch" in frame) return { in: [], out: [] };
+      if ("bad" in frame) return { in: [], out: [{ rec: stamped(refusal("", `${frame.bad}: ${echo(frame.line)}`)) }] };
+      const op = readOp(frame.rec);
+      if ("reply" in op) return { in: [], out: [{ rec: stamped(op.reply) }] };
+      return { in: [op.id === undefined ? { ...op, id: env.stamp().id } : op], out: [] };
+    },
+    write: (event) => ({ in: [], out: [{ rec: event }] }),
+    end: () => ({ in: [], out: [] }),
+  };
+
+  function stamped(event: Event): Event {
+    return { ...event, at: env.stamp().at };
+  }
+}
+
+function hostSide(): Side<Event, Op> {
+  const work = new OpenWork();
+  return {
+    read(frame: Frame) {
+      if ("launch" in frame) return { in: [], out: [] };
+      const event = "bad" in frame ? broken(`The agent wrote a bad line (${frame.bad}): ${echo(frame.line)}`) : readEvent(frame.rec);
+      work.follow(event);
+      // The link says it, once the process is really gone.
+      return { in: event.type === "closed" ? [] : [event], out: [] };
+    },
+    write: (op) => ({ in: [], out: [{ rec: op }] }),
+    end: (closed) => ({ in: work.close({ code: "launch", message: gone(closed), retryable: true }), out: [] }),
+  };
+}
+
+function gone(closed: Closed): string {
+  if (closed.reason !== undefined) return closed.reason;
+  if (closed.signal) return `The agent was ended by ${closed.signal}`;
+  return `The agent is gone (exit code ${closed.code ?? "unknown"})`;
+}

@@ -1,0 +1,35 @@
+/** Host → agent. */
+import * as v from "valibot";
+import type { Event } from "../../core/event.js";
+import type { Op } from "../../core/op.js";
+import { describeIssues, shapeOf, stringField } from "../kit/issues.js";
+import { wire } from "./wire.js";
+
+const known = new Set<string>(wire.op.options.map((option) => option.entries.type.literal));
+
+/** An op, or the reply that says what is wrong with the line. */
+export function readOp(rec: unknown): Op | { reply: Event } {
+  const type = stringField(rec, "type");
+  if (type === undefined) {
+    const what = typeof rec === "object" && rec !== null && !Array.isArray(rec) ? 'has no string field "type"' : `is ${shapeOf(rec)}`;
+    return { reply: refusal("", `A line must be a JSON object with a "type"; this one ${what}`, rec) };
+  }
+  if (!known.has(type)) return { reply: refusal(type, `Unknown op type: ${type}`, rec) };
+  const result = v.safeParse(wire.op, rec);
+  if (!result.success) return { reply: refusal(type, `Invalid ${type}: ${describeIssues(result.issues)}`, rec) };
+  return result.output;
+}
+
+/** A refused line is answered like a refused op. */
+export function refusal(to: string, message: string, rec?: unknown): Event {
+  const parent = stringField(rec, "id");
+  const session = stringField(rec, "session");
+  return {
+    type: "reply",
+    to,
+    status: "error",
+    fault: { code: "protocol", message, retryable: false },
+    ...(parent !== undefined && { parent }),
+    ...(session !== undefined && { session }),
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * Approval: when a tool needs it, and who waits for it. Deny beats ask beats allow, in every mode. Every pending approval has an owner
+ * (its call), a deadline, a default (deny) and an answer that counts once; stop voids it first, and a late answer does nothing.
+ */
+import type { Mode } from "../core/config.js";
+import type { Category } from "../core/event.js";
+import type { Answer } from "../core/op.js";
+import type { JudgedCall as RuledCall, Rules } from "./rules.js";
+
+/** What one call may do. `ask` carries the question. */
+export type Verdict = { decision: "allow" } | { decision: "deny"; reason: string } | { decision: "ask"; message: string };
+
+export interface JudgedCall extends RuledCall {
+  title: string;
+  /** A path of it that lies outside the workspace. */
+  outside: string | undefined;
+  /** A tool that the host runs itself: it can refuse there. */
+  hosted: boolean;
+}
+
+/** Tools that run unasked when neither the host nor the config says which. */
+export const UNASKED: readonly string[] = ["Read", "Glob", "Grep", "TodoWrite"];
+
+const BY_MODE: Record<Mode, readonly Category[]> = {
+  default: [],
+  plan: [],
+  auto_edit: ["info", "edit"],
+  yolo: ["info", "edit", "exec", "mcp"],
+};
+
+/** The session's standing permissions. */
+export class Permissions {
+  mode: Mode;
+  approveTools: readonly string[];
+  rules: Rules;
+  readonly #tools = new Set<string>();
+  readonly #categories = new Set<Category>();
+
+  constructor(mode: Mode, approveTools: readonly string[], rules: Rules) {
+    this.mode = mode;
+    this.approveTools = approveTools;
+    this.rules = rules;
+  }
+
+  grant(answer: Answer, call: JudgedCall): void {
+    if (answer.grant === "tool") this.#tools.add(call.tool);
+    if (answer.grant === "category") this.#categories.add(call.category);
+  }
+
+  async judge(call: JudgedCall): Promise<Verdict> {
+    if (this.mode === "plan" && call.category !== "info") {
+      return { decision: "deny", reason: `plan mode: ${call.tool} may change things, only read-only tools run` };
+    }
+    const verdict = await this.rules.judge(call);
+    if (verdict.decision === "deny") return { decision: "deny", reason: `denied by the rule ${verdict.rule ?? "of the config"}` };
+    if (verdict.decision === "ask") return ask(call, verdict.why ?? `the rule ${verdict.rule ?? "of the config"} asks`);
+    if (verdict.decision === "allow" || this.mode === "yolo" || call.hosted) return { decision: "allow" };
+    if (call.outside !== undefined) return ask(call, `${call.outside} lies outside the workspace`);
+    return this.#standing(call) ? { decision: "allow" } : ask(call);
+  }
+
+  /** Whether the host's changed arguments may run: only what is denied outright may not, for the host has already said yes. */
+  async forbids(call: JudgedCall): Promise<string | undefined> {
+    const verdict = await this.judge(call);
+    return verdict.decision === "deny" ? verdict.reason : undefined;
+  }
+
+  #standing(call: JudgedCall): boolean {
+    return (
+      BY_MODE[this.mode].includes(call.category) ||
+      this.approveTools.includes(call.tool) ||
+      this.#tools.has(call.tool) ||
+      this.#categories.has(call.category)
+    );
+  }
+}
+
+function ask(call: JudgedCall, why?: string): Verdict {
+  return { decision: "ask", message: why === undefined ? `Allow ${call.title}?` : `Allow ${call.title}? (${why})` };
+}
+
+interface Pending {
+  settle: (answer: Answer) => void;
+}
+
+/** Approvals that wait for the host. */
+export class PendingApprovals {
+  readonly #pending = new Map<string, Pending>();
+  readonly #settled = new Set<string>();
+  #closed: string | undefined;
+
+  /** Resolves with the host's answer, or with a denial at the deadline, at a void, or when nobody can answer any more. */
+  wait(call: string, seconds: number): Promise<Answer> {
+    if (this.#closed !== undefined) return Promise.resolve(denial(call, this.#closed));
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#settle(denial(call, `approval timed out after ${seconds} s`)), seconds * 1000);
+      this.#pending.set(call, {
+        settle: (answer) => {
+          clearTimeout(timer);
+          resolve(answer);
+        },
+      });
+    });
+  }
+
+  /** `settled`: an earlier answer counted, this one does nothing. `unknown`: no such call was ever asked for. */
+  answer(answer: Answer): "taken" | "settled" | "unknown" {
+    if (this.#settle(answer)) return "taken";
+    return this.#settled.has(answer.call) ? "settled" : "unknown";
+  }
+
+  /** Nothing that waits now will run. */
+  void(reason: string): void {
+    for (const call of [...this.#pending.keys()]) this.#settle(denial(call, reason));
+  }
+
+  /** The host can no longer answer: what waits is denied, and so is what would ask from now on. */
+  close(reason: string): void {
+    this.#closed = reason;
+    this.void(reason);
+  }
+
+  #settle(answer: Answer): boolean {
+    const pending = this.#pending.get(answer.call);
+    if (pending === undefined) return false;
+    this.#pending.delete(answer.call);
+    this.#settled.add(answer.call);
+    pending.settle(answer);
+    return true;
+  }
+}
+
+function denial(call: string, reason: string): Answer {
+  return { call, decision: "deny", reason };
+}

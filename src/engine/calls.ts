@@ -1,0 +1,239 @@
+/** The calls of one response: checked, approved, run side by side where that is safe, and answered each exactly once. */
+import { relative } from "node:path";
+import type { Part } from "../core/content.js";
+import { messageOf, ParleyError } from "../core/errors.js";
+import type { Call, EventOf } from "../core/event.js";
+import { categoryOf } from "../core/names.js";
+import type { Answer } from "../core/op.js";
+import type { JudgedCall, Verdict } from "./approval.js";
+import type { CallResult, ModelCall } from "./models/model.js";
+import { capText } from "./output.js";
+import { Interrupted, untilAborted, type Run } from "./run.js";
+import type { Tool, ToolContext, ToolResult } from "./tools/tool.js";
+
+/** A call that can run, and what was decided about it. */
+interface Prepared {
+  kind: "ready";
+  call: ModelCall;
+  tool: Tool;
+  judged: JudgedCall;
+  verdict: Verdict;
+}
+
+/** A call that cannot run; the model is told why. */
+interface Refused {
+  kind: "refused";
+  call: ModelCall;
+  why: string;
+}
+
+type Status = EventOf<"tool.ended">["status"];
+interface Ended {
+  status: Status;
+  parts: Part[];
+  reason?: string;
+}
+
+export async function runCalls(run: Run, calls: readonly ModelCall[]): Promise<CallResult[]> {
+  const prepared = await Promise.all(calls.map((call) => prepare(run, call)));
+  for (const item of prepared) await run.emit({ type: "tool.requested", call: run.redactor.value(describe(item)) });
+  const questions = prepared.filter((item): item is Prepared => item.kind === "ready" && item.verdict.decision === "ask");
+  const answers = await requestApproval(run, questions);
+  return Promise.all(prepared.map((item) => finish(run, item, answers.get(item.call.id))));
+}
+
+// --- before: what is this call, and may it run? ---
+
+async function prepare(run: Run, call: ModelCall): Promise<Prepared | Refused> {
+  const tool = run.tools.get(call.name);
+  if (tool === undefined) return { kind: "refused", call, why: `Unknown tool: ${call.name}. There are: ${[...run.tools.keys()].join(", ")}` };
+  if (call.raw !== undefined) return { kind: "refused", call, why: `The arguments of ${call.name} are not a JSON object: ${capText(call.raw, 200)}` };
+  const problem = tool.problem(call.args);
+  if (problem !== undefined) return { kind: "refused", call, why: `Invalid arguments for ${call.name}: ${problem}` };
+  try {
+    const judged = await judgedCall(run, tool, call.args);
+    return { kind: "ready", call, tool, judged, verdict: await run.state.permissions.judge(judged) };
+  } catch (error) {
+    return { kind: "refused", call, why: messageOf(error) };
+  }
+}
+
+async function judgedCall(run: Run, tool: Tool, args: Record<string, unknown>): Promise<JudgedCall> {
+  const places = await Promise.all(tool.paths(args).map(({ path }) => run.state.workspace.resolve(path)));
+  const { root } = run.state.workspace;
+  return {
+    tool: tool.name,
+    category: tool.category,
+    args,
+    paths: places.map(({ path, inside }) => ({ path, ...(inside && { relative: relative(root, path) }) })),
+    title: tool.title(args),
+    outside: places.find((place) => !place.inside)?.path,
+    hosted: tool.hosted === true,
+  };
+}
+
+function describe(item: Prepared | Refused): Call {
+  const { id, name, args } = item.call;
+  if (item.kind === "refused") return { id, name, args, category: categoryOf(name) };
+  const paths = item.judged.paths.map(({ path }) => path);
+  return { id, name, args, category: item.tool.category, title: item.judged.title, ...(paths.length > 0 && { paths }) };
+}
+
+/** One request for all that must be asked; the answers come one by one. */
+async function requestApproval(run: Run, questions: readonly Prepared[]): Promise<Map<string, Promise<Answer>>> {
+  if (questions.length === 0) return new Map();
+  const { approvals, answerSeconds } = run.state;
+  const answers = new Map(questions.map(({ call }) => [call.id, approvals.wait(call.id, answerSeconds)]));
+  const messages = questions.flatMap(({ verdict }) => (verdict.decision === "ask" ? [verdict.message] : []));
+  await run.emit({
+    type: "approval.requested",
+    calls: questions.map((item) => run.redactor.value(describe(item))),
+    message: messages.join("\n"),
+    deadline: Date.now() + answerSeconds * 1000,
+  });
+  return answers;
+}
+
+// --- after: run it, and say what came of it ---
+
+async function finish(run: Run, item: Prepared | Refused, answer: Promise<Answer> | undefined): Promise<CallResult> {
+  const ended = item.kind === "refused" ? failure(item.why) : await settle(run, item, answer);
+  const output = run.redactor.value(ended.parts);
+  const { id: call, name } = item.call;
+  const reason = ended.reason === undefined ? {} : { reason: run.redactor.text(ended.reason) };
+  await run.emit({ type: "tool.ended", call, status: ended.status, output, ...reason });
+  return { call, name, parts: output, failed: ended.status !== "ok" };
+}
+
+async function settle(run: Run, item: Prepared, answer: Promise<Answer> | undefined): Promise<Ended> {
+  const writes = item.tool.paths(item.call.args).flatMap(({ write }, index) => (write ? [item.judged.paths[index]?.path ?? ""] : []));
+  const line = run.state.locks.queueFor(writes);
+  try {
+    const permit = await untilAborted(run.signal, permission(run, item, answer));
+    if ("denied" in permit) return denial(permit.denied);
+    await untilAborted(run.signal, line.turn);
+    return await execute(run, item, permit);
+  } catch (error) {
+    if (error instanceof Interrupted) return { status: "cancelled", parts: [{ type: "text", text: "Interrupted by the user" }], reason: "interrupted" };
+    return failure(messageOf(error));
+  } finally {
+    line.leave();
+  }
+}
+
+interface Permit {
+  args: Record<string, unknown>;
+  changed: boolean;
+  /** It was judged with a path outside the workspace; one that only moved there since is not covered. */
+  outside: boolean;
+}
+
+async function permission(run: Run, item: Prepared, answer: Promise<Answer> | undefined): Promise<Permit | { denied: string }> {
+  const { permissions } = run.state;
+  if (item.verdict.decision === "deny") return { denied: item.verdict.reason };
+  const asked = { args: item.call.args, changed: false, outside: item.judged.outside !== undefined };
+  if (answer === undefined) return asked;
+  const given = await answer;
+  if (given.decision === "deny") return { denied: given.reason ?? "" };
+  permissions.grant(given, item.judged);
+  if (given.args === undefined) return asked;
+  const problem = item.tool.problem(given.args);
+  if (problem !== undefined) throw new ParleyError({ code: "tool", message: `The host changed the arguments of ${item.tool.name} to invalid ones: ${problem}` });
+  const judged = await judgedCall(run, item.tool, given.args);
+  const forbidden = await permissions.forbids(judged);
+  return forbidden === undefined ? { args: given.args, changed: true, outside: judged.outside !== undefined } : { denied: forbidden };
+}
+
+async function execute(run: Run, item: Prepared, permit: Permit): Promise<Ended> {
+  const release = await run.state.locks.enter(item.tool.access);
+  const changed = permit.changed ? { args: run.redactor.value(permit.args) } : {};
+  const context = new CallContext(run, item.call.id, permit.outside);
+  try {
+    if (run.signal.aborted) throw new Interrupted();
+    await run.emit({ type: "tool.started", call: item.call.id, ...changed });
+    const result = await untilAborted(run.signal, item.tool.run(permit.args, context));
+    return { status: result.failed === true ? "failed" : "ok", parts: capped(result, run.state.outputChars) };
+  } finally {
+    context.close();
+    release();
+  }
+}
+
+function capped(result: ToolResult, chars: number): Part[] {
+  return result.parts.map((part) => (part.type === "text" || part.type === "terminal" ? { ...part, text: capText(part.text, chars) } : part));
+}
+
+function failure(why: string): Ended {
+  return { status: "failed", parts: [{ type: "text", text: why }] };
+}
+
+function denial(reason: string): Ended {
+  return { status: "denied", parts: [{ type: "text", text: `Tool denied: ${reason === "" ? "no reason given" : reason}` }], reason };
+}
+
+/** What a running tool may use; silent once its call is over. */
+class CallContext implements ToolContext {
+  readonly call: string;
+  readonly signal: AbortSignal;
+  readonly workspace;
+  readonly seen;
+  readonly outputChars: number;
+  readonly #run: Run;
+  readonly #outside: boolean;
+  readonly #redact = new Map<string, ReturnType<Run["redactor"]["stream"]>>();
+  #open = true;
+
+  constructor(run: Run, call: string, outside: boolean) {
+    this.call = call;
+    this.signal = run.signal;
+    this.workspace = run.state.workspace;
+    this.seen = run.state.seen;
+    this.outputChars = run.state.outputChars;
+    this.#run = run;
+    this.#outside = outside;
+  }
+
+  async locate(path: string): Promise<string> {
+    const place = await this.workspace.resolve(path);
+    if (place.inside || this.#outside) return place.path;
+    throw new ParleyError({ code: "tool", message: `${path} lies outside the workspace, and this call was not approved for that` });
+  }
+
+  progress(text: string, channel?: "stdout" | "stderr"): void {
+    if (!this.#open || this.signal.aborted) return;
+    const safe = this.#stream(channel).push(text);
+    this.#say(safe, channel);
+  }
+
+  adopt(child: { end(graceMs: number): Promise<void>; exited: Promise<unknown> }): void {
+    const { children } = this.#run.state;
+    children.add(child);
+    void child.exited.finally(() => children.delete(child));
+  }
+
+  spawn: ToolContext["spawn"] = (tasks) => this.#run.spawn(this.call, tasks);
+
+  setTodos: ToolContext["setTodos"] = (items) => {
+    this.#run.state.todos = items;
+  };
+
+  /** Lets go of what was held back for redaction. */
+  close(): void {
+    for (const [channel, stream] of this.#redact) this.#say(stream.flush(), channel === "stderr" || channel === "stdout" ? channel : undefined);
+    this.#open = false;
+  }
+
+  #say(text: string, channel: "stdout" | "stderr" | undefined): void {
+    if (text === "" || !this.#open || this.signal.aborted) return;
+    void this.#run.emit({ type: "tool.progress", call: this.call, text, ...(channel !== undefined && { channel }) });
+  }
+
+  #stream(channel = ""): ReturnType<Run["redactor"]["stream"]> {
+    let stream = this.#redact.get(channel);
+    if (stream === undefined) {
+      stream = this.#run.redactor.stream();
+      this.#redact.set(channel, stream);
+    }
+    return stream;
+  }
+}

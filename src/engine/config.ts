@@ -1,0 +1,229 @@
+/**
+ * The settings of one run, and where each came from: flags, then the environment, then the workspace's config file (if the workspace
+ * is trusted), then the user's, then defaults. Single values: the first source wins. Lists that guard (rules, hooks) add up, so that
+ * a workspace cannot take the user's own away; servers and providers are merged by name, limits key by key.
+ */
+import { realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Mode, Rule, Thinking } from "../core/config.js";
+import { messageOf, ParleyError, systemCode } from "../core/errors.js";
+import { readConfigFile, type ConfigFile } from "./config-file.js";
+import { checkFlags, type Flags } from "./config-flags.js";
+import { fileLayer, flagLayer, type Layer, type Singles } from "./config-layers.js";
+import { nameModel } from "./config-model.js";
+import type { Config, Hook, McpServer, OwnProvider } from "./config-schema.js";
+import { readTrust } from "./trust.js";
+
+export type { Flags } from "./config-flags.js";
+export { chooseProvider } from "./models/choose-provider.js";
+
+export type Env = Record<string, string | undefined>;
+
+export interface Settings {
+  /** PARLEY_HOME; need not exist. */
+  home: string;
+  /** Absolute; an existing folder. */
+  workspace: string;
+  trusted: boolean;
+  /** The one that was named; `chooseProvider` says which is used. */
+  provider?: string | undefined;
+  model?: string | undefined;
+  /** For the provider that `chooseProvider` says. */
+  baseUrl?: string | undefined;
+  /** The flag's; keys in the environment stay there. */
+  apiKey?: string | undefined;
+  maxTokens?: number | undefined;
+  maxTurns: number;
+  system?: string | undefined;
+  appendSystem?: string | undefined;
+  mode: Mode;
+  /** Undefined: the dialect's own choice of tools that run unasked. */
+  approveTools?: string[] | undefined;
+  rules: Rule[];
+  allowedTools?: string[] | undefined;
+  disallowedTools?: string[] | undefined;
+  thinking?: Thinking | undefined;
+  sessionId?: string | undefined;
+  resume?: string | undefined;
+  mcpServers: Record<string, McpServer>;
+  hooks: Record<keyof NonNullable<Config["hooks"]>, Hook[]>;
+  sessions: { enabled: boolean; keep: number };
+  limits: { contextTokens: number; lineBytes: number; approvalSeconds: number; outputChars: number };
+  providers: Record<string, OwnProvider>;
+}
+
+export interface Loaded {
+  settings: Settings;
+  /** Key path of a setting → "flag --model", "ANTHROPIC_BASE_URL", "/x/config.yaml:3" or "default". */
+  origins: Map<string, string>;
+  warnings: string[];
+}
+
+const DEFAULTS = {
+  maxTurns: 200,
+  mode: "default",
+  "sessions.enabled": true,
+  "sessions.keep": 200,
+  "limits.contextTokens": 200_000,
+  "limits.lineBytes": 16 * 1024 * 1024,
+  "limits.approvalSeconds": 300,
+  "limits.outputChars": 50_000,
+} satisfies Singles;
+
+/** Throws a `config` fault that lists every problem found. */
+export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; env: Env; cwd: string }): Promise<Loaded> {
+  const { flags, problems } = checkFlags(given);
+  if (problems.length > 0) throw configError(problems);
+  const home = homeOf(env, cwd);
+  const workspace = resolve(cwd, flags.workspace ?? "");
+  const realWorkspace = await realFolder(workspace);
+  const trust = flags.trustWorkspace === true ? TRUSTED_BY_FLAG : await readTrust(home, realWorkspace);
+  const { files, warnings } = await readFiles(home, workspace, trust.trusted);
+
+  const origins = new Map<string, string>();
+  const providers = byName(files, "providers", (config) => config.providers, origins);
+  const { provider, model, baseUrl, problems: wrongNames } = nameModel(flags, files, env, providers);
+  const wrong = [...files.flatMap((file) => file.problems), ...wrongNames];
+  if (wrong.length > 0) throw configError(wrong);
+
+  origins.set("home", env["PARLEY_HOME"] ? "PARLEY_HOME" : "default");
+  origins.set("workspace", flags.workspace === undefined ? "default" : "flag --workspace");
+  origins.set("trusted", trust.trusted ? trust.from : "default");
+  for (const [key, named] of Object.entries({ provider, model, baseUrl })) origins.set(key, named?.from ?? "default");
+  const layers: Layer[] = [flagLayer(flags), ...files.map(fileLayer), { values: DEFAULTS, from: () => "default" }];
+  const single = <K extends keyof Singles>(key: K): Singles[K] => {
+    const layer = layers.find(({ values }) => values[key] !== undefined);
+    origins.set(key, layer?.from(key) ?? "default");
+    return layer?.values[key];
+  };
+  const sure = <K extends keyof typeof DEFAULTS>(key: K) => single(key) ?? DEFAULTS[key];
+
+  const settings: Settings = {
+    home,
+    workspace,
+    trusted: trust.trusted,
+    provider: provider?.value,
+    model: model?.value,
+    baseUrl: baseUrl?.value,
+    apiKey: single("apiKey"),
+    maxTokens: single("maxTokens"),
+    maxTurns: sure("maxTurns"),
+    system: single("system"),
+    appendSystem: single("appendSystem"),
+    mode: sure("mode"),
+    approveTools: single("approveTools"),
+    rules: joined(files, ["rules"], (config) => config.rules, origins),
+    allowedTools: single("allowedTools"),
+    disallowedTools: single("disallowedTools"),
+    thinking: single("thinking"),
+    sessionId: single("sessionId"),
+    resume: single("resume"),
+    mcpServers: byName(files, "mcpServers", (config) => config.mcpServers, origins),
+    hooks: {
+      pre_tool_use: joined(files, ["hooks", "pre_tool_use"], (config) => config.hooks?.pre_tool_use, origins),
+      post_tool_use: joined(files, ["hooks", "post_tool_use"], (config) => config.hooks?.post_tool_use, origins),
+      stop: joined(files, ["hooks", "stop"], (config) => config.hooks?.stop, origins),
+    },
+    sessions: { enabled: sure("sessions.enabled"), keep: sure("sessions.keep") },
+    limits: {
+      contextTokens: sure("limits.contextTokens"),
+      lineBytes: sure("limits.lineBytes"),
+      approvalSeconds: sure("limits.approvalSeconds"),
+      outputChars: sure("limits.outputChars"),
+    },
+    providers,
+  };
+  return { settings, origins, warnings: [...trust.warnings, ...warnings] };
+}
+
+const TRUSTED_BY_FLAG = { trusted: true, from: "flag --trust-workspace", warnings: [] };
+
+/** PARLEY_HOME, or `~/.parley`. */
+export function homeOf(env: Env, cwd: string): string {
+  if (env["PARLEY_HOME"]) return resolve(cwd, env["PARLEY_HOME"]);
+  return join(env["HOME"] || homedir(), ".parley");
+}
+
+async function realFolder(path: string): Promise<string> {
+  const info = await stat(path).catch((error: unknown) => {
+    const code = systemCode(error);
+    throw configError([`the workspace ${path} ${code === "ENOENT" ? "does not exist" : `cannot be used: ${messageOf(error)}`}`]);
+  });
+  if (!info.isDirectory()) throw configError([`the workspace ${path} is not a folder`]);
+  return realpath(path);
+}
+
+/** In falling order. Nothing of an untrusted workspace is read. */
+async function readFiles(home: string, workspace: string, trusted: boolean): Promise<{ files: ConfigFile[]; warnings: string[] }> {
+  const own = join(home, "config.yaml");
+  const theirs = await workspaceFile(workspace, own);
+  const files = await Promise.all([
+    theirs !== undefined && trusted ? readConfigFile(theirs, "workspace") : undefined,
+    readConfigFile(own, "user"),
+  ]);
+  const present = files.filter((file) => file !== undefined);
+  const warnings = present.flatMap((file) => [...file.warnings, ...unused(file)]);
+  if (theirs !== undefined && !trusted) {
+    warnings.unshift(`${theirs} is ignored, since the workspace is not trusted; 'parley trust' or --trust-workspace changes that`);
+  }
+  return { files: present, warnings };
+}
+
+/** Undefined when there is none, or when it is the user's own file because the workspace is the user's home. */
+async function workspaceFile(workspace: string, own: string): Promise<string | undefined> {
+  const path = join(workspace, ".parley", "config.yaml");
+  try {
+    const real = await realpath(path);
+    return real === (await realpath(own).catch(() => own)) ? undefined : path;
+  } catch (error) {
+    const code = systemCode(error);
+    return code === "ENOENT" || code === "ENOTDIR" ? undefined : path;
+  }
+}
+
+function unused({ config, locate }: ConfigFile): string[] {
+  const given = (["mcpServers", "hooks"] as const).filter((key) => Object.keys(config[key] ?? {}).length > 0);
+  return given.map((key) => `${locate([key])}: ${key}: not used by this version`);
+}
+
+type Origins = Map<string, string>;
+
+/** The user's entries, and the workspace's, which win where they have the same name. */
+function byName<T>(
+  files: readonly ConfigFile[],
+  key: string,
+  read: (config: Config) => Record<string, T> | undefined,
+  origins: Origins,
+): Record<string, T> {
+  const entries = files.toReversed().flatMap(({ config, locate }) =>
+    Object.entries(read(config) ?? {}).map(([name, value]): [string, T] => {
+      origins.set(`${key}.${name}`, locate([key, name]));
+      return [name, value];
+    }),
+  );
+  return Object.fromEntries(entries);
+}
+
+/** The user's items, then the workspace's. */
+function joined<T>(
+  files: readonly ConfigFile[],
+  keys: readonly string[],
+  read: (config: Config) => T[] | undefined,
+  origins: Origins,
+): T[] {
+  const items = files
+    .toReversed()
+    .flatMap(({ config, locate }) => (read(config) ?? []).map((item, index) => ({ item, from: locate([...keys, index]) })));
+  for (const [index, { from }] of items.entries()) origins.set(`${keys.join(".")}[${index}]`, from);
+  return items.map(({ item }) => item);
+}
+
+function configError(problems: readonly string[]): ParleyError {
+  const [only] = problems;
+  const message =
+    problems.length === 1 && only !== undefined
+      ? only
+      : `The configuration has ${problems.length} problems:\n${problems.map((problem) => `  ${problem}`).join("\n")}`;
+  return new ParleyError({ code: "config", message, retryable: false });
+}

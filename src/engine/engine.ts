@@ -1,0 +1,179 @@
+/** The engine as an Agent: it routes ops to sessions and puts their events, stamped, into one bounded queue. */
+import type { Agent } from "../core/agent.js";
+import type { SessionConfig } from "../core/config.js";
+import { toFault, type Fault } from "../core/errors.js";
+import type { Event } from "../core/event.js";
+import { mintId } from "../core/ids.js";
+import type { Op, OpOf } from "../core/op.js";
+import { Queue, roughSize } from "../core/queue.js";
+import { Redactor } from "../core/redact.js";
+import { secretValues, toolEnvironment } from "./environment.js";
+import { localWorkspace } from "./local-workspace.js";
+import type { Model } from "./models/model.js";
+import { Session } from "./session.js";
+import { builtinTools } from "./tools/index.js";
+
+/** Unread events, in bytes, before the engine waits for its reader. */
+const EVENT_BYTES = 4 * 1024 * 1024;
+const OUTPUT_CHARS = 50_000;
+
+/** A provider's address as the host set it. */
+export interface ProviderOverride {
+  baseUrl: string | null;
+  model?: string;
+}
+
+export interface EngineOptions {
+  /** What a session gets unless its opener says otherwise; `cwd` is its workspace. */
+  defaults: SessionConfig & { cwd: string };
+  /** Throws a `config` fault that names what is missing (a key, a script). */
+  openModel(config: SessionConfig, override: ProviderOverride | undefined): Promise<Model>;
+  /** Our own environment: tools get it without its secrets, and its secrets are redacted everywhere. */
+  env: Record<string, string | undefined>;
+  /** Secrets that the environment does not hold. */
+  secrets?: readonly string[];
+  outputChars?: number;
+  version: string;
+}
+
+export function createEngine(options: EngineOptions): Agent {
+  const events = new Queue<Event>(EVENT_BYTES, weigh);
+  const sessions = new Map<string, Session>();
+  /** Handles whose open is under way, and the ops that came behind it. */
+  const opening = new Map<string, Promise<void>>();
+  const providers = new Map<string, ProviderOverride>();
+  const redactor = new Redactor([...secretValues(options.env), ...(options.secrets ?? [])]);
+  let seq = 0;
+  let leaving: Promise<void> | undefined;
+
+  return { send, events, close: () => shutdown("now") };
+
+  async function send(sent: Op): Promise<void> {
+    const op = sent.id === undefined ? { ...sent, id: mintId() } : sent;
+    try {
+      await route(op);
+    } catch (error) {
+      refuse(op, toFault(error));
+    }
+  }
+
+  async function route(op: Op): Promise<void> {
+    switch (op.type) {
+      case "session.open":
+        return open(op);
+      case "session.close":
+        return closeSession(op);
+      case "session.list":
+        return reply(op, "ok", { sessions: [...sessions.values()].map(({ handle, config }) => ({ session: handle, sessionId: handle, config })) });
+      case "provider.set":
+        if (op.baseUrl === null && op.model === undefined) providers.delete(op.name);
+        else providers.set(op.name, { baseUrl: op.baseUrl, ...(op.model !== undefined && { model: op.model }) });
+        return reply(op, "ok");
+      case "command.suggest":
+        return reply(op, "ok", { suggestions: [] });
+      case "ping":
+        if (!events.holdsControl((event) => event.type === "reply" && event.to === "ping")) reply(op, "ok");
+        return;
+      case "shutdown":
+        return void shutdown(op.when);
+      case "other":
+        return refuse(op, { code: "protocol", message: `Unknown op: ${op.name}`, retryable: false });
+      default:
+        return toSession(op);
+    }
+  }
+
+  async function toSession(op: Op): Promise<void> {
+    await opening.get(op.session ?? "");
+    const session = find(op);
+    if (session !== undefined) return session.take(op);
+    refuse(op, { code: "session", message: op.session === undefined ? "There is no session; open one first" : `There is no session '${op.session}'`, retryable: false });
+  }
+
+  /** An op without a session means the only one there is. */
+  function find(op: Op): Session | undefined {
+    if (op.session !== undefined) return sessions.get(op.session);
+    return sessions.size === 1 ? sessions.values().next().value : undefined;
+  }
+
+  async function open(op: OpOf<"session.open">): Promise<void> {
+    if (leaving !== undefined) return refuse(op, { code: "session", message: "The agent is shutting down", retryable: false });
+    if (op.open !== "new") return refuse(op, { code: "session", message: `No stored session '${op.sessionId ?? op.session}'`, retryable: false });
+    if (sessions.has(op.session) || opening.has(op.session)) {
+      return refuse(op, { code: "session", message: `There is a session '${op.session}' already`, retryable: false });
+    }
+    const work = openNew(op).finally(() => opening.delete(op.session));
+    opening.set(op.session, work);
+    await work;
+  }
+
+  async function openNew(op: OpOf<"session.open">): Promise<void> {
+    const config = { ...options.defaults, ...op.config };
+    try {
+      const session = await Session.open({
+        handle: op.session,
+        config,
+        workspace: await localWorkspace(config.cwd ?? options.defaults.cwd, { env: toolEnvironment(options.env, redactor.secrets) }),
+        tools: builtinTools,
+        redactor,
+        outputChars: options.outputChars ?? OUTPUT_CHARS,
+        openModel: (wanted) => options.openModel(wanted, providers.get(wanted.provider ?? "")),
+        emit,
+      });
+      sessions.set(op.session, session);
+      void emit({
+        type: "session.ready",
+        session: op.session,
+        sessionId: op.session,
+        parent: op.id,
+        version: options.version,
+        ...(op.name !== undefined && { name: op.name }),
+        config: session.config,
+        capabilities: { modes: ["default", "auto_edit", "plan", "yolo"], approvals: true, steering: true },
+      });
+    } catch (error) {
+      refuse(op, toFault(error));
+    }
+  }
+
+  async function closeSession(op: OpOf<"session.close">): Promise<void> {
+    await opening.get(op.session ?? "");
+    const session = find(op);
+    if (session === undefined) return toSession(op);
+    sessions.delete(session.handle);
+    void session.close();
+  }
+
+  function shutdown(when: "now" | "drained"): Promise<void> {
+    if (when === "now") for (const session of sessions.values()) void session.close();
+    leaving ??= leave();
+    return leaving;
+  }
+
+  async function leave(): Promise<void> {
+    await Promise.all(opening.values());
+    await Promise.all([...sessions.values()].map((session) => session.drain()));
+    await Promise.all([...sessions.values()].map((session) => session.close()));
+    void emit({ type: "closed", code: 0 });
+    events.end();
+  }
+
+  function reply(op: Op, status: "ok" | "noop", data?: unknown): void {
+    void emit({ type: "reply", to: op.type, status, parent: op.id, ...(op.session !== undefined && { session: op.session }), ...(data !== undefined && { data }) });
+  }
+
+  function refuse(op: Op, fault: Fault): void {
+    void emit({ type: "reply", to: op.type, status: "error", fault: redactor.value(fault), parent: op.id, ...(op.session !== undefined && { session: op.session }) });
+  }
+
+  /** Who makes an event stamps it. */
+  function emit(event: Event): Promise<void> | undefined {
+    event.at = Date.now();
+    event.seq = seq++;
+    return event.type === "reply" ? events.pushControl(event) : events.push(event);
+  }
+}
+
+function weigh(event: Event): number {
+  return event.type === "text.delta" || event.type === "thinking.delta" ? event.text.length + 160 : roughSize(event);
+}

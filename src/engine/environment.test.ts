@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { secretValues, toolEnvironment } from "./environment.js";
+
+const SECRET_NAMES = [
+  "ANTHROPIC_API_KEY",
+  "AWS_ACCESS_KEY_ID",
+  "AWS_SECRET_ACCESS_KEY",
+  "GOOGLE_APPLICATION_CREDENTIALS",
+  "GITHUB_TOKEN",
+  "NPM_CONFIG__AUTH",
+  "npm_config__auth",
+  "PGPASSWORD",
+  "MYSQL_PASSWD",
+  "DB_PASS",
+  "SECRET",
+  "TOKEN",
+  "OPENAI_APIKEY",
+  "CREDENTIAL_FILE",
+  "PASSWORD_STORE_KEYS",
+];
+const PLAIN_NAMES = ["PATH", "SSH_AUTH_SOCK", "HOME", "LANG", "KEYBOARD_LAYOUT", "TOKENIZERS_PARALLELISM", "XAUTHORITY", "AUTHOR", "SSH_ASKPASS"];
+
+test.each(SECRET_NAMES)("%s is kept from tools and told to the redactor", (name) => {
+  expect(toolEnvironment({ [name]: "s3cr3t-value", HOME: "/h" }, [])).toEqual({ HOME: "/h" });
+  expect(secretValues({ [name]: "s3cr3t-value" })).toEqual(["s3cr3t-value"]);
+});
+
+test.each(PLAIN_NAMES)("%s stays", (name) => {
+  expect(toolEnvironment({ [name]: "some-value" }, [])).toEqual({ [name]: "some-value" });
+  expect(secretValues({ [name]: "some-value" })).toEqual([]);
+});
+
+test("a variable whose value holds a known secret goes, whatever its name", () => {
+  const env = { REMOTE_URL: "https://u:hunter2hunter2@host/", PATH: "/hunter2hunter2/bin", EMPTY: "", GONE: undefined };
+  expect(toolEnvironment(env, ["hunter2hunter2", ""])).toEqual({ PATH: "/hunter2hunter2/bin", EMPTY: "" });
+});
+
+test.each([
+  ["short", []],
+  ["12345678", []],
+  ["12345.678", []],
+  ["true", []],
+  ["/run/secrets/api", []],
+  ["/credentials.json", []],
+  ["~/keys/id_rsa", []],
+  ["./keys/id_rsa", []],
+  ["C:\\keys\\id_rsa", []],
+  ["12345678", []],
+  ["sk-ant-0123456789", ["sk-ant-0123456789"]],
+  ["/Qx8+abcdEFGHijklMNOPqrstUVWXyz0123456/AB", ["/Qx8+abcdEFGHijklMNOPqrstUVWXyz0123456/AB"]],
+  ["/Qx8abcdEFGHijklMNOPqrstUVWXyz0123456789", ["/Qx8abcdEFGHijklMNOPqrstUVWXyz0123456789"]],
+])("as a secret's value %j tells %j", (value, told) => {
+  expect(secretValues({ API_KEY: value })).toEqual(told);
+});
+
+test("a value is told once", () => {
+  expect(secretValues({ A_KEY: "same-value", B_KEY: "same-value" })).toEqual(["same-value"]);
+});

@@ -1,0 +1,43 @@
+/** Which environment variables are secrets: what tools do not get, and what the redactor must know. */
+
+/** The environment without secrets: neither by name nor by one of the known `secrets` in the value. */
+export function toolEnvironment(env: Record<string, string | undefined>, secrets: readonly string[]): Record<string, string> {
+  const known = secrets.filter((secret) => secret !== "");
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue;
+    if (ALWAYS_KEPT.has(name.toUpperCase()) || !(soundsSecret(name) || known.some((secret) => value.includes(secret)))) kept[name] = value;
+  }
+  return kept;
+}
+
+/** The values of the variables that sound secret, as far as they can be told from ordinary words. */
+export function secretValues(env: Record<string, string | undefined>): string[] {
+  const values = new Set<string>();
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && soundsSecret(name) && isTelling(value)) values.add(value);
+  }
+  return [...values];
+}
+
+/** Without these a shell is of little use; the socket leads to keys but holds none. */
+const ALWAYS_KEPT = new Set(["PATH", "SSH_AUTH_SOCK"]);
+
+const WORD = "(?:KEYS?|TOKEN|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?)";
+const SECRET_NAME = new RegExp(`(?:^|_)(?:${WORD}|PASS)(?:_|$)|${WORD}$|(?:^|_)AUTH$`, "i");
+
+function soundsSecret(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+const SHORTEST = 8;
+
+/** Redacting a path, a number or a short word would garble text that has nothing to do with the secret. */
+function isTelling(value: string): boolean {
+  return value.length >= SHORTEST && !isPath(value) && !/^[+-]?\d+(?:\.\d+)?$/.test(value);
+}
+
+/** A bare leading slash is not enough: keys in base64 begin with one, too. */
+function isPath(value: string): boolean {
+  return /^(?:~|\.{1,2}|[A-Za-z]:)[\\/]/.test(value) || /^\/[\w.@ -]+\/[\w.@ /-]*$/.test(value) || /^\/[\w@ -]+\.\w{1,8}$/.test(value);
+}

@@ -1,0 +1,222 @@
+/** The workspace on this machine: how paths resolve through links, how a file is replaced in one step, how a command is run and drained. */
+import { randomBytes } from "node:crypto";
+import { constants, type BigIntStats } from "node:fs";
+import { access, chmod, lstat, mkdir, open, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, parse, sep } from "node:path";
+import { StringDecoder } from "node:string_decoder";
+import type { Readable } from "node:stream";
+import { messageOf, ParleyError, systemCode } from "../core/errors.js";
+import { startTree, type Exit, type Tree } from "../os/process.js";
+import type { ExecRequest, FileInfo, Place, Running, Workspace } from "./workspace.js";
+
+export async function localWorkspace(root: string, options: { env: Record<string, string> }): Promise<Workspace> {
+  const real = await realpath(root).catch((error: unknown) => {
+    throw fileError("open the workspace", root, error);
+  });
+  return {
+    root: real,
+    resolve: (path) => resolvePath(real, path),
+    info: fileInfo,
+    read: readWhole,
+    write: async (path, data) => replaceFile((await resolvePath(real, path)).path, data),
+    exec: (request) => execute(request, request.cwd ?? real, options.env),
+  };
+}
+
+// Paths
+
+/** As many links as Linux follows. */
+const MAX_LINKS = 40;
+
+/**
+ * Walks the path as the system would: a link is followed before the `..` behind it counts, and a link to nothing leads to where its
+ * target would be. What does not exist is appended.
+ */
+async function resolvePath(root: string, path: string): Promise<Place> {
+  if (path.includes("\0")) throw toolError(`The path ${JSON.stringify(path)} contains a NUL byte; no file can have that name.`);
+  const expanded = path === "~" || path.startsWith("~/") ? homedir() + path.slice(1) : path;
+  let links = 0;
+  let current = parse(expanded).root || root;
+  const rest = segments(expanded);
+  for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
+    if (name === "..") {
+      current = dirname(current);
+      continue;
+    }
+    const next = join(current, name);
+    const target = await linkTarget(next);
+    if (target === null) {
+      current = next;
+      continue;
+    }
+    if (++links > MAX_LINKS) throw toolError(`The path '${path}' runs through too many symbolic links.`);
+    current = parse(target).root || current;
+    rest.unshift(...segments(target));
+  }
+  return { path: current, inside: current === root || current.startsWith(root.endsWith(sep) ? root : root + sep) };
+}
+
+function segments(path: string): string[] {
+  return path
+    .slice(parse(path).root.length)
+    .split(sep === "\\" ? /[\\/]/ : "/")
+    .filter((name) => name !== "" && name !== ".");
+}
+
+/** Null when it is no link, or nothing that we can see. */
+async function linkTarget(path: string): Promise<string | null> {
+  const stats = await lstat(path).catch(() => null);
+  return stats?.isSymbolicLink() ? readlink(path).catch(() => null) : null;
+}
+
+// Files
+
+async function fileInfo(path: string): Promise<FileInfo | null> {
+  const stats = await stat(path, { bigint: true }).catch((error: unknown) => {
+    if (isMissing(error)) return null;
+    throw fileError("look at", path, error);
+  });
+  if (stats === null) return null;
+  return { kind: kindOf(stats), size: Number(stats.size), stamp: `${stats.mtimeNs}:${stats.size}:${stats.ino}` };
+}
+
+function kindOf(stats: BigIntStats): FileInfo["kind"] {
+  if (stats.isFile()) return "file";
+  return stats.isDirectory() ? "folder" : "other";
+}
+
+/** Looks before it opens: opening a pipe would wait for a writer. */
+async function readWhole(path: string, maxBytes: number): Promise<Uint8Array> {
+  const info = await fileInfo(path);
+  if (info === null) throw toolError(`Failed to read file ${path}: no such file`);
+  if (info.kind !== "file") throw toolError(`Failed to read file ${path}: it is ${info.kind === "folder" ? "a folder" : "not a regular file"}`);
+  if (info.size > maxBytes) throw tooLarge(path, `${info.size} bytes`, maxBytes);
+  try {
+    const file = await open(path, "r");
+    const chunks: Buffer[] = [];
+    let size = 0;
+    // The size is not believed: files of the system and files that grow have more to give.
+    for await (const chunk of file.createReadStream({ end: maxBytes })) {
+      const bytes: unknown = chunk;
+      if (!Buffer.isBuffer(bytes)) continue;
+      chunks.push(bytes);
+      size += bytes.length;
+    }
+    if (size > maxBytes) throw tooLarge(path, "more", maxBytes);
+    return Buffer.concat(chunks, size);
+  } catch (error) {
+    throw fileError("read file", path, error);
+  }
+}
+
+async function replaceFile(path: string, data: Uint8Array | string): Promise<void> {
+  const temporary = join(dirname(path), `.parley-${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    const mode = await modeToKeep(path);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(temporary, data, { flag: "wx" });
+    if (mode !== null) await chmod(temporary, mode);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw fileError("write file", path, error);
+  }
+}
+
+/** Null for a new file. A rename asks nobody's leave, so what must not be replaced is refused here. */
+async function modeToKeep(path: string): Promise<number | null> {
+  const stats = await stat(path).catch((error: unknown) => {
+    if (isMissing(error)) return null;
+    throw error;
+  });
+  if (stats === null) return null;
+  if (!stats.isFile()) throw new Error(stats.isDirectory() ? "it is a folder" : "it is not a regular file");
+  await access(path, constants.W_OK);
+  return stats.mode & 0o7777;
+}
+
+// Commands
+
+/** How long pipes may stay open behind an ended shell before its output counts as complete. */
+const DRAIN_MS = 100;
+
+async function execute(request: ExecRequest, cwd: string, env: Record<string, string>): Promise<Running> {
+  const tree = await startTree(request.argv, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  let open = true;
+  const deliver = (channel: "stdout" | "stderr", text: string): void => {
+    if (open && text !== "") request.onOutput(channel, text);
+  };
+  drain(tree.child.stdout, (text) => deliver("stdout", text));
+  drain(tree.child.stderr, (text) => deliver("stderr", text));
+  const exited = settled(tree).then((exit) => {
+    open = false;
+    return { ...exit, leftover: groupAlive(tree.pid) };
+  });
+  return { pid: tree.pid, exited, end: (graceMs) => tree.end(graceMs) };
+}
+
+/** Reads to the end whatever happens: a full pipe would stop the child. */
+function drain(stream: Readable | null, onText: (text: string) => void): void {
+  const decoder = new StringDecoder("utf8");
+  stream?.on("data", (bytes: Buffer) => onText(decoder.write(bytes)));
+  stream?.on("end", () => onText(decoder.end()));
+  stream?.on("error", () => undefined);
+}
+
+/** A process left behind may hold the pipes for ever, so the shell's own end counts, and what is in the pipes by then. */
+function settled(tree: Tree): Promise<Exit> {
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    void tree.exited.then((exit) => {
+      clearTimeout(timer);
+      resolve(exit);
+    });
+    tree.child.once("exit", (code, signal) => {
+      // The immediate comes after the pipes have been read once more, even when the timer was late.
+      timer = setTimeout(() => setImmediate(() => resolve({ code, signal })), DRAIN_MS);
+    });
+  });
+}
+
+function groupAlive(pid: number): boolean {
+  if (process.platform === "win32") return false;
+  try {
+    process.kill(-pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) === "EPERM";
+  }
+}
+
+// Errors
+
+function isMissing(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "");
+}
+
+function tooLarge(path: string, size: string, maxBytes: number): ParleyError {
+  return toolError(`Failed to read file ${path}: it has ${size}, and ${maxBytes} bytes are the limit. Read a part of it with Bash instead.`);
+}
+
+function fileError(doing: string, path: string, error: unknown): ParleyError {
+  if (error instanceof ParleyError) return error;
+  return toolError(`Failed to ${doing} ${path}: ${REASONS[systemCode(error) ?? ""] ?? messageOf(error)}`, error);
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: "no such file",
+  ENOTDIR: "a part of the path is not a folder",
+  EEXIST: "a part of the path is not a folder",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EISDIR: "it is a folder",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  ENAMETOOLONG: "the name is too long",
+  ELOOP: "too many symbolic links",
+};
+
+function toolError(message: string, cause?: unknown): ParleyError {
+  return new ParleyError({ code: "tool", message, retryable: false }, { cause });
+}

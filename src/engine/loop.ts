@@ -1,0 +1,86 @@
+/** The loop: ask the model, run what it calls, tell it what came of it, until it has nothing more to say. */
+import { plainText } from "../core/content.js";
+import { runCalls } from "./calls.js";
+import { streamWithRetries } from "./models/retry.js";
+import type { Finish } from "./models/model.js";
+import { Response } from "./response.js";
+import { untilAborted, type Run } from "./run.js";
+
+export interface LoopEnd {
+  finish: Finish | "max_turns";
+  /** What was said last. */
+  text: string;
+}
+
+export async function runLoop(run: Run): Promise<LoopEnd> {
+  // Outer: as long as the host steers. Inner: as long as the model calls tools.
+  while (true) {
+    let response = await ask(run);
+    while (response.calls.length > 0) {
+      run.history.push({ role: "tool", results: await runCalls(run, response.calls) });
+      if (run.budget.used >= run.budget.limit) return maxTurns(run, response);
+      takeSteering(run);
+      response = await ask(run);
+    }
+    if (!takeSteering(run) || run.budget.used >= run.budget.limit) return { finish: response.finish, text: textOf(response) };
+  }
+}
+
+/** One request and its response, in the history even when it was cut off. */
+async function ask(run: Run): Promise<Response> {
+  const response = new Response(run.emit, run.redactor, run.streaming);
+  run.budget.used++;
+  try {
+    await untilAborted(run.signal, receive(run, response));
+  } catch (error) {
+    response.dropCalls();
+    throw error;
+  } finally {
+    response.seal();
+    if (response.blocks.length > 0) run.history.push({ role: "assistant", blocks: response.blocks });
+    await report(run, response);
+  }
+  return response;
+}
+
+async function receive(run: Run, response: Response): Promise<void> {
+  const request = { ...run.request, messages: run.history };
+  const parts = streamWithRetries(run.model, request, run.signal, {
+    started: () => response.started,
+    onRetry: (text) => void run.emit({ type: "notice", level: "warning", text, kind: "retry" }),
+  });
+  for await (const part of parts) {
+    if (run.signal.aborted) return;
+    const full = response.take(part);
+    if (full !== undefined) await full;
+  }
+}
+
+async function report(run: Run, response: Response): Promise<void> {
+  const { usage } = response;
+  if (usage === undefined) return;
+  run.addUsage(usage);
+  const limit = run.model.contextLimit;
+  const used = usage.input + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) + usage.output + (usage.reasoning ?? 0);
+  await run.emit({ type: "usage", scope: "call", usage, ...(limit !== undefined && { context: { used, limit } }) });
+}
+
+function takeSteering(run: Run): boolean {
+  const parts = run.takeSteering();
+  if (parts.length > 0) run.history.push({ role: "user", parts });
+  return parts.length > 0;
+}
+
+function maxTurns(run: Run, response: Response): LoopEnd {
+  void run.emit({
+    type: "notice",
+    level: "warning",
+    text: `Stopped after ${run.budget.limit} model calls, the limit of one turn (--max-turns)`,
+    kind: "max_turns",
+  });
+  return { finish: "max_turns", text: textOf(response) };
+}
+
+function textOf(response: Response): string {
+  return plainText(response.blocks.flatMap((block) => (block.type === "text" ? [{ type: "text" as const, text: block.text }] : [])));
+}

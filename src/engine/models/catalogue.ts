@@ -1,0 +1,44 @@
+/** The providers that Parley knows by name: where their keys and addresses come from, and which model names are whose. */
+
+export interface ProviderInfo {
+  keyVariable?: string;
+  baseUrlVariable?: string;
+  defaultModel?: string;
+}
+
+export type ProviderName = "anthropic" | "openai" | "bedrock" | "vertex" | "gemini" | "xai" | "openrouter" | "local" | "rehearsal";
+
+/** In the order in which a key that is set chooses the provider. */
+export const PROVIDERS: Readonly<Record<ProviderName, ProviderInfo>> = {
+  anthropic: { keyVariable: "ANTHROPIC_API_KEY", baseUrlVariable: "ANTHROPIC_BASE_URL", defaultModel: "claude-sonnet-4-6" },
+  openai: { keyVariable: "OPENAI_API_KEY", baseUrlVariable: "OPENAI_BASE_URL", defaultModel: "gpt-5.4" },
+  bedrock: {},
+  vertex: {},
+  gemini: { keyVariable: "GEMINI_API_KEY", defaultModel: "gemini-2.5-pro" },
+  xai: { keyVariable: "XAI_API_KEY", defaultModel: "grok-4" },
+  openrouter: { keyVariable: "OPENROUTER_API_KEY" },
+  local: {},
+  rehearsal: {},
+};
+
+export function isProviderName(name: string): name is ProviderName {
+  return Object.hasOwn(PROVIDERS, name);
+}
+
+const OWNERS: readonly [RegExp, ProviderName][] = [
+  [/\.(ya?ml|json)$/i, "rehearsal"],
+  [/^claude-/, "anthropic"],
+  [/^(gpt-|o[0-9])/, "openai"],
+  [/^gemini-/, "gemini"],
+  [/^grok-/, "xai"],
+];
+
+/** The provider to which a model's name belongs, if its pattern tells. A script file belongs to the rehearsal. */
+export function ownerOfModel(model: string): ProviderName | undefined {
+  return OWNERS.find(([pattern]) => pattern.test(model))?.[1];
+}
+
+/** Whether the text can be the root of a provider's API. */
+export function isApiRoot(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}

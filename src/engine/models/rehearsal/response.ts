@@ -1,0 +1,36 @@
+/** What the rehearsal model answers to one request, before it is streamed: an ordered list of outputs. Scripts and plain orders both make it. */
+import type { Usage } from "../../../core/event.js";
+import type { Finish } from "../model.js";
+
+/** Text as it is to be streamed: a string goes out word by word, a list piece by piece, `times` the same piece again and again. */
+export type Speech = string | readonly string[] | { readonly piece: string; readonly times: number };
+
+/** `args` as a string is what a confused model would write: arguments that are not JSON. */
+export interface WantedCall {
+  readonly tool: string;
+  readonly args: Record<string, unknown> | string;
+  readonly id?: string;
+}
+
+/** A provider's error. Without a status it is a lost connection. `times` counts the failures after which the response succeeds. */
+export interface Failure {
+  readonly status?: number;
+  readonly message?: string;
+  readonly retryAfter?: number;
+  readonly times?: number;
+}
+
+/** Speech after speech of the same kind continues the same block. */
+export type Output =
+  | { readonly type: "say"; readonly speech: Speech }
+  | { readonly type: "think"; readonly speech: Speech }
+  | { readonly type: "call"; readonly call: WantedCall }
+  | { readonly type: "wait"; readonly ms: number | "forever" }
+  | { readonly type: "fail"; readonly failure: Failure }
+  | { readonly type: "cut" };
+
+export interface Response {
+  readonly outputs: readonly Output[];
+  readonly usage?: Usage;
+  readonly finish?: Finish;
+}

@@ -1,0 +1,186 @@
+/** Orders about files: read, write, append, edit, copy, move, delete. */
+import { group, pattern, type Rule, type Situation } from "./rule.js";
+import { QUOTED } from "./spans.js";
+import { RESULT, type Content, type Step } from "./step.js";
+import { contentOf, FILE, fileName, filesIn, isPath, isQuoted, NUMBER, numberOf, REFERS_BACK, THE_FILE } from "./words.js";
+
+const TO = "(?:to|into|onto|as|in|inside)";
+const WITH =
+  "(?:with|containing|contains?|saying|says|having|holding|reading|(?:that|which|to) (?:says?|contains?|reads?|has|have|holds?|prints?|outputs?)|whose (?:contents?|text) (?:is|are)|and (?:write|put)|:)";
+const LABEL = "(?:\\s*(?:the |this |a |as )?(?:contents?|text|words?|line|code|following|body)\\b)*(?:\\s+(?:of|is|are|being)\\b)?\\s*[:=]?\\s*";
+
+const CREATE = pattern(`^(?:create|make|write|save|add|generate|produce|start)\\s+(?:me\\s+)?(${THE_FILE})(${FILE})(?:\\s+file)?[\\s,]*(${WITH})${LABEL}(.*)$`);
+
+/** "delete 'x' from a.txt" is an edit; "add 'x' to a.txt" appends; "create a.txt with 'x'" writes. */
+export const EDIT_RULES: readonly Rule[] = [
+  { when: pattern(`^(?:remove|delete|drop)\\s+(?:the\\s+)?(?:\\w+\\s+)?(${QUOTED})\\s+(?:from|in)\\s+${THE_FILE}(${FILE})$`), steps: cutOut },
+  {
+    when: pattern(`^(?:in|edit|update|modify|open|change)\\s+${THE_FILE}(${FILE})[\\s,:]+(?:to |and |by |so that you )?(?:replac|chang|substitut|swap)(?:e|es|ing)?\\s+(.+)$`),
+    steps: (match, now) => replaceIn(`${group(match, 2)} in ${group(match, 1)}`, now),
+  },
+  { when: pattern("^(?:replace|change|substitute|swap|turn|update|modify|rename)\\s+(.+)$"), steps: (match, now) => replaceIn(group(match, 1), now) },
+];
+
+export const FILE_RULES: readonly Rule[] = [
+  {
+    when: pattern(`^(?:copy|duplicate|clone|cp)\\s+(?:the\\s+)?(?:contents?\\s+(?:of|from)\\s+)?${THE_FILE}(${FILE})\\s+${TO}\\s+${THE_FILE}(${FILE})$`),
+    steps: (match, { marked }) => [
+      { do: "read", files: [fileName(marked, group(match, 1))] },
+      { do: "write", file: fileName(marked, group(match, 2)), content: RESULT },
+    ],
+  },
+  {
+    when: pattern(`^(?:move|rename|mv)\\s+${THE_FILE}(${FILE})\\s+(?:to|into|as)\\s+${THE_FILE}(${FILE})$`),
+    steps: (match, { marked }) => shell("mv --", [fileName(marked, group(match, 1)), fileName(marked, group(match, 2))]),
+  },
+  {
+    when: pattern(`^(?:delete|remove|rm|erase)\\s+(.+)$`),
+    steps: (match, { marked }) => shell("rm --", filesIn(marked, group(match, 1))),
+  },
+  {
+    when: pattern(`^(?:create|make|add|mkdir)\\s+(?:a |an |the |new )*(?:directory|folder|dir)\\s+(?:named |called )?(${FILE})$`),
+    steps: (match, { marked }) => shell("mkdir -p --", [fileName(marked, group(match, 1))]),
+  },
+  { when: pattern(`^(?:append|add|insert)\\s+(.+?)\\s+(?:to|at|in|into)\\s+(?:the (?:end|bottom) of\\s+)?${THE_FILE}(${FILE})$`), steps: append },
+  { when: pattern(`^append\\s+to\\s+${THE_FILE}(${FILE})\\s*[:,]?\\s+(.+)$`), steps: ([, file, text], now) => append2(file, text, now) },
+
+  { when: pattern(`^(?:write|save|put|output|store)\\s+(?:in)?to\\s+${THE_FILE}(${FILE})(?:\\s+file)?(?:\\s*[:,]|\\s+${WITH})?\\s+${LABEL}(.+)$`), steps: writeNamed },
+  { when: CREATE, steps: create },
+  { when: pattern(`^(write|save|put|store|output|dump|insert|print|create|make|generate|record|add)\\s+(.+)\\s+(${TO})\\s+(${THE_FILE})(${FILE})(?:\\s+file)?$`), steps: write },
+  { when: pattern(`^(?:create|make|touch|write|generate|add)\\s+(${THE_FILE})(${FILE})(?:\\s+file)?[.!]?$`), steps: createEmpty },
+  { when: pattern(`^(?:write|save|create|put|make)\\s+(.*)$`), steps: writeLoosely },
+];
+
+export const READ_RULES: readonly Rule[] = [
+  { when: pattern("^(?:re-?read|read|open|cat|load|view|type)\\b(.*)$"), steps: (match, now) => read(group(match, 1), now, true) },
+  {
+    when: pattern(
+      "^(?:show|print|display|look|check|inspect|examine|get|give|summari[sz]e|explain|analy[sz]e|review|describe|tell|see|parse|head|tail|use|what(?:'s|’s)?|how|which|who|where|is|does|do|find|list|go)\\b(.*)$",
+    ),
+    steps: (match, now) => read(group(match, 1), now, false),
+  },
+];
+
+function read(words: string, { marked, file }: Situation, plainly: boolean): Step[] | undefined {
+  const named = filesIn(marked, words).filter((name) => plainly || isPath(name));
+  const files = [...new Set(named)].filter((name) => !name.endsWith("/") && !/[*?]/.test(name));
+  const [only, ...more] = words.replace(pattern(`^${THE_FILE}`), "").split(/\s+/).map((word) => fileName(marked, word));
+  if (files.length === 0 && plainly && only !== undefined && more.length === 0 && only !== "") {
+    files.push(/^(?:it|file|this|that|again)$/i.test(only) ? (file ?? "") : only);
+  }
+  if (files.length === 0 || files.includes("")) return undefined;
+  return [{ do: "read", files, ...linesOf(words) }];
+}
+
+function linesOf(words: string): { offset?: number; limit?: number } {
+  const range = /\blines?\s+(\d+)(?:\s*(?:-|–|to|through|until)\s*(\d+))?/i.exec(words);
+  if (range?.[1] !== undefined) return { offset: Number(range[1]), limit: Number(range[2] ?? range[1]) - Number(range[1]) + 1 };
+  const first = pattern(`\\b(?:first|top)\\s+(${NUMBER}\\s+)?lines?\\b`).exec(words);
+  return first === null ? {} : { limit: numberOf(first[1] ?? "1") };
+}
+
+function write(match: RegExpExecArray, now: Situation): Step[] | undefined {
+  const [verb, words, preposition, label] = [group(match, 1), group(match, 2), group(match, 3).toLowerCase(), group(match, 4)];
+  const token = group(match, 5);
+  const file = fileName(now.marked, token);
+  if (REFERS_BACK.test(file)) return now.file === undefined ? undefined : withSource(words, now.file, now);
+  const certain = isPath(file) || isQuoted(token) || /\b(?:file|named|called)\b/i.test(label);
+  const likely = !/^in/.test(preposition) || preposition === "into" ? /^(?:put|save|store|dump)$/i.test(verb) || isQuoted(words) : false;
+  return certain || likely ? withSource(words, file, now) : undefined;
+}
+
+/** "write the content of a.txt to b.txt" reads first. */
+function withSource(words: string, file: string, { marked }: Situation): Step[] {
+  const source = pattern(`^(?:the\\s+)?(?:whole\\s+)?(?:contents?|text|lines)\\s+(?:of|from|in)\\s+${THE_FILE}(${FILE})$|^(${FILE})['’]s\\s+(?:contents?|text)$`).exec(words);
+  const name = source === null ? "" : fileName(marked, source[1] ?? source[2] ?? "");
+  if (isPath(name)) return [{ do: "read", files: [name] }, { do: "write", file, content: RESULT }];
+  return [{ do: "write", file, content: contentOf(marked, words.replace(/[:,]$/, "")) }];
+}
+
+function writeNamed(match: RegExpExecArray, now: Situation): Step[] {
+  return withSource(group(match, 2), fileName(now.marked, group(match, 1)), now);
+}
+
+function create(match: RegExpExecArray, now: Situation): Step[] | undefined {
+  const [label, token, how, words] = [group(match, 1), group(match, 2), group(match, 3), group(match, 4)];
+  const file = fileName(now.marked, token);
+  if (!isPath(file) && !(/\b(?:file|named|called)\b/i.test(label) && !/^(?:with|that|which|containing|to|in|and|saying|for)$/i.test(file))) return undefined;
+  const [, first, next] = pattern(`^(${QUOTED})[\\s,]+(?:and\\s+)?(${FILE}\\s+${WITH}.+)$`).exec(words) ?? [];
+  const others = next === undefined ? undefined : createAgain(next, now);
+  const content = words === "" ? "" : contentOf(now.marked, others === undefined ? words : (first ?? ""));
+  return [{ do: "write", file, content: /prints?|outputs?/i.test(how) ? program(file, content) : content }, ...(others ?? [])];
+}
+
+/** "create a.txt with 'one' and b.txt with 'two'". */
+function createAgain(words: string, now: Situation): Step[] | undefined {
+  const match = CREATE.exec(`create ${words}`);
+  return match === null ? undefined : create(match, now);
+}
+
+/** "hello.py that prints hello" is a program, as far as one line goes. */
+function program(file: string, content: Content): Content {
+  if (typeof content !== "string" || /[()]/.test(content)) return content;
+  const ending = /\.(\w+)$/.exec(file)?.[1] ?? "";
+  if (ending === "py") return `print(${JSON.stringify(content)})\n`;
+  if (/^(?:[cm]?[jt]s)$/.test(ending)) return `console.log(${JSON.stringify(content)});\n`;
+  if (/^(?:sh|bash)$/.test(ending)) return `echo ${quoteForShell(content)}\n`;
+  return content;
+}
+
+function createEmpty(match: RegExpExecArray, { marked }: Situation): Step[] | undefined {
+  const file = fileName(marked, group(match, 2));
+  const announced = /\b(?:file|named|called)\b/i.test(group(match, 1)) && !/^(?:file|named|called|list)$/i.test(file);
+  return isPath(file) || announced ? [{ do: "write", file, content: "" }] : undefined;
+}
+
+/** Any order in which one quotation and one file can be told apart. */
+function writeLoosely(match: RegExpExecArray, { marked }: Situation): Step[] | undefined {
+  const words = group(match, 1);
+  const quoted = words.match(new RegExp(QUOTED, "gu")) ?? [];
+  const files = filesIn(marked, words).filter(isPath);
+  const content = quoted.find((mark) => !files.includes(marked.value(mark)));
+  const [file] = files;
+  if (file === undefined || content === undefined || files.length > 1) return undefined;
+  return [{ do: "write", file, content: marked.value(content) }];
+}
+
+function append(match: RegExpExecArray, now: Situation): Step[] | undefined {
+  return append2(match[2], match[1], now);
+}
+
+function append2(file: string | undefined, text: string | undefined, { marked, file: last }: Situation): Step[] | undefined {
+  const named = fileName(marked, file ?? "");
+  const name = REFERS_BACK.test(named) ? (last ?? "") : named;
+  if (!isPath(name) && !isQuoted((file ?? "").trim())) return undefined;
+  return [{ do: "append", file: name, content: contentOf(marked, (text ?? "").replace(/^(?:a |the )?(?:new )?lines?\s+(?=\S)/i, "")) }];
+}
+
+function cutOut(match: RegExpExecArray, { marked }: Situation): Step[] {
+  return [{ do: "edit", file: fileName(marked, group(match, 2)), from: marked.value(group(match, 1)), to: "" }];
+}
+
+const ALL = /^(?:all|every|each)\s+(?:(?:the|of|occurrences?|instances?)\s+)*|\s+everywhere$/i;
+const NOUN = /^(?:the\s+)?(?:(?:word|text|string|line|name|value|phrase)\s+)?/i;
+
+function replaceIn(order: string, { marked, file: last }: Situation): Step[] | undefined {
+  const all = ALL.test(order) || /\s(?:everywhere|all of them)\s/i.test(order);
+  const words = order.replace(ALL, "").replace(ALL, "").replace(NOUN, "");
+  const whole = pattern(
+    `^(.+?)\\s+(?:with|to|by|into|for|=>|->|→)\\s+(?:the (?:word|text) )?(.+?)(?:\\s+everywhere)?(?:\\s+(?:in|inside|within|of)\\s+${THE_FILE}(${FILE}))?$`,
+  ).exec(words);
+  if (whole === null) return undefined;
+  const named = fileName(marked, group(whole, 3));
+  const known = isPath(named) || isQuoted(group(whole, 3));
+  const file = known ? named : last;
+  if (file === undefined || (!known && named !== "" && !REFERS_BACK.test(named))) return undefined;
+  return [{ do: "edit", file, from: marked.value(group(whole, 1)), to: marked.value(group(whole, 2)), ...(all && { all: true }) }];
+}
+
+function shell(command: string, names: readonly string[]): Step[] | undefined {
+  if (names.length === 0) return undefined;
+  return [{ do: "run", command: [command, ...names.map(quoteForShell)].join(" ") }];
+}
+
+export function quoteForShell(word: string): string {
+  return /^[\w./@%+=:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,41 @@
+/** Which known word a mistyped one was meant to be. */
+
+/** Undefined when nothing known is near. Case and the joints of words (`max_turns`, `max-turns`) do not count. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const plain = simplified(word);
+  const ranked = known
+    .map((candidate) => ({
+      candidate,
+      distance: editDistance(plain, simplified(candidate)),
+      // Of two that are equally near, the one of the same length: a wrong letter is likelier than one too many.
+      lengths: Math.abs(candidate.length - word.length),
+    }))
+    .toSorted((a, b) => a.distance - b.distance || a.lengths - b.lengths);
+  const best = ranked[0];
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
+}
+
+function simplified(word: string): string {
+  return word.toLowerCase().replaceAll(/[-_ ]/g, "");
+}
+
+/** Letters to insert, drop, replace or swap with their neighbour. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = at(last, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? at(beforeLast, j - 2) + 1 : Infinity;
+      row.push(Math.min(at(last, j) + 1, at(row, j - 1) + 1, replaced, swapped));
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return at(last, b.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Infinity;
+}

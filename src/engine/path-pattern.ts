@@ -1,0 +1,110 @@
+/**
+ * The pattern language of rules on paths: globs in the manner of .gitignore, case-sensitive, with a dot as a letter like any other.
+ *
+ * A relative pattern is tested against the path from the workspace's root, an absolute one (`/etc/**`, `~/.ssh/**`) against the absolute
+ * path. Without a slash inside (`.env`, `*.pem`) it means that name at any depth. There is no negation and no extended glob.
+ * Deny and ask also cover all that lies below a match, `secrets/` at any depth, and by name or `**` also what lies outside the workspace.
+ * Allow covers just what it says: `src/**` or `src/` for all below the root's src, and nothing outside unless the pattern is absolute.
+ * A search is judged by the folder it names, not by the files it would find.
+ */
+import { realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
+import type { Subject } from "./rule-subject.js";
+
+/** `path` is absolute and resolved; `relative` is there when it lies in the workspace, and "" is its root. */
+export interface CallPath {
+  path: string;
+  relative?: string;
+}
+
+export interface PathPattern {
+  readonly kind: "path";
+  hits(path: CallPath): boolean;
+  covers(path: CallPath): boolean;
+}
+
+export async function compilePathPattern(pattern: string): Promise<PathPattern | { problem: string }> {
+  if (pattern.startsWith("!")) return { problem: "begins with '!'; negation is not understood, write what it should match" };
+  const globs = (await withHomes(pattern)).map((each) => tidy(each));
+  const finders = await Promise.all(globs.map((glob) => compile(findingGlobs(glob))));
+  const coverers = await Promise.all(globs.map((glob) => compile(coveringGlobs(glob))));
+  if (finders.includes(undefined) || coverers.includes(undefined)) return { problem: "is not a valid glob; check its brackets and braces" };
+
+  return {
+    kind: "path",
+    hits: (path) =>
+      globs.some((glob, at) => {
+        const inside = insidePath(path);
+        return finders[at]?.(isAbsolute(glob) || inside === undefined ? path.path : inside) === true;
+      }),
+    covers: (path) =>
+      globs.some((glob, at) => {
+        const tested = isAbsolute(glob) ? path.path : insidePath(path);
+        return tested !== undefined && coverers[at]?.(tested) === true;
+      }),
+  };
+}
+
+export function pathSubject(paths: readonly CallPath[]): Subject<PathPattern> {
+  return {
+    hit: (pattern) => ({ hit: paths.some((path) => pattern.hits(path)) ? "yes" : "no" }),
+    cover(patterns) {
+      if (paths.length === 0) return { why: "the call names no path" };
+      const used = new Set<number>();
+      for (const path of paths) {
+        const by = patterns.findIndex((pattern) => pattern.covers(path));
+        if (by < 0) return { why: `no rule allows '${path.path}'` };
+        used.add(by);
+      }
+      return { by: [...used] };
+    },
+  };
+}
+
+/** Paths of calls are real ones, so a home behind a link is named by both. */
+async function withHomes(pattern: string): Promise<string[]> {
+  if (pattern !== "~" && !pattern.startsWith("~/")) return [pattern];
+  const home = homedir();
+  const real = await realpath(home).catch(() => home);
+  return [...new Set([home, real])].map((folder) => `${escapeGlob(folder)}${pattern.slice(1)}`);
+}
+
+function escapeGlob(path: string): string {
+  return path.replace(/[*?[\]{}]/g, "\\$&");
+}
+
+/** Brackets of extended globs are plain characters here, as in .gitignore. */
+function tidy(pattern: string): string {
+  const plain = pattern.replace(/^(?:\.\/+)+/, "").replace(/[()]/g, "\\$&");
+  return plain === "" || plain === "." ? "**" : plain;
+}
+
+function findingGlobs(glob: string): string[] {
+  const name = glob.replace(/\/+$/, "");
+  if (name === "") return ["**", "/**"];
+  const anchored = name.includes("/") ? name : `**/${name}`;
+  return [anchored, `${anchored}/**`];
+}
+
+function coveringGlobs(glob: string): string[] {
+  if (glob.endsWith("/")) return [`${glob}**`];
+  return [glob.includes("/") ? glob : `**/${glob}`];
+}
+
+async function compile(globs: string[]): Promise<((path: string) => boolean) | undefined> {
+  const { default: picomatch } = await import("picomatch");
+  if (globs.some((glob) => glob === "**" || glob === "**/**")) return () => true;
+  try {
+    // `s`: a line break in a file name must not hide it. `debug`: a glob that does not compile throws instead of never matching.
+    const matchers = globs.map((glob) => picomatch(glob, { dot: true, nonegate: true, strictBrackets: true, flags: "s", debug: true }));
+    return (path) => matchers.some((matches) => matches(path));
+  } catch {
+    return undefined;
+  }
+}
+
+function insidePath({ relative }: CallPath): string | undefined {
+  if (relative === undefined || relative === ".." || relative.startsWith("../") || isAbsolute(relative)) return undefined;
+  return relative === "" ? "." : relative;
+}

@@ -1,0 +1,63 @@
+/** What a running agent, the session's own or a sub-agent, has in its hands during a turn. */
+import type { Part } from "../core/content.js";
+import type { Event, Usage } from "../core/event.js";
+import type { Redactor } from "../core/redact.js";
+import type { Message, Model, ModelRequest } from "./models/model.js";
+import type { SpawnOutcome, SpawnTask, Tool } from "./tools/tool.js";
+import type { SessionState } from "./session-state.js";
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+/** An event before it is stamped and addressed. */
+export type Draft = DistributiveOmit<Event, "at" | "seq" | "session" | "turn" | "parent" | "under">;
+
+/** A promise when the host is slow: wait for it. */
+export type Emit = (draft: Draft) => Promise<void> | undefined;
+
+/** Model calls that the turn may still make; a sub-agent draws on its parent's. */
+export interface Budget {
+  readonly limit: number;
+  used: number;
+}
+
+export interface Run {
+  readonly state: SessionState;
+  readonly model: Model;
+  readonly history: Message[];
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** Everything of a request but the conversation. */
+  readonly request: Omit<ModelRequest, "messages">;
+  readonly emit: Emit;
+  readonly redactor: Redactor;
+  readonly streaming: boolean;
+  readonly signal: AbortSignal;
+  readonly budget: Budget;
+  /** What the host said in the meantime; taken once. */
+  takeSteering(): Part[];
+  addUsage(usage: Usage): void;
+  /** Runs sub-agents under a call of this one; rejects where none are allowed. */
+  spawn(call: string, tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]>;
+}
+
+/** Thrown through the loop when the turn was interrupted. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+}
+
+/** An interrupt does not wait for whoever is slow to hear of it. */
+export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  if (signal.aborted) throw new Interrupted();
+  let stop: () => void = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(new Interrupted());
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    const result = await Promise.race([work, aborted]);
+    if (signal.aborted) throw new Interrupted();
+    return result;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    work.catch(() => {});
+  }
+}

@@ -1,0 +1,33 @@
+/** What a session keeps between its turns, and what its calls share. */
+import type { TodoItem } from "../core/content.js";
+import type { PendingApprovals, Permissions } from "./approval.js";
+import type { HostRequests } from "./host-requests.js";
+import type { Locks } from "./locks.js";
+import type { SeenFiles } from "./tools/tool.js";
+import type { Workspace } from "./workspace.js";
+
+export interface SessionState {
+  readonly workspace: Workspace;
+  readonly permissions: Permissions;
+  readonly approvals: PendingApprovals;
+  readonly hostRequests: HostRequests;
+  readonly locks: Locks;
+  readonly seen: SeenFiles;
+  readonly children: Set<{ end(graceMs: number): Promise<void> }>;
+  readonly outputChars: number;
+  /** Seconds that an approval or a host request waits. */
+  readonly answerSeconds: number;
+  todos: TodoItem[];
+}
+
+export class SeenFileMap implements SeenFiles {
+  readonly #stamps = new Map<string, string>();
+
+  note(path: string, stamp: string): void {
+    this.#stamps.set(path, stamp);
+  }
+
+  stampOf(path: string): string | undefined {
+    return this.#stamps.get(path);
+  }
+}

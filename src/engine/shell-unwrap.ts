@@ -1,0 +1,197 @@
+/**
+ * Which commands a command runs on our behalf: `sudo rm x` runs `rm x`, `bash -c '…'` runs a script, `find -exec` runs many.
+ *
+ * Programs whose options we know are unwrapped exactly. Where an option is unknown, or the program is one of `LOOSE`, every word that could
+ * be the inner command is listed: too many for an allow rule to cover, enough for a deny rule to find. What cannot be told before it runs
+ * (`bash -c "$x"`, `sudo $x`, a shell that reads its script from a pipe) is `Unreadable`.
+ */
+import { quoted, sure, Unreadable, type ShellWord } from "./shell-words.js";
+import { innerCommand, WRAPPERS } from "./shell-wrappers.js";
+
+export type Inner = { words: readonly ShellWord[]; assignments?: boolean } | { script: string };
+
+type Words = readonly ShellWord[];
+
+export function unwrap(words: Words): Inner[] {
+  const name = baseName(words[0]?.value ?? "");
+  if (SHELLS.has(name)) return shellScript(words);
+  if (LOOSE.has(name)) return everyReading(words);
+  switch (name) {
+    case "eval":
+      return [{ script: literalText(words.slice(1), "eval") }];
+    case "trap":
+      return trapAction(words);
+    case "alias":
+      return aliasValues(words);
+    case "source":
+    case ".":
+      return sourced(words);
+    case "find":
+      return findActions(words);
+    case "xargs":
+      return xargsCommand(words);
+    case "watch":
+      return watched(words);
+    case "command":
+      return /^-[pvV]*[vV]/.test(words[1]?.value ?? "") ? [] : wrapped(words, name);
+    case "mapfile":
+    case "readarray":
+    case "bind":
+    case "compgen":
+    case "complete":
+    case "fc":
+      return callbacks(words, name);
+    default:
+      return Object.hasOwn(WRAPPERS, name) ? wrapped(words, name) : [];
+  }
+}
+
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+// Programs that run the rest of their arguments
+
+const LOOSE = new Set(
+  ("busybox toybox bwrap chroot chrt caffeinate dbus-run-session entr fakeroot firejail flock gosu ionice ltrace nsenter numactl parallel " +
+    "pkexec prlimit proot rlwrap runuser script setarch start-stop-daemon strace su su-exec systemd-run taskset unbuffer unshare xvfb-run").split(" "),
+);
+
+function wrapped(words: Words, name: string): Inner[] {
+  const found = innerCommand(words, name);
+  if (found === undefined) return everyReading(words);
+  return found.inner.length === 0 ? [] : [{ words: found.inner, assignments: found.assignments }];
+}
+
+function everyReading(words: Words): Inner[] {
+  if (words.length > 64) throw new Unreadable(`${words[0]?.value ?? ""} has too many words to tell which of them it runs`);
+  const found: Inner[] = [];
+  for (let at = 1; at < words.length; at++) {
+    const value = sure(words, at, words[0]?.value ?? "");
+    if (!value.startsWith("-")) found.push({ words: words.slice(at) });
+    if (/\s/.test(value)) found.push({ script: value });
+  }
+  if (found.length === 0) throw new Unreadable(`what ${words[0]?.value ?? ""} runs is not known`);
+  return found;
+}
+
+function watched(words: Words): Inner[] {
+  const found = innerCommand(words, "watch");
+  if (found === undefined) return everyReading(words);
+  if (found.inner.length === 0) return [];
+  const direct = found.options.some(({ value }) => value === "--exec" || /^-[a-zA-Z]*x/.test(value));
+  return direct ? [{ words: found.inner }] : [{ script: literalText(found.inner, "watch") }];
+}
+
+/** The inner command also gets words from the input, at its end or in place of a marker. */
+function xargsCommand(words: Words): Inner[] {
+  const input: ShellWord = { value: "", kind: "expansion" };
+  const found = innerCommand(words, "xargs");
+  if (found === undefined) return everyReading(words).map((inner) => ("words" in inner ? { words: [...inner.words, input] } : inner));
+  if (found.inner.length === 0) return [];
+  const marker = xargsMarker(found.options);
+  return [{ words: marker === undefined ? [...found.inner, input] : replacing(found.inner, marker) }];
+}
+
+function xargsMarker(options: Words): string | undefined {
+  let marker: string | undefined;
+  for (const [at, { value }] of options.entries()) {
+    if (value.startsWith("--replace")) marker = value.slice("--replace=".length) || "{}";
+    const short = /^-[0oprtx]*([Ii])(.*)$/s.exec(value);
+    if (short?.[1] === "i") marker = short[2] || "{}";
+    if (short?.[1] === "I") marker = short[2] || (options[at + 1]?.value ?? "{}");
+  }
+  return marker;
+}
+
+function replacing(words: Words, marker: string): Words {
+  return words.map((word) => (word.value.includes(marker) ? { value: word.value, kind: "expansion" } : word));
+}
+
+/** `find … -exec cmd {} ;`. An expansion among its words could bring an -exec of its own. */
+function findActions(words: Words): Inner[] {
+  const unsure = words.find(({ kind }) => kind === "expansion");
+  if (unsure !== undefined) throw new Unreadable(`find gets ${quoted(unsure.value)}, which is only known when it runs`);
+  const found: Inner[] = [];
+  for (let at = 1; at < words.length; at++) {
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(words[at]?.value ?? "")) continue;
+    const start = at + 1;
+    while (at < words.length && words[at]?.value !== ";" && !(words[at]?.value === "+" && words[at - 1]?.value === "{}")) at++;
+    if (at > start) found.push({ words: replacing(words.slice(start, at), "{}") });
+  }
+  return found;
+}
+
+// Programs that run text
+
+const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"]);
+
+function shellScript(words: Words): Inner[] {
+  const name = words[0]?.value ?? "";
+  let isText = false;
+  let at = 1;
+  for (; at < words.length; at++) {
+    const value = sure(words, at, name);
+    if (value === "--" || value === "-") {
+      at += 1;
+      break;
+    }
+    if (!/^[-+]/.test(value)) break;
+    if (value.startsWith("--")) {
+      if (value === "--rcfile" || value === "--init-file") sure(words, ++at, name);
+      continue;
+    }
+    if (value.startsWith("-") && value.includes("c")) isText = true;
+    if (value.includes("s")) throw new Unreadable(`${name} reads its commands from its input`);
+    if (/[oO]/.test(value)) sure(words, ++at, name);
+  }
+  if (at >= words.length) throw new Unreadable(`${name} reads its commands from its input`);
+  const operand = sure(words, at, name);
+  if (isText) return [{ script: operand }];
+  refuseStream(operand, name);
+  return [];
+}
+
+function sourced(words: Words): Inner[] {
+  const name = words[0]?.value ?? "";
+  for (let at = 1; at < words.length; at++) {
+    if (at === 1 || words[at - 1]?.value === "--") refuseStream(sure(words, at, name), name);
+  }
+  return [];
+}
+
+function refuseStream(path: string, name: string): void {
+  if (/^\/(?:dev|proc)\//.test(path)) throw new Unreadable(`${name} reads its commands from ${quoted(path)}`);
+}
+
+/** `trap '' INT`, `trap - INT` and `trap INT` run nothing. */
+function trapAction(words: Words): Inner[] {
+  const rest = words[1]?.value === "--" ? words.slice(2) : words.slice(1);
+  if (rest.length === 0) return [];
+  const action = sure(rest, 0, "trap");
+  if (rest.length < 2 && /^\w+$/.test(action)) return [];
+  return action === "-" || /^-[lpP]+$/.test(action) ? [] : [{ script: action }];
+}
+
+/** An alias hides a command behind another name, so its value counts as run. */
+function aliasValues(words: Words): Inner[] {
+  const found: Inner[] = [];
+  for (let at = 1; at < words.length; at++) {
+    const value = sure(words, at, "alias");
+    const equals = value.indexOf("=");
+    if (equals > 0) found.push({ script: value.slice(equals + 1) });
+  }
+  return found;
+}
+
+/** Builtins that can be told to run text: what they run depends on when, so we do not follow it. */
+function callbacks(words: Words, name: string): Inner[] {
+  if (name.endsWith("file") || name === "readarray") {
+    if (!words.some(({ value, kind }) => kind === "expansion" || /^-[a-zA-Z]*C/.test(value))) return [];
+  }
+  throw new Unreadable(`${name} can run text of its own`);
+}
+
+function literalText(words: Words, name: string): string {
+  return words.map((_, at) => sure(words, at, name)).join(" ");
+}

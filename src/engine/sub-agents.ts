@@ -1,0 +1,43 @@
+/** Sub-agents: the same loop with a fresh history, under a call of the parent, with its approvals and its budget. */
+import { messageOf, ParleyError } from "../core/errors.js";
+import { runLoop } from "./loop.js";
+import { Interrupted, type Emit, type Run } from "./run.js";
+import type { SpawnOutcome, SpawnTask } from "./tools/tool.js";
+
+const SPAWN = "Spawn";
+
+/** `emitUnder` addresses events to the Spawn call. */
+export async function runSubAgents(parent: Run, tasks: readonly SpawnTask[], call: string, emitUnder: Emit): Promise<SpawnOutcome[]> {
+  return Promise.all(tasks.map((task) => runSubAgent(parent, task, call, emitUnder)));
+}
+
+async function runSubAgent(parent: Run, task: SpawnTask, call: string, emit: Emit): Promise<SpawnOutcome> {
+  const { name } = task;
+  const say = (text: string): void => void parent.emit({ type: "tool.progress", call, text: `${name}: ${text}\n` });
+  say("started");
+  try {
+    const end = await runLoop(child(parent, task, emit));
+    const ok = end.finish !== "max_turns";
+    say(ok ? "done" : "stopped at the limit of model calls");
+    return { name, ok, text: end.text };
+  } catch (error) {
+    if (error instanceof Interrupted) throw error;
+    say(`failed: ${messageOf(error)}`);
+    return { name, ok: false, text: messageOf(error) };
+  }
+}
+
+function child(parent: Run, task: SpawnTask, emit: Emit): Run {
+  const tools = new Map([...parent.tools].filter(([name]) => name !== SPAWN));
+  return {
+    ...parent,
+    emit,
+    tools,
+    history: [{ role: "user", parts: [{ type: "text", text: task.prompt }] }],
+    request: { ...parent.request, tools: parent.request.tools.filter((tool) => tool.name !== SPAWN) },
+    // Several run under one call: only whole blocks can be told apart there.
+    streaming: false,
+    takeSteering: () => [],
+    spawn: () => Promise.reject(new ParleyError({ code: "tool", message: "A sub-agent cannot spawn further ones" })),
+  };
+}

@@ -1,0 +1,58 @@
+/** Which tools a session has: ours and the host's, less what its lists leave out. */
+import type { HostTool, SessionConfig } from "../core/config.js";
+import { canonicalTool } from "../core/names.js";
+import type { HostReply, HostRequests } from "./host-requests.js";
+import { parseRule } from "./rules.js";
+import type { Emit } from "./run.js";
+import { textResult, type Tool, type ToolResult } from "./tools/tool.js";
+
+export interface HostLine {
+  requests: HostRequests;
+  emit: Emit;
+  seconds: number;
+}
+
+export function toolbox(builtin: readonly Tool[], config: SessionConfig, host: HostLine): Map<string, Tool> {
+  const tools = [...builtin, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
+  return new Map(tools.filter((tool) => exists(tool.name, config)).map((tool) => [tool.name, tool]));
+}
+
+/** The lists take the names that other agents use, and `mcp__server__*`; `Tool(pattern)` there names the whole tool. */
+function exists(name: string, config: SessionConfig): boolean {
+  const { allowedTools, disallowedTools } = config;
+  if (disallowedTools?.some((entry) => !entry.includes("(") && names(entry, name)) === true) return false;
+  return allowedTools === undefined || allowedTools.some((entry) => names(entry, name));
+}
+
+function names(entry: string, name: string): boolean {
+  const { tool } = parseRule(entry);
+  return tool.endsWith("*") ? name.startsWith(tool.slice(0, -1)) : canonicalTool(tool) === name;
+}
+
+/** A tool that the host runs: a call of it is a request to the host. */
+function hostTool(spec: HostTool, host: HostLine): Tool {
+  return {
+    name: spec.name,
+    category: "exec",
+    access: "none",
+    hosted: true,
+    description: spec.description ?? "",
+    parameters: () => Promise.resolve(spec.parameters ?? { type: "object" }),
+    problem: () => undefined,
+    title: () => spec.name,
+    paths: () => [],
+    async run(args, context) {
+      const options = { seconds: host.seconds, signal: context.signal, call: context.call };
+      return hostResult(await host.requests.ask(host.emit, "tool", { name: spec.name, args }, options));
+    },
+  };
+}
+
+function hostResult({ ok, data }: HostReply): ToolResult {
+  if (typeof data === "string") return textResult(data, !ok);
+  if (typeof data === "object" && data !== null) {
+    if ("text" in data && typeof data.text === "string") return textResult(data.text, !ok);
+    if ("message" in data && typeof data.message === "string") return textResult(data.message, !ok);
+  }
+  return textResult(JSON.stringify(data) ?? "", !ok);
+}

@@ -1,0 +1,180 @@
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { bash } from "./bash.js";
+import { MAX_PROGRESS_CHARS, PROGRESS_ENDS } from "./progress.js";
+import { bench, isAlive, tempFolder, until } from "./testing.js";
+
+const streamed = (progress: { text: string; channel: string | undefined }[], channel: string): string =>
+  progress.filter((entry) => entry.channel === channel).map((entry) => entry.text).join("");
+
+test("exit code and both channels", async () => {
+  const { root, run, progress } = await bench();
+  expect(await run(bash, { command: "pwd -P; echo oops >&2; exit 3" })).toEqual({
+    parts: [{ type: "terminal", text: `Exit code: 3\nSTDOUT:\n${root}\nSTDERR:\noops`, exitCode: 3 }],
+    failed: true,
+  });
+  expect(streamed(progress, "stdout")).toBe(`${root}\n`);
+  expect(streamed(progress, "stderr")).toBe("oops\n");
+});
+
+test.each([
+  ["true", "Exit code: 0"],
+  ["echo a; echo b", "Exit code: 0\nSTDOUT:\na\nb"],
+  ["printf a >&2", "Exit code: 0\nSTDERR:\na"],
+  ["[[ abc == a* ]] && echo this is bash", "Exit code: 0\nSTDOUT:\nthis is bash"],
+  ["printf '\\360\\237\\230\\200'", "Exit code: 0\nSTDOUT:\n😀"],
+  ["cat; echo no input", "Exit code: 0\nSTDOUT:\nno input"],
+])("%s", async (command, text) => {
+  expect(await (await bench()).run(bash, { command })).toEqual({ parts: [{ type: "terminal", text, exitCode: 0 }] });
+});
+
+test("a signal is told", async () => {
+  expect(await (await bench()).run(bash, { command: "kill -9 $$" })).toEqual({
+    parts: [{ type: "terminal", text: "Exit code: 137 (killed by SIGKILL)", exitCode: 137 }],
+    failed: true,
+  });
+});
+
+test("an empty command, and times out of range", () => {
+  expect(bash.problem({ command: " \n" })).toBe("command: must not be empty");
+  expect(bash.problem({ command: "true", timeout: 600_001 })).toMatch(/^timeout: /);
+  expect(bash.problem({ command: "true", timeout: 0 })).toMatch(/^timeout: /);
+  expect(bash.problem({ command: "true", timeout: 600_000, background: false, description: "nothing" })).toBeUndefined();
+});
+
+test("sh where bash is missing", async () => {
+  const bin = await tempFolder();
+  symlinkSync("/bin/sh", join(bin, "sh"));
+  const { say } = await bench({ env: { PATH: bin } });
+  expect(await say(bash, { command: "echo hello from $0" })).toBe("Exit code: 0\nSTDOUT:\nhello from sh");
+});
+
+test("output comes while the command runs, the first at once", async () => {
+  const { run, progress, root } = await bench();
+  const result = run(bash, { command: "echo first; until [ -e go ]; do sleep 0.02; done; echo second" });
+  await until(() => streamed(progress, "stdout") === "first\n");
+  mkdirSync(join(root, "go"));
+  await result;
+  expect(streamed(progress, "stdout")).toBe("first\nsecond\n");
+});
+
+test("much output: heaps instead of words, an end to streaming, and a result within its bound", async () => {
+  const { run, progress } = await bench({ outputChars: 1000 });
+  const { parts } = await run(bash, { command: "head -c 30000000 /dev/zero | tr '\\0' x; echo end" });
+  const all = streamed(progress, "stdout");
+  expect(all.length).toBe(MAX_PROGRESS_CHARS + PROGRESS_ENDS.length);
+  expect(all.endsWith(PROGRESS_ENDS)).toBe(true);
+  const [part] = parts;
+  expect(part?.type === "terminal" && part.text).toBe(
+    `Exit code: 0\nSTDOUT:\n${"x".repeat(500)}\n… [${30_000_004 - 1000} characters left out] …\n${"x".repeat(496)}end`,
+  );
+});
+
+test("many small writes are put together", async () => {
+  const { run, progress } = await bench();
+  await run(bash, { command: "for i in $(seq 3000); do echo $i; done" });
+  expect(streamed(progress, "stdout").split("\n")).toHaveLength(3001);
+  expect(progress.length).toBeLessThan(1000);
+});
+
+test("the channels share the bound; a short one leaves its room to the other", async () => {
+  const { say } = await bench({ outputChars: 100 });
+  const both = await say(bash, { command: "head -c 500 /dev/zero | tr '\\0' o; head -c 500 /dev/zero | tr '\\0' e >&2" });
+  expect(both.match(/o{10,}|e{10,}/g)?.map((run) => run.length)).toEqual([25, 25, 25, 25]);
+  const one = await say(bash, { command: "head -c 500 /dev/zero | tr '\\0' o; printf eeeeeeeeee >&2" });
+  expect(one.match(/o{10,}|e{10,}/g)?.map((run) => run.length)).toEqual([45, 45, 10]);
+});
+
+describe("time limit", () => {
+  test("the whole tree ends, what was printed is kept", async () => {
+    const { root, run } = await bench();
+    const result = await run(bash, { command: "echo before; sh -c 'echo $$ > pid; exec sleep 300' & wait", timeout: 500 });
+    expect(result).toEqual({
+      parts: [{ type: "terminal", text: "Command timed out after 500ms\nSTDOUT:\nbefore", exitCode: null }],
+      failed: true,
+    });
+    const grandchild = Number(readFileSync(join(root, "pid"), "utf8"));
+    await until(() => !isAlive(grandchild));
+  });
+
+  test("who ignores TERM is killed", async () => {
+    const { root, say } = await bench();
+    const said = await say(bash, { command: "trap '' TERM; echo $$ > pid; while :; do sleep 0.1; done", timeout: 300 });
+    expect(said).toBe("FAILED: Command timed out after 300ms");
+    expect(isAlive(Number(readFileSync(join(root, "pid"), "utf8")))).toBe(false);
+  });
+});
+
+describe("interrupt", () => {
+  test("returns before the command has ended, and the tree ends all the same", async () => {
+    const { root, run, abort } = await bench();
+    const result = run(bash, { command: "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > pid; while :; do sleep 0.1; done' & wait; sleep 300" });
+    await until(() => existsSync(join(root, "pid")) && readFileSync(join(root, "pid"), "utf8") !== "");
+    const grandchild = Number(readFileSync(join(root, "pid"), "utf8"));
+    abort.abort();
+    expect((await result).failed).toBe(true);
+    // TERM is ignored, so it can only be the later KILL that ends it.
+    expect(isAlive(grandchild)).toBe(true);
+    await until(() => !isAlive(grandchild));
+  });
+
+  test("before the start", async () => {
+    const { say, abort } = await bench();
+    abort.abort();
+    expect(await say(bash, { command: "sleep 300" })).toBe("FAILED: The command was interrupted.");
+  });
+
+  test("while a timed-out command is being ended", async () => {
+    const { root, run, abort } = await bench();
+    const result = run(bash, { command: "trap 'touch termed' TERM; while :; do sleep 0.05; done", timeout: 300 });
+    await until(() => existsSync(join(root, "termed")));
+    abort.abort();
+    expect((await result).parts).toEqual([{ type: "text", text: "The command was interrupted." }]);
+  });
+});
+
+describe("what stays behind", () => {
+  test("a process behind & does not hold the result, and lives until the session ends it", async () => {
+    const { say, adopted } = await bench();
+    const said = await say(bash, { command: "sleep 300 & echo $!" });
+    const pid = Number(/^Exit code: 0\nSTDOUT:\n(\d+)$/.exec(said)?.[1]);
+    expect(isAlive(pid)).toBe(true);
+    expect(adopted).toHaveLength(1);
+    await adopted[0]?.end(1000);
+    await adopted[0]?.exited;
+    await until(() => !isAlive(pid));
+  });
+
+  test("an ordinary command leaves nothing to adopt", async () => {
+    const { say, adopted } = await bench();
+    await say(bash, { command: "echo hello" });
+    expect(adopted).toHaveLength(0);
+  });
+});
+
+describe("background", () => {
+  test("returns at once with the process, its log and how to stop it", async () => {
+    const { say, adopted, root } = await bench();
+    const said = await say(bash, { command: "echo \"it's $PWD\"; echo err >&2; sleep 300", background: true });
+    const match = /^Running in the background, process (\d+)\.\nOutput: (.+)\nTo stop it: kill -- -\1$/.exec(said);
+    const [, pid = "", log = ""] = match ?? [];
+    expect(match).not.toBeNull();
+    await until(() => existsSync(log) && readFileSync(log, "utf8") === `it's ${root}\nerr\n`);
+    expect(statSync(dirname(log)).mode & 0o777).toBe(0o700);
+    expect(isAlive(Number(pid))).toBe(true);
+    expect(adopted).toHaveLength(1);
+    await say(bash, { command: `kill -- -${pid}` });
+    await adopted[0]?.exited;
+    expect(isAlive(Number(pid))).toBe(false);
+  });
+
+  test("its whole tree ends with the session", async () => {
+    const { say, adopted, root } = await bench();
+    await say(bash, { command: "sh -c 'echo $$ > pid; exec sleep 300' & wait", background: true });
+    await until(() => existsSync(join(root, "pid")) && readFileSync(join(root, "pid"), "utf8") !== "");
+    const grandchild = Number(readFileSync(join(root, "pid"), "utf8"));
+    await adopted[0]?.end(1000);
+    await until(() => !isAlive(grandchild));
+  });
+});

@@ -1,0 +1,137 @@
+/** Bash: a shell command in the workspace, to its end or in the background. */
+import { mkdtemp } from "node:fs/promises";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import * as v from "valibot";
+import { ParleyError } from "../../core/errors.js";
+import { OutputBuffer } from "../output.js";
+import type { ExecRequest, Running } from "../workspace.js";
+import { progressOf } from "./progress.js";
+import { failure } from "./text-file.js";
+import { oneLine } from "./title.js";
+import { defineTool, textResult, type ToolContext, type ToolResult } from "./tool.js";
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const MAX_TIMEOUT_MS = 600_000;
+const TIMEOUT_GRACE_MS = 2000;
+const INTERRUPT_GRACE_MS = 500;
+const TITLE_CHARS = 80;
+
+export const bash = defineTool({
+  name: "Bash",
+  category: "exec",
+  access: "exclusive",
+  description:
+    "Runs a shell command in the workspace's root and returns its exit code and output. Each call is a new shell without a terminal or input. " +
+    `It is ended after timeout milliseconds (${DEFAULT_TIMEOUT_MS} unless given, ${MAX_TIMEOUT_MS} at most). ` +
+    "With background true it returns at once and the output goes to a log file: use it for servers. " +
+    "Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.",
+  args: v.object({
+    command: v.pipe(v.string(), v.regex(/\S/, "must not be empty"), v.description("The command.")),
+    timeout: v.optional(
+      v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TIMEOUT_MS), v.description("Time limit in milliseconds.")),
+    ),
+    background: v.optional(v.pipe(v.boolean(), v.description("Return at once and let it run until the session ends."))),
+    description: v.optional(v.pipe(v.string(), v.description("What the command does, in a few words."))),
+  }),
+  title: (args) => `Execute: ${oneLine(args.command, TITLE_CHARS)}`,
+  run: (args, context) =>
+    args.background === true ? runInBackground(args.command, context) : runToEnd(args.command, args.timeout ?? DEFAULT_TIMEOUT_MS, context),
+});
+
+type Ending = "interrupted" | "timed out" | Awaited<Running["exited"]>;
+
+async function runToEnd(command: string, timeoutMs: number, context: ToolContext): Promise<ToolResult> {
+  const output = { stdout: new OutputBuffer(context.outputChars), stderr: new OutputBuffer(context.outputChars) };
+  const progress = progressOf((text, channel) => context.progress(text, channel));
+  const running = await startShell(context, ["-c", command], (channel, text) => {
+    output[channel].push(text);
+    progress.push(channel, text);
+  });
+  const ending = await endingOf(running, timeoutMs, context.signal);
+  progress.end();
+  if (ending === "interrupted") return failure("The command was interrupted.");
+  const sections = outputSections(output, context.outputChars);
+  if (ending === "timed out") return terminal([`Command timed out after ${timeoutMs}ms`, ...sections], null);
+  if (ending.leftover === true) adoptLeftover(running, context);
+  const exitCode = ending.code ?? 128 + signalNumber(ending.signal);
+  const killed = ending.signal === null ? "" : ` (killed by ${ending.signal})`;
+  return terminal([`Exit code: ${exitCode}${killed}`, ...sections], exitCode);
+}
+
+/** Waits for the command, its time limit or an interrupt, and ends the tree for the latter two. */
+async function endingOf(running: Running, timeoutMs: number, signal: AbortSignal): Promise<Ending> {
+  let stop = (): void => undefined;
+  const interrupted = new Promise<"interrupted">((resolve) => {
+    stop = () => resolve("interrupted");
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"timed out">((resolve) => {
+    timer = setTimeout(() => resolve("timed out"), timeoutMs);
+  });
+  try {
+    const ending = await Promise.race([interrupted, running.exited, late]);
+    const last = ending === "timed out" ? await Promise.race([interrupted, running.end(TIMEOUT_GRACE_MS).then(() => ending)]) : ending;
+    // Nobody waits for an interrupted command: its end goes on by itself.
+    if (last === "interrupted") running.end(INTERRUPT_GRACE_MS).catch(() => undefined);
+    return last;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+async function runInBackground(command: string, context: ToolContext): Promise<ToolResult> {
+  const log = join(await mkdtemp(join(tmpdir(), "parley-bash-")), "output.log");
+  const running = await startShell(context, ["-c", 'exec "$0" -c "$2" >"$1" 2>&1', SHELL, log, command], () => undefined);
+  context.adopt(running);
+  const { pid } = running;
+  return textResult(`Running in the background, process ${pid}.\nOutput: ${log}\nTo stop it: kill -- -${pid}`);
+}
+
+/** Stands in the arguments for the shell that is found. */
+const SHELL = Symbol("shell");
+
+/** Bash, or sh where there is none. */
+async function startShell(context: ToolContext, args: (string | typeof SHELL)[], onOutput: ExecRequest["onOutput"]): Promise<Running> {
+  const start = (shell: string): Promise<Running> =>
+    context.workspace.exec({ argv: [shell, ...args.map((arg) => (arg === SHELL ? shell : arg))], onOutput });
+  try {
+    return await start("bash");
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.fault.code !== "launch") throw error;
+    return start("sh");
+  }
+}
+
+/** What a command left running, a server behind `&` say, may stay as long as the session. */
+function adoptLeftover(running: Running, context: ToolContext): void {
+  let ended = (): void => undefined;
+  const exited = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  context.adopt({ exited, end: (graceMs) => running.end(graceMs).finally(ended) });
+}
+
+/** One channel may use what the other leaves; when both are long they share. */
+function outputSections(output: { stdout: OutputBuffer; stderr: OutputBuffer }, max: number): string[] {
+  const half = Math.floor(max / 2);
+  return [
+    section("STDOUT", output.stdout, Math.max(half, max - output.stderr.length)),
+    section("STDERR", output.stderr, Math.max(half, max - output.stdout.length)),
+  ].flat();
+}
+
+function section(name: string, buffer: OutputBuffer, max: number): string[] {
+  return buffer.length === 0 ? [] : [`${name}:\n${buffer.text(max).replace(/\r?\n$/, "")}`];
+}
+
+function terminal(sections: readonly string[], exitCode: number | null): ToolResult {
+  return { parts: [{ type: "terminal", text: sections.join("\n"), exitCode }], ...(exitCode !== 0 && { failed: true }) };
+}
+
+function signalNumber(signal: string | null): number {
+  return Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0;
+}

@@ -1,0 +1,58 @@
+/** The diff part of a changed file: a patch that `git apply` and `patch -p1` take. */
+import type { StructuredPatch, StructuredPatchHunk } from "diff";
+import type { PartOf } from "../../core/content.js";
+import { linesOf } from "./text-file.js";
+
+/** A diff of more than this would be larger than hosts take in one event. */
+const MAX_CHARS = 4 * 1024 * 1024;
+
+/** After this a rough diff is better than a fine one. */
+const TIMEOUT_MS = 500;
+
+/** `before` is null for a new file. No part at all when the texts are too large to be sent along. */
+export async function diffParts(path: string, before: string | null, after: string): Promise<PartOf<"diff">[]> {
+  if ((before ?? "").length + after.length > MAX_CHARS) return [];
+  const { formatPatch, FILE_HEADERS_ONLY, structuredPatch } = await import("diff");
+  const old = before ?? "";
+  const name = path.replace(/^\/+/, "");
+  const created = before === null;
+  const [oldName, newName] = [created ? "/dev/null" : `a/${name}`, `b/${name}`];
+  const fine = structuredPatch(oldName, newName, old, after, undefined, undefined, { context: 3, timeout: TIMEOUT_MS });
+  const patch: StructuredPatch = fine ?? {
+    oldFileName: oldName,
+    newFileName: newName,
+    oldHeader: undefined,
+    newHeader: undefined,
+    hunks: [wholeFileHunk(old, after)],
+  };
+  return [{ type: "diff", path, before, after, patch: patchText(), stat: countLines(patch.hunks) }];
+
+  function patchText(): string {
+    // Only Git's own header can tell of an empty file's making.
+    if (created && after === "") return formatPatch({ ...patch, isGit: true, isCreate: true });
+    return patch.hunks.length === 0 ? "" : withTabs(formatPatch(patch, FILE_HEADERS_ONLY));
+  }
+}
+
+/** As Git has it: a tab behind an unquoted name with blanks, or `patch` would take its first word. */
+function withTabs(patch: string): string {
+  return patch.replace(/^.*\n.*\n/, (headers) => headers.replace(/^... [^"\n]* [^"\n]*$/gm, "$&\t"));
+}
+
+function wholeFileHunk(before: string, after: string): StructuredPatchHunk {
+  const removed = sideLines("-", before);
+  const added = sideLines("+", after);
+  return { oldStart: 1, oldLines: removed.count, newStart: 1, newLines: added.count, lines: [...removed.lines, ...added.lines] };
+}
+
+function sideLines(mark: "-" | "+", text: string): { lines: string[]; count: number } {
+  const lines = linesOf(text).map((line) => mark + line);
+  const count = lines.length;
+  if (text !== "" && !text.endsWith("\n")) lines.push("\\ No newline at end of file");
+  return { lines, count };
+}
+
+function countLines(hunks: readonly StructuredPatchHunk[]): { added: number; removed: number } {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  return { added: lines.filter((line) => line.startsWith("+")).length, removed: lines.filter((line) => line.startsWith("-")).length };
+}

@@ -1,0 +1,109 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { edit } from "./edit.js";
+import { read } from "./read.js";
+import { bench } from "./testing.js";
+
+/** Edits a file that holds `before` and was read; tells what was said and what the file holds then. */
+async function edited(before: string | Uint8Array, args: Record<string, unknown>): Promise<{ said: string; after: string }> {
+  const { root, say } = await bench();
+  writeFileSync(join(root, "a.txt"), before);
+  await say(read, { file_path: "a.txt" });
+  const said = await say(edit, { file_path: "a.txt", ...args });
+  return { said, after: readFileSync(join(root, "a.txt"), "utf8") };
+}
+
+const ONCE = "Edited a.txt: replaced 1 occurrence(s)";
+
+test("one occurrence, with a diff", async () => {
+  const { root, run } = await bench();
+  writeFileSync(join(root, "a.txt"), "one\ntwo\n");
+  await run(read, { file_path: "a.txt" });
+  expect(await run(edit, { file_path: "a.txt", old_string: "two", new_string: "three" })).toEqual({
+    parts: [
+      { type: "text", text: ONCE },
+      {
+        type: "diff",
+        path: "a.txt",
+        before: "one\ntwo\n",
+        after: "one\nthree\n",
+        patch: "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n",
+        stat: { added: 1, removed: 1 },
+      },
+    ],
+  });
+});
+
+test.each([
+  ["several, unasked", "a b a", { old_string: "a", new_string: "x" }, "FAILED: Multiple matches found (2). Use replace_all or provide more context.", "a b a"],
+  ["several, asked", "a b a", { old_string: "a", new_string: "x", replace_all: true }, "Edited a.txt: replaced 2 occurrence(s)", "x b x"],
+  ["none", "abc", { old_string: "z", new_string: "x" }, "FAILED: old_string not found in file a.txt", "abc"],
+  ["dollar signs", "abc", { old_string: "b", new_string: "$&$1$$`" }, ONCE, "a$&$1$$`c"],
+  ["a pattern's characters", "a.c abc", { old_string: "a.c", new_string: "x" }, ONCE, "x abc"],
+  ["deletion", "abc", { old_string: "b", new_string: "" }, ONCE, "ac"],
+  ["CRLF, one line by two", "a\r\nb\r\n", { old_string: "a", new_string: "x\ny" }, ONCE, "x\r\ny\r\nb\r\n"],
+  ["CRLF, over lines", "a\r\nb\r\nc\r\n", { old_string: "a\nb", new_string: "x\ny\nz" }, ONCE, "x\r\ny\r\nz\r\nc\r\n"],
+  ["CRLF, given as such", "a\r\nb\r\n", { old_string: "a\r\nb", new_string: "x\r\ny" }, ONCE, "x\r\ny\r\n"],
+  ["mixed, LF part", "a\nb\r\nc\n", { old_string: "a\nb", new_string: "x\ny" }, ONCE, "x\ny\r\nc\n"],
+  ["mixed, CRLF part", "a\nb\r\nc\n", { old_string: "b\nc", new_string: "x\ny" }, ONCE, "a\nx\r\ny\n"],
+  ["LF", "a\nb\n", { old_string: "a\nb", new_string: "x\ny" }, ONCE, "x\ny\n"],
+  ["a byte order mark stays", "\uFEFFa\n", { old_string: "a", new_string: "b" }, ONCE, "\uFEFFb\n"],
+  ["the same", "a", { old_string: "a", new_string: "a" }, "FAILED: old_string and new_string are the same; there is nothing to change.", "a"],
+])("%s", async (_, before, args, said, after) => {
+  expect(await edited(before, args)).toEqual({ said, after });
+});
+
+test("an empty old_string is refused", async () => {
+  expect((await edited("a", { old_string: "", new_string: "b" })).said).toMatch(/^FAILED: old_string is empty/);
+});
+
+test("a file that is not UTF-8 is left alone", async () => {
+  const bytes = new Uint8Array([0x61, 0xff, 0x62]);
+  const { root, say } = await bench();
+  writeFileSync(join(root, "a.txt"), bytes);
+  await say(read, { file_path: "a.txt" });
+  expect(await say(edit, { file_path: "a.txt", old_string: "a", new_string: "b" })).toMatch(/^FAILED: .*not UTF-8/);
+  expect([...readFileSync(join(root, "a.txt"))]).toEqual([...bytes]);
+});
+
+test("unseen, changed, missing, a folder", async () => {
+  const { root, say } = await bench();
+  const args = { file_path: "a.txt", old_string: "a", new_string: "b" };
+  expect(await say(edit, args)).toBe("FAILED: Failed to edit a.txt: no such file. To make a new file use Write.");
+  writeFileSync(join(root, "a.txt"), "a");
+  expect(await say(edit, args)).toBe("FAILED: You must Read a.txt before editing it.");
+  await say(read, { file_path: "a.txt" });
+  writeFileSync(join(root, "a.txt"), "a, changed");
+  expect(await say(edit, args)).toBe("FAILED: a.txt was changed on disk after you last saw it. Read it again before you edit it.");
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("a, changed");
+  mkdirSync(join(root, "folder"));
+  expect(await say(edit, { ...args, file_path: "folder" })).toBe("FAILED: Failed to edit folder: it is not a file.");
+});
+
+test("one edit after another", async () => {
+  const { root, say } = await bench();
+  writeFileSync(join(root, "a.txt"), "1 2 3");
+  await say(read, { file_path: "a.txt" });
+  for (const [from, to] of [["1", "one"], ["2", "two"], ["3", "three"]]) {
+    expect(await say(edit, { file_path: "a.txt", old_string: from, new_string: to })).toBe(ONCE);
+  }
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("one two three");
+});
+
+test("law: replace_all is the literal replaceAll", async () => {
+  const { root, say } = await bench();
+  const piece = fc.string({ unit: fc.constantFrom("a", "b", "$", "&", "\n", "é"), minLength: 1, maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), piece, piece, async (pieces, find, put) => {
+      fc.pre(find !== put);
+      const before = pieces.join("") + find;
+      writeFileSync(join(root, "a.txt"), before);
+      await say(read, { file_path: "a.txt" });
+      await say(edit, { file_path: "a.txt", old_string: find, new_string: put, replace_all: true });
+      expect(readFileSync(join(root, "a.txt"), "utf8")).toBe(before.replaceAll(find, () => put));
+    }),
+    { numRuns: 40 },
+  );
+});

@@ -1,0 +1,163 @@
+/** Grep: lines by regular expression, with ripgrep or, where there is none, by ourselves. */
+import { basename, dirname, join, sep } from "node:path";
+import * as v from "valibot";
+import { listFiles, RIPGREP_FLAGS } from "./list-files.js";
+import { patternMatcher } from "./pattern.js";
+import { findRipgrep } from "./ripgrep.js";
+import { runLines } from "./run-lines.js";
+import { lineSearch, MAX_COLUMNS, searchFiles, type Mode } from "./search-files.js";
+import { failure, shownPath } from "./text-file.js";
+import { oneLine } from "./title.js";
+import { defineTool, textResult, type ToolContext, type ToolResult } from "./tool.js";
+
+const MAX_LINES = 250;
+
+const Args = v.object({
+  pattern: v.pipe(v.string(), v.minLength(1), v.description("The regular expression.")),
+  path: v.optional(v.pipe(v.string(), v.minLength(1), v.description("The file or folder to search, the workspace's root unless given."))),
+  glob: v.optional(v.pipe(v.string(), v.minLength(1), v.description('Only files that match, such as "*.ts" or "src/**/*.js".'))),
+  case_insensitive: v.optional(v.boolean()),
+  output_mode: v.optional(
+    v.pipe(
+      v.picklist(["content", "files", "count"]),
+      v.description("content (default): the lines; files: the files that match; count: how many lines of each do."),
+    ),
+  ),
+  context: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100), v.description("Lines to show around each match, with content.")),
+  ),
+});
+type Args = v.InferOutput<typeof Args>;
+
+export const grep = defineTool({
+  name: "Grep",
+  category: "info",
+  access: "shared",
+  description:
+    `Searches file contents by a regular expression, line by line, and returns path:line:text, ${MAX_LINES} lines at most. ` +
+    "Hidden files count; binary files and what .gitignore names do not.",
+  args: Args,
+  title: (args) => `Grep '${oneLine(args.pattern)}' in ${oneLine(args.path ?? ".")}`,
+  paths: (args) => [{ path: args.path ?? ".", write: false }],
+  async run(args, context) {
+    const target = await context.locate(args.path ?? ".");
+    const info = await context.workspace.info(target);
+    if (info === null || info.kind === "other") return failure(`There is no file or folder ${args.path ?? "."}.`);
+    const folder = info.kind === "folder" ? target : dirname(target);
+    const files = info.kind === "folder" ? undefined : [basename(target)];
+    const search: Search = { args, folder, files, lines: collected(context, folder) };
+    const ripgrep = await findRipgrep();
+    const problem = ripgrep === null ? await withoutRipgrep(search, context) : await withRipgrep(search, ripgrep, context);
+    return problem === undefined ? search.lines.result() : failure(problem);
+  },
+});
+
+interface Search {
+  args: Args;
+  folder: string;
+  /** Relative to the folder; all that are not ignored when absent. */
+  files: string[] | undefined;
+  lines: Collected;
+}
+
+/** A search that could not be done says why. */
+type Problem = string | undefined;
+
+async function withRipgrep({ args, folder, files, lines }: Search, ripgrep: string, context: ToolContext): Promise<Problem> {
+  const argv = [ripgrep, ...RIPGREP_FLAGS, ...modeFlags(args), "-e", args.pattern, "--"];
+  const chosen = args.glob === undefined ? files : await matching(args.glob, files ?? (await listFiles(context, folder, "path")));
+  const batches = chosen === undefined ? [["./"]] : inBatches(chosen.map((path) => `./${path}`));
+  for (const batch of batches) {
+    const { code, stderr } = await runLines(context, [...argv, ...batch], folder, (line) => isBinaryNote(line) || lines.add(line));
+    if (code === 2 && stderr !== "") return stderr.trim();
+    if (lines.full) return undefined;
+  }
+  return undefined;
+}
+
+async function withoutRipgrep({ args, folder, files, lines }: Search, context: ToolContext): Promise<Problem> {
+  const test = lineSearch(args.pattern, args.case_insensitive === true);
+  if (typeof test === "string") return test;
+  const listed = files ?? (await listFiles(context, folder, "path"));
+  const chosen = args.glob === undefined ? listed : await matching(args.glob, listed);
+  await searchFiles({
+    files: chosen,
+    folder,
+    test,
+    mode: args.output_mode ?? "content",
+    around: args.context ?? 0,
+    signal: context.signal,
+    onLine: (line) => lines.add(line),
+  });
+  return undefined;
+}
+
+function modeFlags(args: Args): string[] {
+  const byMode: Record<Mode, string[]> = {
+    content: ["--line-number", `--context=${args.context ?? 0}`, `--max-columns=${MAX_COLUMNS}`, "--max-columns-preview"],
+    files: ["--files-with-matches"],
+    count: ["--count"],
+  };
+  const always = ["--no-heading", "--with-filename", "--path-separator=/", "--crlf", "--sort=path"];
+  return [...always, ...byMode[args.output_mode ?? "content"], ...(args.case_insensitive === true ? ["--ignore-case"] : [])];
+}
+
+async function matching(pattern: string, files: readonly string[]): Promise<string[]> {
+  const matches = await patternMatcher({ rest: pattern.replace(/^\.?\//, ""), anywhere: !pattern.includes("/") });
+  return files.filter((path) => matches(path));
+}
+
+/** A command line has room for so many characters. */
+const BATCH_CHARS = process.platform === "win32" ? 24_000 : 100_000;
+
+function inBatches(files: readonly string[]): string[][] {
+  const batches: string[][] = [];
+  let room = 0;
+  for (const file of files) {
+    if (file.length > room || batches.length === 0) {
+      batches.push([]);
+      room = BATCH_CHARS;
+    }
+    batches.at(-1)?.push(file);
+    room -= file.length + 1;
+  }
+  return batches;
+}
+
+/** What ripgrep says in place of a binary file's lines. */
+function isBinaryNote(line: string): boolean {
+  return /^\.\/.*: (?:WARNING: stopped searching )?binary file (?:matches|after match) \(found ".*" byte around offset \d+\)\r?$/.test(line);
+}
+
+interface Collected {
+  /** False when there is no room for more. */
+  add(line: string): boolean;
+  readonly full: boolean;
+  result(): ToolResult;
+}
+
+/** Lines that begin with "./", a path below `folder`, up to the limit. */
+function collected(context: ToolContext, folder: string): Collected {
+  const shown = shownPath(context.workspace, folder);
+  const prefix = shown === "." ? "" : shown.endsWith(sep) ? shown : join(shown, sep);
+  const lines: string[] = [];
+  let room = context.outputChars;
+  let full = false;
+  return {
+    add(line) {
+      const text = line.replace(/\r$/, "").replace(/^\.\//, () => prefix);
+      room -= text.length + 1;
+      full ||= lines.length === MAX_LINES || (room < 0 && lines.length > 0);
+      if (!full) lines.push(text);
+      return !full;
+    },
+    get full() {
+      return full;
+    },
+    result() {
+      if (lines.length === 0) return textResult("No matches found");
+      const note = full ? [`(only the first ${lines.length} lines are shown; narrow the search to see more)`] : [];
+      return textResult([...lines, ...note].join("\n"));
+    },
+  };
+}

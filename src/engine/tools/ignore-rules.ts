@@ -1,0 +1,60 @@
+/** Git's ignore files for the walk without ripgrep: each folder's own, and those above it up to the repository's root. */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import type { Ignore } from "ignore";
+
+export interface IgnoreRules {
+  /** An absolute path below the walk's start, in a folder that is not ignored itself. */
+  ignores(path: string, isFolder: boolean): boolean;
+}
+
+/** Who starts in an ignored folder wants to see it: rules from above that name it do not count. */
+export async function ignoreRules(start: string): Promise<IgnoreRules> {
+  const { default: ignore } = await import("ignore");
+  const perFolder = new Map<string, Ignore | null>();
+
+  return { ignores };
+
+  function ignores(path: string, isFolder: boolean): boolean {
+    for (let folder = dirname(path); ; folder = dirname(folder)) {
+      const name = slashed(folder, path);
+      const verdict = rulesOf(folder)?.test(isFolder ? `${name}/` : name);
+      // The nearest file that says anything decides.
+      if (verdict?.ignored === true || verdict?.unignored === true) return verdict.ignored;
+      if (dirname(folder) === folder || existsSync(join(folder, ".git"))) return false;
+    }
+  }
+
+  function rulesOf(folder: string): Ignore | null {
+    let rules = perFolder.get(folder);
+    if (rules === undefined) {
+      rules = loaded(folder);
+      perFolder.set(folder, rules);
+    }
+    return rules;
+  }
+
+  function loaded(folder: string): Ignore | null {
+    const text = [".gitignore", ".ignore"].map((name) => readIfThere(join(folder, name))).join("\n");
+    if (text.trim() === "") return null;
+    const rules = ignore().add(text);
+    return isAbove(folder, start) && rules.ignores(`${slashed(folder, start)}/`) ? null : rules;
+  }
+}
+
+function isAbove(folder: string, path: string): boolean {
+  return folder !== path && !relative(folder, path).startsWith("..");
+}
+
+function slashed(folder: string, path: string): string {
+  return relative(folder, path).split(sep).join("/");
+}
+
+/** Synchronous because the walk asks synchronously; once a folder. */
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

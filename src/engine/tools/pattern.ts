@@ -1,0 +1,34 @@
+/** Glob patterns: where one begins to search, and which paths below that it takes. */
+
+export interface SplitPattern {
+  /** The folder that the pattern names before its first wildcard, as given; "." when none. */
+  base: string;
+  /** What is matched below the base. */
+  rest: string;
+  /** A pattern without a slash means a file's name, in any folder. */
+  anywhere: boolean;
+}
+
+/** `folder` is where a relative pattern starts. */
+export function splitPattern(pattern: string, folder: string | undefined): SplitPattern {
+  const names = pattern.split("/");
+  const wild = names.findIndex((name) => /[*?[\]{}()!]/.test(name));
+  const last = names.at(-1) ?? "";
+  const isFolder = wild === -1 && ["", ".", ".."].includes(last);
+  const cut = isFolder ? names.length : wild === -1 ? names.length - 1 : wild;
+  const prefix = names.slice(0, cut).join("/") || (cut > 0 ? "/" : "");
+  const rest = names.slice(cut).join("/") || "**";
+  return { base: joined(folder, prefix), rest, anywhere: !pattern.includes("/") && !isFolder };
+}
+
+/** Which paths relative to the base it takes. */
+export async function patternMatcher(pattern: Pick<SplitPattern, "rest" | "anywhere">): Promise<(path: string) => boolean> {
+  const { default: picomatch } = await import("picomatch");
+  return picomatch(pattern.rest, { dot: true, basename: pattern.anywhere });
+}
+
+/** Not normalised: a link before a `..` is for the workspace to follow. */
+function joined(folder: string | undefined, prefix: string): string {
+  if (folder === undefined || /^(?:\/|~\/|[A-Za-z]:)/.test(prefix)) return prefix || ".";
+  return prefix === "" ? folder : `${folder.replace(/\/+$/, "")}/${prefix}`;
+}

@@ -1,0 +1,120 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { read } from "./read.js";
+import { bench, type Bench } from "./testing.js";
+
+async function benchWith(content: string | Uint8Array, options: { outputChars?: number } = {}): Promise<Bench> {
+  const made = await bench(options);
+  writeFileSync(join(made.root, "a.txt"), content);
+  return made;
+}
+
+const many = (count: number): string => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
+
+test.each([
+  ["one\ntwo\n", "     1\tone\n     2\ttwo"],
+  ["one\ntwo", "     1\tone\n     2\ttwo"],
+  ["one\r\ntwo\r\n", "     1\tone\n     2\ttwo"],
+  ["\n", "     1\t"],
+  ["a\u2028b\n", "     1\ta\u2028b"],
+  ["\uFEFFbom", "     1\tbom"],
+  ["", "(a.txt is empty)"],
+])("%j reads as %j", async (content, said) => {
+  expect(await (await benchWith(content)).say(read, { file_path: "a.txt" })).toBe(said);
+});
+
+test("offset and limit count lines", async () => {
+  const { say } = await benchWith(many(10));
+  expect(await say(read, { file_path: "a.txt", offset: 3, limit: 2 })).toBe(
+    "     4\tline 4\n     5\tline 5\n(lines 4 to 5 of 10; read on with offset 5)",
+  );
+  expect(await say(read, { file_path: "a.txt", offset: 9 })).toBe("    10\tline 10");
+  expect(await say(read, { file_path: "a.txt", offset: 10 })).toBe("(a.txt has 10 lines; offset 10 is past its end)");
+});
+
+test("2000 lines unless told otherwise, with a note", async () => {
+  const { say } = await benchWith(many(2001));
+  const lines = (await say(read, { file_path: "a.txt" })).split("\n");
+  expect(lines).toHaveLength(2001);
+  expect(lines.at(-1)).toBe("(lines 1 to 2000 of 2001; read on with offset 2000)");
+  expect((await say(read, { file_path: "a.txt", limit: 3000 })).split("\n")).toHaveLength(2001);
+});
+
+test("no more than the output may hold, in whole lines", async () => {
+  const { say } = await benchWith(many(100), { outputChars: 50 });
+  expect(await say(read, { file_path: "a.txt" })).toBe(
+    "     1\tline 1\n     2\tline 2\n     3\tline 3\n(lines 1 to 3 of 100; read on with offset 3)",
+  );
+});
+
+test("a long line is cut with a mark, not within a character", async () => {
+  const { say } = await benchWith(`${"x".repeat(1999)}😀${"y".repeat(100)}\nnext\n`);
+  expect(await say(read, { file_path: "a.txt" })).toBe(`     1\t${"x".repeat(1999)}… [102 characters left out]\n     2\tnext`);
+});
+
+test("invalid UTF-8 is replaced", async () => {
+  expect(await (await benchWith(new Uint8Array([0x61, 0xff, 0x62]))).say(read, { file_path: "a.txt" })).toBe("     1\ta\uFFFDb");
+});
+
+test("a binary file says its size", async () => {
+  expect(await (await benchWith(new Uint8Array([1, 0, 2]))).say(read, { file_path: "a.txt" })).toBe("(binary file, 3 bytes)");
+});
+
+test.each([
+  ["image/png", "\x89PNG\r\n\x1a\nrest"],
+  ["image/jpeg", "\xff\xd8\xff\xe0rest"],
+  ["image/gif", "GIF89arest"],
+  ["image/webp", "RIFF\x01\x02\x03\x04WEBPrest"],
+])("%s is known by its bytes, not its name", async (mime, start) => {
+  const bytes = Buffer.from(start, "latin1");
+  const { run } = await benchWith(bytes);
+  expect(await run(read, { file_path: "a.txt" })).toEqual({
+    parts: [
+      { type: "image", mime, data: bytes.toString("base64"), name: "a.txt" },
+      { type: "text", text: `Image a.txt (${mime}, ${bytes.length} bytes)` },
+    ],
+  });
+});
+
+test("text that is named like an image is text", async () => {
+  const { root, say } = await bench();
+  writeFileSync(join(root, "a.png"), "words");
+  expect(await say(read, { file_path: "a.png" })).toBe("     1\twords");
+});
+
+test("a folder, a missing file and one with a near-by name", async () => {
+  const { root, say } = await bench();
+  mkdirSync(join(root, "src"));
+  writeFileSync(join(root, "src/server.ts"), "");
+  expect(await say(read, { file_path: "src" })).toBe("FAILED: Failed to read file src: it is a folder. Use Glob to list its files.");
+  expect(await say(read, { file_path: "src/quite-different.py" })).toBe("FAILED: Failed to read file src/quite-different.py: no such file");
+  for (const near of ["src/sever.ts", "src/Server.ts", "src/server.js"]) {
+    expect(await say(read, { file_path: near })).toBe(`FAILED: Failed to read file ${near}: no such file. Did you mean src/server.ts?`);
+  }
+  expect(await say(read, { file_path: "none/x.ts" })).toBe("FAILED: Failed to read file none/x.ts: no such file");
+});
+
+test("more than 20 MiB is refused", async () => {
+  const { run } = await benchWith(Buffer.alloc(20 * 1024 * 1024 + 1, "x"));
+  await expect(run(read, { file_path: "a.txt" })).rejects.toThrow(/20971520 bytes are the limit/);
+});
+
+test("what was read is seen, by its real path", async () => {
+  const { root, context, run } = await benchWith("x");
+  symlinkSync("a.txt", join(root, "link"));
+  expect(context.seen.stampOf(join(root, "a.txt"))).toBeUndefined();
+  await run(read, { file_path: "link" });
+  expect(context.seen.stampOf(join(root, "a.txt"))).toBe((await context.workspace.info(join(root, "a.txt")))?.stamp);
+});
+
+test("only where the engine lets it", async () => {
+  await expect((await bench()).run(read, { file_path: "/etc/hosts" })).rejects.toThrow(/outside the workspace/);
+});
+
+test("arguments", () => {
+  expect(read.problem({ file_path: "a", offset: -1 })).toMatch(/^offset: /);
+  expect(read.problem({ file_path: "a", limit: 0 })).toMatch(/^limit: /);
+  expect(read.problem({})).toMatch(/^file_path: /);
+  expect(read.paths({ file_path: "a" })).toEqual([{ path: "a", write: false }]);
+});

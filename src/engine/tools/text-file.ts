@@ -1,0 +1,48 @@
+/** What the file tools share: how much they read, what counts as text, how paths are shown, and whether a file is still as it was seen. */
+import { relative, sep } from "node:path";
+import type { Workspace } from "../workspace.js";
+import { textResult, type ToolContext, type ToolResult } from "./tool.js";
+
+export const MAX_FILE_BYTES = 20 * 1024 * 1024;
+
+export function isBinary(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, 8192).includes(0);
+}
+
+/** Null when the bytes are not UTF-8; a byte order mark stays, so that the text can be written back. */
+export function exactText(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** A newline ends a line; the last line may go without. */
+export function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+/** Relative to the workspace's root where it lies inside, absolute where not. */
+export function shownPath(workspace: Workspace, path: string): string {
+  if (path === workspace.root) return ".";
+  const below = relative(workspace.root, path);
+  return below.startsWith(`..${sep}`) || below === ".." ? path : below;
+}
+
+/** True when the session saw the file and it has changed since. */
+export function isStale(context: ToolContext, path: string, stamp: string): boolean {
+  const seen = context.seen.stampOf(path);
+  return seen !== undefined && seen !== stamp;
+}
+
+export async function noteSeen(context: ToolContext, path: string): Promise<void> {
+  const info = await context.workspace.info(path);
+  if (info !== null) context.seen.note(path, info.stamp);
+}
+
+export function failure(text: string): ToolResult {
+  return textResult(text, true);
+}

@@ -1,0 +1,32 @@
+/** TodoWrite: the model's list of what is to do, shown to people. */
+import * as v from "valibot";
+import { defineTool } from "./tool.js";
+
+const MAX_ITEMS = 100;
+
+export const todoWrite = defineTool({
+  name: "TodoWrite",
+  category: "info",
+  access: "none",
+  description:
+    "Replaces the todo list that the user sees. Use it for work of several steps: one item in_progress at a time, completed as soon as it is done. " +
+    "Always give the whole list.",
+  args: v.object({
+    todos: v.pipe(
+      v.array(
+        v.object({
+          content: v.pipe(v.string(), v.regex(/\S/, "must not be empty"), v.description("What is to do.")),
+          status: v.picklist(["pending", "in_progress", "completed"]),
+          id: v.optional(v.string()),
+        }),
+      ),
+      v.maxLength(MAX_ITEMS, `at most ${MAX_ITEMS} items`),
+    ),
+  }),
+  title: (args) => `Update the todo list (${args.todos.length} items)`,
+  async run(args, context) {
+    const items = args.todos.map(({ content, status, id }) => ({ text: content, status, ...(id !== undefined && { id }) }));
+    context.setTodos(items);
+    return { parts: [{ type: "todo", items }] };
+  },
+});

@@ -1,0 +1,69 @@
+/** WebFetch: a page of the open internet as text. */
+import * as v from "valibot";
+import { messageOf } from "../../core/errors.js";
+import { capText } from "../output.js";
+import { htmlText } from "./html-text.js";
+import { failure, isBinary } from "./text-file.js";
+import { defineTool, textResult, type Tool } from "./tool.js";
+import { webGet, type WebPage } from "./web-get.js";
+
+const TIME_LIMIT_MS = 30_000;
+
+interface WebFetchOptions {
+  /** For tests, which have a server on this machine. */
+  allowPrivate?: boolean;
+  timeLimitMs?: number;
+}
+
+export function webFetch(options: WebFetchOptions = {}): Tool {
+  return defineTool({
+    name: "WebFetch",
+    category: "exec",
+    access: "none",
+    description:
+      "Fetches an http or https URL and returns its text; HTML is reduced to what people read, with the addresses of links. " +
+      "Private and local addresses, binary files and pages of more than 5 MiB are refused.",
+    args: v.object({
+      url: v.pipe(v.string(), v.minLength(1), v.description("The whole address.")),
+      max_chars: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.description("How much text to return at most."))),
+    }),
+    title: () => "Fetch URL",
+    async run(args, context) {
+      const limit = AbortSignal.timeout(options.timeLimitMs ?? TIME_LIMIT_MS);
+      try {
+        const signal = AbortSignal.any([context.signal, limit]);
+        const page = await webGet(args.url, { signal, allowPrivate: options.allowPrivate === true });
+        const text = pageText(page);
+        if (text === null) return failure(`${page.url.href} is not text but ${page.type === "" ? "binary data" : page.type}.`);
+        const shown = capText(text, Math.min(args.max_chars ?? context.outputChars, context.outputChars));
+        const result = `${page.url.href}\n${page.status} ${page.statusText}\n\n${shown}`;
+        return textResult(result, page.status < 200 || page.status > 299);
+      } catch (error) {
+        return failure(limit.aborted ? `Could not fetch ${args.url}: it took too long` : messageOf(error));
+      }
+    },
+  });
+}
+
+/** Null when it is not text. */
+function pageText(page: WebPage): string | null {
+  const [media = "", ...parameters] = page.type.split(";").map((part) => part.trim());
+  if (!isTextual(media, page.body)) return null;
+  const charset = parameters.find((part) => part.startsWith("charset="))?.slice("charset=".length).replace(/^"|"$/g, "");
+  const text = decode(page.body, charset);
+  return media === "text/html" || media === "application/xhtml+xml" ? htmlText(text, page.url.href) : text;
+}
+
+function isTextual(media: string, body: Uint8Array): boolean {
+  if (media === "") return !isBinary(body);
+  return media.startsWith("text/") || /^application\/(?:.*\+)?(?:json|xml|javascript|ecmascript|yaml|x-yaml|toml|x-ndjson|x-sh|sql)$/.test(media);
+}
+
+function decode(body: Uint8Array, charset = "utf-8"): string {
+  try {
+    return new TextDecoder(charset).decode(body);
+  } catch {
+    // A charset that nobody knows.
+    return new TextDecoder().decode(body);
+  }
+}

@@ -1,0 +1,34 @@
+/** Which workspaces the user trusts: PARLEY_HOME/trust.json, `{"trusted": ["/path", …]}`. A trusted folder covers what lies in it. */
+import { readFile } from "node:fs/promises";
+import { isAbsolute, join, relative, sep } from "node:path";
+import * as v from "valibot";
+import { messageOf, systemCode } from "../core/errors.js";
+
+const TrustFile = v.object({ trusted: v.array(v.string()) });
+
+export interface Trust {
+  trusted: boolean;
+  /** Who said so. */
+  from: string;
+  warnings: string[];
+}
+
+/** `workspace` is a real path. A list that cannot be read trusts nothing. */
+export async function readTrust(home: string, workspace: string): Promise<Trust> {
+  const from = join(home, "trust.json");
+  try {
+    const { trusted } = v.parse(TrustFile, JSON.parse(await readFile(from, "utf8")));
+    return { trusted: trusted.some((folder) => covers(folder, workspace)), from, warnings: [] };
+  } catch (error) {
+    const code = systemCode(error);
+    const isMissing = code === "ENOENT" || code === "ENOTDIR";
+    const warnings = isMissing ? [] : [`${from} cannot be read, so no workspace counts as trusted: ${messageOf(error)}`];
+    return { trusted: false, from, warnings };
+  }
+}
+
+function covers(folder: string, workspace: string): boolean {
+  if (!isAbsolute(folder)) return false;
+  const inside = relative(folder, workspace);
+  return inside === "" || (inside.split(sep)[0] !== ".." && !isAbsolute(inside));
+}

@@ -1,0 +1,89 @@
+/** One turn: from a prompt to exactly one `turn.ended`, whatever happens in between. */
+import type { SessionConfig } from "../core/config.js";
+import type { Part } from "../core/content.js";
+import { ParleyError, toFault } from "../core/errors.js";
+import type { EventOf, Usage } from "../core/event.js";
+import type { Redactor } from "../core/redact.js";
+import { addUsage } from "../core/usage.js";
+import { runLoop } from "./loop.js";
+import type { Message, Model } from "./models/model.js";
+import { systemPrompt } from "./prompt.js";
+import { Interrupted, type Emit, type Run } from "./run.js";
+import type { SessionState } from "./session-state.js";
+import { runSubAgents } from "./sub-agents.js";
+import type { Tool } from "./tools/tool.js";
+
+const MAX_TURNS = 200;
+
+export interface TurnInput {
+  state: SessionState;
+  config: SessionConfig;
+  model: Model;
+  tools: ReadonlyMap<string, Tool>;
+  history: Message[];
+  redactor: Redactor;
+  signal: AbortSignal;
+  parts: Part[];
+  takeSteering(): Part[];
+  emit: Emit;
+  emitUnder(call: string): Emit;
+}
+
+type End = Omit<EventOf<"turn.ended">, "type">;
+
+/** Never throws: what goes wrong is how the turn ended. */
+export async function runTurn(input: TurnInput): Promise<End> {
+  let usage: Usage | undefined;
+  input.history.push({ role: "user", parts: input.parts });
+  try {
+    const run = await prepareRun(input, (more) => {
+      usage = addUsage(usage, more);
+    });
+    const { finish } = await runLoop(run);
+    return { outcome: "completed", finish, ...withUsage() };
+  } catch (error) {
+    if (error instanceof Interrupted || input.signal.aborted) return { outcome: "interrupted", ...withUsage() };
+    const fault = input.redactor.value(toFault(error));
+    await input.emit({ type: "error", fault });
+    return { outcome: "failed", reason: fault.message, fault, ...withUsage() };
+  }
+
+  function withUsage(): { usage?: Usage } {
+    return usage === undefined ? {} : { usage };
+  }
+}
+
+async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Promise<Run> {
+  const { config, state } = input;
+  const tools = await Promise.all(
+    [...input.tools.values()].map(async (tool) => ({ name: tool.name, description: tool.description, parameters: await tool.parameters() })),
+  );
+  const limit = config.maxTurns ?? MAX_TURNS;
+  if (limit < 1) throw new ParleyError({ code: "config", message: `maxTurns is ${limit}; a turn needs at least one model call`, retryable: false });
+  const run: Run = {
+    state,
+    model: input.model,
+    history: input.history,
+    tools: input.tools,
+    request: {
+      system: systemPrompt(config, state.workspace.root),
+      tools,
+      maxTokens: config.maxTokens,
+      temperature: config.temperature,
+      topP: config.topP,
+      stop: config.stop,
+      thinking: config.thinking,
+      thinkingBudget: config.thinkingBudget,
+      effort: config.effort,
+    },
+    emit: input.emit,
+    redactor: input.redactor,
+    streaming: config.streaming ?? true,
+    signal: input.signal,
+    budget: { limit, used: 0 },
+    takeSteering: () => input.takeSteering(),
+    addUsage: onUsage,
+    spawn: (call, tasks) => runSubAgents(run, tasks, call, input.emitUnder(call)),
+  };
+  return run;
+}

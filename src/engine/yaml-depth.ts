@@ -1,0 +1,32 @@
+/** How deep a YAML text nests. Asked before parsing, because the parser recurses, and V8 may end the process where its stack ends. */
+import { Lexer } from "yaml";
+
+/** Lexemes that stand for nothing in the text; what follows the last of them is the text of a scalar. */
+const MARKERS: ReadonlySet<string> = new Set(["\u0002", "\u0018", "\u001F"]);
+const SCALAR = "\u001F";
+
+/** Where the text is first nested deeper than `limit`. Each bracket, dash and column of indentation counts as a level. */
+export function tooDeepAt(text: string, limit: number): { line: number; column: number } | undefined {
+  let offset = 0;
+  let brackets = 0;
+  let dashes = 0;
+  let indent = 0;
+  let previous = "\n";
+  for (const lexeme of new Lexer().lex(text)) {
+    const isScalar = previous === SCALAR;
+    if (lexeme.endsWith("\n")) dashes = indent = 0;
+    else if (previous.endsWith("\n") && lexeme.trim() === "") indent = lexeme.length;
+    else if (!isScalar && (lexeme === "[" || lexeme === "{")) brackets += 1;
+    else if (!isScalar && (lexeme === "]" || lexeme === "}")) brackets -= 1;
+    else if (!isScalar && (lexeme === "-" || lexeme === "?")) dashes += 1;
+    if (brackets + dashes + indent > limit) return positionAt(text, offset);
+    if (isScalar || !MARKERS.has(lexeme)) offset += lexeme.length;
+    previous = lexeme;
+  }
+  return undefined;
+}
+
+function positionAt(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}

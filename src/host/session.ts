@@ -1,0 +1,63 @@
+/** A conversation with an agent, for people who write hosts: open, prompt, answer, interrupt, close. */
+import type { Agent } from "../core/agent.js";
+import type { SessionConfig } from "../core/config.js";
+import { textPart, type Part } from "../core/content.js";
+import { ParleyError } from "../core/errors.js";
+import type { Event, EventOf } from "../core/event.js";
+import { mintId } from "../core/ids.js";
+import type { Answer } from "../core/op.js";
+
+/** Opens a session on an agent that nobody else reads. Throws what the agent refused it with. */
+export async function openSession(agent: Agent, config: SessionConfig = {}): Promise<HostSession> {
+  const handle = mintId();
+  const id = mintId();
+  const events = agent.events[Symbol.asyncIterator]();
+  await agent.send({ type: "session.open", id, session: handle, open: "new", config });
+  for (let next = await events.next(); next.done !== true; next = await events.next()) {
+    const event = next.value;
+    if (event.type === "session.ready" && event.session === handle) return new HostSession(agent, events, event);
+    if (event.type === "reply" && event.parent === id && event.fault !== undefined) throw new ParleyError(event.fault);
+  }
+  throw new ParleyError({ code: "launch", message: "The agent closed before the session was ready", retryable: true });
+}
+
+export class HostSession {
+  readonly ready: EventOf<"session.ready">;
+  readonly #agent: Agent;
+  readonly #events: AsyncIterator<Event>;
+  readonly #handle: string;
+
+  constructor(agent: Agent, events: AsyncIterator<Event>, ready: EventOf<"session.ready">) {
+    this.#agent = agent;
+    this.#events = events;
+    this.ready = ready;
+    this.#handle = ready.session ?? "";
+  }
+
+  /** Everything that happens until this turn has ended; its `turn.ended` is the last. One prompt at a time. */
+  async *prompt(prompt: string | Part[]): AsyncIterable<Event> {
+    const turn = mintId();
+    const parts = typeof prompt === "string" ? [textPart(prompt)] : prompt;
+    await this.#agent.send({ type: "turn.prompt", session: this.#handle, turn, parts });
+    for (let next = await this.#events.next(); next.done !== true; next = await this.#events.next()) {
+      yield next.value;
+      if (next.value.type === "turn.ended" && next.value.turn === turn) return;
+    }
+    throw new ParleyError({ code: "launch", message: "The agent closed in the middle of a turn", retryable: true });
+  }
+
+  answer(answers: Answer[]): Promise<void> {
+    return this.#agent.send({ type: "approval.answer", session: this.#handle, answers });
+  }
+
+  interrupt(reason?: string): Promise<void> {
+    return this.#agent.send({ type: "turn.interrupt", session: this.#handle, ...(reason !== undefined && { reason }) });
+  }
+
+  /** Closes the agent with it, and reads what it still says, so that nothing holds it back. */
+  async close(): Promise<void> {
+    const closed = this.#agent.close();
+    for (let next = await this.#events.next(); next.done !== true; ) next = await this.#events.next();
+    await closed;
+  }
+}

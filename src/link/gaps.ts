@@ -1,0 +1,85 @@
+/**
+ * Gaps: one table for what the other side of a wire cannot say. What a dialect covers is data; what happens where it covers nothing
+ * stands here, and it is never silence.
+ */
+import type { Event, EventOf } from "../core/event.js";
+import type { Answer, Op, OpOf } from "../core/op.js";
+import type { Coverage, Covers } from "../dialects/dialect.js";
+
+/** What becomes of an op towards a driven agent. */
+export type OpGap =
+  | { do: "send"; op: Op }
+  /** Answered here; the agent never sees it. */
+  | { do: "answer"; events: Event[] }
+  /** A steer that must wait for the end of the turn and go out as a prompt. */
+  | { do: "queue"; op: OpOf<"turn.prompt"> }
+  /** The wire has no word for the end: close its input. */
+  | { do: "eof" };
+
+export function opGap(coverage: Coverage, op: Op, turnRuns: boolean): OpGap {
+  const covers = coverage[op.type];
+  switch (op.type) {
+    case "ping":
+      return covers === "none" ? { do: "answer", events: [reply(op, "ok")] } : { do: "send", op };
+    case "turn.steer":
+      if (covers !== "none") return { do: "send", op };
+      if (!turnRuns) return { do: "answer", events: [reply(op, "noop")] };
+      return { do: "queue", op: { ...op, type: "turn.prompt" } };
+    case "session.configure":
+      return configureGap(covers, op);
+    case "approval.answer":
+      return { do: "send", op: { ...op, answers: op.answers.map((answer) => narrowed(covers, answer)) } };
+    case "shutdown":
+    case "session.close":
+      return covers === "none" ? { do: "eof" } : { do: "send", op };
+    default:
+      return covers === "none" ? refuse(op, `This agent's protocol has no ${op.type}`) : { do: "send", op };
+  }
+}
+
+/** An op that answers an event that this host cannot hear, or undefined when it can. */
+export function eventGap(coverage: Coverage, event: Event, unheard: "allow" | "deny"): Op | undefined {
+  if (event.type === "approval.requested" && coverage["approval.requested"] === "none") {
+    const reason = "this host cannot be asked for approval";
+    const answers = event.calls.map((call): Answer => ({ call: call.id, decision: unheard, ...(unheard === "deny" && { reason }) }));
+    return { type: "approval.answer", ...addressOf(event), answers };
+  }
+  if (event.type === "host.request" && !includes(coverage["host.request"], event.kind)) {
+    const data = { message: `this host does not answer ${event.kind} requests` };
+    return { type: "host.answer", ...addressOf(event), request: event.request, ok: false, data };
+  }
+  return undefined;
+}
+
+/** Grants and changed arguments that the wire cannot hold. A grant is never widened; the link keeps it (grants.ts). */
+function narrowed(covers: Covers, answer: Answer): Answer {
+  if (answer.decision === "allow" && answer.args !== undefined && !includes(covers, "args")) {
+    return { call: answer.call, decision: "deny", reason: "this agent's protocol cannot carry changed arguments" };
+  }
+  if (answer.grant !== undefined && answer.grant !== "call" && !includes(covers, answer.grant)) return { ...answer, grant: "call" };
+  return answer;
+}
+
+function configureGap(covers: Covers, op: OpOf<"session.configure">): OpGap {
+  const unknown = Object.keys(op.patch).filter((key) => !includes(covers, key));
+  if (unknown.length === 0 && covers !== "none") return { do: "send", op };
+  return refuse(op, `This agent's protocol cannot change ${unknown.join(", ")} within a session`);
+}
+
+export function includes(covers: Covers, what: string): boolean {
+  return covers === "exact" || (covers !== "none" && covers.only.includes(what));
+}
+
+function refuse(op: Op, message: string): OpGap {
+  const notice: EventOf<"notice"> = { type: "notice", ...addressOf(op), level: "warning", text: message, source: "link" };
+  const fault = { code: "unsupported", message, retryable: false };
+  return { do: "answer", events: [{ ...reply(op, "error"), fault }, notice] };
+}
+
+function reply(op: Op, status: EventOf<"reply">["status"]): EventOf<"reply"> {
+  return { type: "reply", to: op.type, status, ...addressOf(op), ...(op.id !== undefined && { parent: op.id }) };
+}
+
+function addressOf(from: { session?: string | undefined }): { session?: string } {
+  return from.session === undefined ? {} : { session: from.session };
+}

@@ -1,0 +1,84 @@
+/** The agent side of a wire: any Agent speaks a dialect to the host at the other end. */
+import type { Agent } from "../core/agent.js";
+import type { Closed, Event } from "../core/event.js";
+import { CONTROL_LIMIT } from "../core/queue.js";
+import type { Op } from "../core/op.js";
+import type { Launch, Transport } from "../core/wire.js";
+import type { Dialect, Step } from "../dialects/dialect.js";
+import { eventGap } from "./gaps.js";
+import { sideEnv } from "./stamp.js";
+
+export interface ServeOptions {
+  launch?: Launch;
+  /** What an approval gets from a host whose wire cannot answer it. */
+  unheard?: "allow" | "deny";
+}
+
+/** Resolves when the agent has closed and all that it said is written. The end of input drains; a broken output stops at once. */
+export async function serve(agent: Agent, dialect: Dialect, transport: Transport, options: ServeOptions = {}): Promise<Closed> {
+  const side = dialect.agentSide(sideEnv);
+  let exit: number | undefined;
+  let last: Closed = {};
+  let unreadAnswers = 0;
+  let broke: unknown;
+
+  if (options.launch !== undefined) await take(side.read({ launch: options.launch }));
+  void transport.closed.then(() => agent.send(shutdown("now")));
+  void readOps().catch((error: unknown) => {
+    broke = error;
+    return agent.close();
+  });
+  for await (const event of agent.events) await tell(event);
+  transport.close("eof");
+  await transport.closed;
+  if (broke !== undefined) throw broke;
+  return exit === undefined ? last : { ...last, code: exit };
+
+  async function readOps(): Promise<void> {
+    for await (const frame of transport.frames) await take(side.read(frame));
+    await take(side.end({}));
+    await agent.send(shutdown("drained"));
+  }
+
+  async function take(step: Step<Op>): Promise<void> {
+    const full = put(step);
+    if (full !== undefined) await answered(full);
+    for (const op of step.in) await agent.send(op);
+  }
+
+  /** Control is always read: answers to it may pile up behind a slow host, so many and no more. */
+  async function answered(written: Promise<void>): Promise<void> {
+    unreadAnswers++;
+    const settled = written.then(() => {
+      unreadAnswers--;
+    });
+    if (unreadAnswers >= CONTROL_LIMIT) await settled;
+  }
+
+  async function tell(event: Event): Promise<void> {
+    if (event.type === "closed") last = closedOf(event);
+    const answer = eventGap(dialect.coverage, event, options.unheard ?? "deny");
+    const step = side.write(event);
+    const full = put(step);
+    if (full !== undefined) await full;
+    for (const op of step.in) await agent.send(op);
+    if (answer !== undefined) await agent.send(answer);
+  }
+
+  function put(step: Step<Op>): Promise<void> | undefined {
+    let full: Promise<void> | undefined;
+    for (const out of step.out) {
+      if ("rec" in out) full = transport.write([out.rec]) ?? full;
+      else if ("exit" in out) exit = out.exit;
+    }
+    return full;
+  }
+}
+
+function shutdown(when: "now" | "drained"): Op {
+  return { type: "shutdown", when, id: sideEnv.stamp().id };
+}
+
+function closedOf({ code, signal, timedOut, reason }: Closed): Closed {
+  return { code, signal, timedOut, reason };
+}

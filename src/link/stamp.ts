@@ -1,0 +1,7 @@
+/** The clock and the ids that a link gives to its side. */
+import { mintId } from "../core/ids.js";
+import type { SideEnv } from "../dialects/dialect.js";
+
+export const sideEnv: SideEnv = {
+  stamp: () => ({ id: mintId(), at: Date.now() }),
+};

@@ -1,0 +1,67 @@
+/** A child process as a transport: its stdin and stdout carry the records, its stderr is kept for the error message. */
+import type { Closed } from "../core/event.js";
+import type { Launch, Transport } from "../core/wire.js";
+import { startTree, type Tree } from "../os/process.js";
+import type { Framing } from "./lines.js";
+import { LineWriter, readFrames } from "./streams.js";
+
+/** From TERM to KILL on an orderly end. */
+const GRACE_MS = 2000;
+const STDERR_TAIL = 4096;
+
+export interface ProcessOptions {
+  framing: Framing;
+  lineCap?: number;
+  /** Sees the child's diagnostics as they come. */
+  onStderr?(text: string): void;
+}
+
+export interface ProcessTransport extends Transport {
+  readonly pid: number;
+}
+
+export async function spawnTransport(launch: Launch, options: ProcessOptions): Promise<ProcessTransport> {
+  const tree = await startTree(launch.argv, { cwd: launch.cwd, env: launch.env, stdio: ["pipe", "pipe", "pipe"] });
+  const { stdin, stdout, stderr } = tree.child;
+  if (stdin === null || stdout === null || stderr === null) throw new Error("a child was started without pipes");
+  const writer = new LineWriter(stdin, options.framing);
+  const tail = new Tail();
+  stderr.setEncoding("utf8");
+  stderr.on("data", (text: string) => {
+    tail.push(text);
+    options.onStderr?.(text);
+  });
+  // Whatever it left behind would keep the pipes open, and itself alive.
+  tree.child.once("exit", () => void tree.end(GRACE_MS));
+  return {
+    pid: tree.pid,
+    frames: readFrames(stdout, options.framing, options.lineCap),
+    write: (records) => writer.write(records),
+    close(how) {
+      writer.end();
+      if (how === "term") void tree.end(GRACE_MS);
+    },
+    closed: ended(tree, launch, tail),
+  };
+}
+
+async function ended(tree: Tree, launch: Launch, tail: Tail): Promise<Closed> {
+  const { code, signal } = await tree.exited;
+  await tree.end(0);
+  if (code === 0) return { code, signal };
+  const how = signal === null ? `exited with code ${code ?? "unknown"}` : `was ended by ${signal}`;
+  const words = tail.lastLine();
+  return { code, signal, reason: `Agent '${launch.argv[0] ?? ""}' ${how}${words === "" ? "" : `: ${words}`}` };
+}
+
+class Tail {
+  #text = "";
+
+  push(text: string): void {
+    this.#text = (this.#text + text).slice(-STDERR_TAIL);
+  }
+
+  lastLine(): string {
+    return this.#text.trim().split("\n").at(-1)?.trim() ?? "";
+  }
+}

@@ -1,0 +1,91 @@
+/** A transport over a readable and a writable stream: what stdio and processes share. */
+import type { Readable, Writable } from "node:stream";
+import type { Closed } from "../core/event.js";
+import type { Frame } from "../core/wire.js";
+import { FrameReader, encodeLine, type Framing } from "./lines.js";
+
+/** Bytes that may wait in the writable before writers are asked to wait. */
+const HIGH_WATER = 256 * 1024;
+
+export async function* readFrames(readable: Readable, framing: Framing, cap?: number): AsyncIterable<Frame> {
+  const reader = new FrameReader(framing, cap);
+  try {
+    for await (const chunk of readable) {
+      yield* reader.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
+    }
+  } catch {
+    // A stream that breaks has said all that it will say.
+  }
+  yield* reader.end();
+}
+
+export class LineWriter {
+  /** Settles when the stream has ended or broke; a broken pipe is an ordinary end. */
+  readonly closed: Promise<Closed>;
+  readonly #stream: Writable;
+  readonly #framing: Framing;
+  #pending = "";
+  #scheduled = false;
+  #broken = false;
+  #drained: Promise<void> | undefined;
+
+  constructor(stream: Writable, framing: Framing) {
+    this.#stream = stream;
+    this.#framing = framing;
+    this.closed = new Promise((resolve) => {
+      const broke = (error?: Error): void => {
+        this.#broken = true;
+        resolve(error === undefined ? {} : { reason: error.message });
+      };
+      stream.once("error", broke);
+      stream.once("close", () => broke());
+      stream.once("finish", () => broke());
+    });
+    stream.on("error", ignore);
+  }
+
+  /** Records of one tick go out as one write. */
+  write(records: readonly unknown[]): void | Promise<void> {
+    if (this.#broken) return;
+    for (const record of records) this.#pending += encodeLine(this.#framing, record);
+    if (!this.#scheduled) {
+      this.#scheduled = true;
+      process.nextTick(() => this.#flush());
+    }
+    if (this.#pending.length + this.#stream.writableLength > HIGH_WATER) return this.#untilDrained();
+  }
+
+  end(): void {
+    this.#flush();
+    this.#stream.end();
+  }
+
+  /** When everything that was written is with the system, or nobody will read it. */
+  async flushed(): Promise<void> {
+    this.#flush();
+    if (this.#broken || this.#stream.writableLength === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#stream.write("", () => resolve());
+      void this.closed.then(() => resolve());
+    });
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    if (this.#pending === "" || this.#broken) return;
+    const text = this.#pending;
+    this.#pending = "";
+    this.#stream.write(text);
+  }
+
+  #untilDrained(): Promise<void> {
+    this.#drained ??= this.flushed().then(() => {
+      this.#drained = undefined;
+    });
+    return this.#drained;
+  }
+}
+
+function ignore(): void {
+  // Told by `closed`.
+}
