@@ -68,7 +68,7 @@ const HookList = v.array(Hook, "be a list of hooks");
 
 const OwnProvider = v.strictObject(
   {
-    kind: v.optional(oneOf(["anthropic", "openai", "openai-compatible"])),
+    kind: v.optional(oneOf(["openai-compatible"])),
     baseUrl: v.optional(apiRoot),
     apiKeyEnv: v.optional(variable),
     headers: v.optional(textByName),
@@ -90,11 +90,11 @@ const OwnProviders = v.pipe(
   }),
 );
 
+/** Those that we know by name are complete without these. */
 function incompleteness(name: string, provider: OwnProvider): string | undefined {
   if (isProviderName(name)) return undefined;
-  if (provider.kind === undefined) return "have a kind: anthropic, openai or openai-compatible";
-  if (provider.kind === "openai-compatible" && provider.baseUrl === undefined) return "have a baseUrl, since its kind is openai-compatible";
-  return undefined;
+  if (provider.kind === undefined) return "have a kind: openai-compatible";
+  return provider.baseUrl === undefined ? "have a baseUrl" : undefined;
 }
 
 export const Config = v.strictObject(
@@ -138,7 +138,7 @@ export const Config = v.strictObject(
 export type Config = v.InferOutput<typeof Config>;
 
 function oneOf<const T extends readonly string[]>(options: T) {
-  return v.picklist(options, `be one of ${options.join(", ")}`);
+  return v.picklist(options, options.length === 1 ? `be ${options.join()}` : `be one of ${options.join(", ")}`);
 }
 
 function between(min: number, max: number) {

@@ -18,7 +18,17 @@ const SECRET_NAMES = [
   "CREDENTIAL_FILE",
   "PASSWORD_STORE_KEYS",
 ];
-const PLAIN_NAMES = ["PATH", "SSH_AUTH_SOCK", "HOME", "LANG", "KEYBOARD_LAYOUT", "TOKENIZERS_PARALLELISM", "XAUTHORITY", "AUTHOR", "SSH_ASKPASS"];
+const PLAIN_NAMES = [
+  "PATH",
+  "SSH_AUTH_SOCK",
+  "HOME",
+  "LANG",
+  "KEYBOARD_LAYOUT",
+  "TOKENIZERS_PARALLELISM",
+  "XAUTHORITY",
+  "AUTHOR",
+  "SSH_ASKPASS",
+];
 
 test.each(SECRET_NAMES)("%s is kept from tools and told to the redactor", (name) => {
   expect(toolEnvironment({ [name]: "s3cr3t-value", HOME: "/h" }, [])).toEqual({ HOME: "/h" });

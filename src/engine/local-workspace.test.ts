@@ -1,5 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -132,7 +143,9 @@ describe("read", () => {
     writeFileSync(join(folder, "a"), "12345");
     const workspace = await workspaceIn(folder);
     expect(Buffer.from(await workspace.read(join(folder, "a"), 5)).toString()).toBe("12345");
-    await expect(workspace.read(join(folder, "a"), 4)).rejects.toMatchObject({ fault: { code: "tool", message: expect.stringContaining("5 bytes") } });
+    await expect(workspace.read(join(folder, "a"), 4)).rejects.toMatchObject({
+      fault: { code: "tool", message: expect.stringContaining("5 bytes") },
+    });
   });
 
   test.runIf(process.platform === "linux")("a file of the system that claims to be empty", async () => {
@@ -237,7 +250,8 @@ describe("exec", () => {
   });
 
   test("characters split over writes come whole", async () => {
-    const script = 'process.stdout.write(Buffer.from([0xf0,0x9f])); setTimeout(() => process.stdout.write(Buffer.from([0x98,0x80,0xc3])), 50)';
+    const script =
+      "process.stdout.write(Buffer.from([0xf0,0x9f])); setTimeout(() => process.stdout.write(Buffer.from([0x98,0x80,0xc3])), 50)";
     const pieces: string[] = [];
     const workspace = await workspaceIn(await tempFolder());
     const running = await workspace.exec({ argv: [process.execPath, "-e", script], onOutput: (_, text) => pieces.push(text) });
@@ -248,7 +262,10 @@ describe("exec", () => {
   test("large output is complete at the exit", async () => {
     const workspace = await workspaceIn(await tempFolder());
     let length = 0;
-    const running = await workspace.exec({ argv: ["sh", "-c", "head -c 8000000 /dev/zero | tr '\\0' x"], onOutput: (_, text) => (length += text.length) });
+    const running = await workspace.exec({
+      argv: ["sh", "-c", "head -c 8000000 /dev/zero | tr '\\0' x"],
+      onOutput: (_, text) => (length += text.length),
+    });
     expect(await running.exited).toMatchObject({ code: 0 });
     expect(length).toBe(8_000_000);
   });

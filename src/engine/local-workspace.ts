@@ -90,7 +90,8 @@ function kindOf(stats: BigIntStats): FileInfo["kind"] {
 async function readWhole(path: string, maxBytes: number): Promise<Uint8Array> {
   const info = await fileInfo(path);
   if (info === null) throw toolError(`Failed to read file ${path}: no such file`);
-  if (info.kind !== "file") throw toolError(`Failed to read file ${path}: it is ${info.kind === "folder" ? "a folder" : "not a regular file"}`);
+  if (info.kind === "folder") throw toolError(`Failed to read file ${path}: it is a folder`);
+  if (info.kind === "other") throw toolError(`Failed to read file ${path}: it is not a regular file`);
   if (info.size > maxBytes) throw tooLarge(path, `${info.size} bytes`, maxBytes);
   try {
     const file = await open(path, "r");
@@ -196,7 +197,7 @@ function isMissing(error: unknown): boolean {
 }
 
 function tooLarge(path: string, size: string, maxBytes: number): ParleyError {
-  return toolError(`Failed to read file ${path}: it has ${size}, and ${maxBytes} bytes are the limit. Read a part of it with Bash instead.`);
+  return toolError(`Failed to read file ${path}: it has ${size}, and ${maxBytes} bytes are the limit. Read a part with Bash.`);
 }
 
 function fileError(doing: string, path: string, error: unknown): ParleyError {

@@ -7,7 +7,7 @@ import { ParleyError } from "../../core/errors.js";
 import { OutputBuffer } from "../output.js";
 import type { ExecRequest, Running } from "../workspace.js";
 import { progressOf } from "./progress.js";
-import { failure } from "./text-file.js";
+import { failure, NOTES_CHARS } from "./text-file.js";
 import { oneLine } from "./title.js";
 import { defineTool, textResult, type ToolContext, type ToolResult } from "./tool.js";
 
@@ -22,7 +22,7 @@ export const bash = defineTool({
   category: "exec",
   access: "exclusive",
   description:
-    "Runs a shell command in the workspace's root and returns its exit code and output. Each call is a new shell without a terminal or input. " +
+    "Runs a shell command in the workspace's root and returns its exit code and output. Each call is a new shell without input. " +
     `It is ended after timeout milliseconds (${DEFAULT_TIMEOUT_MS} unless given, ${MAX_TIMEOUT_MS} at most). ` +
     "With background true it returns at once and the output goes to a log file: use it for servers. " +
     "Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.",
@@ -51,9 +51,9 @@ async function runToEnd(command: string, timeoutMs: number, context: ToolContext
   const ending = await endingOf(running, timeoutMs, context.signal);
   progress.end();
   if (ending === "interrupted") return failure("The command was interrupted.");
-  const sections = outputSections(output, context.outputChars);
+  const sections = outputSections(output, Math.max(0, context.outputChars - NOTES_CHARS));
   if (ending === "timed out") return terminal([`Command timed out after ${timeoutMs}ms`, ...sections], null);
-  if (ending.leftover === true) adoptLeftover(running, context);
+  if (ending.leftover === true) adopt(running, context);
   const exitCode = ending.code ?? 128 + signalNumber(ending.signal);
   const killed = ending.signal === null ? "" : ` (killed by ${ending.signal})`;
   return terminal([`Exit code: ${exitCode}${killed}`, ...sections], exitCode);
@@ -86,7 +86,7 @@ async function endingOf(running: Running, timeoutMs: number, signal: AbortSignal
 async function runInBackground(command: string, context: ToolContext): Promise<ToolResult> {
   const log = join(await mkdtemp(join(tmpdir(), "parley-bash-")), "output.log");
   const running = await startShell(context, ["-c", 'exec "$0" -c "$2" >"$1" 2>&1', SHELL, log, command], () => undefined);
-  context.adopt(running);
+  adopt(running, context);
   const { pid } = running;
   return textResult(`Running in the background, process ${pid}.\nOutput: ${log}\nTo stop it: kill -- -${pid}`);
 }
@@ -106,13 +106,16 @@ async function startShell(context: ToolContext, args: (string | typeof SHELL)[],
   }
 }
 
-/** What a command left running, a server behind `&` say, may stay as long as the session. */
-function adoptLeftover(running: Running, context: ToolContext): void {
+/** What runs on, a server behind `&` say, may stay as long as the session, even when its shell has gone. */
+function adopt(running: Running, context: ToolContext): void {
   let ended = (): void => undefined;
-  const exited = new Promise<void>((resolve) => {
+  const end = new Promise<void>((resolve) => {
     ended = resolve;
   });
-  context.adopt({ exited, end: (graceMs) => running.end(graceMs).finally(ended) });
+  context.adopt({
+    exited: running.exited.then(({ leftover }) => (leftover === true ? end : undefined)),
+    end: (graceMs) => running.end(graceMs).finally(ended),
+  });
 }
 
 /** One channel may use what the other leaves; when both are long they share. */

@@ -18,7 +18,12 @@ function applied(folder: string, program: string, path: string, before: string |
   if (before === null) execFileSync("rm", ["-f", file]);
   else writeFileSync(file, before);
   const argv = program === "git" ? ["apply", "--whitespace=nowarn", "-"] : ["-p1", "--binary", "--quiet"];
-  execFileSync(program, argv, { cwd: folder, input: patch, stdio: ["pipe", "ignore", "pipe"], env: { ...process.env, GIT_CEILING_DIRECTORIES: dirname(folder) } });
+  execFileSync(program, argv, {
+    cwd: folder,
+    input: patch,
+    stdio: ["pipe", "ignore", "pipe"],
+    env: { ...process.env, GIT_CEILING_DIRECTORIES: dirname(folder) },
+  });
   return readFileSync(file, "utf8");
 }
 
@@ -69,7 +74,9 @@ test("git makes an empty file of it", async () => {
 
 test("law: whatever the lines, git applies it", async () => {
   const folder = await tempFolder();
-  const text = fc.array(fc.constantFrom("a\n", "b\n", "\n", "c\r\n", "-x\n", "+x\n", "end"), { maxLength: 12 }).map((lines) => lines.join(""));
+  const text = fc
+    .array(fc.constantFrom("a\n", "b\n", "\n", "c\r\n", "-x\n", "+x\n", "end"), { maxLength: 12 })
+    .map((lines) => lines.join(""));
   await fc.assert(
     fc.asyncProperty(text, text, async (before, after) => {
       fc.pre(before !== after);

@@ -37,7 +37,13 @@ test("one occurrence, with a diff", async () => {
 });
 
 test.each([
-  ["several, unasked", "a b a", { old_string: "a", new_string: "x" }, "FAILED: Multiple matches found (2). Use replace_all or provide more context.", "a b a"],
+  [
+    "several, unasked",
+    "a b a",
+    { old_string: "a", new_string: "x" },
+    "FAILED: Multiple matches found (2). Use replace_all or provide more context.",
+    "a b a",
+  ],
   ["several, asked", "a b a", { old_string: "a", new_string: "x", replace_all: true }, "Edited a.txt: replaced 2 occurrence(s)", "x b x"],
   ["none", "abc", { old_string: "z", new_string: "x" }, "FAILED: old_string not found in file a.txt", "abc"],
   ["dollar signs", "abc", { old_string: "b", new_string: "$&$1$$`" }, ONCE, "a$&$1$$`c"],
@@ -50,7 +56,13 @@ test.each([
   ["mixed, CRLF part", "a\nb\r\nc\n", { old_string: "b\nc", new_string: "x\ny" }, ONCE, "a\nx\r\ny\n"],
   ["LF", "a\nb\n", { old_string: "a\nb", new_string: "x\ny" }, ONCE, "x\ny\n"],
   ["a byte order mark stays", "\uFEFFa\n", { old_string: "a", new_string: "b" }, ONCE, "\uFEFFb\n"],
-  ["the same", "a", { old_string: "a", new_string: "a" }, "FAILED: old_string and new_string are the same; there is nothing to change.", "a"],
+  [
+    "the same",
+    "a",
+    { old_string: "a", new_string: "a" },
+    "FAILED: old_string and new_string are the same; there is nothing to change.",
+    "a",
+  ],
 ])("%s", async (_, before, args, said, after) => {
   expect(await edited(before, args)).toEqual({ said, after });
 });
@@ -86,7 +98,11 @@ test("one edit after another", async () => {
   const { root, say } = await bench();
   writeFileSync(join(root, "a.txt"), "1 2 3");
   await say(read, { file_path: "a.txt" });
-  for (const [from, to] of [["1", "one"], ["2", "two"], ["3", "three"]]) {
+  for (const [from, to] of [
+    ["1", "one"],
+    ["2", "two"],
+    ["3", "three"],
+  ]) {
     expect(await say(edit, { file_path: "a.txt", old_string: from, new_string: to })).toBe(ONCE);
   }
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("one two three");

@@ -6,7 +6,7 @@ import { patternMatcher } from "./pattern.js";
 import { findRipgrep } from "./ripgrep.js";
 import { runLines } from "./run-lines.js";
 import { lineSearch, MAX_COLUMNS, searchFiles, type Mode } from "./search-files.js";
-import { failure, shownPath } from "./text-file.js";
+import { failure, NOTES_CHARS, shownPath } from "./text-file.js";
 import { oneLine } from "./title.js";
 import { defineTool, textResult, type ToolContext, type ToolResult } from "./tool.js";
 
@@ -126,7 +126,7 @@ function inBatches(files: readonly string[]): string[][] {
 
 /** What ripgrep says in place of a binary file's lines. */
 function isBinaryNote(line: string): boolean {
-  return /^\.\/.*: (?:WARNING: stopped searching )?binary file (?:matches|after match) \(found ".*" byte around offset \d+\)\r?$/.test(line);
+  return /^\.\/.*: (?:WARNING: stopped searching )?binary file (?:matches|after match) \(found .* offset \d+\)\r?$/.test(line);
 }
 
 interface Collected {
@@ -141,7 +141,7 @@ function collected(context: ToolContext, folder: string): Collected {
   const shown = shownPath(context.workspace, folder);
   const prefix = shown === "." ? "" : shown.endsWith(sep) ? shown : join(shown, sep);
   const lines: string[] = [];
-  let room = context.outputChars;
+  let room = context.outputChars - NOTES_CHARS;
   let full = false;
   return {
     add(line) {

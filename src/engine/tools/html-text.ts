@@ -79,8 +79,8 @@ export function htmlText(html: string, base?: string): string {
 /** Elements whose content is not for readers. */
 const UNREAD = new Set(["script", "style", "noscript", "template", "svg", "iframe", "object"]);
 
-const PARAGRAPHS = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "pre", "blockquote", "section", "article"]);
-const LINES = new Set(["div", "li", "tr", "dt", "dd", "header", "footer", "nav", "main", "aside", "form", "figure", "hr", "option", "title"]);
+const PARAGRAPHS = new Set("p h1 h2 h3 h4 h5 h6 ul ol dl table pre blockquote section article".split(" "));
+const LINES = new Set("div li tr dt dd header footer nav main aside form figure hr option title".split(" "));
 
 function tagAt(lower: string, open: number): { name: string; closes: boolean; length: number } | null {
   const tag = /<(\/?)([a-z][a-z0-9:-]*)/y;
@@ -101,16 +101,25 @@ function tagEnd(html: string, from: number): number {
   return Math.min(at + 1, html.length);
 }
 
-const ENTITIES: Record<string, string> = {
-  amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", copy: "©", reg: "®", trade: "™", hellip: "…", mdash: "—", ndash: "–",
-  lsquo: "‘", rsquo: "’", ldquo: "“", rdquo: "”", laquo: "«", raquo: "»", bull: "•", middot: "·", times: "×", deg: "°", euro: "€",
-  pound: "£", sect: "§", para: "¶", larr: "←", rarr: "→", uarr: "↑", darr: "↓", auml: "ä", ouml: "ö", uuml: "ü", Auml: "Ä", Ouml: "Ö",
-  Uuml: "Ü", szlig: "ß", eacute: "é", egrave: "è", agrave: "à", ccedil: "ç", shy: "", zwnj: "", zwj: "",
-};
+/** Name and character in turn: those that pages without a declared charset use. */
+const ENTITIES = new Map(
+  [
+    "amp & lt < gt > quot \" apos ' copy © reg ® trade ™ hellip … mdash — ndash – lsquo ‘ rsquo ’ ldquo “ rdquo ” laquo « raquo »",
+    "bull • middot · times × deg ° euro € pound £ sect § para ¶ larr ← rarr → uarr ↑ darr ↓ auml ä ouml ö uuml ü Auml Ä Ouml Ö",
+    "Uuml Ü szlig ß eacute é egrave è agrave à ccedil ç",
+  ]
+    .join(" ")
+    .split(/ (?=[a-z]+ )/i)
+    .map((pair): [string, string] => [pair.slice(0, pair.indexOf(" ")), pair.slice(pair.indexOf(" ") + 1)])
+    .concat([
+      ["nbsp", " "],
+      ["shy", ""],
+    ]),
+);
 
 function decodeEntities(text: string): string {
   return text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]{2,8}));/gi, (whole, hex?: string, decimal?: string, name?: string) => {
-    if (name !== undefined) return ENTITIES[name] ?? whole;
+    if (name !== undefined) return ENTITIES.get(name) ?? whole;
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
     return code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? "\uFFFD" : String.fromCodePoint(code);
   });

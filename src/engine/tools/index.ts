@@ -4,9 +4,10 @@ import { edit } from "./edit.js";
 import { glob } from "./glob.js";
 import { grep } from "./grep.js";
 import { read } from "./read.js";
+import { spawn } from "./spawn.js";
 import { todoWrite } from "./todo-write.js";
 import type { Tool } from "./tool.js";
 import { webFetch } from "./web-fetch.js";
 import { write } from "./write.js";
 
-export const builtinTools: readonly Tool[] = [read, write, edit, bash, glob, grep, todoWrite, webFetch()];
+export const builtinTools: readonly Tool[] = [read, write, edit, bash, glob, grep, spawn, todoWrite, webFetch()];

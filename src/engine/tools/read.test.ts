@@ -42,7 +42,7 @@ test("2000 lines unless told otherwise, with a note", async () => {
 });
 
 test("no more than the output may hold, in whole lines", async () => {
-  const { say } = await benchWith(many(100), { outputChars: 50 });
+  const { say } = await benchWith(many(100), { outputChars: 250 });
   expect(await say(read, { file_path: "a.txt" })).toBe(
     "     1\tline 1\n     2\tline 2\n     3\tline 3\n(lines 1 to 3 of 100; read on with offset 3)",
   );

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
 import { headOf, wellFormed } from "../output.js";
-import { failure, isBinary, linesOf, MAX_FILE_BYTES } from "./text-file.js";
+import { failure, isBinary, linesOf, MAX_FILE_BYTES, NOTES_CHARS } from "./text-file.js";
 import { oneLine } from "./title.js";
 import { defineTool, textResult, type ToolContext, type ToolResult } from "./tool.js";
 
@@ -44,7 +44,7 @@ function numbered(lines: readonly string[], name: string, offset: number, limit:
   if (lines.length === 0) return `(${name} is empty)`;
   if (offset >= lines.length) return `(${name} has ${lines.length} lines; offset ${offset} is past its end)`;
   const shown: string[] = [];
-  let room = context.outputChars;
+  let room = context.outputChars - NOTES_CHARS;
   for (const line of lines.slice(offset, offset + limit)) {
     const entry = `${String(offset + shown.length + 1).padStart(6)}\t${shortened(line.replace(/\r$/, ""))}`;
     room -= entry.length + 1;

@@ -16,9 +16,9 @@ export interface Bench {
   todos: TodoItem[];
   abort: AbortController;
   /** Checks the arguments as the engine does, then runs. */
-  run(tool: Tool, args: Record<string, unknown>): Promise<ToolResult>;
+  run: (tool: Tool, args: Record<string, unknown>) => Promise<ToolResult>;
   /** The same, as words; a failure begins with "FAILED: ". */
-  say(tool: Tool, args: Record<string, unknown>): Promise<string>;
+  say: (tool: Tool, args: Record<string, unknown>) => Promise<string>;
 }
 
 /** Gone when the test is. What it adopted is ended. */

@@ -3,6 +3,9 @@ import { relative, sep } from "node:path";
 import type { Workspace } from "../workspace.js";
 import { textResult, type ToolContext, type ToolResult } from "./tool.js";
 
+/** Room that a result leaves for its headings and notes, so that the whole stays within the output's bound. */
+export const NOTES_CHARS = 200;
+
 export const MAX_FILE_BYTES = 20 * 1024 * 1024;
 
 export function isBinary(bytes: Uint8Array): boolean {

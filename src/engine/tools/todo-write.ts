@@ -9,8 +9,8 @@ export const todoWrite = defineTool({
   category: "info",
   access: "none",
   description:
-    "Replaces the todo list that the user sees. Use it for work of several steps: one item in_progress at a time, completed as soon as it is done. " +
-    "Always give the whole list.",
+    "Replaces the todo list that the user sees; always give the whole list. Use it for work of several steps: " +
+    "one item in_progress at a time, completed as soon as it is done.",
   args: v.object({
     todos: v.pipe(
       v.array(

@@ -3,15 +3,16 @@ import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
 import { capText } from "../output.js";
 import { htmlText } from "./html-text.js";
-import { failure, isBinary } from "./text-file.js";
+import { isPublicAddress } from "./public-address.js";
+import { failure, isBinary, NOTES_CHARS } from "./text-file.js";
 import { defineTool, textResult, type Tool } from "./tool.js";
 import { webGet, type WebPage } from "./web-get.js";
 
 const TIME_LIMIT_MS = 30_000;
 
 interface WebFetchOptions {
-  /** For tests, which have a server on this machine. */
-  allowPrivate?: boolean;
+  /** The open internet unless given; for tests, which have their server on this machine. */
+  mayReach?: (address: string) => boolean;
   timeLimitMs?: number;
 }
 
@@ -32,12 +33,12 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
       const limit = AbortSignal.timeout(options.timeLimitMs ?? TIME_LIMIT_MS);
       try {
         const signal = AbortSignal.any([context.signal, limit]);
-        const page = await webGet(args.url, { signal, allowPrivate: options.allowPrivate === true });
+        const page = await webGet(args.url, { signal, mayReach: options.mayReach ?? isPublicAddress });
         const text = pageText(page);
         if (text === null) return failure(`${page.url.href} is not text but ${page.type === "" ? "binary data" : page.type}.`);
-        const shown = capText(text, Math.min(args.max_chars ?? context.outputChars, context.outputChars));
-        const result = `${page.url.href}\n${page.status} ${page.statusText}\n\n${shown}`;
-        return textResult(result, page.status < 200 || page.status > 299);
+        const heading = `${page.url.href}\n${page.status} ${page.statusText}\n\n`;
+        const room = Math.max(0, context.outputChars - heading.length - NOTES_CHARS);
+        return textResult(heading + capText(text, Math.min(args.max_chars ?? room, room)), page.status < 200 || page.status > 299);
       } catch (error) {
         return failure(limit.aborted ? `Could not fetch ${args.url}: it took too long` : messageOf(error));
       }
@@ -49,14 +50,17 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
 function pageText(page: WebPage): string | null {
   const [media = "", ...parameters] = page.type.split(";").map((part) => part.trim());
   if (!isTextual(media, page.body)) return null;
-  const charset = parameters.find((part) => part.startsWith("charset="))?.slice("charset=".length).replace(/^"|"$/g, "");
+  const charset = parameters
+    .find((part) => part.startsWith("charset="))
+    ?.slice("charset=".length)
+    .replace(/^"|"$/g, "");
   const text = decode(page.body, charset);
   return media === "text/html" || media === "application/xhtml+xml" ? htmlText(text, page.url.href) : text;
 }
 
 function isTextual(media: string, body: Uint8Array): boolean {
   if (media === "") return !isBinary(body);
-  return media.startsWith("text/") || /^application\/(?:.*\+)?(?:json|xml|javascript|ecmascript|yaml|x-yaml|toml|x-ndjson|x-sh|sql)$/.test(media);
+  return media.startsWith("text/") || /^application\/(?:.*[+-])?(?:json|ndjson|xml|javascript|yaml|toml|sh|sql)$/.test(media);
 }
 
 function decode(body: Uint8Array, charset = "utf-8"): string {

@@ -1,20 +1,19 @@
-/** One GET for the model: only to the open internet, checked on the address that is really connected to, within time and size. */
-import { lookup, type LookupAddress } from "node:dns";
+/** One GET for the model: only to addresses that it may reach, checked on the one that is really connected to, within time and size. */
+import { lookup } from "node:dns";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
 import { messageOf, ParleyError } from "../../core/errors.js";
-import { isPublicAddress } from "./public-address.js";
 
 const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 
 export interface WebGetOptions {
   signal: AbortSignal;
-  /** For tests: a server on this machine may be asked. */
-  allowPrivate: boolean;
+  /** Asked about every address before it is connected to. */
+  mayReach: (address: string) => boolean;
 }
 
 export interface WebPage {
@@ -46,22 +45,22 @@ export async function webGet(address: string, options: WebGetOptions): Promise<W
 function checkedUrl(address: string, base?: URL): URL {
   if (!URL.canParse(address, base?.href)) throw webError(`'${address}' is not a URL.`);
   const url = new URL(address, base);
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw webError(`${url.protocol}// addresses cannot be fetched, only http and https.`);
+  if (!["http:", "https:"].includes(url.protocol)) throw webError(`${url.protocol} addresses cannot be fetched, only http and https.`);
   if (url.username !== "" || url.password !== "") throw webError(`The URL of ${url.host} contains a name or password; leave it out.`);
   return url;
 }
 
-function ask(url: URL, { signal, allowPrivate }: WebGetOptions): Promise<IncomingMessage> {
+function ask(url: URL, { signal, mayReach }: WebGetOptions): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   // No lookup is done for an address, so it is checked here.
-  if (isIP(host) !== 0 && !allowPrivate && !isPublicAddress(host)) throw notPublic(host);
+  if (isIP(host) !== 0 && !mayReach(host)) throw notPublic(host);
   const send = url.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const request = send(url, {
       agent: false,
       signal,
       headers: { "user-agent": "parley", accept: "text/html, text/*, application/json, */*;q=0.1", "accept-encoding": "identity" },
-      ...(!allowPrivate && { lookup: publicLookup }),
+      lookup: checkedLookup(mayReach),
     });
     request.on("response", resolve);
     request.on("error", (error) => reject(asWebError(url, error)));
@@ -69,20 +68,19 @@ function ask(url: URL, { signal, allowPrivate }: WebGetOptions): Promise<Incomin
   });
 }
 
-/** Names that lead to this machine or its network lead nowhere, however often they change their mind. */
-const publicLookup: LookupFunction = (host, options, callback) => {
-  lookup(host, { ...options, all: true }, (error, found) => {
-    const open = error === null ? found.filter(({ address }) => isPublicAddress(address)) : [];
-    const [first] = open;
-    if (error !== null || first === undefined) return callback(error ?? notPublic(host), "", 0);
-    answer(options.all === true, open, first);
-  });
-
-  function answer(all: boolean, open: LookupAddress[], first: LookupAddress): void {
-    if (all) callback(null, open);
-    else callback(null, first.address, first.family);
-  }
-};
+/** The connection goes to what this answers: a name that changes its mind in between gains nothing. */
+function checkedLookup(mayReach: WebGetOptions["mayReach"]): LookupFunction {
+  return (host, options, callback) => {
+    lookup(host, { ...options, all: true }, (error, found) => {
+      if (error !== null) return callback(error, "");
+      const allowed = found.filter(({ address }) => mayReach(address));
+      const [first] = allowed;
+      if (first === undefined) return callback(notPublic(host), "");
+      if (options.all === true) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
 
 async function readBody(response: IncomingMessage, url: URL): Promise<Uint8Array> {
   const chunks: Buffer[] = [];

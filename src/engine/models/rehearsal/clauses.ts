@@ -56,7 +56,7 @@ function separates(clause: string, punctuation: string, connective: string): boo
 const AGENTS = "(?:sub-?\\s?agents?|agents?|helpers?|child(?:ren)?|assistants?|workers?)\\b";
 const COLON_CONTENT = new RegExp(`^(?:write|create|save|put|make|append|add|say|reply|answer|respond|repeat)\\b[^:]*:\\s(?!\\s*${QUOTED}$)`, "iu");
 const TAKES_LISTS = new RegExp(
-  `^(?:(?:ask|have|let|tell|get|spawn|launch|start|use|create|run|delegate)\\b.{0,40}\\b${AGENTS}|delegate\\b|.{0,30}\\b(?:to-?dos?|task list|todo list|plan the)\\b)`,
+  `^(?:(?:ask|have|let|tell|get|spawn|launch|start|use|create|run|delegate)\\b.{0,40}\\b${AGENTS}|delegate\\b|.{0,30}\\b(?:to-?dos?|task list|todo list|plan the)\\b|(?:make|create|write|draw up)\\b.{0,12}\\bplan\\b)`,
   "iu",
 );
 const RUNS = /^(?:run|execute|exec|\$)/i;
@@ -71,7 +71,7 @@ const BLOCK =
 
 const LEADING = new RegExp(`^(?:[\\s,;:.!?-]+|(?:${FILLERS})\\b[\\s,:!]+(?=\\S))`, "iu");
 const QUESTION = /^\s*(?:please\s+)?(?:can|could|would|will) you\b/i;
-const TRAILING = /[\s,]+(?:please|for me|thanks|thank you|right now|now|as well|too|if you can)[.!?]*$/i;
+const TRAILING = /[\s,]+(?:please|for me|thanks|thank you|right now|now|as well|too|if you can|(?:using|with|via) (?:the |your )?\w+ tool)[.!?]*$/i;
 
 /** A clause without its politeness. "say please" keeps its only object. */
 export function bare(clause: string): string {

@@ -53,9 +53,12 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["read a.txt and tell me what it says", read("a.txt")],
     ["read .gitignore", read(".gitignore")],
     ["read the first 10 lines of a.txt", { do: "read", files: ["a.txt"], limit: 10 }],
-    ["show lines 5 to 8 of a.txt", { do: "read", files: ["a.txt"], offset: 5, limit: 4 }],
+    ["show lines 5 to 8 of a.txt", { do: "read", files: ["a.txt"], offset: 4, limit: 4 }],
     ["Hello! Please read a.txt, thanks", read("a.txt")],
     ["use the Read tool to read a.txt", read("a.txt")],
+    ["use the Read tool on a.txt", read("a.txt")],
+    ["Could you have a look at the file config.yaml?", read("config.yaml")],
+    ["You are in a test.\nRead a.txt", { do: "unknown", text: "You are in a test" }, read("a.txt")],
   ],
   "writing": [
     ["write 'hello' to out.txt", write("out.txt", "hello")],
@@ -82,6 +85,11 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["write a haiku to haiku.txt", write("haiku.txt", "a haiku")],
     ["write a poem and save it to poem.txt", write("poem.txt", "a poem")],
     ["create a file x.txt saying it's fine", write("x.txt", "it's fine")],
+    ["Write the following to a.txt: hello there, then read it", write("a.txt", "hello there"), read("a.txt")],
+    ["create a file hello.txt with hello in it", write("hello.txt", "hello")],
+    ["write \"a\" to a.txt and \"b\" to b.txt", write("a.txt", "a"), write("b.txt", "b")],
+    ["Please write 'hello' to a.txt using the Write tool", write("a.txt", "hello")],
+    ["read notes.txt and write a summary to summary.txt", read("notes.txt"), write("summary.txt", RESULT)],
     ["write the contents of a.txt to b.txt", read("a.txt"), write("b.txt", RESULT)],
     ["append 'more' to a.txt", { do: "append", file: "a.txt", content: "more" }],
     ["add the line 'more' to the end of a.txt", { do: "append", file: "a.txt", content: "more" }],
@@ -102,6 +110,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["replace all foo with bar in a.txt", { do: "edit", file: "a.txt", from: "foo", to: "bar", all: true }],
     ["replace every occurrence of `a` with `b` in src/x.ts", { do: "edit", file: "src/x.ts", from: "a", to: "b", all: true }],
     ["read a.txt and replace foo with bar", read("a.txt"), edit("a.txt", "foo", "bar")],
+    ["change the port from 3000 to 4000 in config.json", edit("config.json", "3000", "4000")],
     ["remove the word 'foo' from a.txt", edit("a.txt", "foo", "")],
   ],
   "running": [
@@ -124,6 +133,12 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["Run the tests.", run("npm test")],
     ["run `sleep 100` in the background", { do: "run", command: "sleep 100", background: true }],
     ["use Bash to run pwd", run("pwd")],
+    ["Use the Bash tool to run: echo hi", run("echo hi")],
+    ["Call the Bash tool with the command `ls`", run("ls")],
+    ["execute the command `ls` and then `pwd`", run("ls"), run("pwd")],
+    ["echo hello > a.txt", run("echo hello > a.txt")],
+    ["run hello.py", run("python3 hello.py")],
+    ["save the output of `date` to d.txt", run("date"), write("d.txt", RESULT)],
     ["run this:\n```sh\ncd src\nls\n```", run("cd src\nls")],
   ],
   "searching": [
@@ -141,6 +156,8 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["where is openRehearsal defined?", grep("openRehearsal")],
     ["which files contain foo?", grep("foo")],
     ["find all *.ts files", glob("**/*.ts")],
+    ["can you grep for TODO?", grep("TODO")],
+    ["list files in this directory", glob("**/*")],
     ["list files", glob("**/*")],
     ["list all the files in src", glob("**/*", "src")],
     ["glob **/*.md", glob("**/*.md")],
@@ -163,6 +180,8 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["Spawn an agent to read a.txt and write 'x' to b.txt", spawn("read a.txt and write 'x' to b.txt")],
     ["spawn two agents: read a.txt; read b.txt", spawn("read a.txt", "read b.txt")],
     ["spawn two agents: one to read a.txt and one to read b.txt", spawn("read a.txt", "read b.txt")],
+    ["ask two sub-agents to read a.txt and b.txt", spawn("read a.txt", "read b.txt")],
+    ["Ask one subagent to read a.txt and another to run `date`", spawn("read a.txt", "run `date`")],
     ["use 2 subagents to say hello", spawn("say hello", "say hello")],
     ["ask a subagent to read a.txt, then say done", spawn("read a.txt"), say("done")],
     ['call the tool Weather with {"city": "Rome"}', { do: "call", tool: "Weather", args: '{"city": "Rome"}' }],
@@ -267,3 +286,41 @@ for (const [about, wordings] of Object.entries(WORDINGS)) {
     });
   });
 }
+
+describe("what stands in the words is taken exactly", () => {
+  const stem = fc.stringMatching(/^[A-Za-z0-9_\u00e0-\u00f6\u4e00-\u4eff][A-Za-z0-9_.\u00e0-\u00f6\u4e00-\u4eff-]{0,11}[A-Za-z0-9_\u4e00-\u4eff-]$/);
+  const ending = fc.constantFrom("txt", "md", "ts", "json", "tar.gz", "x1");
+  const folder = fc.constantFrom("", "src/", "./", "a-b/c.d/", "../");
+  const file = fc.tuple(folder, stem, ending).map(([where, name, end]) => `${where}${name}.${end}`);
+  const words = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).filter((text) => text.trim() === text && !/[\\{}\uE000\uE001]/.test(text));
+  const inSingle = words.filter((text) => !/['‘’]/.test(text));
+  const inDouble = words.filter((text) => !text.includes('"'));
+  const inCode = words.filter((text) => !text.includes("`"));
+  const inFence = fc.array(inCode, { minLength: 1, maxLength: 4 }).map((lines) => lines.join("\n"));
+  const polite = fc.constantFrom("", "please ", "Could you ", "Now ", "I want you to ");
+  const end = fc.constantFrom("", ".", "!", " please", " for me", "\n");
+
+  function law<A>(name: string, value: fc.Arbitrary<A>, order: (name: string, value: A) => string, steps: (name: string, value: A) => Step[]) {
+    test(name, () => {
+      fc.assert(
+        fc.property(file, value, polite, end, (path, inner, before, after) => {
+          expect(orders(`${before}${order(path, inner)}${after}`)).toEqual(steps(path, inner));
+        }),
+        { numRuns: 300 },
+      );
+    });
+  }
+
+  law("read FILE", fc.constant(0), (path) => `read ${path}`, (path) => [read(path)]);
+  law("read FILE and FILE", file, (path, other) => `read ${path}.a and ${other}.b`, (path, other) => [read(`${path}.a`, `${other}.b`)]);
+  law("write 'TEXT' to FILE", inSingle, (path, text) => `write '${text}' to ${path}`, (path, text) => [write(path, text)]);
+  law('write "TEXT" to FILE', inDouble, (path, text) => `write "${text}" to ${path}`, (path, text) => [write(path, text)]);
+  law("write `TEXT` to FILE", inCode, (path, text) => `write \`${text}\` to ${path}`, (path, text) => [write(path, text)]);
+  law("create FILE with fence", inFence, (path, text) => `create ${path} with\n\`\`\`\n${text}\n\`\`\``, (path, text) => [write(path, text)]);
+  law("create a file named FILE containing \"TEXT\"", inDouble, (path, text) => `create a file named ${path} containing "${text}"`, (path, text) => [write(path, text)]);
+  law("replace in FILE", fc.tuple(inDouble, inDouble), (path, [from, to]) => `replace "${from}" with "${to}" in ${path}`, (path, [from, to]) => [edit(path, from, to)]);
+  law("run `COMMAND` then read FILE", inCode, (path, text) => `run \`${text}\` then read ${path}`, (path, text) => [run(text), read(path)]);
+  law('say "TEXT"', inDouble, (_path, text) => `say "${text}"`, (_path, text) => [say(text)]);
+  law('search for "TEXT" in FILE', inDouble.filter((text) => !/[.?!]$/.test(text)), (path, text) => `search for "${text}" in ${path}`, (path, text) => [grep(text, path)]);
+  law("copy FILE to FILE", file, (path, other) => `copy ${path} to ${other}`, (path, other) => [read(path), write(other, RESULT)]);
+});

@@ -3,7 +3,7 @@ import { clausesOf, bare } from "./clauses.js";
 import { EDIT_RULES, FILE_RULES, READ_RULES } from "./rules-files.js";
 import { SEARCH_RULES } from "./rules-search.js";
 import { FAIL_RULES, MEMORY_RULES, PACE_RULES, SAY_RULES, SMALL_TALK_RULES, THINK_RULES } from "./rules-talk.js";
-import { BARE_COMMAND_RULES, CALL_RULES, FETCH_RULES, RUN_RULES, SPAWN_RULES, TODO_RULES } from "./rules-tools.js";
+import { BARE_COMMAND_RULES, CALL_RULES, FETCH_RULES, RUN_RULES, SPAWN_RULES, TODO_RULES, TOOL_RULES } from "./rules-tools.js";
 import type { Rule, Situation } from "./rule.js";
 import { markQuotes } from "./spans.js";
 import type { Step } from "./step.js";
@@ -12,6 +12,7 @@ import { filesIn, isPath } from "./words.js";
 /** The first rule that can make something of a clause wins, so the narrow ones stand first. */
 const RULES: readonly Rule[] = [
   ...CALL_RULES,
+  ...TOOL_RULES,
   ...MEMORY_RULES,
   ...FAIL_RULES,
   ...PACE_RULES,
@@ -41,7 +42,7 @@ export function orders(text: string): Step[] {
   const steps: Step[] = [];
   let file: string | undefined;
   for (const clause of clausesOf(marked)) {
-    const words = clause.replace(TOOL_FIRST, "");
+    const words = clause.replace(TOOL_FIRST, "").replace(GERUND, (_whole, verb: string) => GERUNDS[verb.toLowerCase()] ?? verb);
     const found = match(bare(words), { marked, steps, file }, RULES);
     steps.push(...(found ?? [{ do: "unknown", text: marked.raw(clause) }]));
     file = filesIn(marked, clause).findLast(isPath) ?? file;
@@ -65,6 +66,10 @@ export function describeOrders(): string {
 
 /** "use Bash to run ls" is "run ls". */
 const TOOL_FIRST = /^(?:use|using|with)\s+(?:the\s+|your\s+)?(?:Read|Write|Edit|Bash|Glob|Grep|TodoWrite|WebFetch|\w+\s+tool)(?:\s+tool)?\s*(?:to|and|,)\s+/i;
+
+/** What a sub-agent is told when "reading a.txt" was delegated. */
+const GERUNDS: Readonly<Record<string, string>> = { reading: "read", writing: "write", running: "run", searching: "search", listing: "list", counting: "count" };
+const GERUND = new RegExp(`^(${Object.keys(GERUNDS).join("|")})\\b`, "i");
 
 function match(clause: string, situation: Situation, rules: readonly Rule[]): Step[] | undefined {
   for (const rule of rules) {

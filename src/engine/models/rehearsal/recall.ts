@@ -48,15 +48,20 @@ function fact(name: string, said: readonly string[]): string {
 
 const SHOWN = 500;
 
-/** A tagged block of the first message, a text before the prompt in it, or a first message that was never answered. */
+/** A tagged block of the first message, a text before the prompt in it, or a first message that was only acknowledged. */
 function context({ earlier, order }: Turn): string {
   const messages: Message[] = [...earlier, ...(order === undefined ? [] : [order])];
   const first = messages.find((message): message is UserMessage => message.role === "user");
   const texts = (first?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : []));
   const [tagged] = texts.join("\n").matchAll(CONTEXT);
-  const unanswered = first !== order && messages[messages.findIndex((message) => message === first) + 1]?.role === "user";
-  const known = tagged?.[2] ?? (texts.length > 1 || unanswered ? texts[0] : undefined);
+  const known = tagged?.[2] ?? (texts.length > 1 || isSeed(messages) ? texts[0] : undefined);
   return known === undefined ? "I have no context but this conversation." : `I was given this context: ${known.slice(0, SHOWN)}`;
+}
+
+/** The engine keeps seeded context as a first message, acknowledged by the assistant. */
+function isSeed([first, next]: readonly Message[]): boolean {
+  if (first?.role !== "user" || next === undefined || next.role === "tool") return false;
+  return next.role === "user" || next.blocks.some((block) => block.type === "text" && /\bcontext\b/i.test(block.text));
 }
 
 function quoted(lead: string, text: string | undefined): string {

@@ -18,7 +18,7 @@ export const EDIT_RULES: readonly Rule[] = [
     when: pattern(`^(?:in|edit|update|modify|open|change)\\s+${THE_FILE}(${FILE})[\\s,:]+(?:to |and |by |so that you )?(?:replac|chang|substitut|swap)(?:e|es|ing)?\\s+(.+)$`),
     steps: (match, now) => replaceIn(`${group(match, 2)} in ${group(match, 1)}`, now),
   },
-  { when: pattern("^(?:replace|change|substitute|swap|turn|update|modify|rename)\\s+(.+)$"), steps: (match, now) => replaceIn(group(match, 1), now) },
+  { when: pattern("^(?:replace|change|substitute|swap|turn|update|modify|rename|fix|correct)\\s+(.+)$"), steps: (match, now) => replaceIn(group(match, 1), now) },
 ];
 
 export const FILE_RULES: readonly Rule[] = [
@@ -44,7 +44,7 @@ export const FILE_RULES: readonly Rule[] = [
   { when: pattern(`^(?:append|add|insert)\\s+(.+?)\\s+(?:to|at|in|into)\\s+(?:the (?:end|bottom) of\\s+)?${THE_FILE}(${FILE})$`), steps: append },
   { when: pattern(`^append\\s+to\\s+${THE_FILE}(${FILE})\\s*[:,]?\\s+(.+)$`), steps: ([, file, text], now) => append2(file, text, now) },
 
-  { when: pattern(`^(?:write|save|put|output|store)\\s+(?:in)?to\\s+${THE_FILE}(${FILE})(?:\\s+file)?(?:\\s*[:,]|\\s+${WITH})?\\s+${LABEL}(.+)$`), steps: writeNamed },
+  { when: pattern(`^(?:write|save|put|output|store)\\s+(?:(?:the|this|these|following|text|lines?|content|code)\\s+)*(?:in)?to\\s+${THE_FILE}(${FILE})(?:\\s+file)?(?:\\s*[:,]|\\s+${WITH})?\\s+${LABEL}(.+)$`), steps: writeNamed },
   { when: CREATE, steps: create },
   { when: pattern(`^(write|save|put|store|output|dump|insert|print|create|make|generate|record|add)\\s+(.+)\\s+(${TO})\\s+(${THE_FILE})(${FILE})(?:\\s+file)?$`), steps: write },
   { when: pattern(`^(?:create|make|touch|write|generate|add)\\s+(${THE_FILE})(${FILE})(?:\\s+file)?[.!]?$`), steps: createEmpty },
@@ -52,7 +52,7 @@ export const FILE_RULES: readonly Rule[] = [
 ];
 
 export const READ_RULES: readonly Rule[] = [
-  { when: pattern("^(?:re-?read|read|open|cat|load|view|type)\\b(.*)$"), steps: (match, now) => read(group(match, 1), now, true) },
+  { when: pattern("^(?:re-?read|read|open|cat|load|view|type|(?:have|take) a look at)\\b(.*?)(?:\\s+(?:back|again|aloud|to me))?$"), steps: (match, now) => read(group(match, 1), now, true) },
   {
     when: pattern(
       "^(?:show|print|display|look|check|inspect|examine|get|give|summari[sz]e|explain|analy[sz]e|review|describe|tell|see|parse|head|tail|use|what(?:'s|’s)?|how|which|who|where|is|does|do|find|list|go)\\b(.*)$",
@@ -74,7 +74,7 @@ function read(words: string, { marked, file }: Situation, plainly: boolean): Ste
 
 function linesOf(words: string): { offset?: number; limit?: number } {
   const range = /\blines?\s+(\d+)(?:\s*(?:-|–|to|through|until)\s*(\d+))?/i.exec(words);
-  if (range?.[1] !== undefined) return { offset: Number(range[1]), limit: Number(range[2] ?? range[1]) - Number(range[1]) + 1 };
+  if (range?.[1] !== undefined) return { offset: Number(range[1]) - 1, limit: Number(range[2] ?? range[1]) - Number(range[1]) + 1 };
   const first = pattern(`\\b(?:first|top)\\s+(${NUMBER}\\s+)?lines?\\b`).exec(words);
   return first === null ? {} : { limit: numberOf(first[1] ?? "1") };
 }
@@ -83,14 +83,27 @@ function write(match: RegExpExecArray, now: Situation): Step[] | undefined {
   const [verb, words, preposition, label] = [group(match, 1), group(match, 2), group(match, 3).toLowerCase(), group(match, 4)];
   const token = group(match, 5);
   const file = fileName(now.marked, token);
+  const [, first, firstFile, next] = pattern(`^(${QUOTED})\\s+${TO}\\s+${THE_FILE}(${FILE})[\\s,]+(?:and\\s+)?(${QUOTED})$`).exec(words) ?? [];
+  if (first !== undefined && firstFile !== undefined && next !== undefined) {
+    return [...withSource(first, fileName(now.marked, firstFile), now), ...withSource(next, file, now)];
+  }
+  if (/^(?:file|document|disk)$/i.test(token)) return withSource(words, UNNAMED, now);
   if (REFERS_BACK.test(file)) return now.file === undefined ? undefined : withSource(words, now.file, now);
   const certain = isPath(file) || isQuoted(token) || /\b(?:file|named|called)\b/i.test(label);
   const likely = !/^in/.test(preposition) || preposition === "into" ? /^(?:put|save|store|dump)$/i.test(verb) || isQuoted(words) : false;
   return certain || likely ? withSource(words, file, now) : undefined;
 }
 
+/** Where "write hello to a file" goes. */
+const UNNAMED = "output.txt";
+
+const BASED_ON_IT = /^(?:an?|the|its|your)\s+(?:\w+\s+)?(?:summary|copy|report|findings|analysis|translation)\b/i;
+
 /** "write the content of a.txt to b.txt" reads first. */
-function withSource(words: string, file: string, { marked }: Situation): Step[] {
+function withSource(words: string, file: string, { marked, steps }: Situation): Step[] {
+  if (steps.length > 0 && BASED_ON_IT.test(words)) return [{ do: "write", file, content: RESULT }];
+  const [, command] = pattern(`^(?:the\\s+)?(?:outputs?|results?)\\s+of\\s+(?:running\\s+|the command\\s+)*(\uE000[cq]\\d+\uE001)$`).exec(words) ?? [];
+  if (command !== undefined) return [{ do: "run", command: marked.value(command) }, { do: "write", file, content: RESULT }];
   const source = pattern(`^(?:the\\s+)?(?:whole\\s+)?(?:contents?|text|lines)\\s+(?:of|from|in)\\s+${THE_FILE}(${FILE})$|^(${FILE})['’]s\\s+(?:contents?|text)$`).exec(words);
   const name = source === null ? "" : fileName(marked, source[1] ?? source[2] ?? "");
   if (isPath(name)) return [{ do: "read", files: [name] }, { do: "write", file, content: RESULT }];
@@ -102,7 +115,7 @@ function writeNamed(match: RegExpExecArray, now: Situation): Step[] {
 }
 
 function create(match: RegExpExecArray, now: Situation): Step[] | undefined {
-  const [label, token, how, words] = [group(match, 1), group(match, 2), group(match, 3), group(match, 4)];
+  const [label, token, how, words] = [group(match, 1), group(match, 2), group(match, 3), group(match, 4).replace(/\s+(?:in|inside) it$/i, "")];
   const file = fileName(now.marked, token);
   if (!isPath(file) && !(/\b(?:file|named|called)\b/i.test(label) && !/^(?:with|that|which|containing|to|in|and|saying|for)$/i.test(file))) return undefined;
   const [, first, next] = pattern(`^(${QUOTED})[\\s,]+(?:and\\s+)?(${FILE}\\s+${WITH}.+)$`).exec(words) ?? [];
@@ -160,7 +173,7 @@ function cutOut(match: RegExpExecArray, { marked }: Situation): Step[] {
 }
 
 const ALL = /^(?:all|every|each)\s+(?:(?:the|of|occurrences?|instances?)\s+)*|\s+everywhere$/i;
-const NOUN = /^(?:the\s+)?(?:(?:word|text|string|line|name|value|phrase)\s+)?/i;
+const NOUN = /^(?:the\s+)?(?:(?:word|text|string|line|name|value|phrase|typo)\s+)?(?:\w+\s+from\s+(?=\S+\s+to\s))?/i;
 
 function replaceIn(order: string, { marked, file: last }: Situation): Step[] | undefined {
   const all = ALL.test(order) || /\s(?:everywhere|all of them)\s/i.test(order);

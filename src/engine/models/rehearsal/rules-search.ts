@@ -25,7 +25,7 @@ export const SEARCH_RULES: readonly Rule[] = [
 
   { when: pattern("^(?:search|grep|look|scan)\\s+(?:through\\s+|in\\s+|inside\\s+)?(?!for\\b)(.+?)\\s+for\\s+(.+)$"), steps: (match, now) => grep(now, group(match, 2), group(match, 1)) },
   { when: pattern("^(?:search|grep|find|look|rg|scan)\\s+(?:for\\s+)?(.+?)\\s+(?:in|inside|within|across|under|through|throughout)\\s+(.+)$"), steps: (match, now) => grep(now, group(match, 1), group(match, 2)) },
-  { when: pattern(`^(?:grep|rg)\\s+(?:for\\s+)?(${MARK}|\\S+)\\s+(\\S+)$`), steps: (match, now) => grep(now, group(match, 1), group(match, 2)) },
+  { when: pattern(`^(?:grep|rg)\\s+(?!for\\s)(${MARK}|\\S+)\\s+(\\S+)$`), steps: (match, now) => grep(now, group(match, 1), group(match, 2)) },
   { when: pattern("^(?:find|show me|search for)?\\s*where\\s+(?:is\\s+|are\\s+)?(.+?)\\s+(?:is\\s+|are\\s+)?(?:used|defined|mentioned|called|declared|written|set)[?.!]*$"), steps: (match, now) => grep(now, group(match, 1), "") },
   { when: pattern("^(?:search(?:\\s+for)?|grep(?:\\s+for)?|look\\s+for|find|rg)\\s+(.+)$"), steps: (match, now) => grep(now, group(match, 1), "") },
 ];
@@ -40,7 +40,7 @@ function wildcard({ marked }: Situation, word: string): string {
 }
 
 function glob({ marked }: Situation, wanted: string, folder: string): Step[] {
-  const path = folder === "" || HERE.test(folder) ? undefined : fileName(marked, folder);
+  const path = folder === "" || HERE.test(folder) || /^(?:this|current|that|there|my)$/i.test(folder) ? undefined : fileName(marked, folder);
   return [{ do: "glob", pattern: wanted, ...(path !== undefined && { path }) }];
 }
 
@@ -73,7 +73,7 @@ function findByName(match: RegExpExecArray, now: Situation): Step[] | undefined 
 }
 
 const ANY_CASE = /[\s,]*\(?\b(?:case[- ]insensitiv(?:e|ely)|ignoring (?:the )?case|in any case)\b\)?/i;
-const BEFORE = /^(?:(?:all|the|every|any|of|occurrences?|mentions?|uses?|references?|to|word|words|text|string|pattern|lines?|containing|with|matching|for|regex)\s+)+(?=\S)/i;
+const BEFORE = /^(?:(?:all|the|every|any|of|occurrences?|mentions?|uses?|usages?|references?|to|word|words|text|string|pattern|lines?|containing|with|matching|for|regex)\s+)+(?=\S)/i;
 const AFTER = /\s+(?:occurrences?|mentions?|comments?|references?|recursively)$/i;
 
 function grep(now: Situation, what: string, where: string): Step[] | undefined {

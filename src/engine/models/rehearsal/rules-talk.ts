@@ -5,14 +5,14 @@ import type { RecallWhat, Step } from "./step.js";
 import { contentOf, filesIn, isPath, NUMBER, numberOf, REFERS_BACK } from "./words.js";
 
 export const FAIL_RULES: readonly Rule[] = [
-  { when: pattern("^(?:fail|crash|error out)\\b(.*)$"), steps: (match) => [fail(group(match, 1), 500)] },
+  { when: pattern("^(?:fail|crash|error(?: out)?)\\b(.*)$"), steps: (match) => [fail(group(match, 1), 500)] },
   {
     when: pattern("^(?:simulate|pretend|throw|raise|produce|cause|trigger|return|give|hit|act|behave|be|run into|answer with|respond with|reply with)\\b(.*)$"),
-    steps: (match) => (/\b(?:error|failure|limit|limited|overload(?:ed)?|unavailable|status|outage|fail(?:s|ed|ing)?|timeout)\b/i.test(match[0]) ? failing(group(match, 1)) : undefined),
+    steps: (match) => (/\b(?:error|failure|limit|limited|overload(?:ed)?|unavailable|status|outage|fail(?:s|ed|ing)?|timeout)\b|^(?:simulate|throw|raise|produce|trigger|return|hit)\b.*\b[45]\d\d\b/i.test(match[0]) ? failing(group(match, 1)) : undefined),
   },
   { when: pattern("^(?:overloaded|rate[- ]?limit(?:ed)?)[.!]?$"), steps: (match) => failing(match[0]) },
   {
-    when: pattern("^(?:cut|break|drop|lose|sever|kill|close|interrupt|end|abort|stop)\\b.*\\b(?:stream|connection|answer|response|network|link|line|sentence)\\b|^(?:disconnect|hang up|go offline)\\b|^lose connection"),
+    when: pattern("^(?:cut|break|drop|lose|sever|kill|close|interrupt|end|abort|stop)\\b.*\\b(?:stream|connection|answer|response|network|link|line|sentence)\\b|^(?:disconnect|hang up|go offline)\\b|^lose connection|^(?:simulate|pretend|act)\\b.*\\b(?:cut|lost|broken|dropped|disconnect\\w*)\\b"),
     steps: () => [{ do: "cut" }],
   },
 ];
@@ -52,18 +52,24 @@ const PIECES = "(?:pieces?|chunks?|deltas?|words?|tokens?|parts?|fragments?)";
 export const PACE_RULES: readonly Rule[] = [
   {
     when: pattern(`^(?:stream|send|emit|output|produce|generate|give|print|write|say|answer with|reply with)\\b(?:\\s+me)?(?:\\s+(?:an answer|a reply|text|back|out|exactly|about|of|in|with))*\\s+(${NUMBER})\\s+(?:\\w+\\s+)?${PIECES}\\b(?:.*?(${QUOTED}))?[^\uE000]*$`),
-    steps: (match, { marked }) => [{ do: "stream", pieces: numberOf(group(match, 1)), text: match[2] === undefined ? "word " : marked.value(match[2]) }],
+    steps: stream,
   },
   { when: pattern("^stream\\b(?:\\s+(?:a|an|some|very|really|long|text|answer|reply|something|for me))*[.!]?$"), steps: () => [{ do: "stream", pieces: 200, text: "word " }] },
   { when: pattern(`^count\\s+(?:up\\s+)?(?:from\\s+(${NUMBER})\\s+)?(?:up\\s+)?to\\s+(${NUMBER})\\b`), steps: (match) => [{ do: "count", from: numberOf(group(match, 1) || "1"), to: numberOf(group(match, 2)) }] },
   { when: pattern(`^count\\s+(?:down\\s+)?from\\s+(${NUMBER})(?:\\s+(?:down\\s+)?to\\s+(${NUMBER}))?\\b`), steps: (match) => [{ do: "count", from: numberOf(group(match, 1)), to: numberOf(group(match, 2) || "1") }] },
-  { when: pattern("^(?:wait|sleep|pause|hang|stall|block|freeze|do nothing)\\b(.*)$"), steps: (match) => [{ do: "wait", ms: waitMs(match[0]) }] },
+  { when: pattern("^(?:wait|sleep|pause|hang|stall|block|freeze)\\b(.*)$"), steps: (match) => [{ do: "wait", ms: waitMs(match[0]) }] },
 ];
+
+/** "write 10 words to a.txt" is about the file. */
+function stream(match: RegExpExecArray, { marked }: Situation): Step[] | undefined {
+  if (filesIn(marked, match[0]).some(isPath)) return undefined;
+  return [{ do: "stream", pieces: numberOf(group(match, 1)), text: match[2] === undefined ? "word " : marked.value(match[2]) }];
+}
 
 function waitMs(words: string): number | "forever" {
   const time = pattern(`\\b(half|${NUMBER})\\s*(?:an?\\s+)?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|moment)?\\b(?!\\s+times)`).exec(words);
   if (/\b(?:forever|indefinitely|until|endlessly|for ?ever)\b/i.test(words)) return "forever";
-  if (time?.[1] === undefined) return /^(?:hang|stall|block|freeze|do nothing)/i.test(words) ? "forever" : 1000;
+  if (time?.[1] === undefined) return /^(?:hang|stall|block|freeze)/i.test(words) ? "forever" : 1000;
   const unit = (time[2] ?? "s").toLowerCase();
   const amount = time[1].toLowerCase() === "half" ? 0.5 : numberOf(time[1]);
   return Math.round(amount * (/^(?:ms|milli)/.test(unit) ? 1 : /^mi?n?/.test(unit) && unit !== "moment" ? 60_000 : 1000));
@@ -76,11 +82,11 @@ export const THINK_RULES: readonly Rule[] = [
   },
 ];
 
-const FACT = "(?:secret|magic|code|pass|special|following)?\\s*(?:word|number|name|phrase|code|colou?r|thing|value|city|password|animal|fruit|sentence|date|key)";
+const FACT = "(?:secret|magic|code|pass|special|following)?\\s*(?:word|number|name|phrase|code|colou?r|thing|value|city|password|animal|fruit|sentence|key)";
 
 export const MEMORY_RULES: readonly Rule[] = [
   {
-    when: pattern(`^(?:remember|memori[sz]e|keep in mind|do(?:n't|n’t| not) forget|note(?: down)?|learn)\\b(?:\\s+that)?\\s*:?\\s*(?:the|this|my|a)?\\s*(?:(${FACT})\\s*(?:is|:|=)?\\s+)?(.+)$`),
+    when: pattern(`^(?:remember|memori[sz]e|keep in mind|do(?:n't|n’t| not) forget|note(?: down)?|learn)\\b(?:\\s+that)?\\s*:?\\s*(?:the|this|my|a)?\\s*:?\\s*(?:(${FACT})\\s*(?:is|:|=)?\\s+)?(.+)$`),
     steps: remember,
   },
   { when: pattern("^(?:call me|i am called|i'm called|i’m called)\\s+(.+)$"), steps: (match, { marked }) => [{ do: "remember", fact: "name", value: told(marked.value(group(match, 1))) }] },
@@ -88,8 +94,8 @@ export const MEMORY_RULES: readonly Rule[] = [
   { when: pattern(`^the\\s+(${FACT})\\s+is\\s+(.+)$`), steps: (match, { marked }) => [{ do: "remember", fact: group(match, 1).toLowerCase(), value: told(marked.value(group(match, 2))) }] },
 
   { when: pattern("^(?:what|which)\\b.*\\b(?:did|have|had) i\\b.*\\b(?:attach|send along)|\\bwhat(?:'s| is)? (?:attached|in the attachments?)|^(?:describe|list|show|read)(?: me)? (?:the|my) (?:attachments?|attached|images?|pictures?|screenshots?)|^what is (?:on|in) (?:this|the) (?:image|picture|screenshot|attachment)"), steps: () => recall("attachments") },
-  { when: pattern("^what\\b.*\\bi\\b.*\\b(?:say|said|ask|asked|tell|told|write|wrote|type|typed|want|wanted)\\b(?:.*\\b)?(?:first|at the (?:beginning|start)|initially|originally)\\b|\\bmy (?:very )?first (?:message|question|prompt|order|request|words?)"), steps: () => recall("first") },
-  { when: pattern("^what\\b.*\\bdid i\\b.*\\b(?:say|ask|tell|write|type|want)\\b(?!.*\\bremember\\b).*\\b(?:before|last|earlier|previously|just now|just)\\b|^what did i (?:just )?(?:say|ask|write)[?.]*$|\\bmy (?:last|previous) (?:message|question|prompt|order|request)"), steps: () => recall("previous") },
+  { when: pattern("^what\\b.*\\bi\\b.*\\b(?:say|said|ask|asked|tell|told|write|wrote|type|typed|want|wanted)\\b(?:.*\\b)?(?:first|at the (?:beginning|start)|initially|originally)\\b|^what\\b.*\\bfirst thing (?:that )?i\\b|\\bmy (?:very )?first (?:message|question|prompt|order|request|words?)"), steps: () => recall("first") },
+  { when: pattern("^what\\b.*\\bdid i\\b.*\\b(?:say|ask|tell|write|type|want)\\b(?!.*\\bremember\\b).*\\b(?:before|last|earlier|previously|just now|just)\\b|^what did i (?:just )?(?:say|ask|write|tell you)[?.]*$|\\bmy (?:last|previous) (?:message|question|prompt|order|request)"), steps: () => recall("previous") },
   { when: pattern(`^(?:what|which|tell me|say|do you (?:still )?(?:know|remember)|can you recall|recall|repeat)\\b.*?\\b(${FACT})\\b.*\\b(?:i|me|remember(?:ed)?|told|gave|mentioned)\\b`), steps: (match) => recall({ fact: group(match, 1).toLowerCase() }) },
   { when: pattern("^(?:what|which|tell me|say|do you (?:still )?(?:know|remember)|recall|repeat)\\b.*\\b(?:to remember|remember(?:ed)?|i told you|keep in mind)\\b"), steps: () => recall({ fact: "" }) },
   { when: pattern("^(?:who am i|(?:what(?:'s|’s| is| was| are| were)|tell me|do you (?:still )?(?:know|remember)|say)\\s+my\\s+([\\p{L}][\\p{L} -]*?))\\s*(?:again)?[?.!]*$"), steps: (match) => recall({ fact: group(match, 1).toLowerCase() || "name" }) },
@@ -111,7 +117,7 @@ function remember(match: RegExpExecArray, { marked }: Situation): Step[] | undef
 }
 
 function told(words: string): string {
-  return words.replace(/[.!]+$/, "");
+  return words.replace(/[.!]+$/, "").replace(/^(?:called|named)\s+(?=\S)/i, "");
 }
 
 export const SAY_RULES: readonly Rule[] = [
@@ -140,5 +146,7 @@ export const SMALL_TALK_RULES: readonly Rule[] = [
   { when: pattern("^(?:hi|hello|hey|hallo|good (?:morning|evening|afternoon|day)|how are you.*|thanks?.*|thank you.*|yo|ping|test|testing)(?:\\s+(?:there|parley|again|everyone|world))?[.!?]*$"), steps: () => [{ do: "greet" }] },
   { when: pattern("^(?:in|take|with|edit|update|modify|for)\\s+(.+)$"), steps: (match, { marked }) => (filesIn(marked, group(match, 1)).some(isPath) ? [] : undefined) },
   { when: pattern("^(?:do|follow|perform|complete|carry out|these are)\\b[^\uE000]{0,60}:$"), steps: () => [] },
+  { when: pattern("^do nothing\\b"), steps: () => [{ do: "wait", ms: 0 }] },
+  { when: pattern("^(?:print|output)\\s+(.+)$"), steps: (match, now) => (REFERS_BACK.test(group(match, 1)) ? undefined : say(match, now)) },
   { when: pattern("^(?:tell|show|report|give|let|know|summari[sz]e|explain|describe|print|display|say|return|what|which|how|succeed|recover|finish|stop|end|be done)\\b.*$"), steps: (_match, { steps }) => (steps.length > 0 ? [] : undefined) },
 ];

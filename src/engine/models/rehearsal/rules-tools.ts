@@ -16,10 +16,25 @@ export const CALL_RULES: readonly Rule[] = [
     steps: (match, { marked }) => [{ do: "call", tool: marked.value(group(match, 1)), args: match[2] === undefined ? {} : marked.value(match[2]) }],
   },
   {
-    when: pattern("^(?:call|invoke)\\s+(?:the\\s+)?([\\w.-]+)\\s+tool$"),
+    when: pattern("^(?:call|invoke|use)\\s+(?:the\\s+)?([\\w.-]+)\\s+tool$"),
     steps: (match) => [{ do: "call", tool: group(match, 1), args: {} }],
   },
 ];
+
+/** "use the Read tool on a.txt". */
+export const TOOL_RULES: readonly Rule[] = [
+  {
+    when: pattern(`^(?:call|use|invoke)\\s+(?:the\\s+)?(Read|Bash|Grep|Glob)(?:\\s+tool)?\\s+(?:with|on|for)\\s+(?:the\\s+)?(?:(?:command|file|path|pattern)\\s+)?(.+)$`),
+    steps: (match, now) => byTool(group(match, 1).toLowerCase(), group(match, 2), now),
+  },
+];
+
+function byTool(tool: string, words: string, now: Situation): Step[] | undefined {
+  const value = now.marked.value(words);
+  if (tool === "read") return [{ do: "read", files: [fileName(now.marked, words)] }];
+  if (tool === "bash") return run(words, now);
+  return tool === "grep" ? [{ do: "grep", pattern: value }] : [{ do: "glob", pattern: value }];
+}
 
 export const TODO_RULES: readonly Rule[] = [
   {
@@ -27,6 +42,7 @@ export const TODO_RULES: readonly Rule[] = [
     steps: (match, now) => (/^(?:read|search|grep|find|look|remove)\b/i.test(match.input) ? undefined : todo(group(match, 1), now)),
   },
   { when: pattern("^(?:plan|track)\\s+(?:out\\s+)?(?:the\\s+|these\\s+|following\\s+)*(?:steps|tasks|work|items)\\s*:?\\s*(.+)$"), steps: (match, now) => todo(group(match, 1), now) },
+  { when: pattern("^(?:make|create|write|draw up)\\s+(?:me\\s+)?(?:an?\\s+|the\\s+)?plan\\b[^:]*:\\s*(.+)$"), steps: (match, now) => todo(group(match, 1), now) },
   { when: pattern("^plan\\s*:\\s*(.+)$"), steps: (match, now) => todo(group(match, 1), now) },
 ];
 
@@ -38,31 +54,36 @@ function todo(words: string, { marked }: Situation): Step[] | undefined {
 export const SPAWN_RULES: readonly Rule[] = [
   { when: pattern(`^delegate\\s+(.+?)\\s+to\\s+(?:an?|the|another)\\s+${AGENTS}$`), steps: (match, { marked }) => agents([marked.value(group(match, 1))], 1) },
   {
-    when: pattern(`^(?:ask|have|let|tell|get|spawn|start|launch|create|use|run|send|make|delegate to|with|in)\\s+(?:the\\s+)?(?:(${NUMBER})\\s+)?(?:\\w+\\s+)?${AGENTS}\\b\\s*(?:,|:|to\\b|that\\b|which\\b|who\\b|and (?:ask|have|let|tell) (?:it|them|each)(?: to)?|with the (?:task|prompt|order)s?:?)?\\s*:?\\s*(.+)$`),
+    when: pattern(`^(?:ask|have|let|tell|get|spawn|start|launch|create|use|run|send|make|delegate to|with|in)\\s+(?:the\\s+)?(?:(${NUMBER})\\s+)?(?:\\w+\\s+)?${AGENTS}\\b(?:\\s+(?:named|called)\\s+([\\w-]+))?\\s*(?:,|:|to\\b|that\\b|which\\b|who\\b|and (?:ask|have|let|tell) (?:it|them|each)(?: to)?|with the (?:task|prompt|order)s?:?)?\\s*:?\\s*(.+)$`),
     steps: spawn,
   },
 ];
 
 function spawn(match: RegExpExecArray, { marked }: Situation): Step[] | undefined {
   const number = group(match, 1) === "" ? 1 : numberOf(group(match, 1));
-  const words = group(match, 2).replace(/^(?:each )?to\s+(?=\S)/i, "");
-  const parts = number === 1 ? [marked.value(words)] : tasksOf(marked.value(words), number);
-  return agents(parts, number);
+  const words = marked.value(group(match, 3).replace(/^(?:each )?to\s+(?=\S)/i, ""));
+  const parts = number === 1 ? words.split(ANOTHER) : tasksOf(words, number);
+  return agents(parts, Math.max(number, parts.length), match[2]);
 }
+
+/** "ask one to read a.txt and another to run date". */
+const ANOTHER = /[\s,]+and\s+(?:another|a second|one)(?:\s+(?:one|agent|sub-?agent))?\s+to\s+/i;
 
 /** "one to read a.txt and one to read b.txt", "read a.txt; read b.txt", or the same task for each. */
 function tasksOf(words: string, number: number): string[] {
   const separators = [/\n+/, /\s*;\s*/, /[\s,]+(?:and\s+)?(?:the\s+)?(?:one|another|other|second|third|next|last)(?:\s+one)?(?:\s+to)?\s+(?=\w)/i, /\s*,\s*(?:and\s+)?|\s+and\s+/];
   const split = separators.map((separator) => words.split(separator)).find((parts) => parts.length === number);
-  return (split ?? Array.from({ length: number }, () => words)).map((part) =>
-    part.trim().replace(/^(?:\d+[.)]|[-*•])\s*/, "").replace(/^(?:the\s+)?(?:one|first|other|another)(?:\s+one)?\s+(?:should |must |will |to )?/i, "").replace(/[.;,]+$/, ""),
+  const [verb = ""] = /^\w+/.exec(words) ?? [];
+  return (split ?? Array.from({ length: number }, () => words)).map((part, index) =>
+    (index > 0 && !/\s/.test(part.trim()) ? `${verb} ${part}` : part)
+     .trim().replace(/^(?:\d+[.)]|[-*•])\s*/, "").replace(/^(?:the\s+)?(?:one|first|other|another)(?:\s+one)?\s+(?:should |must |will |to )?/i, "").replace(/[.;,]+$/, ""),
   );
 }
 
-function agents(prompts: readonly string[], number: number): Step[] | undefined {
+function agents(prompts: readonly string[], number: number, name?: string): Step[] | undefined {
   const given = prompts.filter((prompt) => prompt !== "").slice(0, Math.max(number, 1));
   if (given.length === 0) return undefined;
-  return [{ do: "spawn", tasks: given.map((prompt, index) => ({ name: `agent-${index + 1}`, prompt })) }];
+  return [{ do: "spawn", tasks: given.map((prompt, index) => ({ name: name !== undefined && given.length === 1 ? name : `agent-${index + 1}`, prompt })) }];
 }
 
 const URL = "https?:\\/\\/[^\\s\\uE000]+|www\\.[^\\s\\uE000]+";
@@ -86,10 +107,11 @@ function fetch(match: RegExpExecArray, { marked }: Situation): Step[] | undefine
 const COMMAND = "(?:(?:the|this|following|a|shell|bash|terminal|my)\\s+)*(?:command|commands|script|program|shell)?\\s*:?\\s*";
 
 export const RUN_RULES: readonly Rule[] = [
+  { when: pattern("^(echo\\s.*(?:>|\\||\\$|&&).*)$"), steps: (match, now) => run(group(match, 1), now) },
   { when: pattern("^\\$\\s+(.+)$"), steps: (match, now) => run(group(match, 1), now) },
   { when: pattern(`^(\uE000c\\d+\uE001)$`), steps: (match, now) => run(group(match, 1), now) },
   { when: pattern("^run\\s+(?:all\\s+)?(?:the\\s+|my\\s+)?(?:unit\\s+)?tests?(?:\\s+suite)?[.!]?$"), steps: () => [{ do: "run", command: "npm test" }] },
-  { when: pattern(`^(?:run|execute|exec|perform|launch|start|try)\\s+${COMMAND}(.+)$`), steps: (match, now) => run(group(match, 1), now) },
+  { when: pattern(`^(?:run|execute|exec|perform|launch|start|try)\\b\\s*:?\\s*${COMMAND}(.+)$`), steps: (match, now) => run(group(match, 1), now) },
   { when: pattern(`^what\\s+(?:does|do|will|would)\\s+${COMMAND}(.+?)\\s+(?:print|output|return|give|show|do|produce|say)s?\\??$`), steps: runQuestion },
   { when: pattern(`^(?:what(?:'s| is)|show(?: me)?|tell me|give me|get)\\s+the\\s+(?:output|result)\\s+of\\s+(?:running\\s+)?${COMMAND}(.+?)\\??$`), steps: runQuestion },
 ];
@@ -108,15 +130,19 @@ function runQuestion(match: RegExpExecArray, now: Situation): Step[] | undefined
   return run(words, now);
 }
 
+const ONLY_CODE = /^(?:\uE000[cf]\d+\uE001[\s,;]*(?:(?:and|then|after that)[\s,]+)*)+$/i;
+
 /** A quoted command wins; one in bare words loses only the full stop of its sentence. */
 function run(words: string, { marked, file }: Situation): Step[] | undefined {
   const background = /\s+in\s+(?:the\s+)?background$/i.test(words);
   const rest = words.replace(/\s+in\s+(?:the\s+|a\s+)?(?:background|shell|terminal|bash|console)$/i, "");
   const code = rest.match(/\uE000[cf]\d+\uE001/g) ?? [];
+  if (code.length > 1 && ONLY_CODE.test(rest)) return code.map((mark) => ({ do: "run", command: marked.value(mark) }));
   const [first] = rest.match(new RegExp(`^${QUOTED}`, "u")) ?? code;
   const command = code.length === 1 || first === rest ? marked.value(first ?? rest) : marked.raw(rest).replace(/(?<=[\p{L}\p{N}"'])[.!]$/u, "");
   if (command === "") return undefined;
-  const named = /^(?:it|that|this|the (?:file|script|program))$/i.test(command) ? interpreted(file) : command;
+  const isScript = /^[^\s./\\][^\s/\\]*\.\w+$/.test(command);
+  const named = /^(?:it|that|this|the (?:file|script|program))$/i.test(command) ? interpreted(file) : isScript ? interpreted(command) : command;
   return named === undefined ? undefined : [{ do: "run", command: named, ...(background && { background }) }];
 }
 

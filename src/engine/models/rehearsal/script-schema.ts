@@ -1,5 +1,6 @@
 /** The vocabulary of a script file: its keys, what each takes, and the sentences that tell what is wrong with one. */
 import * as v from "valibot";
+import { nearest } from "../../nearest.js";
 
 /** A map with these keys and no others; `what` names it in messages. */
 function map<E extends v.ObjectEntries>(what: string, entries: E) {
@@ -7,7 +8,7 @@ function map<E extends v.ObjectEntries>(what: string, entries: E) {
   const isMap = v.custom<Record<string, unknown>>(isPlainObject, `${what} must be a map with the keys ${allowed.join(", ")}`);
   const withKeys = v.strictObject(entries, (issue) => {
     if (issue.expected !== "never") return `${what} needs the key ${issue.expected.replaceAll('"', "'")}`;
-    return `'${String(issue.input)}' is not a key of ${what}${nearest(String(issue.input), allowed)}. Allowed: ${allowed.join(", ")}`;
+    return `${unknownKey(String(issue.input), what, allowed)} Allowed: ${allowed.join(", ")}`;
   });
   return v.pipe(isMap, withKeys);
 }
@@ -114,21 +115,7 @@ export const Script = v.lazy((input): v.GenericSchema<unknown, v.InferOutput<typ
   return Array.isArray(input) ? Responses : ScriptMap;
 });
 
-function nearest(word: string, allowed: readonly string[]): string {
-  const near = allowed.find((key) => distance(word.toLowerCase(), key.toLowerCase()) <= 2);
-  return near === undefined ? "" : `; did you mean '${near}'?`;
-}
-
-/** Edits that turn one word into the other. */
-function distance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j++) {
-      const swap = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
+function unknownKey(key: string, what: string, allowed: readonly string[]): string {
+  const meant = nearest(key, allowed);
+  return `'${key}' is not a key of ${what}${meant === undefined ? "." : `; did you mean '${meant}'?`}`;
 }

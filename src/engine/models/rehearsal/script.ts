@@ -1,7 +1,7 @@
 /** Loads a script file and says where it is wrong: file, line, column, key, and what is allowed there. */
 import { readFile } from "node:fs/promises";
 import * as v from "valibot";
-import type { Document, LineCounter } from "yaml";
+import type { LineCounter } from "yaml";
 import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
 import type { Output, Response, Speech, WantedCall } from "./response.js";
 import { Script, type Expect, type ScriptResponse, type ScriptStep } from "./script-schema.js";
@@ -29,8 +29,10 @@ export async function loadScript(file: string): Promise<Play> {
   const parsed = v.safeParse(Script, document.toJS());
   if (!parsed.success) {
     const [issue] = parsed.issues;
-    const key = v.getDotPath(issue) ?? undefined;
-    throw wrong(file, lines, await offsetOf(document, issue), key === undefined ? issue.message : `${key}: ${issue.message}`, key);
+    const keys = (issue.path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key)));
+    const on = issue.path?.at(-1)?.origin === "key" ? "key" : "value";
+    const { offsetOf } = await import("../../yaml-position.js");
+    throw wrong(file, lines, offsetOf(document, keys, on), issue.message, keys.join("."));
   }
   const script = Array.isArray(parsed.output) ? { responses: parsed.output } : parsed.output;
   return { scenes: script.responses.map(sceneOf), then: script.then ?? "stop" };
@@ -48,22 +50,8 @@ async function readScript(file: string): Promise<string> {
 
 function wrong(file: string, lines: LineCounter, offset: number, what: string, param?: string): ParleyError {
   const { line, col } = lines.linePos(offset);
-  const message = `${file}:${line}:${col}: ${what}`;
-  return new ParleyError({ code: "config", message, retryable: false, ...(param !== undefined && { param }) });
-}
-
-/** Where the issue is: at the key itself when the key is the problem, at its value otherwise, at the map around it when it is missing. */
-async function offsetOf(document: Document, issue: v.BaseIssue<unknown>): Promise<number> {
-  const { isMap, isNode, isScalar } = await import("yaml");
-  const path = (issue.path ?? []).map((item) => item.key);
-  const parent = path.length < 2 ? document.contents : document.getIn(path.slice(0, -1), true);
-  if (issue.path?.at(-1)?.origin === "key" && isMap(parent)) {
-    const pair = parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(path.at(-1)));
-    if (isScalar(pair?.key)) return pair.key.range?.[0] ?? 0;
-    return parent.range?.[0] ?? 0;
-  }
-  const node = path.length === 0 ? document.contents : document.getIn(path, true);
-  return isNode(node) ? (node.range?.[0] ?? 0) : 0;
+  const where = param === undefined || param === "" ? "" : ` (at ${param})`;
+  return new ParleyError({ code: "config", message: `${file}:${line}:${col}: ${what}${where}`, retryable: false, ...(where !== "" && { param }) });
 }
 
 function sceneOf(scripted: ScriptResponse | string): Scene {

@@ -62,13 +62,27 @@ export function attachments(message: UserMessage | undefined): Exclude<Part, { t
   return (message?.parts ?? []).flatMap((part) => (part.type === "text" ? [] : [part]));
 }
 
-/** What a result says, without Read's line numbers and what Read adds around them. */
+/** What a result brought, without what its tool adds: line numbers, exit codes, headings. A failed one is given as it is. */
 export function resultText(result: CallResult): string {
-  const terminal = result.parts.filter((part) => part.type === "terminal");
-  const text = plainText(terminal.length > 0 ? terminal : result.parts.filter((part) => part.type !== "diff"));
-  if (result.name !== "Read" || result.failed) return text;
+  const text = plainText(result.parts.filter((part) => part.type !== "diff"));
+  if (result.failed) return text;
+  switch (result.name) {
+    case "Read":
+      return withoutNumbers(text);
+    case "Bash":
+      return text.replace(/^Exit code: 0\n?/, "").replace(/^STDOUT:\n|^STDERR:\n/, "").replace("\nSTDERR:\n", "\n");
+    case "Spawn":
+      return (text.match(/^## /gm) ?? []).length === 1 ? text.replace(/^## .*\n/, "") : text;
+    default:
+      return text;
+  }
+}
+
+/** Lines without a number are Read's own remarks. */
+function withoutNumbers(text: string): string {
   const numbered = text.match(/^ *\d+\t.*$/gm);
-  return numbered === null ? text : numbered.map((line) => line.replace(/^ *\d+\t/, "")).join("\n");
+  if (numbered === null) return /^\(.* is empty\)$/.test(text) ? "" : text;
+  return numbered.map((line) => line.replace(/^ *\d+\t/, "")).join("\n");
 }
 
 const DENIED =

@@ -79,7 +79,8 @@ export function numberOf(words: string): number {
 /** "a, b and c", "a; b", one a line, with or without bullets. */
 export function itemsOf(marked: Marked, words: string): string[] {
   const list = isMark(words.trim()) ? marked.value(words) : words;
-  const separator = list.includes("\n") ? /\n/ : list.includes(";") ? /;/ : /,\s*(?:and\s+|then\s+)?|\s+and\s+(?:then\s+)?/;
+  const isNumbered = /(?:^|\s)1[.)]\s.*\s2[.)]\s/.test(list);
+  const separator = isNumbered ? /(?:^|\s+)\d+[.)]\s+/ : list.includes("\n") ? /\n/ : list.includes(";") ? /;/ : /,\s*(?:and\s+|then\s+)?|\s+and\s+(?:then\s+)?/;
   return list
     .split(separator)
     .map((item) => marked.value(item.trim().replace(/^(?:\d+[.)]|[-*•]|\(?\d+\)|\[ ?\])\s*/, "").replace(/^(?:and|then)\s+/i, "")).trim())

@@ -1,0 +1,325 @@
+/** Approvals over the native dialect: who is asked, what an answer does, and what nobody's answer does. */
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { scratch, start } from "./harness.js";
+
+const write = (file: string, id: string) => ({ tool: "Write", args: { file_path: file, content: "x" }, id });
+const bash = (command: string, id: string) => ({ tool: "Bash", args: { command }, id });
+
+describe("an approval", () => {
+  it("is asked for with the whole call, and nothing runs until it is answered", async () => {
+    const cwd = scratch();
+    const host = start({ cwd, responses: [{ call: write("a.txt", "c1") }, { say: "done" }] });
+    await host.open();
+    host.prompt("go");
+    const asked = await host.next("approval.requested");
+    expect(asked.calls).toMatchObject([{ id: "c1", name: "Write", category: "edit", title: "Write to a.txt", args: { content: "x" } }]);
+    expect(asked.deadline).toBeGreaterThan(Date.now());
+    host.send({ type: "ping", id: "p" });
+    await host.next("reply", (event) => event.parent === "p");
+    expect(host.ofType("tool.started")).toHaveLength(0);
+    expect(existsSync(join(cwd, "a.txt"))).toBe(false);
+    host.allow("c1");
+    await host.turnEnded();
+    expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("x");
+  });
+
+  it("denied, is told to the model with the reason, and the turn goes on", async () => {
+    const host = start({ responses: [{ call: write("a.txt", "c1") }, { expect: { toolResult: "not this file" }, say: "I see." }] });
+    await host.open();
+    host.prompt("go");
+    await host.next("approval.requested");
+    host.deny("c1", "not this file");
+    expect((await host.turnEnded()).outcome).toBe("completed");
+    expect(host.ofType("tool.ended")).toMatchObject([{ status: "denied", reason: "not this file" }]);
+    expect(host.ofType("tool.started")).toHaveLength(0);
+  });
+
+  it("counts once: a second answer is a noop, an answer to nothing an error", async () => {
+    const host = start({ responses: [{ call: write("a.txt", "c1") }, { say: "done" }] });
+    await host.open();
+    host.prompt("go");
+    await host.next("approval.requested");
+    host.deny("c1", "no");
+    host.allow("c1");
+    host.send({ type: "approval.answer", session: "s", id: "odd", answers: [{ call: "never", decision: "allow" }] });
+    expect(await host.next("reply", (event) => event.status === "noop")).toMatchObject({ to: "approval.answer" });
+    expect(await host.next("reply", (event) => event.parent === "odd")).toMatchObject({ status: "error", fault: { code: "protocol" } });
+    await host.turnEnded();
+    expect(host.ofType("tool.ended")).toMatchObject([{ status: "denied" }]);
+  });
+
+  it("of several calls can be mixed, in any order, each acting at once", async () => {
+    const cwd = scratch();
+    const host = start({ cwd, responses: [{ calls: [bash("touch one", "c1"), write("two.txt", "c2"), bash("touch three", "c3")] }, { say: "done" }] });
+    await host.open();
+    host.prompt("go");
+    const asked = await host.next("approval.requested");
+    expect(asked.calls.map((call) => call.id)).toEqual(["c1", "c2", "c3"]);
+    host.allow("c3");
+    expect(await host.next("tool.ended", (event) => event.call === "c3")).toMatchObject({ status: "ok" });
+    host.allow("c2");
+    expect(await host.next("tool.ended", (event) => event.call === "c2")).toMatchObject({ status: "ok" });
+    host.deny("c1", "no");
+    await host.turnEnded();
+    expect([existsSync(join(cwd, "one")), existsSync(join(cwd, "two.txt")), existsSync(join(cwd, "three"))]).toEqual([false, true, true]);
+  });
+
+  it("with changed arguments runs those, and tells so; invalid or forbidden ones do not run", async () => {
+    const cwd = scratch();
+    const host = start({
+      cwd,
+      responses: [{ calls: [write("a.txt", "c1"), write("b.txt", "c2"), write("c.txt", "c3")] }, { say: "done" }],
+    });
+    await host.open({ rules: [{ deny: "Write(secret.txt)" }] });
+    host.prompt("go");
+    await host.next("approval.requested");
+    host.allow("c1", { args: { file_path: "other.txt", content: "changed" } });
+    host.allow("c2", { args: { nonsense: true } });
+    host.allow("c3", { args: { file_path: "secret.txt", content: "" } });
+    await host.turnEnded();
+    expect(readFileSync(join(cwd, "other.txt"), "utf8")).toBe("changed");
+    expect(host.ofType("tool.started")).toMatchObject([{ call: "c1", args: { file_path: "other.txt" } }]);
+    const status = (call: string) => host.ofType("tool.ended").find((event) => event.call === call)?.status;
+    expect([status("c1"), status("c2"), status("c3")]).toEqual(["ok", "failed", "denied"]);
+    expect(existsSync(join(cwd, "secret.txt"))).toBe(false);
+  });
+
+  it("granted for the tool or the category holds for the session, and no further", async () => {
+    const calls = [{ call: write("a", "c1") }, { call: { ...write("b", "c2") } }, { call: { tool: "Edit", args: { file_path: "a", old_string: "x", new_string: "y" }, id: "c3" } }, { call: bash("true", "c4") }, { call: bash("true", "c5") }];
+    const host = start({ responses: [...calls, { say: "done" }] });
+    await host.open();
+    host.prompt("go");
+    await host.next("approval.requested", (event) => event.calls[0]?.id === "c1");
+    host.allow("c1", { grant: "tool" });
+    await host.next("approval.requested", (event) => event.calls[0]?.id === "c3");
+    host.allow("c3", { grant: "call" });
+    await host.next("approval.requested", (event) => event.calls[0]?.id === "c4");
+    host.allow("c4", { grant: "category" });
+    await host.turnEnded();
+    expect(host.ofType("approval.requested").map((event) => event.calls.map((call) => call.id))).toEqual([["c1"], ["c3"], ["c4"]]);
+    expect(host.ofType("tool.ended").map((event) => event.status)).toEqual(["ok", "ok", "ok", "ok", "ok"]);
+  });
+
+  it("nobody answers is denied at its deadline", async () => {
+    const host = start({ responses: [{ call: write("a", "c1") }, { say: "done" }] });
+    await host.open({ answerSeconds: 0.2 });
+    host.prompt("go");
+    await host.turnEnded();
+    expect(host.ofType("tool.ended")).toMatchObject([{ status: "denied", reason: "approval timed out after 0.2 s" }]);
+  });
+
+  it("is void after an interrupt: a late yes runs nothing", async () => {
+    const cwd = scratch();
+    const host = start({ cwd, responses: [{ call: write("a.txt", "c1") }, { say: "next" }] });
+    await host.open();
+    host.prompt("go");
+    await host.next("approval.requested");
+    host.send({ type: "turn.interrupt", session: "s" });
+    await host.turnEnded();
+    expect(host.ofType("tool.ended")).toMatchObject([{ status: "cancelled" }]);
+    host.allow("c1");
+    await host.next("reply", (event) => event.to === "approval.answer");
+    host.prompt("again");
+    await host.turnEnded(2);
+    expect(existsSync(join(cwd, "a.txt"))).toBe(false);
+  });
+
+  it("still open when the input ends is denied, and the turn ends by itself", async () => {
+    const host = start({ responses: [{ call: write("a", "c1") }, { call: write("b", "c2") }, { say: "done" }] });
+    await host.open();
+    host.prompt("go");
+    await host.next("approval.requested");
+    expect(await host.finish()).toBe(0);
+    expect(host.ofType("tool.ended").map((event) => [event.status, event.reason])).toEqual([
+      ["denied", "the host closed its input"],
+      ["denied", "the host closed its input"],
+    ]);
+    expect(host.ofType("turn.ended")).toMatchObject([{ outcome: "completed" }]);
+  });
+});
+
+describe("modes", () => {
+  const asks = async (mode: string, extra: Record<string, unknown> = {}): Promise<string[]> => {
+    const host = start({ responses: [{ calls: [{ tool: "Glob", args: { pattern: "*" }, id: "info" }, write("a", "edit"), bash("true", "exec")] }, { say: "done" }] });
+    await host.open({ mode, answerSeconds: 0.1, ...extra });
+    host.prompt("go");
+    await host.turnEnded();
+    return host.ofType("approval.requested").flatMap((event) => event.calls.map((call) => call.id));
+  };
+
+  it("default asks for edits and commands, or for all but the named tools", async () => {
+    expect(await asks("default")).toEqual(["edit", "exec"]);
+    expect(await asks("default", { approveTools: [] })).toEqual(["info", "edit", "exec"]);
+    expect(await asks("default", { approveTools: ["Bash"] })).toEqual(["info", "edit"]);
+  });
+
+  it("auto_edit asks for commands only, yolo for nothing", async () => {
+    expect(await asks("auto_edit")).toEqual(["exec"]);
+    expect(await asks("yolo")).toEqual([]);
+  });
+
+  it("plan denies what could change things without asking", async () => {
+    const host = start({ responses: [{ calls: [{ tool: "Glob", args: { pattern: "*" }, id: "info" }, write("a", "edit")] }, { say: "done" }] });
+    await host.open({ mode: "plan" });
+    host.prompt("go");
+    await host.turnEnded();
+    expect(host.ofType("approval.requested")).toHaveLength(0);
+    expect(host.ofType("tool.ended").find((event) => event.call === "edit")).toMatchObject({ status: "denied" });
+    expect(host.ofType("tool.ended").find((event) => event.call === "info")).toMatchObject({ status: "ok" });
+  });
+
+  it("can change within the session; a wrong one changes nothing", async () => {
+    const host = start({ responses: [{ call: bash("true", "c1") }, { call: bash("true", "c2") }, { say: "done" }] });
+    await host.open();
+    host.send({ type: "session.configure", session: "s", id: "wrong", patch: { model: "nowhere.yaml", mode: "yolo" } });
+    expect(await host.next("reply", (event) => event.parent === "wrong")).toMatchObject({ status: "error", fault: { code: "config" } });
+    host.prompt("go");
+    await host.next("approval.requested");
+    host.send({ type: "session.configure", session: "s", id: "yolo", patch: { mode: "yolo" } });
+    expect(await host.next("session.updated")).toMatchObject({ parent: "yolo", config: { mode: "yolo" } });
+    host.allow("c1");
+    await host.turnEnded();
+    expect(host.ofType("approval.requested")).toHaveLength(1);
+  });
+});
+
+describe("rules", () => {
+  it("deny beats ask beats allow, yolo included, hidden or not", async () => {
+    const host = start({
+      responses: [
+        { calls: [bash("echo ok && rm -rf /tmp/nothing-here", "c1"), bash("git status", "c2"), bash("bash -c 'r\"\"m -rf nothing'", "c3"), bash("curl x", "c4"), bash('echo "unclosed', "c5")] },
+        { say: "done" },
+      ],
+    });
+    await host.open({ mode: "yolo", answerSeconds: 0.1, rules: [{ allow: "Bash" }, { deny: "Bash(rm -rf *)" }, { ask: "Bash(curl *)" }] });
+    host.prompt("go");
+    await host.turnEnded();
+    const status = (call: string) => host.ofType("tool.ended").find((event) => event.call === call)?.status;
+    expect([status("c1"), status("c3")]).toEqual(["denied", "denied"]);
+    expect(host.ofType("approval.requested").flatMap((event) => event.calls.map((call) => call.id))).toEqual(["c4", "c5"]);
+    expect(host.ofType("tool.started").map((event) => event.call)).toEqual(["c2"]);
+  });
+
+  it("that are malformed are refused at the opening, with their text", async () => {
+    const host = start();
+    host.send({ type: "session.open", session: "s", id: "o", open: "new", config: { rules: [{ deny: "Bash(rm" }] } });
+    expect(await host.next("reply", (event) => event.parent === "o")).toMatchObject({ status: "error", fault: { code: "config", message: expect.stringContaining("Bash(rm") } });
+  });
+});
+
+describe("the workspace's edge", () => {
+  it("is asked about, links resolved first, also where edits run unasked", async () => {
+    const outside = scratch({ "secret.txt": "top secret" });
+    const cwd = scratch();
+    mkdirSync(join(cwd, "inside"));
+    symlinkSync(outside, join(cwd, "link"));
+    symlinkSync(join(outside, "new.txt"), join(cwd, "dangling.txt"));
+    const read = (path: string, id: string) => ({ tool: "Read", args: { file_path: path }, id });
+    const host = start({
+      cwd,
+      responses: [{ calls: [read("link/secret.txt", "c1"), read(join(outside, "secret.txt"), "c2"), read("inside/../../x", "c3"), write("dangling.txt", "c4"), write("inside/ok.txt", "c5")] }, { say: "done" }],
+    });
+    await host.open({ mode: "auto_edit", answerSeconds: 0.2 });
+    host.prompt("go");
+    await host.turnEnded();
+    expect(host.ofType("approval.requested").flatMap((event) => event.calls.map((call) => call.id))).toEqual(["c1", "c2", "c3", "c4"]);
+    expect(host.lines.join("\n")).not.toContain("top secret");
+    expect(existsSync(join(outside, "new.txt"))).toBe(false);
+    expect(existsSync(join(cwd, "inside/ok.txt"))).toBe(true);
+  });
+
+  it("does not move between the approval and the run", async () => {
+    const outside = scratch();
+    const cwd = scratch();
+    mkdirSync(join(cwd, "dir"));
+    // The command turns the folder into a link to the outside before the approved write runs.
+    const swap = `rmdir dir && ln -s ${outside} dir`;
+    const host = start({ cwd, responses: [{ calls: [bash(swap, "c1"), write("dir/x.txt", "c2")] }, { say: "done" }] });
+    await host.open();
+    host.prompt("go");
+    await host.next("approval.requested");
+    host.allow("c1");
+    await host.next("tool.ended", (event) => event.call === "c1");
+    host.allow("c2");
+    await host.turnEnded();
+    expect(host.ofType("tool.ended").find((event) => event.call === "c2")).toMatchObject({ status: "failed" });
+    expect(existsSync(join(outside, "x.txt"))).toBe(false);
+  });
+});
+
+describe("secrets", () => {
+  const KEY = "sk-test-0123456789abcdef";
+
+  it("reach neither tools nor the wire, whole or split over deltas", async () => {
+    const cwd = scratch({ ".env": `KEY=${KEY}\n` });
+    const host = start({
+      cwd,
+      env: { ANTHROPIC_API_KEY: KEY },
+      args: ["--auto-approve"],
+      responses: [
+        { say: { pieces: ["the key is sk-te", "st-0123456", "789abcdef, you see"] }, calls: [{ tool: "Read", args: { file_path: ".env" } }, bash("env; cat .env", "b"), bash(`printf sk-test-; sleep 0.1; echo 0123456789abcdef`, "d")] },
+        { think: `so it is ${KEY}`, say: "done" },
+      ],
+    });
+    await host.open();
+    host.prompt(`use ${KEY}`);
+    await host.turnEnded();
+    expect(host.text()).toContain("the key is [redacted], you see");
+    expect(host.lines.join("\n")).not.toContain(KEY);
+    expect(host.lines.join("\n")).not.toContain("ANTHROPIC_API_KEY");
+    const deltas = host.ofType("text.delta").map((event) => event.text).join("");
+    expect(deltas).not.toContain(KEY);
+    expect(await host.finish()).toBe(0);
+  });
+});
+
+describe("host tools", () => {
+  it("are asked of the host, answered once, and expire", async () => {
+    const host = start({ responses: [{ call: { tool: "Lookup", args: { q: "x" }, id: "c1" } }, { expect: { toolResult: "42" }, call: { tool: "Lookup", args: {}, id: "c2" } }, { say: "done" }] });
+    await host.open({ answerSeconds: 0.3, hostTools: [{ name: "Lookup", description: "Looks things up", parameters: { type: "object" } }] });
+    host.prompt("go");
+    const request = await host.next("host.request");
+    expect(request).toMatchObject({ kind: "tool", call: "c1", data: { name: "Lookup", args: { q: "x" } } });
+    host.send({ type: "host.answer", session: "s", request: request.request, ok: true, data: "42" });
+    host.send({ type: "host.answer", session: "s", id: "twice", request: request.request, ok: true, data: "43" });
+    await host.turnEnded();
+    expect(await host.next("reply", (event) => event.parent === "twice")).toMatchObject({ status: "noop" });
+    expect(host.ofType("host.settled")).toMatchObject([{ ok: true }, { ok: false }]);
+    expect(host.ofType("tool.ended").map((event) => event.status)).toEqual(["ok", "failed"]);
+  });
+});
+
+describe("tool lists", () => {
+  it("decide which tools there are", async () => {
+    const host = start({ responses: [{ expect: { tools: ["Read", "Grep"] }, say: "two" }, { say: "one" }] });
+    await host.open({ allowedTools: ["read_file", "Grep", "Bash"], disallowedTools: ["Bash"] });
+    host.prompt("go");
+    expect((await host.turnEnded()).outcome).toBe("completed");
+  });
+});
+
+describe("files", () => {
+  it("are not edited unread, nor when they changed since", async () => {
+    const cwd = scratch({ "a.txt": "one\n" });
+    const edit = (id: string) => ({ tool: "Edit", args: { file_path: "a.txt", old_string: "one", new_string: "two" }, id });
+    const host = start({
+      cwd,
+      responses: [{ call: edit("unread") }, { call: { tool: "Read", args: { file_path: "a.txt" } } }, { call: edit("stale") }, { call: { tool: "Read", args: { file_path: "a.txt" } } }, { call: edit("fine") }, { say: "done" }],
+    });
+    await host.open({ mode: "default" });
+    host.prompt("go");
+    await host.next("approval.requested", (event) => event.calls[0]?.id === "unread");
+    host.allow("unread");
+    await host.next("approval.requested", (event) => event.calls[0]?.id === "stale");
+    writeFileSync(join(cwd, "a.txt"), "one, changed by somebody\n");
+    host.allow("stale");
+    await host.next("approval.requested", (event) => event.calls[0]?.id === "fine");
+    host.allow("fine");
+    await host.turnEnded();
+    const ended = (call: string) => host.ofType("tool.ended").find((event) => event.call === call);
+    expect([ended("unread")?.status, ended("stale")?.status, ended("fine")?.status]).toEqual(["failed", "failed", "ok"]);
+    expect(ended("fine")?.output).toContainEqual(expect.objectContaining({ type: "diff", before: "one, changed by somebody\n", after: "two, changed by somebody\n" }));
+  });
+});

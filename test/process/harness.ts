@@ -1,0 +1,210 @@
+/** Drives the built command over its real pipe. Every stream that passes here is run through the grammar checker. */
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as v from "valibot";
+import { expect, onTestFinished } from "vitest";
+import { stringify } from "yaml";
+import { Event, type EventOf, type EventType } from "../../src/core/event.js";
+import { Grammar } from "../../src/core/grammar.js";
+import type { Op } from "../../src/core/op.js";
+
+export const PARLEY = join(import.meta.dirname, "../../dist/parley.js");
+
+export function scratch(files: Record<string, string> = {}): string {
+  const dir = mkdtempSync(join(tmpdir(), "parley-test-"));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content);
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A rehearsal script as a file. */
+export function script(responses: unknown[], then?: "stop" | "repeat" | "orders"): string {
+  const file = join(scratch(), "script.yaml");
+  writeFileSync(file, stringify({ responses, ...(then !== undefined && { then }) }));
+  return file;
+}
+
+export interface StartOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  args?: string[];
+  responses?: unknown[];
+  then?: "stop" | "repeat" | "orders";
+}
+
+export function environment(extra: Record<string, string> = {}): Record<string, string> {
+  return { PATH: process.env["PATH"] ?? "", HOME: scratch(), PARLEY_HOME: scratch(), ...extra };
+}
+
+/** `parley serve --dialect native` with the rehearsal model. */
+export function start(options: StartOptions = {}): NativeHost {
+  const model = options.responses === undefined ? [] : ["--model", script(options.responses, options.then)];
+  const args = [PARLEY, "serve", "--dialect", "native", "--provider", "rehearsal", ...model, ...(options.args ?? [])];
+  const child = spawn(process.execPath, args, { cwd: options.cwd ?? scratch(), env: environment(options.env) });
+  return new NativeHost(child);
+}
+
+export class NativeHost {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly events: Event[] = [];
+  readonly lines: string[] = [];
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  stderr = "";
+  readonly #grammar = new Grammar();
+  readonly #violations: string[] = [];
+  #rest = "";
+  #watchers: (() => void)[] = [];
+  #ended = false;
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.child = child;
+    child.stdout.setEncoding("utf8");
+    child.stdout.on("data", (text: string) => this.#hear(text));
+    child.stderr.on("data", (text: Buffer) => {
+      this.stderr += text.toString();
+    });
+    child.stdin.on("error", () => {});
+    this.exited = new Promise((resolve) => {
+      child.once("close", (code, signal) => {
+        this.#ended = true;
+        this.#wake();
+        resolve({ code, signal });
+      });
+    });
+    onTestFinished(async () => {
+      if (!this.#ended) child.kill("SIGKILL");
+      await this.exited;
+      expect(this.#violations).toEqual([]);
+    });
+  }
+
+  send(...ops: Op[]): void {
+    for (const op of ops) {
+      this.#grammar.op(op);
+      this.child.stdin.write(`${JSON.stringify(op)}\n`);
+    }
+  }
+
+  raw(text: string | Buffer): void {
+    this.child.stdin.write(text);
+  }
+
+  open(config: Record<string, unknown> = {}, session = "s"): Promise<EventOf<"session.ready">> {
+    this.send({ type: "session.open", session, open: "new", config });
+    return this.next("session.ready", (event) => event.session === session);
+  }
+
+  prompt(text: string, extra: { session?: string; turn?: string; id?: string } = {}): void {
+    this.send({ type: "turn.prompt", session: "s", ...extra, parts: [{ type: "text", text }] });
+  }
+
+  allow(call: string, more: Record<string, unknown> = {}): void {
+    this.send({ type: "approval.answer", session: "s", answers: [{ call, decision: "allow", ...more }] });
+  }
+
+  deny(call: string, reason?: string): void {
+    this.send({ type: "approval.answer", session: "s", answers: [{ call, decision: "deny", ...(reason !== undefined && { reason }) }] });
+  }
+
+  /** The first event of that type that matches, heard already or yet to come. */
+  async next<T extends EventType>(type: T, matches: (event: EventOf<T>) => boolean = () => true): Promise<EventOf<T>> {
+    for (let at = 0; ; ) {
+      for (; at < this.events.length; at++) {
+        const event = this.events[at];
+        if (event !== undefined && isType(event, type) && matches(event)) return event;
+      }
+      if (this.#ended) throw new Error(`The agent ended without ${type}. It said:\n${this.lines.join("\n")}\nstderr: ${this.stderr}`);
+      await new Promise<void>((resolve) => this.#watchers.push(resolve));
+    }
+  }
+
+  /** The end of the nth turn, counted from 1. */
+  async turnEnded(nth = 1): Promise<EventOf<"turn.ended">> {
+    await this.next("turn.ended", (event) => this.ofType("turn.ended").indexOf(event) === nth - 1);
+    const ended = this.ofType("turn.ended")[nth - 1];
+    if (ended === undefined) throw new Error("unreachable");
+    return ended;
+  }
+
+  ofType<T extends EventType>(type: T): EventOf<T>[] {
+    return this.events.filter((event) => isType(event, type));
+  }
+
+  /** The whole text of the answer so far. */
+  text(): string {
+    return this.ofType("text.done")
+      .filter((event) => event.under === undefined)
+      .map((event) => event.text)
+      .join("\n");
+  }
+
+  async finish(): Promise<number | null> {
+    this.child.stdin.end();
+    const { code } = await this.exited;
+    expect(this.events.at(-1)?.type).toBe("closed");
+    expect(this.#grammar.end()).toEqual([]);
+    return code;
+  }
+
+  #hear(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) {
+      this.lines.push(line);
+      const event = v.parse(Event, JSON.parse(line));
+      this.events.push(event);
+      this.#violations.push(...this.#grammar.event(event).map((violation) => `${violation} in ${line}`));
+    }
+    this.#wake();
+  }
+
+  #wake(): void {
+    const watchers = this.#watchers;
+    this.#watchers = [];
+    for (const wake of watchers) wake();
+  }
+}
+
+function isType<T extends EventType>(event: Event, type: T): event is EventOf<T> {
+  return event.type === type;
+}
+
+/** Processes whose environment or command line holds this text. */
+export function processesWith(mark: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => [`/proc/${pid}/environ`, `/proc/${pid}/cmdline`].some((file) => read(file).includes(mark)))
+    .map(Number);
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+/** Waits until something is so, looking often; the test's own time limit ends it. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** Runs the command to its end. */
+export async function run(args: string[], options: { input?: string; cwd?: string; env?: Record<string, string> } = {}): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [PARLEY, ...args], { cwd: options.cwd ?? scratch(), env: environment(options.env) });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (text: Buffer) => {
+    stdout += text.toString();
+  });
+  child.stderr.on("data", (text: Buffer) => {
+    stderr += text.toString();
+  });
+  child.stdin.on("error", () => {});
+  child.stdin.end(options.input ?? "");
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, stdout, stderr };
+}
