@@ -30,7 +30,9 @@ function cpuByScheduler(pid) {
 
 /** In ticks, a hundredth of a second each. */
 function cpuByTicks(pid) {
-  const fields = read(`/proc/${pid}/stat`)?.replace(/^.*\) /s, "").split(" ");
+  const fields = read(`/proc/${pid}/stat`)
+    ?.replace(/^.*\) /s, "")
+    .split(" ");
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) * 10;
 }
 

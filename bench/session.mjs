@@ -37,7 +37,9 @@ export class Session {
         resolve(now());
       });
     });
-    void this.#exit.then(() => this.#wait?.fail(new Error(`${subject.name} left too early: ${this.#stderr.slice(-2000) || "without a word"}`)));
+    void this.#exit.then(() =>
+      this.#wait?.fail(new Error(`${subject.name} left too early: ${this.#stderr.slice(-2000) || "without a word"}`)),
+    );
   }
 
   get pid() {
@@ -73,7 +75,8 @@ export class Session {
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), GRACE_MS);
     const at = await this.#exit;
     clearTimeout(timer);
-    if (this.#child.signalCode === "SIGKILL") throw new Error(`${this.#subject.name} did not leave within ${GRACE_MS} ms of the end of its input`);
+    if (this.#child.signalCode === "SIGKILL")
+      throw new Error(`${this.#subject.name} did not leave within ${GRACE_MS} ms of the end of its input`);
     return at;
   }
 
@@ -86,7 +89,10 @@ export class Session {
   records() {
     const text = Buffer.concat(this.#chunks.map(({ chunk }) => chunk)).toString();
     this.#chunks = [];
-    return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+    return text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line));
   }
 
   #until(mark) {
@@ -96,7 +102,10 @@ export class Session {
         this.#wait = undefined;
         done(value);
       };
-      const timer = setTimeout(() => settle(reject, new Error(`${this.#subject.name} did not say ${mark} within ${PATIENCE_MS} ms`)), PATIENCE_MS);
+      const timer = setTimeout(
+        () => settle(reject, new Error(`${this.#subject.name} did not say ${mark} within ${PATIENCE_MS} ms`)),
+        PATIENCE_MS,
+      );
       this.#wait = { mark, seen: false, tail: Buffer.alloc(0), done: (at) => settle(resolve, at), fail: (error) => settle(reject, error) };
     });
   }

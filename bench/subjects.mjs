@@ -68,7 +68,8 @@ function parleyTurn(records) {
         step(calls, record.call, "requested", "started");
         break;
       case "tool.ended":
-        if (record.status !== "ok") throw new Error(`Parley's ${calls.get(record.call)?.name} ended as ${record.status}: ${JSON.stringify(record.output)}`);
+        if (record.status !== "ok")
+          throw new Error(`Parley's ${calls.get(record.call)?.name} ended as ${record.status}: ${JSON.stringify(record.output)}`);
         step(calls, record.call, "started", "ended");
         turn.tools.push({ name: calls.get(record.call).name, output: record.output.map(({ text }) => text).join("") });
         break;

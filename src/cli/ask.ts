@@ -28,5 +28,8 @@ function read(call: string, reply: string): Answer {
 }
 
 function prefixed(mark: string, text: string): string {
-  return text.split("\n").map((line) => `${mark}${line}`).join("\n");
+  return text
+    .split("\n")
+    .map((line) => `${mark}${line}`)
+    .join("\n");
 }

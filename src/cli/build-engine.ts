@@ -22,9 +22,34 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
 }
 
 function sessionDefaults(settings: Loaded["settings"]): SessionConfig {
-  const { provider, model, maxTokens, maxTurns, system, appendSystem, mode, approveTools, rules, allowedTools, disallowedTools, thinking, limits } = settings;
+  const {
+    provider,
+    model,
+    maxTokens,
+    maxTurns,
+    system,
+    appendSystem,
+    mode,
+    approveTools,
+    rules,
+    allowedTools,
+    disallowedTools,
+    thinking,
+    limits,
+  } = settings;
   const config = {
-    provider, model, maxTokens, maxTurns, system, appendSystem, mode, approveTools, rules, allowedTools, disallowedTools, thinking,
+    provider,
+    model,
+    maxTokens,
+    maxTurns,
+    system,
+    appendSystem,
+    mode,
+    approveTools,
+    rules,
+    allowedTools,
+    disallowedTools,
+    thinking,
     contextLimit: limits.contextTokens,
     answerSeconds: limits.approvalSeconds,
   };

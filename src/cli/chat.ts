@@ -20,7 +20,9 @@ export async function runChat(loaded: Loaded, env: Env, first: string | undefine
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => terminal.close());
   try {
     const session = await openSession(agent);
-    screen.line(`parley · ${session.ready.config?.provider ?? ""} ${session.ready.config?.model ?? ""} · ${loaded.settings.workspace} · /quit leaves`);
+    screen.line(
+      `parley · ${session.ready.config?.provider ?? ""} ${session.ready.config?.model ?? ""} · ${loaded.settings.workspace} · /quit leaves`,
+    );
     for (let prompt = first; ; prompt = undefined) {
       const line = prompt ?? (await terminal.question("\n> ", { signal: leave.signal }).catch(() => "/quit"));
       if (line.trim() === "/quit" || leave.signal.aborted) return 0;

@@ -23,7 +23,8 @@ export const COMMANDS: readonly Command[] = [
     name: "",
     usage: "parley [PROMPT] [flags]",
     summary: "A coding agent for the terminal, and for any program that hosts agents.",
-    details: "With -p, or when stdin is not a terminal: runs one prompt, prints the answer and exits. Without a key the offline rehearsal model answers.",
+    details:
+      "With -p, or when stdin is not a terminal: runs one prompt, prints the answer and exits. Without a key the offline rehearsal model answers.",
     positionals: 1,
     flags: [
       { name: "print", short: "p", value: "PROMPT", help: "run one prompt, print the answer, exit (without PROMPT: read it from stdin)" },
@@ -61,6 +62,7 @@ export const COMMANDS: readonly Command[] = [
     async run(parsed) {
       const loaded = await load(parsed);
       const { showConfig } = await import("./show-config.js");
+      for (const warning of loaded.warnings) process.stderr.write(`parley: ${warning}\n`);
       return print(showConfig(loaded, given(parsed, "json") ? "json" : "text"));
     },
   },
@@ -73,6 +75,17 @@ export const COMMANDS: readonly Command[] = [
     async run(parsed) {
       const { doctor } = await import("./run-doctor.js");
       return doctor(() => load(parsed));
+    },
+  },
+  {
+    name: "trust",
+    usage: "parley trust [DIR]",
+    summary: "Marks a workspace as trusted: its own configuration counts from then on.",
+    positionals: 1,
+    flags: [],
+    async run({ positionals: [dir = "."] }) {
+      const { trustWorkspace } = await import("./trust-workspace.js");
+      return print(await trustWorkspace(dir, process.env, process.cwd()));
     },
   },
   {

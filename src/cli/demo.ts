@@ -32,7 +32,8 @@ export async function runDemo(): Promise<number> {
   const scratch = await mkdtemp(join(tmpdir(), "parley-demo-"));
   for (const [name, content] of Object.entries(FILES)) await writeFile(join(scratch, name), content);
   const screen = new Screen({ answer: process.stdout, aside: process.stdout, colour: wantsColour(process.stdout, process.env) });
-  const terminal = process.stdin.isTTY && process.stdout.isTTY ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
+  const terminal =
+    process.stdin.isTTY && process.stdout.isTTY ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
   // The user's own configuration stays out of it: the demo is the same for everybody.
   const env = { ...process.env, PARLEY_HOME: join(scratch, ".parley-home") };
   const loaded = await loadSettings({ flags: { provider: "rehearsal", workspace: scratch }, env, cwd: scratch });
@@ -52,7 +53,11 @@ export async function runDemo(): Promise<number> {
   }
 }
 
-async function watch(session: HostSession, terminal: Interface | undefined, screen: Screen): Promise<{ end?: EventOf<"turn.ended">; diffs: PartOf<"diff">[] }> {
+async function watch(
+  session: HostSession,
+  terminal: Interface | undefined,
+  screen: Screen,
+): Promise<{ end?: EventOf<"turn.ended">; diffs: PartOf<"diff">[] }> {
   const diffs: PartOf<"diff">[] = [];
   for await (const event of session.prompt(PROMPT)) {
     screen.show(event);
@@ -63,7 +68,12 @@ async function watch(session: HostSession, terminal: Interface | undefined, scre
   return { diffs };
 }
 
-async function answer(session: HostSession, event: EventOf<"approval.requested">, terminal: Interface | undefined, screen: Screen): Promise<void> {
+async function answer(
+  session: HostSession,
+  event: EventOf<"approval.requested">,
+  terminal: Interface | undefined,
+  screen: Screen,
+): Promise<void> {
   if (terminal !== undefined) return session.answer(await askForApproval(event, terminal, screen));
   for (const call of event.calls) screen.line(`? ${call.title ?? call.name}: approved by itself, since there is no terminal to ask`);
   return session.answer(event.calls.map((call) => ({ call: call.id, decision: "allow" })));

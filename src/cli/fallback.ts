@@ -2,10 +2,14 @@
 import type { SessionConfig } from "../core/config.js";
 import { chooseProvider, type Loaded } from "../engine/config.js";
 
-export function rehearsalFallback({ settings }: Loaded, env: Record<string, string | undefined>): { config: SessionConfig; notice?: string } {
+export function rehearsalFallback(
+  { settings }: Loaded,
+  env: Record<string, string | undefined>,
+): { config: SessionConfig; notice?: string } {
   if (chooseProvider(settings, env) !== undefined) return { config: {} };
   return {
     config: { provider: "rehearsal" },
-    notice: "No key was found, so the offline rehearsal model answers. Set ANTHROPIC_API_KEY or OPENAI_API_KEY for a real one, or see 'parley doctor'.",
+    notice:
+      "No key was found, so the offline rehearsal model answers. Set ANTHROPIC_API_KEY or OPENAI_API_KEY for a real one, or see 'parley doctor'.",
   };
 }

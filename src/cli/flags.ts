@@ -59,7 +59,8 @@ export function parseFlags(argv: readonly string[], table: readonly Flag[]): Par
     const flag = table.find(({ name, alias }) => name === token.name || alias === token.name);
     if (flag === undefined) throw unknownFlag(token.rawName, table);
     if (flag.value === undefined && token.value !== undefined) throw usage(`${token.rawName} takes no value, but got '${token.value}'`);
-    if (flag.value !== undefined && token.value === undefined) throw usage(`${token.rawName} needs a value: ${token.rawName} ${flag.value}`);
+    if (flag.value !== undefined && token.value === undefined)
+      throw usage(`${token.rawName} needs a value: ${token.rawName} ${flag.value}`);
     values.set(flag.name, [...(values.get(flag.name) ?? []), token.value ?? true]);
   }
   return { values, positionals };
@@ -108,7 +109,10 @@ function count(parsed: Parsed, name: string): number | undefined {
 /** Comma-separated, and repeated; commas inside parentheses belong to a pattern. */
 function list(parsed: Parsed, name: string): string[] | undefined {
   const values = parsed.values.get(name)?.filter((value) => value !== true);
-  return values?.flatMap((value) => value.split(/,(?![^(]*\))/)).map((item) => item.trim()).filter((item) => item !== "");
+  return values
+    ?.flatMap((value) => value.split(/,(?![^(]*\))/))
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
 }
 
 function unknownFlag(rawName: string, table: readonly Flag[]): ParleyError {

@@ -13,7 +13,8 @@ async function main(argv: readonly string[]): Promise<number> {
   const parsed = parseFlags(prepared(command, named === undefined ? argv : argv.slice(1)), [...command.flags, ...COMMON_FLAGS]);
   if (given(parsed, "help")) return say(await help(command));
   if (given(parsed, "version")) return say(`parley ${VERSION}\n`);
-  if (parsed.positionals.length > command.positionals) throw usage(`Unexpected argument '${parsed.positionals[command.positionals] ?? ""}' (see --help)`);
+  if (parsed.positionals.length > command.positionals)
+    throw usage(`Unexpected argument '${parsed.positionals[command.positionals] ?? ""}' (see --help)`);
   return command.run(parsed);
 }
 

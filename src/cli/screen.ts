@@ -75,7 +75,8 @@ export class Screen {
   #part(part: Part, failed: boolean): void {
     if (part.type === "diff") return this.diff(part.patch);
     if (part.type === "todo") {
-      for (const item of part.items) this.line(`  ${item.status === "completed" ? "☑" : item.status === "in_progress" ? "◐" : "☐"} ${item.text}`);
+      for (const item of part.items)
+        this.line(`  ${item.status === "completed" ? "☑" : item.status === "in_progress" ? "◐" : "☐"} ${item.text}`);
       return;
     }
     if (part.type !== "text" && part.type !== "terminal") return;

@@ -56,17 +56,7 @@ const ResourcePart = v.looseObject({
 
 const JsonPart = v.looseObject({ type: v.literal("json"), data: v.unknown() });
 
-export const Part = v.variant("type", [
-  TextPart,
-  ImagePart,
-  FilePart,
-  DiffPart,
-  TodoPart,
-  PlanPart,
-  TerminalPart,
-  ResourcePart,
-  JsonPart,
-]);
+export const Part = v.variant("type", [TextPart, ImagePart, FilePart, DiffPart, TodoPart, PlanPart, TerminalPart, ResourcePart, JsonPart]);
 export type Part = Known<v.InferOutput<typeof Part>>;
 export type PartOf<T extends Part["type"]> = Extract<Part, { type: T }>;
 
@@ -76,7 +66,10 @@ export function textPart(text: string): PartOf<"text"> {
 
 /** The plain words of some content, for wires and models that take only text. */
 export function plainText(parts: readonly Part[]): string {
-  return parts.map(partText).filter((text) => text !== "").join("\n");
+  return parts
+    .map(partText)
+    .filter((text) => text !== "")
+    .join("\n");
 }
 
 function partText(part: Part): string {

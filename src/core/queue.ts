@@ -15,13 +15,16 @@ interface Entry<T> {
 export class Queue<T> implements AsyncIterable<T> {
   readonly #limit: number;
   readonly #weigh: (item: T) => number;
-  #entries: Entry<T>[] = [];
+  /** Read ones are taken out at once, so that nothing keeps them alive. */
+  #entries: (Entry<T> | undefined)[] = [];
   #head = 0;
   #weight = 0;
   #control = 0;
   #ended = false;
   #reader: ((result: IteratorResult<T, undefined>) => void) | undefined;
+  /** Producers that wait for the bound, and those that wait for the bound of control. */
   #room: (() => void)[] = [];
+  #controlRoom: (() => void)[] = [];
 
   constructor(limit: number, weigh: (item: T) => number) {
     this.#limit = limit;
@@ -31,25 +34,26 @@ export class Queue<T> implements AsyncIterable<T> {
   /** Undefined: there is room for more. A promise: wait for it before the next push. */
   push(item: T): Promise<void> | undefined {
     this.#take(item, this.#weigh(item), false);
-    return this.#weight > this.#limit ? this.#untilRoom() : undefined;
+    return this.#weight > this.#limit && !this.#ended ? until(this.#room) : undefined;
   }
 
   /** For replies to control: they pass the bound, so that an interrupt or a ping is answered behind a full queue. */
   pushControl(item: T): Promise<void> | undefined {
     this.#take(item, 0, true);
-    return this.#control > CONTROL_LIMIT ? this.#untilRoom() : undefined;
+    return this.#control > CONTROL_LIMIT && !this.#ended ? until(this.#controlRoom) : undefined;
   }
 
   /** Whether an unread control item like this waits while the control bound is passed: then an equal one says nothing new. */
   holdsControl(same: (item: T) => boolean): boolean {
     if (this.#control < CONTROL_LIMIT) return false;
-    return this.#entries.some((entry, index) => index >= this.#head && entry.control && same(entry.item));
+    return this.#entries.some((entry) => entry?.control === true && same(entry.item));
   }
 
   /** No more items; the reader gets what is left and then the end. */
   end(): void {
     this.#ended = true;
-    this.#wake();
+    wake(this.#room);
+    wake(this.#controlRoom);
     this.#reader?.({ done: true, value: undefined });
     this.#reader = undefined;
   }
@@ -83,7 +87,7 @@ export class Queue<T> implements AsyncIterable<T> {
         this.#reader = resolve;
       });
     }
-    this.#head++;
+    this.#entries[this.#head++] = undefined;
     this.#weight -= entry.weight;
     if (entry.control) this.#control--;
     if (this.#head === this.#entries.length) {
@@ -93,20 +97,18 @@ export class Queue<T> implements AsyncIterable<T> {
       this.#entries = this.#entries.slice(this.#head);
       this.#head = 0;
     }
-    if (this.#weight <= this.#limit && this.#control <= CONTROL_LIMIT) this.#wake();
+    if (this.#weight <= this.#limit) wake(this.#room);
+    if (this.#control <= CONTROL_LIMIT) wake(this.#controlRoom);
     return Promise.resolve({ done: false, value: entry.item });
   }
+}
 
-  #untilRoom(): Promise<void> {
-    return new Promise((resolve) => this.#room.push(resolve));
-  }
+function until(room: (() => void)[]): Promise<void> {
+  return new Promise((resolve) => room.push(resolve));
+}
 
-  #wake(): void {
-    if (this.#room.length === 0) return;
-    const waiting = this.#room;
-    this.#room = [];
-    for (const resolve of waiting) resolve();
-  }
+function wake(room: (() => void)[]): void {
+  for (const resolve of room.splice(0)) resolve();
 }
 
 /** About how many bytes a value would take on a wire; exact enough to bound memory. */

@@ -111,7 +111,7 @@ export class PendingApprovals {
 
   /** Nothing that waits now will run. */
   void(reason: string): void {
-    for (const call of [...this.#pending.keys()]) this.#settle(denial(call, reason));
+    for (const call of this.#pending.keys()) this.#settle(denial(call, reason));
   }
 
   /** The host can no longer answer: what waits is denied, and so is what would ask from now on. */

@@ -46,8 +46,10 @@ export async function runCalls(run: Run, calls: readonly ModelCall[]): Promise<C
 
 async function prepare(run: Run, call: ModelCall): Promise<Prepared | Refused> {
   const tool = run.tools.get(call.name);
-  if (tool === undefined) return { kind: "refused", call, why: `Unknown tool: ${call.name}. There are: ${[...run.tools.keys()].join(", ")}` };
-  if (call.raw !== undefined) return { kind: "refused", call, why: `The arguments of ${call.name} are not a JSON object: ${capText(call.raw, 200)}` };
+  if (tool === undefined)
+    return { kind: "refused", call, why: `Unknown tool: ${call.name}. There are: ${[...run.tools.keys()].join(", ")}` };
+  if (call.raw !== undefined)
+    return { kind: "refused", call, why: `The arguments of ${call.name} are not a JSON object: ${capText(call.raw, 200)}` };
   const problem = tool.problem(call.args);
   if (problem !== undefined) return { kind: "refused", call, why: `Invalid arguments for ${call.name}: ${problem}` };
   try {
@@ -114,7 +116,8 @@ async function settle(run: Run, item: Prepared, answer: Promise<Answer> | undefi
     await untilAborted(run.signal, line.turn);
     return await execute(run, item, permit);
   } catch (error) {
-    if (error instanceof Interrupted) return { status: "cancelled", parts: [{ type: "text", text: "Interrupted by the user" }], reason: "interrupted" };
+    if (error instanceof Interrupted)
+      return { status: "cancelled", parts: [{ type: "text", text: "Interrupted by the user" }], reason: "interrupted" };
     return failure(messageOf(error));
   } finally {
     line.leave();
@@ -138,7 +141,8 @@ async function permission(run: Run, item: Prepared, answer: Promise<Answer> | un
   permissions.grant(given, item.judged);
   if (given.args === undefined) return asked;
   const problem = item.tool.problem(given.args);
-  if (problem !== undefined) throw new ParleyError({ code: "tool", message: `The host changed the arguments of ${item.tool.name} to invalid ones: ${problem}` });
+  if (problem !== undefined)
+    throw new ParleyError({ code: "tool", message: `The host changed the arguments of ${item.tool.name} to invalid ones: ${problem}` });
   const judged = await judgedCall(run, item.tool, given.args);
   const forbidden = await permissions.forbids(judged);
   return forbidden === undefined ? { args: given.args, changed: true, outside: judged.outside !== undefined } : { denied: forbidden };
@@ -160,7 +164,9 @@ async function execute(run: Run, item: Prepared, permit: Permit): Promise<Ended>
 }
 
 function capped(result: ToolResult, chars: number): Part[] {
-  return result.parts.map((part) => (part.type === "text" || part.type === "terminal" ? { ...part, text: capText(part.text, chars) } : part));
+  return result.parts.map((part) =>
+    part.type === "text" || part.type === "terminal" ? { ...part, text: capText(part.text, chars) } : part,
+  );
 }
 
 function failure(why: string): Ended {
@@ -219,7 +225,8 @@ class CallContext implements ToolContext {
 
   /** Lets go of what was held back for redaction. */
   close(): void {
-    for (const [channel, stream] of this.#redact) this.#say(stream.flush(), channel === "stderr" || channel === "stdout" ? channel : undefined);
+    for (const [channel, stream] of this.#redact)
+      this.#say(stream.flush(), channel === "stderr" || channel === "stdout" ? channel : undefined);
     this.#open = false;
   }
 

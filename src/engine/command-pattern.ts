@@ -54,7 +54,8 @@ export function commandSubject(line: string, analysis: ShellAnalysis): Subject<C
       if (!analysis.parsed) return { hit: "maybe", why: `the command could not be parsed: ${analysis.why}` };
       const hits = analysis.commands.map((command) => pattern.hits(command));
       if (hits.includes("yes")) return { hit: "yes" };
-      if (hits.includes("maybe")) return { hit: "maybe", why: "whether the rule applies depends on a value that is only known when it runs" };
+      if (hits.includes("maybe"))
+        return { hit: "maybe", why: "whether the rule applies depends on a value that is only known when it runs" };
       return { hit: "no" };
     },
     cover(patterns) {
@@ -82,7 +83,12 @@ function squeeze(text: string): string {
 
 function spellings({ name, args, text }: ShellCommand): string[][] {
   if (name === "") return [[text]];
-  return name.includes("/") ? [[name, ...args], [baseName(name), ...args]] : [[name, ...args]];
+  return name.includes("/")
+    ? [
+        [name, ...args],
+        [baseName(name), ...args],
+      ]
+    : [[name, ...args]];
 }
 
 function foundIn(words: readonly string[], command: ShellCommand, finding: readonly Wildcard[], flagged: FlagPattern | undefined): Hit {

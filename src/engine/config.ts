@@ -71,10 +71,10 @@ const DEFAULTS = {
   "limits.outputChars": 50_000,
 } satisfies Singles;
 
-/** Throws a `config` fault that lists every problem found. */
+/** Throws a fault that lists every problem found: `usage` for flags, `config` for the rest. */
 export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; env: Env; cwd: string }): Promise<Loaded> {
   const { flags, problems } = checkFlags(given);
-  if (problems.length > 0) throw configError(problems);
+  if (problems.length > 0) throw configError(problems, "usage");
   const home = homeOf(env, cwd);
   const workspace = resolve(cwd, flags.workspace ?? "");
   const realWorkspace = await realFolder(workspace);
@@ -219,11 +219,11 @@ function joined<T>(
   return items.map(({ item }) => item);
 }
 
-function configError(problems: readonly string[]): ParleyError {
+function configError(problems: readonly string[], code: "config" | "usage" = "config"): ParleyError {
   const [only] = problems;
   const message =
     problems.length === 1 && only !== undefined
       ? only
       : `The configuration has ${problems.length} problems:\n${problems.map((problem) => `  ${problem}`).join("\n")}`;
-  return new ParleyError({ code: "config", message, retryable: false });
+  return new ParleyError({ code, message, retryable: false });
 }

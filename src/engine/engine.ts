@@ -10,6 +10,7 @@ import { Redactor } from "../core/redact.js";
 import { secretValues, toolEnvironment } from "./environment.js";
 import { localWorkspace } from "./local-workspace.js";
 import type { Model } from "./models/model.js";
+import { openModel, type ProviderOverride } from "./models/open.js";
 import { Session } from "./session.js";
 import { builtinTools } from "./tools/index.js";
 
@@ -17,23 +18,18 @@ import { builtinTools } from "./tools/index.js";
 const EVENT_BYTES = 4 * 1024 * 1024;
 const OUTPUT_CHARS = 50_000;
 
-/** A provider's address as the host set it. */
-export interface ProviderOverride {
-  baseUrl: string | null;
-  model?: string;
-}
-
 export interface EngineOptions {
   /** What a session gets unless its opener says otherwise; `cwd` is its workspace. */
   defaults: SessionConfig & { cwd: string };
-  /** Throws a `config` fault that names what is missing (a key, a script). */
-  openModel(config: SessionConfig, override: ProviderOverride | undefined): Promise<Model>;
+  /** Throws a `config` fault that names what is missing (a key, a script). By default every provider that we know, keys from `env`. */
+  openModel?(config: SessionConfig, override: ProviderOverride | undefined): Promise<Model>;
   /** Our own environment: tools get it without its secrets, and its secrets are redacted everywhere. */
   env: Record<string, string | undefined>;
   /** Secrets that the environment does not hold. */
   secrets?: readonly string[];
   outputChars?: number;
-  version: string;
+  /** Told to the host in `session.ready`. */
+  version?: string;
 }
 
 export function createEngine(options: EngineOptions): Agent {
@@ -43,6 +39,7 @@ export function createEngine(options: EngineOptions): Agent {
   const opening = new Map<string, Promise<void>>();
   const providers = new Map<string, ProviderOverride>();
   const redactor = new Redactor([...secretValues(options.env), ...(options.secrets ?? [])]);
+  const modelOf = options.openModel ?? ((config, override) => openModel(config, override, { env: options.env, providers: {}, chosen: undefined }));
   let seq = 0;
   let leaving: Promise<void> | undefined;
 
@@ -64,7 +61,9 @@ export function createEngine(options: EngineOptions): Agent {
       case "session.close":
         return closeSession(op);
       case "session.list":
-        return reply(op, "ok", { sessions: [...sessions.values()].map(({ handle, config }) => ({ session: handle, sessionId: handle, config })) });
+        return reply(op, "ok", {
+          sessions: [...sessions.values()].map(({ handle, config }) => ({ session: handle, sessionId: handle, config })),
+        });
       case "provider.set":
         if (op.baseUrl === null && op.model === undefined) providers.delete(op.name);
         else providers.set(op.name, { baseUrl: op.baseUrl, ...(op.model !== undefined && { model: op.model }) });
@@ -87,7 +86,11 @@ export function createEngine(options: EngineOptions): Agent {
     await opening.get(op.session ?? "");
     const session = find(op);
     if (session !== undefined) return session.take(op);
-    refuse(op, { code: "session", message: op.session === undefined ? "There is no session; open one first" : `There is no session '${op.session}'`, retryable: false });
+    refuse(op, {
+      code: "session",
+      message: op.session === undefined ? "There is no session; open one first" : `There is no session '${op.session}'`,
+      retryable: false,
+    });
   }
 
   /** An op without a session means the only one there is. */
@@ -98,7 +101,8 @@ export function createEngine(options: EngineOptions): Agent {
 
   async function open(op: OpOf<"session.open">): Promise<void> {
     if (leaving !== undefined) return refuse(op, { code: "session", message: "The agent is shutting down", retryable: false });
-    if (op.open !== "new") return refuse(op, { code: "session", message: `No stored session '${op.sessionId ?? op.session}'`, retryable: false });
+    if (op.open !== "new")
+      return refuse(op, { code: "session", message: `No stored session '${op.sessionId ?? op.session}'`, retryable: false });
     if (sessions.has(op.session) || opening.has(op.session)) {
       return refuse(op, { code: "session", message: `There is a session '${op.session}' already`, retryable: false });
     }
@@ -117,7 +121,7 @@ export function createEngine(options: EngineOptions): Agent {
         tools: builtinTools,
         redactor,
         outputChars: options.outputChars ?? OUTPUT_CHARS,
-        openModel: (wanted) => options.openModel(wanted, providers.get(wanted.provider ?? "")),
+        openModel: (wanted) => modelOf(wanted, providers.get(wanted.provider ?? "")),
         emit,
       });
       sessions.set(op.session, session);
@@ -126,7 +130,7 @@ export function createEngine(options: EngineOptions): Agent {
         session: op.session,
         sessionId: op.session,
         parent: op.id,
-        version: options.version,
+        ...(options.version !== undefined && { version: options.version }),
         ...(op.name !== undefined && { name: op.name }),
         config: session.config,
         capabilities: { modes: ["default", "auto_edit", "plan", "yolo"], approvals: true, steering: true },
@@ -159,11 +163,25 @@ export function createEngine(options: EngineOptions): Agent {
   }
 
   function reply(op: Op, status: "ok" | "noop", data?: unknown): void {
-    void emit({ type: "reply", to: op.type, status, parent: op.id, ...(op.session !== undefined && { session: op.session }), ...(data !== undefined && { data }) });
+    void emit({
+      type: "reply",
+      to: op.type,
+      status,
+      parent: op.id,
+      ...(op.session !== undefined && { session: op.session }),
+      ...(data !== undefined && { data }),
+    });
   }
 
   function refuse(op: Op, fault: Fault): void {
-    void emit({ type: "reply", to: op.type, status: "error", fault: redactor.value(fault), parent: op.id, ...(op.session !== undefined && { session: op.session }) });
+    void emit({
+      type: "reply",
+      to: op.type,
+      status: "error",
+      fault: redactor.value(fault),
+      parent: op.id,
+      ...(op.session !== undefined && { session: op.session }),
+    });
   }
 
   /** Who makes an event stamps it. */

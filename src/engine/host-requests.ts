@@ -45,6 +45,6 @@ export class HostRequests {
 
   close(reason: string): void {
     this.#closed = reason;
-    for (const settle of [...this.#pending.values()]) settle({ ok: false, data: { message: reason } }, reason);
+    for (const settle of this.#pending.values()) settle({ ok: false, data: { message: reason } }, reason);
   }
 }

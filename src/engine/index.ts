@@ -1,3 +1,4 @@
 /** `agent-parley/engine`: the coding agent itself. */
-export { createEngine, type EngineOptions, type ProviderOverride } from "./engine.js";
+export { createEngine, type EngineOptions } from "./engine.js";
+export type { ProviderOverride } from "./models/open.js";
 export type { Model, ModelPart, ModelRequest, Message, ToolSpec } from "./models/model.js";

@@ -18,7 +18,7 @@ export class Locks {
     const left = new Promise<void>((resolve) => {
       leave = resolve;
     });
-    const before = paths.map((path) => this.#files.get(path));
+    const before = paths.flatMap((path) => this.#files.get(path) ?? []);
     for (const path of paths) this.#files.set(path, left);
     void left.then(() => {
       for (const path of paths) if (this.#files.get(path) === left) this.#files.delete(path);

@@ -80,8 +80,12 @@ async function judge(call: JudgedCall, rules: readonly CompiledRule[]): Promise<
   const sure = found.find(({ hit }) => hit === "yes");
   if (sure?.rule.effect === "deny") return { decision: "deny", rule: sure.rule.text };
   const possible = sure ?? found.find(({ hit }) => hit === "maybe");
-  if (possible !== undefined) return { decision: "ask", rule: possible.rule.text, ...(possible.why !== undefined && { why: possible.why }) };
-  return allowed(own.filter(({ effect }) => effect === "allow"), subjects);
+  if (possible !== undefined)
+    return { decision: "ask", rule: possible.rule.text, ...(possible.why !== undefined && { why: possible.why }) };
+  return allowed(
+    own.filter(({ effect }) => effect === "allow"),
+    subjects,
+  );
 }
 
 function allowed(rules: readonly CompiledRule[], subjects: Subjects): Verdict {
@@ -166,7 +170,8 @@ const KINDS: Record<string, Pattern["kind"]> = {
 };
 
 async function compileRule(rule: Rule): Promise<CompiledRule> {
-  const { effect, text } = "deny" in rule ? effectOf("deny", rule.deny) : "ask" in rule ? effectOf("ask", rule.ask) : effectOf("allow", rule.allow);
+  const { effect, text } =
+    "deny" in rule ? effectOf("deny", rule.deny) : "ask" in rule ? effectOf("ask", rule.ask) : effectOf("allow", rule.allow);
   const { tool, pattern } = parseRule(text);
   const name = wildcard(tool);
   const concerns = (call: JudgedCall): boolean => (CATEGORIES.includes(tool) ? call.category === tool : name.matches(call.tool));

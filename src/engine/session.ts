@@ -146,7 +146,12 @@ export class Session {
     for (const answer of op.answers) {
       const taken = this.#state.approvals.answer(answer);
       if (taken === "unknown") {
-        this.#refuse(op, { code: "protocol", message: `No approval was asked for call '${answer.call}'`, retryable: false, param: answer.call });
+        this.#refuse(op, {
+          code: "protocol",
+          message: `No approval was asked for call '${answer.call}'`,
+          retryable: false,
+          param: answer.call,
+        });
       } else if (taken === "settled") {
         this.#reply(op, "noop", { call: answer.call });
       }
@@ -157,7 +162,12 @@ export class Session {
   async #configure(op: OpOf<"session.configure">): Promise<void> {
     const { patch } = op;
     if (patch.cwd !== undefined && patch.cwd !== this.config.cwd) {
-      return this.#refuse(op, { code: "config", message: "The folder of a session cannot change; open another session", retryable: false, param: "cwd" });
+      return this.#refuse(op, {
+        code: "config",
+        message: "The folder of a session cannot change; open another session",
+        retryable: false,
+        param: "cwd",
+      });
     }
     const next = { ...this.config, ...patch };
     if (patch.model !== undefined && patch.provider === undefined) delete next.provider;

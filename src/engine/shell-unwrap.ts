@@ -53,8 +53,10 @@ export function baseName(path: string): string {
 // Programs that run the rest of their arguments
 
 const LOOSE = new Set(
-  ("busybox toybox bwrap chroot chrt caffeinate dbus-run-session entr fakeroot firejail flock gosu ionice ltrace nsenter numactl parallel " +
-    "pkexec prlimit proot rlwrap runuser script setarch start-stop-daemon strace su su-exec systemd-run taskset unbuffer unshare xvfb-run").split(" "),
+  (
+    "busybox toybox bwrap chroot chrt caffeinate dbus-run-session entr fakeroot firejail flock gosu ionice ltrace nsenter numactl parallel " +
+    "pkexec prlimit proot rlwrap runuser script setarch start-stop-daemon strace su su-exec systemd-run taskset unbuffer unshare xvfb-run"
+  ).split(" "),
 );
 
 function wrapped(words: Words, name: string): Inner[] {

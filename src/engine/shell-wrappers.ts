@@ -65,7 +65,7 @@ export function innerCommand(words: Words, name: string): { inner: Words; option
   const { operands = 0, assignments: assigning = false, ...options } = WRAPPERS[name] ?? {};
   let at = 1;
   let assignments = false;
-  for (let ended = false; !ended && at < words.length; ) {
+  for (let ended = false; !ended && at < words.length;) {
     const value = sure(words, at, name);
     if (assigning && /^\w+=/.test(value)) {
       assignments = true;

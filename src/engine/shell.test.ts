@@ -44,14 +44,17 @@ describe("wrappers are listed with what they run", () => {
   test.each<[string, string[]]>([
     ["bash -c 'rm x; ls'", ["bash -c rm x; ls", "rm x", "ls"]],
     ["/bin/sh -ec 'rm x' _ y", ["/bin/sh -ec rm x _ y", "rm x"]],
-    ["bash --norc -o pipefail -xc 'bash -c \"rm x\"'", ["bash --norc -o pipefail -xc bash -c \"rm x\"", 'bash -c rm x', "rm x"]],
+    ["bash --norc -o pipefail -xc 'bash -c \"rm x\"'", ['bash --norc -o pipefail -xc bash -c "rm x"', "bash -c rm x", "rm x"]],
     ["bash build.sh now", ["bash build.sh now"]],
     ["env -i A=1 B=2 rm x", ["env -i A=1 B=2 rm x", "rm x"]],
     ["env - rm x", ["env - rm x", "rm x"]],
     ["env -u A --chdir=/ -- rm x", ["env -u A --chdir=/ -- rm x", "rm x"]],
     ["sudo -u root A=1 rm x", ["sudo -u root A=1 rm x", "rm x"]],
     ["sudo -nu root -- rm x", ["sudo -nu root -- rm x", "rm x"]],
-    ["sudo env nice -n 5 nohup rm x", ["sudo env nice -n 5 nohup rm x", "env nice -n 5 nohup rm x", "nice -n 5 nohup rm x", "nohup rm x", "rm x"]],
+    [
+      "sudo env nice -n 5 nohup rm x",
+      ["sudo env nice -n 5 nohup rm x", "env nice -n 5 nohup rm x", "nice -n 5 nohup rm x", "nohup rm x", "rm x"],
+    ],
     ["timeout -k 5 --signal=KILL 10 rm x", ["timeout -k 5 --signal=KILL 10 rm x", "rm x"]],
     ["nice -19 rm x", ["nice -19 rm x", "rm x"]],
     ["stdbuf -oL rm x", ["stdbuf -oL rm x", "rm x"]],
@@ -77,14 +80,72 @@ describe("wrappers are listed with what they run", () => {
 
 describe("what cannot be told is not parsed", () => {
   test.each([
-    "echo 'a", 'echo "a', "echo $(", "echo `a", "(a", "a)", "if a; then b", "a &&", "echo ${x", "cat <<E\nbody", "a\0b", "x".repeat(65_537),
-    "$x", "$(a) b", "`a` b", "${x} y", "${x@P}", "echo ${x@P}", "r? x", "/bin/r* x", "{rm,-rf,x}", '"$@"', "r$x y", '$"rm" x',
-    'bash -c "$x"', "bash -c $(a)", "bash $x", "bash", "echo a | sh", "bash -s < a", "bash <<< 'rm x'", "bash <(a)", "sh /dev/stdin",
-    ". <(a)", ". /dev/stdin", "eval $x", 'eval "rm $x"', "env $x rm", "sudo $x", "xargs sh -c", "xargs env", "xargs -I{} {} x",
-    "xargs -I{} sh -c 'rm {}'", "find . $x", "find . -exec {} \\;", "trap \"$x\" EXIT", "alias $x", "env -S 'rm x'", "watch $x", "su",
-    "x='$(rm y)'; ((x))", "PS4='$(rm x)'; set -x", "for x in 'a[$(rm y)]'; do ((x)); done", "read x <<< 'a[$(rm y)]'; ((x))",
-    "[[ -v 'a[$(rm x)]' ]]", "let 'a[$(rm x)]=1'", "unset 'a[$(rm x)]'", "echo @(a|b)", "mapfile -C 'rm x' a", "compgen -W '$(rm x)'",
-    "a() ".repeat(3), "sudo ".repeat(400) + "a", "$(".repeat(400), "su ".repeat(5000), "$[".repeat(30_000), "{a,".repeat(20_000),
+    "echo 'a",
+    'echo "a',
+    "echo $(",
+    "echo `a",
+    "(a",
+    "a)",
+    "if a; then b",
+    "a &&",
+    "echo ${x",
+    "cat <<E\nbody",
+    "a\0b",
+    "x".repeat(65_537),
+    "$x",
+    "$(a) b",
+    "`a` b",
+    "${x} y",
+    "${x@P}",
+    "echo ${x@P}",
+    "r? x",
+    "/bin/r* x",
+    "{rm,-rf,x}",
+    '"$@"',
+    "r$x y",
+    '$"rm" x',
+    'bash -c "$x"',
+    "bash -c $(a)",
+    "bash $x",
+    "bash",
+    "echo a | sh",
+    "bash -s < a",
+    "bash <<< 'rm x'",
+    "bash <(a)",
+    "sh /dev/stdin",
+    ". <(a)",
+    ". /dev/stdin",
+    "eval $x",
+    'eval "rm $x"',
+    "env $x rm",
+    "sudo $x",
+    "xargs sh -c",
+    "xargs env",
+    "xargs -I{} {} x",
+    "xargs -I{} sh -c 'rm {}'",
+    "find . $x",
+    "find . -exec {} \\;",
+    'trap "$x" EXIT',
+    "alias $x",
+    "env -S 'rm x'",
+    "watch $x",
+    "su",
+    "x='$(rm y)'; ((x))",
+    "PS4='$(rm x)'; set -x",
+    "for x in 'a[$(rm y)]'; do ((x)); done",
+    "read x <<< 'a[$(rm y)]'; ((x))",
+    "[[ -v 'a[$(rm x)]' ]]",
+    "let 'a[$(rm x)]=1'",
+    "unset 'a[$(rm x)]'",
+    "echo @(a|b)",
+    "mapfile -C 'rm x' a",
+    "compgen -W '$(rm x)'",
+    "a() ".repeat(3),
+    "sudo ".repeat(400) + "a",
+    "$(".repeat(400),
+    "su ".repeat(5000),
+    "$[".repeat(30_000),
+    "{a,".repeat(20_000),
   ])("%.40j", async (command) => {
     expect(await analyseShell(command)).toEqual({ parsed: false, why: expect.stringMatching(/\w/) });
   });
@@ -136,9 +197,15 @@ if (!bash) process.stderr.write("skipped: there is no bash to compare the analys
 
 /** Fragments that open, close, quote and run; only an `rm` that leaves a mark can be reached from them. */
 const fragment = fc.constantFrom(
-  ..."rm x|rm x|rm x| |\n|;|&&|&|$(|)|`|\"|'|$'|\\|\\\n|${x:-|}|((|))|$((|[[ | ]]|<<E\n|\nE\n|<<-E\n\t|<<'E'\n|echo |(|{ |; }|if true; then | fi".split("|"),
-  ..."for i in a; do | done|case a in a) | ;; esac|f() |x=|a[|]|<(|>(|#|!|{a,|eval |coproc |time |$x|\"$@\"|<<<|$[|$\\\n(|${ |x=(|\t|\r|\u00a0".split("|"),
-  ..."$\"|r''m x|\\rm x|command |exec |trap '|' EXIT|bash -c '|let |a[$(rm x)]|'a[$(rm x)]'|((x))|${x@P}|set -- |$1|${!x}|PS4=|set -x;".split("|"),
+  ..."rm x|rm x|rm x| |\n|;|&&|&|$(|)|`|\"|'|$'|\\|\\\n|${x:-|}|((|))|$((|[[ | ]]|<<E\n|\nE\n|<<-E\n\t|<<'E'\n|echo |(|{ |; }|if true; then | fi".split(
+    "|",
+  ),
+  ...'for i in a; do | done|case a in a) | ;; esac|f() |x=|a[|]|<(|>(|#|!|{a,|eval |coproc |time |$x|"$@"|<<<|$[|$\\\n(|${ |x=(|\t|\r|\u00a0'.split(
+    "|",
+  ),
+  ..."$\"|r''m x|\\rm x|command |exec |trap '|' EXIT|bash -c '|let |a[$(rm x)]|'a[$(rm x)]'|((x))|${x@P}|set -- |$1|${!x}|PS4=|set -x;".split(
+    "|",
+  ),
 );
 
 describe.runIf(bash)("bash itself runs nothing that the analysis did not see", () => {
@@ -153,13 +220,8 @@ describe.runIf(bash)("bash itself runs nothing that the analysis did not see", (
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   function runsRm(command: string): boolean {
-    const path = join(home, "bin");
-    const { error } = spawnSync("bash", ["-c", command], {
-      cwd: join(home, "work"),
-      env: { PATH: `${path}:${process.env["PATH"] ?? ""}` },
-      input: "x\n",
-      timeout: 10_000,
-    });
+    const env = { ...process.env, PATH: `${join(home, "bin")}:${process.env["PATH"] ?? ""}` };
+    const { error } = spawnSync("bash", ["-c", command], { cwd: join(home, "work"), env, stdio: "ignore", timeout: 10_000 });
     expect(error).toBeUndefined();
     const ran = existsSync(join(home, "mark"));
     rmSync(join(home, "mark"), { force: true });
@@ -167,11 +229,41 @@ describe.runIf(bash)("bash itself runs nothing that the analysis did not see", (
   }
 
   test.each([
-    "r\"m\" x", "$'\\x72\\x6d' x", "echo \"$\\\n(rm x)\"", "cat <<-EOF\n\t$(rm x)\n\tEOF\n", "echo `rm x`", "cat <(rm x); wait", "echo ${x:-$(rm y)}",
-    "env -i \"PATH=$PATH\" rm x", "echo a | xargs rm", "find . -maxdepth 0 -exec rm {} +", "bash -c 'rm x'", "eval rm x", "trap 'rm x' EXIT",
-    "a(){ rm x; }; a", "command rm", "\\rm x", "true\nrm x", "true # c\nrm x", "true & rm x; wait", "cat <<< $(rm x)", "echo $((1$(rm x)))",
-    "time rm x", "! rm x", "x=a[$(rm x)]", "x='a[$(rm y)]'; ((x))", "x='$(rm y)'; echo ${x@P}", "x=rm; $x y", "echo rm x | bash", "bash <<< 'rm x'",
-    "shopt -s expand_aliases\nalias q='rm x'\nq", "nice -n 1 rm x", "timeout 5 rm x", "case $(rm x) in *) ;; esac", "[[ -f $(rm x) ]]", "PS4='$(rm x)'; set -x; true",
+    'r"m" x',
+    "$'\\x72\\x6d' x",
+    'echo "$\\\n(rm x)"',
+    "cat <<-EOF\n\t$(rm x)\n\tEOF\n",
+    "echo `rm x`",
+    "cat <(rm x); wait",
+    "echo ${x:-$(rm y)}",
+    'env -i "PATH=$PATH" rm x',
+    "echo a | xargs rm",
+    "find . -maxdepth 0 -exec rm {} +",
+    "bash -c 'rm x'",
+    "eval rm x",
+    "trap 'rm x' EXIT",
+    "a(){ rm x; }; a",
+    "command rm",
+    "\\rm x",
+    "true\nrm x",
+    "true # c\nrm x",
+    "true & rm x; wait",
+    "cat <<< $(rm x)",
+    "echo $((1$(rm x)))",
+    "time rm x",
+    "! rm x",
+    "x=a[$(rm x)]",
+    "x='a[$(rm y)]'; ((x))",
+    "x='$(rm y)'; echo ${x@P}",
+    "x=rm; $x y",
+    "echo rm x | bash",
+    "bash <<< 'rm x'",
+    "shopt -s expand_aliases\nalias q='rm x'\nq",
+    "nice -n 1 rm x",
+    "timeout 5 rm x",
+    "case $(rm x) in *) ;; esac",
+    "[[ -f $(rm x) ]]",
+    "PS4='$(rm x)'; set -x; true",
   ])("%j runs rm, and we know", async (command) => {
     expect(runsRm(command)).toBe(true);
     const analysis = await analyseShell(command);
@@ -193,9 +285,16 @@ describe.runIf(bash)("bash itself runs nothing that the analysis did not see", (
 
 test("never throws", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.array(fragment).map((parts) => parts.join(""))), async (command) => {
-      expect(await analyseShell(command)).toHaveProperty("parsed");
-    }),
+    fc.asyncProperty(
+      fc.oneof(
+        fc.string(),
+        fc.string({ unit: "binary" }),
+        fc.array(fragment).map((parts) => parts.join("")),
+      ),
+      async (command) => {
+        expect(await analyseShell(command)).toHaveProperty("parsed");
+      },
+    ),
     { numRuns: 2000 },
   );
 });

@@ -77,7 +77,14 @@ function read(command: string, { parse, forEachChild }: typeof import("unbash"))
         node.wordlist?.forEach((word) => refuseLiveText(word));
         return isPlainVariable(node.name.value) ? undefined : note(`${node.name.value}=`);
       case "TestCommand":
-        return add([{ value: "[[", kind: "literal" }, { value: testText(source, node), kind: "expansion" }], false, depth);
+        return add(
+          [
+            { value: "[[", kind: "literal" },
+            { value: testText(source, node), kind: "expansion" },
+          ],
+          false,
+          depth,
+        );
       case "TestBinary":
         return /^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator) && !(isNumber(node.left.value) && isNumber(node.right.value))
           ? evaluation(source, node)

@@ -1,5 +1,5 @@
 /** Which workspaces the user trusts: PARLEY_HOME/trust.json, `{"trusted": ["/path", …]}`. A trusted folder covers what lies in it. */
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import * as v from "valibot";
 import { messageOf, systemCode } from "../core/errors.js";
@@ -31,4 +31,19 @@ function covers(folder: string, workspace: string): boolean {
   if (!isAbsolute(folder)) return false;
   const inside = relative(folder, workspace);
   return inside === "" || (inside.split(sep)[0] !== ".." && !isAbsolute(inside));
+}
+
+/** Adds a workspace (a real path) to the list. A list that cannot be read is not overwritten. */
+export async function addTrust(home: string, workspace: string): Promise<void> {
+  const file = join(home, "trust.json");
+  const before = await readFile(file, "utf8").catch((error: unknown) => {
+    if (systemCode(error) === "ENOENT") return '{"trusted":[]}';
+    throw error;
+  });
+  const { trusted } = v.parse(TrustFile, JSON.parse(before));
+  if (trusted.includes(workspace)) return;
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const next = `${file}.${process.pid}.tmp`;
+  await writeFile(next, `${JSON.stringify({ trusted: [...trusted, workspace] }, null, 2)}\n`, { mode: 0o600 });
+  await rename(next, file);
 }

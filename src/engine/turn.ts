@@ -56,10 +56,15 @@ export async function runTurn(input: TurnInput): Promise<End> {
 async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Promise<Run> {
   const { config, state } = input;
   const tools = await Promise.all(
-    [...input.tools.values()].map(async (tool) => ({ name: tool.name, description: tool.description, parameters: await tool.parameters() })),
+    [...input.tools.values()].map(async (tool) => ({
+      name: tool.name,
+      description: tool.description,
+      parameters: await tool.parameters(),
+    })),
   );
   const limit = config.maxTurns ?? MAX_TURNS;
-  if (limit < 1) throw new ParleyError({ code: "config", message: `maxTurns is ${limit}; a turn needs at least one model call`, retryable: false });
+  if (limit < 1)
+    throw new ParleyError({ code: "config", message: `maxTurns is ${limit}; a turn needs at least one model call`, retryable: false });
   const run: Run = {
     state,
     model: input.model,

@@ -57,7 +57,7 @@ export class HostSession {
   /** Closes the agent with it, and reads what it still says, so that nothing holds it back. */
   async close(): Promise<void> {
     const closed = this.#agent.close();
-    for (let next = await this.#events.next(); next.done !== true; ) next = await this.#events.next();
+    for (let next = await this.#events.next(); next.done !== true;) next = await this.#events.next();
     await closed;
   }
 }

@@ -22,7 +22,7 @@ export class Deadlines {
   }
 
   clear(): void {
-    for (const call of [...this.#timers.keys()]) this.#settle(call);
+    for (const call of this.#timers.keys()) this.#settle(call);
   }
 
   #start(call: string, session: string | undefined): void {

@@ -21,7 +21,8 @@ export class Grants {
     for (const answer of op.answers) {
       const call = this.#calls.get(answer.call);
       this.#calls.delete(answer.call);
-      if (call === undefined || answer.decision !== "allow" || includes(this.#coverage["approval.answer"], answer.grant ?? "call")) continue;
+      if (call === undefined || answer.decision !== "allow" || includes(this.#coverage["approval.answer"], answer.grant ?? "call"))
+        continue;
       if (answer.grant === "tool") this.#tools.add(scoped(op.session, call.name));
       if (answer.grant === "category") this.#categories.add(scoped(op.session, categoryIn(call)));
     }
@@ -39,7 +40,9 @@ export class Grants {
     }
     for (const call of open) this.#calls.set(call.id, call);
     return {
-      ...(answers.length > 0 && { answer: { type: "approval.answer", ...(event.session !== undefined && { session: event.session }), answers } }),
+      ...(answers.length > 0 && {
+        answer: { type: "approval.answer", ...(event.session !== undefined && { session: event.session }), answers },
+      }),
       ...(open.length > 0 && { pass: { ...event, calls: open } }),
     };
   }

@@ -53,7 +53,9 @@ export class FrameReader {
     this.#parts.push(bytes);
     this.#size += bytes.length;
     if (this.#size <= this.#cap) return;
-    this.#skipping = Buffer.concat(this.#parts.map((part) => part.subarray(0, SAMPLE))).subarray(0, SAMPLE).toString();
+    this.#skipping = Buffer.concat(this.#parts.map((part) => part.subarray(0, SAMPLE)))
+      .subarray(0, SAMPLE)
+      .toString();
     this.#parts = [];
     this.#size = 0;
   }

@@ -52,7 +52,10 @@ describe("an approval", () => {
 
   it("of several calls can be mixed, in any order, each acting at once", async () => {
     const cwd = scratch();
-    const host = start({ cwd, responses: [{ calls: [bash("touch one", "c1"), write("two.txt", "c2"), bash("touch three", "c3")] }, { say: "done" }] });
+    const host = start({
+      cwd,
+      responses: [{ calls: [bash("touch one", "c1"), write("two.txt", "c2"), bash("touch three", "c3")] }, { say: "done" }],
+    });
     await host.open();
     host.prompt("go");
     const asked = await host.next("approval.requested");
@@ -87,7 +90,13 @@ describe("an approval", () => {
   });
 
   it("granted for the tool or the category holds for the session, and no further", async () => {
-    const calls = [{ call: write("a", "c1") }, { call: { ...write("b", "c2") } }, { call: { tool: "Edit", args: { file_path: "a", old_string: "x", new_string: "y" }, id: "c3" } }, { call: bash("true", "c4") }, { call: bash("true", "c5") }];
+    const calls = [
+      { call: write("a", "c1") },
+      { call: { ...write("b", "c2") } },
+      { call: { tool: "Edit", args: { file_path: "a", old_string: "x", new_string: "y" }, id: "c3" } },
+      { call: bash("true", "c4") },
+      { call: bash("true", "c5") },
+    ];
     const host = start({ responses: [...calls, { say: "done" }] });
     await host.open();
     host.prompt("go");
@@ -142,7 +151,12 @@ describe("an approval", () => {
 
 describe("modes", () => {
   const asks = async (mode: string, extra: Record<string, unknown> = {}): Promise<string[]> => {
-    const host = start({ responses: [{ calls: [{ tool: "Glob", args: { pattern: "*" }, id: "info" }, write("a", "edit"), bash("true", "exec")] }, { say: "done" }] });
+    const host = start({
+      responses: [
+        { calls: [{ tool: "Glob", args: { pattern: "*" }, id: "info" }, write("a", "edit"), bash("true", "exec")] },
+        { say: "done" },
+      ],
+    });
     await host.open({ mode, answerSeconds: 0.1, ...extra });
     host.prompt("go");
     await host.turnEnded();
@@ -161,7 +175,9 @@ describe("modes", () => {
   });
 
   it("plan denies what could change things without asking", async () => {
-    const host = start({ responses: [{ calls: [{ tool: "Glob", args: { pattern: "*" }, id: "info" }, write("a", "edit")] }, { say: "done" }] });
+    const host = start({
+      responses: [{ calls: [{ tool: "Glob", args: { pattern: "*" }, id: "info" }, write("a", "edit")] }, { say: "done" }],
+    });
     await host.open({ mode: "plan" });
     host.prompt("go");
     await host.turnEnded();
@@ -189,7 +205,15 @@ describe("rules", () => {
   it("deny beats ask beats allow, yolo included, hidden or not", async () => {
     const host = start({
       responses: [
-        { calls: [bash("echo ok && rm -rf /tmp/nothing-here", "c1"), bash("git status", "c2"), bash("bash -c 'r\"\"m -rf nothing'", "c3"), bash("curl x", "c4"), bash('echo "unclosed', "c5")] },
+        {
+          calls: [
+            bash("echo ok && rm -rf /tmp/nothing-here", "c1"),
+            bash("git status", "c2"),
+            bash("bash -c 'r\"\"m -rf nothing'", "c3"),
+            bash("curl x", "c4"),
+            bash('echo "unclosed', "c5"),
+          ],
+        },
         { say: "done" },
       ],
     });
@@ -205,7 +229,10 @@ describe("rules", () => {
   it("that are malformed are refused at the opening, with their text", async () => {
     const host = start();
     host.send({ type: "session.open", session: "s", id: "o", open: "new", config: { rules: [{ deny: "Bash(rm" }] } });
-    expect(await host.next("reply", (event) => event.parent === "o")).toMatchObject({ status: "error", fault: { code: "config", message: expect.stringContaining("Bash(rm") } });
+    expect(await host.next("reply", (event) => event.parent === "o")).toMatchObject({
+      status: "error",
+      fault: { code: "config", message: expect.stringContaining("Bash(rm") },
+    });
   });
 });
 
@@ -219,7 +246,18 @@ describe("the workspace's edge", () => {
     const read = (path: string, id: string) => ({ tool: "Read", args: { file_path: path }, id });
     const host = start({
       cwd,
-      responses: [{ calls: [read("link/secret.txt", "c1"), read(join(outside, "secret.txt"), "c2"), read("inside/../../x", "c3"), write("dangling.txt", "c4"), write("inside/ok.txt", "c5")] }, { say: "done" }],
+      responses: [
+        {
+          calls: [
+            read("link/secret.txt", "c1"),
+            read(join(outside, "secret.txt"), "c2"),
+            read("inside/../../x", "c3"),
+            write("dangling.txt", "c4"),
+            write("inside/ok.txt", "c5"),
+          ],
+        },
+        { say: "done" },
+      ],
     });
     await host.open({ mode: "auto_edit", answerSeconds: 0.2 });
     host.prompt("go");
@@ -259,7 +297,14 @@ describe("secrets", () => {
       env: { ANTHROPIC_API_KEY: KEY },
       args: ["--auto-approve"],
       responses: [
-        { say: { pieces: ["the key is sk-te", "st-0123456", "789abcdef, you see"] }, calls: [{ tool: "Read", args: { file_path: ".env" } }, bash("env; cat .env", "b"), bash(`printf sk-test-; sleep 0.1; echo 0123456789abcdef`, "d")] },
+        {
+          say: { pieces: ["the key is sk-te", "st-0123456", "789abcdef, you see"] },
+          calls: [
+            { tool: "Read", args: { file_path: ".env" } },
+            bash("env; cat .env", "b"),
+            bash(`printf sk-test-; sleep 0.1; echo 0123456789abcdef`, "d"),
+          ],
+        },
         { think: `so it is ${KEY}`, say: "done" },
       ],
     });
@@ -269,7 +314,10 @@ describe("secrets", () => {
     expect(host.text()).toContain("the key is [redacted], you see");
     expect(host.lines.join("\n")).not.toContain(KEY);
     expect(host.lines.join("\n")).not.toContain("ANTHROPIC_API_KEY");
-    const deltas = host.ofType("text.delta").map((event) => event.text).join("");
+    const deltas = host
+      .ofType("text.delta")
+      .map((event) => event.text)
+      .join("");
     expect(deltas).not.toContain(KEY);
     expect(await host.finish()).toBe(0);
   });
@@ -277,8 +325,17 @@ describe("secrets", () => {
 
 describe("host tools", () => {
   it("are asked of the host, answered once, and expire", async () => {
-    const host = start({ responses: [{ call: { tool: "Lookup", args: { q: "x" }, id: "c1" } }, { expect: { toolResult: "42" }, call: { tool: "Lookup", args: {}, id: "c2" } }, { say: "done" }] });
-    await host.open({ answerSeconds: 0.3, hostTools: [{ name: "Lookup", description: "Looks things up", parameters: { type: "object" } }] });
+    const host = start({
+      responses: [
+        { call: { tool: "Lookup", args: { q: "x" }, id: "c1" } },
+        { expect: { toolResult: "42" }, call: { tool: "Lookup", args: {}, id: "c2" } },
+        { say: "done" },
+      ],
+    });
+    await host.open({
+      answerSeconds: 0.3,
+      hostTools: [{ name: "Lookup", description: "Looks things up", parameters: { type: "object" } }],
+    });
     host.prompt("go");
     const request = await host.next("host.request");
     expect(request).toMatchObject({ kind: "tool", call: "c1", data: { name: "Lookup", args: { q: "x" } } });
@@ -306,7 +363,14 @@ describe("files", () => {
     const edit = (id: string) => ({ tool: "Edit", args: { file_path: "a.txt", old_string: "one", new_string: "two" }, id });
     const host = start({
       cwd,
-      responses: [{ call: edit("unread") }, { call: { tool: "Read", args: { file_path: "a.txt" } } }, { call: edit("stale") }, { call: { tool: "Read", args: { file_path: "a.txt" } } }, { call: edit("fine") }, { say: "done" }],
+      responses: [
+        { call: edit("unread") },
+        { call: { tool: "Read", args: { file_path: "a.txt" } } },
+        { call: edit("stale") },
+        { call: { tool: "Read", args: { file_path: "a.txt" } } },
+        { call: edit("fine") },
+        { say: "done" },
+      ],
     });
     await host.open({ mode: "default" });
     host.prompt("go");
@@ -320,6 +384,8 @@ describe("files", () => {
     await host.turnEnded();
     const ended = (call: string) => host.ofType("tool.ended").find((event) => event.call === call);
     expect([ended("unread")?.status, ended("stale")?.status, ended("fine")?.status]).toEqual(["failed", "failed", "ok"]);
-    expect(ended("fine")?.output).toContainEqual(expect.objectContaining({ type: "diff", before: "one, changed by somebody\n", after: "two, changed by somebody\n" }));
+    expect(ended("fine")?.output).toContainEqual(
+      expect.objectContaining({ type: "diff", before: "one, changed by somebody\n", after: "two, changed by somebody\n" }),
+    );
   });
 });

@@ -110,7 +110,7 @@ export class NativeHost {
 
   /** The first event of that type that matches, heard already or yet to come. */
   async next<T extends EventType>(type: T, matches: (event: EventOf<T>) => boolean = () => true): Promise<EventOf<T>> {
-    for (let at = 0; ; ) {
+    for (let at = 0; ;) {
       for (; at < this.events.length; at++) {
         const event = this.events[at];
         if (event !== undefined && isType(event, type) && matches(event)) return event;
@@ -193,7 +193,10 @@ export async function until(holds: () => boolean): Promise<void> {
 }
 
 /** Runs the command to its end. */
-export async function run(args: string[], options: { input?: string; cwd?: string; env?: Record<string, string> } = {}): Promise<{ code: number | null; stdout: string; stderr: string }> {
+export async function run(
+  args: string[],
+  options: { input?: string; cwd?: string; env?: Record<string, string> } = {},
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [PARLEY, ...args], { cwd: options.cwd ?? scratch(), env: environment(options.env) });
   let stdout = "";
   let stderr = "";

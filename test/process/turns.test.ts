@@ -7,7 +7,12 @@ import { processesWith, scratch, start, until } from "./harness.js";
 
 describe("a turn", () => {
   it("streams text between its start and its one end, and the next one remembers", async () => {
-    const host = start({ responses: [{ think: "Hm.", say: { pieces: ["Hel", "lo"] }, usage: { input: 10, output: 2 } }, { expect: { messages: 3 }, say: "Again." }] });
+    const host = start({
+      responses: [
+        { think: "Hm.", say: { pieces: ["Hel", "lo"] }, usage: { input: 10, output: 2 } },
+        { expect: { messages: 3 }, say: "Again." },
+      ],
+    });
     const ready = await host.open();
     expect(ready.config).toMatchObject({ provider: "rehearsal", mode: "default" });
     host.prompt("hi", { turn: "t1", id: "op1" });
@@ -164,7 +169,10 @@ describe("a failing provider", () => {
   });
 
   it("fails the turn after four tries, as retryable, and the next turn works", async () => {
-    const host = start({ responses: [{ fail: { status: 429, message: "Slow down.", retryAfter: 0, times: 4 }, say: "well" }], then: "repeat" });
+    const host = start({
+      responses: [{ fail: { status: 429, message: "Slow down.", retryAfter: 0, times: 4 }, say: "well" }],
+      then: "repeat",
+    });
     await host.open();
     host.prompt("go");
     const ended = await host.turnEnded();
@@ -200,7 +208,10 @@ describe("parallel calls", () => {
 
   it("keep shell commands apart from each other", async () => {
     const command = "test ! -e lock && touch lock && sleep 0.05 && rm lock";
-    const host = start({ responses: [{ calls: Array(4).fill({ tool: "Bash", args: { command } }) }, { say: "ok" }], args: ["--auto-approve"] });
+    const host = start({
+      responses: [{ calls: Array(4).fill({ tool: "Bash", args: { command } }) }, { say: "ok" }],
+      args: ["--auto-approve"],
+    });
     await host.open();
     host.prompt("go");
     await host.turnEnded();

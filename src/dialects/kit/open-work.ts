@@ -63,7 +63,8 @@ function followInTurn(turn: OpenTurn, event: Event): void {
     case "text.delta":
     case "thinking.delta": {
       const block = turn.blocks.get(key);
-      if (block === undefined) turn.blocks.set(key, { type: event.type === "text.delta" ? "text.done" : "thinking.done", text: event.text });
+      if (block === undefined)
+        turn.blocks.set(key, { type: event.type === "text.delta" ? "text.done" : "thinking.done", text: event.text });
       else block.text += event.text;
       return;
     }

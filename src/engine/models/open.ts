@@ -2,11 +2,16 @@
 import type { SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { OwnProvider } from "../config-schema.js";
-import type { ProviderOverride } from "../engine.js";
 import { isProviderName, PROVIDERS, type ProviderInfo } from "./catalogue.js";
 import { chooseProvider } from "./choose-provider.js";
 import type { Model } from "./model.js";
 import { vendorModel, type VendorModel } from "./vendor.js";
+
+/** A provider's address as the host set it within a run. */
+export interface ProviderOverride {
+  baseUrl: string | null;
+  model?: string;
+}
 
 export interface ModelSource {
   env: Record<string, string | undefined>;
@@ -38,7 +43,11 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   const kind = own?.kind ?? provider;
   const load = LOADERS[kind];
   if (load === undefined) {
-    throw fault(isProviderName(kind) ? `The provider '${kind}' is not part of this version; there are anthropic, openai, local and rehearsal` : `Unknown provider '${provider}'`);
+    throw fault(
+      isProviderName(kind)
+        ? `The provider '${kind}' is not part of this version; there are anthropic, openai, local and rehearsal`
+        : `Unknown provider '${provider}'`,
+    );
   }
   const access = accessTo(provider, config, override, source);
   const contextLimit = own?.models?.[access.id]?.context;
@@ -106,7 +115,9 @@ function expanded(headers: Record<string, string>, env: Record<string, string | 
 }
 
 function keyNames(): string {
-  return Object.values(PROVIDERS).flatMap(({ keyVariable }) => keyVariable ?? []).join(", ");
+  return Object.values(PROVIDERS)
+    .flatMap(({ keyVariable }) => keyVariable ?? [])
+    .join(", ");
 }
 
 function fault(message: string): ParleyError {

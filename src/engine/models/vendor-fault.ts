@@ -29,7 +29,12 @@ export function vendorFault(thrown: unknown, vendor: { provider: string; keyVari
   );
 }
 
-function words(error: ApiError, status: number | undefined, lost: boolean, { provider, keyVariable }: { provider: string; keyVariable?: string }): string {
+function words(
+  error: ApiError,
+  status: number | undefined,
+  lost: boolean,
+  { provider, keyVariable }: { provider: string; keyVariable?: string },
+): string {
   if (lost) return `The connection to ${provider} failed: ${causeOf(error)}`;
   const said = `${provider} answered${status === undefined ? "" : ` ${status}`}: ${error.message}`;
   return (status === 401 || status === 403) && keyVariable !== undefined ? `${said} (check ${keyVariable})` : said;

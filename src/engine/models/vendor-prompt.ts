@@ -1,5 +1,10 @@
 /** Our conversation in the shape that the provider packages take. */
-import type { LanguageModelV3Message, LanguageModelV3Prompt, SharedV3ProviderOptions, LanguageModelV3ToolResultPart } from "@ai-sdk/provider";
+import type {
+  LanguageModelV3Message,
+  LanguageModelV3Prompt,
+  SharedV3ProviderOptions,
+  LanguageModelV3ToolResultPart,
+} from "@ai-sdk/provider";
 import { plainText, type Part } from "../../core/content.js";
 import type { AssistantBlock, CallResult, Message } from "./model.js";
 

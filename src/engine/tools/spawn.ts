@@ -22,7 +22,10 @@ export const spawn = defineTool({
   title: ({ tasks }) => `Spawn: ${tasks.map((task) => task.name.replace(/\s+/g, " ")).join(", ")}`,
   async run({ tasks }, context) {
     const outcomes = await context.spawn(tasks);
-    return { parts: [{ type: "text", text: outcomes.map(report).join("\n---\n") }], ...(outcomes.every((outcome) => !outcome.ok) && { failed: true }) };
+    return {
+      parts: [{ type: "text", text: outcomes.map(report).join("\n---\n") }],
+      ...(outcomes.every((outcome) => !outcome.ok) && { failed: true }),
+    };
   },
 });
 

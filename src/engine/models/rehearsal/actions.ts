@@ -16,27 +16,89 @@ export interface Action {
 export function actionsOf(step: Step): Action[] {
   switch (step.do) {
     case "read":
-      return [action("Read", () => step.files.map((file) => ({ file_path: file, ...lines(step) })), (text, index) => shown(step.files[index] ?? "", text, "is empty"))];
+      return [
+        action(
+          "Read",
+          () => step.files.map((file) => ({ file_path: file, ...lines(step) })),
+          (text, index) => shown(step.files[index] ?? "", text, "is empty"),
+        ),
+      ];
     case "write":
-      return [usingContent("Write", step.content, (content) => ({ file_path: step.file, content }), () => `Wrote ${step.file}.`)];
+      return [
+        usingContent(
+          "Write",
+          step.content,
+          (content) => ({ file_path: step.file, content }),
+          () => `Wrote ${step.file}.`,
+        ),
+      ];
     case "append":
-      return [usingContent("Bash", step.content, (content) => ({ command: `printf '%s\\n' ${quoteForShell(content)} >> ${quoteForShell(step.file)}` }), () => `Appended to ${step.file}.`)];
+      return [
+        usingContent(
+          "Bash",
+          step.content,
+          (content) => ({ command: `printf '%s\\n' ${quoteForShell(content)} >> ${quoteForShell(step.file)}` }),
+          () => `Appended to ${step.file}.`,
+        ),
+      ];
     case "edit":
       return editActions(step.file, step.from, step.to, step.all === true);
     case "run":
-      return [action("Bash", () => [{ command: step.command, ...(step.background && { background: true }) }], (text) => shown(`\`${step.command}\``, text, "printed nothing"))];
+      return [
+        action(
+          "Bash",
+          () => [{ command: step.command, ...(step.background && { background: true }) }],
+          (text) => shown(`\`${step.command}\``, text, "printed nothing"),
+        ),
+      ];
     case "grep":
-      return [action("Grep", () => [grepArgs(step)], (text) => counted(text, "match", "matches", `for '${step.pattern}'`))];
+      return [
+        action(
+          "Grep",
+          () => [grepArgs(step)],
+          (text) => counted(text, "match", "matches", `for '${step.pattern}'`),
+        ),
+      ];
     case "glob":
-      return [action("Glob", () => [{ pattern: step.pattern, ...(step.path !== undefined && { path: step.path }) }], (text) => counted(text, "file", "files", `for ${step.pattern}`))];
+      return [
+        action(
+          "Glob",
+          () => [{ pattern: step.pattern, ...(step.path !== undefined && { path: step.path }) }],
+          (text) => counted(text, "file", "files", `for ${step.pattern}`),
+        ),
+      ];
     case "todo":
-      return [action("TodoWrite", () => [{ todos: step.items.map((content) => ({ content, status: "pending" })) }], () => `The todo list has ${step.items.length} items: ${step.items.join(", ")}.`)];
+      return [
+        action(
+          "TodoWrite",
+          () => [{ todos: step.items.map((content) => ({ content, status: "pending" })) }],
+          () => `The todo list has ${step.items.length} items: ${step.items.join(", ")}.`,
+        ),
+      ];
     case "fetch":
-      return [action("WebFetch", () => [{ url: step.url }], (text) => shown(step.url, text, "is empty"))];
+      return [
+        action(
+          "WebFetch",
+          () => [{ url: step.url }],
+          (text) => shown(step.url, text, "is empty"),
+        ),
+      ];
     case "spawn":
-      return [action("Spawn", () => [{ tasks: step.tasks }], (text) => shown(step.tasks.length === 1 ? "The sub-agent" : "The sub-agents", text, "said nothing"))];
+      return [
+        action(
+          "Spawn",
+          () => [{ tasks: step.tasks }],
+          (text) => shown(step.tasks.length === 1 ? "The sub-agent" : "The sub-agents", text, "said nothing"),
+        ),
+      ];
     case "call":
-      return [action(step.tool, () => [step.args], (text) => shown(step.tool, text, "returned nothing"))];
+      return [
+        action(
+          step.tool,
+          () => [step.args],
+          (text) => shown(step.tool, text, "returned nothing"),
+        ),
+      ];
     default:
       return [];
   }

@@ -18,20 +18,26 @@ export function clausesOf(marked: Marked): string[] {
 /** Words that an order starts with; only before one of these does a clause end. */
 const OPENERS = [
   "read|open|show|cat|print|display|view|look|write|create|save|put|make|store|append|add|insert|edit|replace|change|update|substitute",
-  "run|execute|exec|search|grep|find|list|glob|fetch|download|visit|ask|spawn|launch|delegate|think|ponder|say|reply|answer|respond|repeat|echo",
+  "run|execute|exec|search|grep|find|list|glob|fetch|download|visit|ask|spawn|launch|delegate|think|ponder",
+  "say|reply|answer|respond|repeat|echo",
   "stream|count|wait|sleep|pause|hang|fail|simulate|pretend|cut|disconnect|drop|break|call|use|invoke|remember|memori[sz]e|copy|duplicate",
-  "move|rename|delete|remove|tell|summari[sz]e|explain|describe|report|touch|finish|end|succeed|recover|plan|what|who|which|where|my name is|\\$",
+  "move|rename|delete|remove|tell|summari[sz]e|explain|describe|report|touch|finish|end|succeed",
+  "recover|plan|what|who|which|where|my name is|\\$",
 ].join("|");
 
 const FILLERS = [
   "please|kindly|now|ok(?:ay)?|well|just|also|first(?:ly)?|second(?:ly)?|third(?:ly)?|next|finally|lastly|again|quickly|simply|so",
-  "(?:could|can|would|will) you(?: please| kindly)?(?: be so kind (?:as )?to)?|you (?:should|must|need to|have to|can)|try to|go ahead and|help me(?: to)?",
-  "i(?:'d| would) like you to|i (?:want|need) you to|i'd like to|i want to|let's|let us|let me|your (?:task|job) is to|(?:hey|hi|hello)(?: there| parley)?",
+  "(?:could|can|would|will) you(?: please| kindly)?(?: be so kind (?:as )?to)?",
+  "you (?:should|must|need to|have to|can)|try to|go ahead and|help me(?: to)?",
+  "i(?:'d| would) like you to|i (?:want|need) you to|i'd like to|i want to",
+  "let's|let us|let me|your (?:task|job) is to|(?:hey|hi|hello)(?: there| parley)?",
   "parley|immediately|in parallel|at once|afterwards|after that|then|and|but|step \\d+|to begin with|the first thing to do is",
 ].join("|");
 
 const CONNECTIVES =
-  "and|then|also|but|after(?:wards| that| this| which)|finally|next|lastly|second(?:ly)?|third(?:ly)?|once (?:that is |that's |you are |you're )?done|when (?:that is |that's |you are |you're )?done|as well as";
+  "and|then|also|but|after(?:wards| that| this| which)|finally|next|lastly|second(?:ly)?|third(?:ly)?|as well as|" +
+  "once (?:that is |that's |you are |you're )?done|" +
+  "when (?:that is |that's |you are |you're )?done";
 
 const BOUNDARY = new RegExp(
   `(\\s*[.;!?]+(?=\\s)|\\s*,|\\s*\\n(?:\\s*(?:\\d+[.)]|[-*•])(?=\\s))?|(?=\\s))\\s*((?:(?:${CONNECTIVES})\\b[\\s,]+)*)` +
@@ -54,7 +60,10 @@ function separates(clause: string, punctuation: string, connective: string): boo
 }
 
 const AGENTS = "(?:sub-?\\s?agents?|agents?|helpers?|child(?:ren)?|assistants?|workers?)\\b";
-const COLON_CONTENT = new RegExp(`^(?:write|create|save|put|make|append|add|say|reply|answer|respond|repeat)\\b[^:]*:\\s(?!\\s*${QUOTED}$)`, "iu");
+const COLON_CONTENT = new RegExp(
+  `^(?:write|create|save|put|make|append|add|say|reply|answer|respond|repeat)\\b[^:]*:\\s(?!\\s*${QUOTED}$)`,
+  "iu",
+);
 const TAKES_LISTS = new RegExp(
   `^(?:(?:ask|have|let|tell|get|spawn|launch|start|use|create|run|delegate)\\b.{0,40}\\b${AGENTS}|delegate\\b|.{0,30}\\b(?:to-?dos?|task list|todo list|plan the)\\b|(?:make|create|write|draw up)\\b.{0,12}\\bplan\\b)`,
   "iu",
@@ -71,7 +80,8 @@ const BLOCK =
 
 const LEADING = new RegExp(`^(?:[\\s,;:.!?-]+|(?:${FILLERS})\\b[\\s,:!]+(?=\\S))`, "iu");
 const QUESTION = /^\s*(?:please\s+)?(?:can|could|would|will) you\b/i;
-const TRAILING = /[\s,]+(?:please|for me|thanks|thank you|right now|now|as well|too|if you can|(?:using|with|via) (?:the |your )?\w+ tool)[.!?]*$/i;
+const TRAILING =
+  /[\s,]+(?:please|for me|thanks|thank you|right now|now|as well|too|if you can|(?:using|with|via) (?:the |your )?\w+ tool)[.!?]*$/i;
 
 /** A clause without its politeness. "say please" keeps its only object. */
 export function bare(clause: string): string {

@@ -1,7 +1,7 @@
 /** Checks what a script expects of a request; a mismatch is a sentence that shows both sides. */
 import { plainText } from "../../../core/content.js";
 import type { ModelRequest } from "../model.js";
-import type { Expect } from "./script-schema.js";
+import { REGEX, type Expect } from "./script-schema.js";
 
 /** The first mismatch, or undefined. */
 export function mismatch(expect: Expect, request: ModelRequest): string | undefined {
@@ -19,10 +19,9 @@ export function mismatch(expect: Expect, request: ModelRequest): string | undefi
   );
 }
 
-/** `/pattern/flags` is a regular expression; anything else must be contained. */
 function differs(what: string, wanted: string | undefined, actual: string): string | undefined {
   if (wanted === undefined) return undefined;
-  const regex = /^\/(.+)\/([a-z]*)$/s.exec(wanted);
+  const regex = REGEX.exec(wanted);
   const fits = regex?.[1] === undefined ? actual.includes(wanted) : new RegExp(regex[1], regex[2]).test(actual);
   if (fits) return undefined;
   return `${what} should ${regex === null ? "contain" : "match"} ${JSON.stringify(wanted)}; it is ${JSON.stringify(actual.slice(0, 300))}`;

@@ -24,7 +24,7 @@ const recall = (fact: string): Step => ({ do: "recall", what: { fact } });
 const CUT: Step = { do: "cut" };
 
 const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
-  "reading": [
+  reading: [
     ["read notes.txt", read("notes.txt")],
     ["Read the file notes.txt.", read("notes.txt")],
     ["Please read notes.txt", read("notes.txt")],
@@ -60,7 +60,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["Could you have a look at the file config.yaml?", read("config.yaml")],
     ["You are in a test.\nRead a.txt", { do: "unknown", text: "You are in a test" }, read("a.txt")],
   ],
-  "writing": [
+  writing: [
     ["write 'hello' to out.txt", write("out.txt", "hello")],
     ['Write "hello world" to out.txt.', write("out.txt", "hello world")],
     ["write hello to out.txt", write("out.txt", "hello")],
@@ -87,7 +87,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["create a file x.txt saying it's fine", write("x.txt", "it's fine")],
     ["Write the following to a.txt: hello there, then read it", write("a.txt", "hello there"), read("a.txt")],
     ["create a file hello.txt with hello in it", write("hello.txt", "hello")],
-    ["write \"a\" to a.txt and \"b\" to b.txt", write("a.txt", "a"), write("b.txt", "b")],
+    ['write "a" to a.txt and "b" to b.txt', write("a.txt", "a"), write("b.txt", "b")],
     ["Please write 'hello' to a.txt using the Write tool", write("a.txt", "hello")],
     ["read notes.txt and write a summary to summary.txt", read("notes.txt"), write("summary.txt", RESULT)],
     ["write the contents of a.txt to b.txt", read("a.txt"), write("b.txt", RESULT)],
@@ -99,7 +99,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["rename a.txt to b.txt", run("mv -- a.txt b.txt")],
     ["create a folder called build", run("mkdir -p -- build")],
   ],
-  "editing": [
+  editing: [
     ["replace foo with bar in a.txt", edit("a.txt", "foo", "bar")],
     ["change 'x' to 'y' in f.txt", edit("f.txt", "x", "y")],
     ["In a.txt, replace foo with bar", edit("a.txt", "foo", "bar")],
@@ -113,7 +113,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["change the port from 3000 to 4000 in config.json", edit("config.json", "3000", "4000")],
     ["remove the word 'foo' from a.txt", edit("a.txt", "foo", "")],
   ],
-  "running": [
+  running: [
     ["run `ls -la`", run("ls -la")],
     ["run ls -la", run("ls -la")],
     ["execute echo hi", run("echo hi")],
@@ -141,7 +141,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["save the output of `date` to d.txt", run("date"), write("d.txt", RESULT)],
     ["run this:\n```sh\ncd src\nls\n```", run("cd src\nls")],
   ],
-  "searching": [
+  searching: [
     ["search for TODO in src", grep("TODO", "src")],
     ["find foo in the code", grep("foo")],
     ["grep bar", grep("bar")],
@@ -189,7 +189,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["call the tool mcp__x__y", { do: "call", tool: "mcp__x__y", args: {} }],
     ["call the tool Read with {not json", { do: "call", tool: "Read", args: "{not json" }],
   ],
-  "talking": [
+  talking: [
     ["say hello", say("hello")],
     ["Say hello.", say("hello")],
     ["say please", say("please")],
@@ -222,7 +222,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["help", { do: "help" }],
     ["what can you do?", { do: "help" }],
   ],
-  "failing": [
+  failing: [
     ["fail", fail(500)],
     ["fail like a rate limit", fail(429)],
     ["fail with a 500", fail(500)],
@@ -238,7 +238,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["disconnect in the middle", CUT],
     ["say hello and cut the connection", say("hello"), CUT],
   ],
-  "remembering": [
+  remembering: [
     ["remember the word plum", remember("word", "plum")],
     ["Please remember the secret word: 'plum tree'.", remember("secret word", "plum tree")],
     ["remember that my dog is Rex", remember("dog", "Rex")],
@@ -258,7 +258,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["what context do you have?", { do: "recall", what: "context" }],
     ["Summarize the conversation so far.", { do: "recall", what: "conversation" }],
   ],
-  "sequences": [
+  sequences: [
     ["read a.txt, then write its content to b.txt and run cat b.txt", read("a.txt"), write("b.txt", RESULT), run("cat b.txt")],
     ["read a.txt then read b.txt", read("a.txt"), read("b.txt")],
     ["run `date` and save the output to now.txt", run("date"), write("now.txt", RESULT)],
@@ -272,7 +272,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["read a.txt and b.txt and write both to c.txt", read("a.txt", "b.txt"), write("c.txt", RESULT)],
     ["Please do the following:\n- write 'hi' to a.txt\n- read a.txt", write("a.txt", "hi"), read("a.txt")],
   ],
-  "unknown": [
+  unknown: [
     ["dance with me", { do: "unknown", text: "dance with me" }],
     ["Why is the sky blue?", { do: "unknown", text: "Why is the sky blue?" }],
     ["what is the meaning of life", { do: "unknown", text: "what is the meaning of life" }],
@@ -288,11 +288,15 @@ for (const [about, wordings] of Object.entries(WORDINGS)) {
 }
 
 describe("what stands in the words is taken exactly", () => {
-  const stem = fc.stringMatching(/^[A-Za-z0-9_\u00e0-\u00f6\u4e00-\u4eff][A-Za-z0-9_.\u00e0-\u00f6\u4e00-\u4eff-]{0,11}[A-Za-z0-9_\u4e00-\u4eff-]$/);
+  const stem = fc.stringMatching(
+    /^[A-Za-z0-9_\u00e0-\u00f6\u4e00-\u4eff][A-Za-z0-9_.\u00e0-\u00f6\u4e00-\u4eff-]{0,11}[A-Za-z0-9_\u4e00-\u4eff-]$/,
+  );
   const ending = fc.constantFrom("txt", "md", "ts", "json", "tar.gz", "x1");
   const folder = fc.constantFrom("", "src/", "./", "a-b/c.d/", "../");
   const file = fc.tuple(folder, stem, ending).map(([where, name, end]) => `${where}${name}.${end}`);
-  const words = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).filter((text) => text.trim() === text && !/[\\{}\uE000\uE001]/.test(text));
+  const words = fc
+    .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
+    .filter((text) => text.trim() === text && !/[\\{}\uE000\uE001]/.test(text));
   const inSingle = words.filter((text) => !/['‘’]/.test(text));
   const inDouble = words.filter((text) => !text.includes('"'));
   const inCode = words.filter((text) => !text.includes("`"));
@@ -300,7 +304,12 @@ describe("what stands in the words is taken exactly", () => {
   const polite = fc.constantFrom("", "please ", "Could you ", "Now ", "I want you to ");
   const end = fc.constantFrom("", ".", "!", " please", " for me", "\n");
 
-  function law<A>(name: string, value: fc.Arbitrary<A>, order: (name: string, value: A) => string, steps: (name: string, value: A) => Step[]) {
+  function law<A>(
+    name: string,
+    value: fc.Arbitrary<A>,
+    order: (name: string, value: A) => string,
+    steps: (name: string, value: A) => Step[],
+  ) {
     test(name, () => {
       fc.assert(
         fc.property(file, value, polite, end, (path, inner, before, after) => {
@@ -311,16 +320,76 @@ describe("what stands in the words is taken exactly", () => {
     });
   }
 
-  law("read FILE", fc.constant(0), (path) => `read ${path}`, (path) => [read(path)]);
-  law("read FILE and FILE", file, (path, other) => `read ${path}.a and ${other}.b`, (path, other) => [read(`${path}.a`, `${other}.b`)]);
-  law("write 'TEXT' to FILE", inSingle, (path, text) => `write '${text}' to ${path}`, (path, text) => [write(path, text)]);
-  law('write "TEXT" to FILE', inDouble, (path, text) => `write "${text}" to ${path}`, (path, text) => [write(path, text)]);
-  law("write `TEXT` to FILE", inCode, (path, text) => `write \`${text}\` to ${path}`, (path, text) => [write(path, text)]);
-  law("create FILE with fence", inFence, (path, text) => `create ${path} with\n\`\`\`\n${text}\n\`\`\``, (path, text) => [write(path, text)]);
-  law("create a file named FILE containing \"TEXT\"", inDouble, (path, text) => `create a file named ${path} containing "${text}"`, (path, text) => [write(path, text)]);
-  law("replace in FILE", fc.tuple(inDouble, inDouble), (path, [from, to]) => `replace "${from}" with "${to}" in ${path}`, (path, [from, to]) => [edit(path, from, to)]);
-  law("run `COMMAND` then read FILE", inCode, (path, text) => `run \`${text}\` then read ${path}`, (path, text) => [run(text), read(path)]);
-  law('say "TEXT"', inDouble, (_path, text) => `say "${text}"`, (_path, text) => [say(text)]);
-  law('search for "TEXT" in FILE', inDouble.filter((text) => !/[.?!]$/.test(text)), (path, text) => `search for "${text}" in ${path}`, (path, text) => [grep(text, path)]);
-  law("copy FILE to FILE", file, (path, other) => `copy ${path} to ${other}`, (path, other) => [read(path), write(other, RESULT)]);
+  law(
+    "read FILE",
+    fc.constant(0),
+    (path) => `read ${path}`,
+    (path) => [read(path)],
+  );
+  law(
+    "read FILE and FILE",
+    file,
+    (path, other) => `read ${path}.a and ${other}.b`,
+    (path, other) => [read(`${path}.a`, `${other}.b`)],
+  );
+  law(
+    "write 'TEXT' to FILE",
+    inSingle,
+    (path, text) => `write '${text}' to ${path}`,
+    (path, text) => [write(path, text)],
+  );
+  law(
+    'write "TEXT" to FILE',
+    inDouble,
+    (path, text) => `write "${text}" to ${path}`,
+    (path, text) => [write(path, text)],
+  );
+  law(
+    "write `TEXT` to FILE",
+    inCode,
+    (path, text) => `write \`${text}\` to ${path}`,
+    (path, text) => [write(path, text)],
+  );
+  law(
+    "create FILE with fence",
+    inFence,
+    (path, text) => `create ${path} with\n\`\`\`\n${text}\n\`\`\``,
+    (path, text) => [write(path, text)],
+  );
+  law(
+    'create a file named FILE containing "TEXT"',
+    inDouble,
+    (path, text) => `create a file named ${path} containing "${text}"`,
+    (path, text) => [write(path, text)],
+  );
+  law(
+    "replace in FILE",
+    fc.tuple(inDouble, inDouble),
+    (path, [from, to]) => `replace "${from}" with "${to}" in ${path}`,
+    (path, [from, to]) => [edit(path, from, to)],
+  );
+  law(
+    "run `COMMAND` then read FILE",
+    inCode,
+    (path, text) => `run \`${text}\` then read ${path}`,
+    (path, text) => [run(text), read(path)],
+  );
+  law(
+    'say "TEXT"',
+    inDouble,
+    (_path, text) => `say "${text}"`,
+    (_path, text) => [say(text)],
+  );
+  law(
+    'search for "TEXT" in FILE',
+    inDouble,
+    (path, text) => `search for "${text}" in ${path}`,
+    (path, text) => [grep(text, path)],
+  );
+  law(
+    "copy FILE to FILE",
+    file,
+    (path, other) => `copy ${path} to ${other}`,
+    (path, other) => [read(path), write(other, RESULT)],
+  );
 });

@@ -65,10 +65,18 @@ export function describeOrders(): string {
 }
 
 /** "use Bash to run ls" is "run ls". */
-const TOOL_FIRST = /^(?:use|using|with)\s+(?:the\s+|your\s+)?(?:Read|Write|Edit|Bash|Glob|Grep|TodoWrite|WebFetch|\w+\s+tool)(?:\s+tool)?\s*(?:to|and|,)\s+/i;
+const TOOL_FIRST =
+  /^(?:use|using|with)\s+(?:the\s+|your\s+)?(?:Read|Write|Edit|Bash|Glob|Grep|TodoWrite|WebFetch|\w+\s+tool)(?:\s+tool)?\s*(?:to|and|,)\s+/i;
 
 /** What a sub-agent is told when "reading a.txt" was delegated. */
-const GERUNDS: Readonly<Record<string, string>> = { reading: "read", writing: "write", running: "run", searching: "search", listing: "list", counting: "count" };
+const GERUNDS: Readonly<Record<string, string>> = {
+  reading: "read",
+  writing: "write",
+  running: "run",
+  searching: "search",
+  listing: "list",
+  counting: "count",
+};
 const GERUND = new RegExp(`^(${Object.keys(GERUNDS).join("|")})\\b`, "i");
 
 function match(clause: string, situation: Situation, rules: readonly Rule[]): Step[] | undefined {

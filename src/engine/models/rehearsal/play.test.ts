@@ -41,11 +41,20 @@ describe("one order", () => {
     ["run `sleep 9` in the background", "Bash", { command: "sleep 9", background: true }],
     ["search for TODO in src ignoring case", "Grep", { pattern: "TODO", path: "src", case_insensitive: true }],
     ["find all *.md files", "Glob", { pattern: "**/*.md" }],
-    ["make a todo list: a, b", "TodoWrite", { todos: [{ content: "a", status: "pending" }, { content: "b", status: "pending" }] }],
+    [
+      "make a todo list: a, b",
+      "TodoWrite",
+      {
+        todos: [
+          { content: "a", status: "pending" },
+          { content: "b", status: "pending" },
+        ],
+      },
+    ],
     ["fetch https://example.com", "WebFetch", { url: "https://example.com" }],
     ["ask a sub-agent to say hi", "Spawn", { tasks: [{ name: "agent-1", prompt: "say hi" }] }],
     ['call the tool Read with {"file_path": "x", "limit": 3}', "Read", { file_path: "x", limit: 3 }],
-    ["append \"it's\" to a.txt", "Bash", { command: "printf '%s\\n' 'it'\\''s' >> a.txt" }],
+    ['append "it\'s" to a.txt', "Bash", { command: "printf '%s\\n' 'it'\\''s' >> a.txt" }],
   ])("%s", async (order, name, args) => {
     const { batches } = await obey(order);
     expect(batches).toEqual([[{ id: "call_1", name, args }]]);
@@ -114,7 +123,10 @@ describe("several orders", () => {
   });
 
   test("a denial is told with its reason, and what depends on it is left out", async () => {
-    const { batches, last } = await obey("read a.txt, then write its content to b.txt, then say bye", () => ({ text: "Tool denied: not today", failed: true }));
+    const { batches, last } = await obey("read a.txt, then write its content to b.txt, then say bye", () => ({
+      text: "Tool denied: not today",
+      failed: true,
+    }));
     expect(batches).toHaveLength(1);
     expect(last).toBe("That was denied: not today.\n\nbye");
   });
@@ -132,7 +144,9 @@ describe("several orders", () => {
   });
 
   test("one of two parallel calls denied", async () => {
-    const { last } = await obey("read a.txt and b.txt", (call) => (call.args["file_path"] === "a.txt" ? { text: "Tool denied: no", failed: true } : { text: "     1\tone" }));
+    const { last } = await obey("read a.txt and b.txt", (call) =>
+      call.args["file_path"] === "a.txt" ? { text: "Tool denied: no", failed: true } : { text: "     1\tone" },
+    );
     expect(last).toBe("That was denied: no.\nb.txt:\none");
   });
 });
@@ -178,7 +192,14 @@ describe("speech", () => {
 
   test("thinking comes before the text", async () => {
     const parts = await partsOf(model, requestOf([user("think about the sea, then say ok")]));
-    expect(parts.map((part) => part.type)).toEqual([...Array.from({ length: 6 }, () => "thinking"), "thinking.end", "text", "text.end", "usage", "finish"]);
+    expect(parts.map((part) => part.type)).toEqual([
+      ...Array.from({ length: 6 }, () => "thinking"),
+      "thinking.end",
+      "text",
+      "text.end",
+      "usage",
+      "finish",
+    ]);
   });
 });
 
@@ -199,7 +220,10 @@ describe("memory", () => {
   });
 
   test.each<[string, Message[]]>([
-    ["a first message that was acknowledged", [user("The build is broken."), assistant("I have read the earlier context."), user("what do you know?")]],
+    [
+      "a first message that was acknowledged",
+      [user("The build is broken."), assistant("I have read the earlier context."), user("what do you know?")],
+    ],
     ["a first message before the prompt", [user("The build is broken."), user("what do you know?")]],
     ["a tagged block", [user("<context>\nThe build is broken.\n</context>\nwhat do you know?")]],
     ["a text before the prompt", [user("The build is broken.", "what do you know?")]],
@@ -208,7 +232,13 @@ describe("memory", () => {
   });
 
   test("attachments are named", async () => {
-    const message: Message = { role: "user", parts: [{ type: "text", text: "what is attached?" }, { type: "file", path: "a.txt", text: "12345" }] };
+    const message: Message = {
+      role: "user",
+      parts: [
+        { type: "text", text: "what is attached?" },
+        { type: "file", path: "a.txt", text: "12345" },
+      ],
+    };
     expect(textOf(await partsOf(model, requestOf([message])))).toBe("Attached: a.txt (5 characters).");
   });
 });

@@ -60,7 +60,10 @@ function skipped(action: Action, step: Step, progress: Progress, tools: Readonly
 
 function note(progress: Progress, step: Step, action: Action, batch: readonly CallResult[]): void {
   progress.ok = batch.every((result) => !result.failed);
-  progress.before = batch.filter((result) => !result.failed || action.tool === "Bash").map(resultText).join("\n");
+  progress.before = batch
+    .filter((result) => !result.failed || action.tool === "Bash")
+    .map(resultText)
+    .join("\n");
   for (const [index, result] of batch.entries()) {
     const reason = denial(result);
     if (reason !== undefined) report(progress, reason === "" ? "That was denied." : `That was denied: ${reason}.`);
@@ -95,7 +98,9 @@ function ending(turn: Turn, progress: Progress, speech: readonly Output[]): Outp
   const reports = progress.reports.filter(({ shown }) => !(shown && repeated)).map(({ text }) => text);
   const summary = reports.length === 0 ? [] : sentence(capped(reports.join("\n")));
   const outputs = joined([...noted(turn), ...summary, ...speech]);
-  const done = outputs.some((output) => output.type === "say" || output.type === "cut" || (output.type === "fail" && output.failure.times === undefined));
+  const done = outputs.some(
+    (output) => output.type === "say" || output.type === "cut" || (output.type === "fail" && output.failure.times === undefined),
+  );
   return done ? outputs : [...outputs, ...sentence("Done.")];
 }
 
@@ -129,7 +134,12 @@ function spoken(step: Step, progress: Progress, turn: Turn): Output[] {
     case "say":
       return typeof step.text === "string" ? sentence(step.text) : sentence(capped(progress.before));
     case "think":
-      return [{ type: "think", speech: step.about === "" ? "Let me think this through, one step after the other." : `Let me think about ${step.about}.` }];
+      return [
+        {
+          type: "think",
+          speech: step.about === "" ? "Let me think this through, one step after the other." : `Let me think about ${step.about}.`,
+        },
+      ];
     case "stream":
       return [{ type: "say", speech: { piece: step.text, times: step.pieces } }];
     case "count":
@@ -137,7 +147,12 @@ function spoken(step: Step, progress: Progress, turn: Turn): Output[] {
     case "wait":
       return [{ type: "wait", ms: step.ms }];
     case "fail":
-      return [{ type: "fail", failure: { ...(step.status !== undefined && { status: step.status }), ...(step.times !== undefined && { times: step.times }) } }];
+      return [
+        {
+          type: "fail",
+          failure: { ...(step.status !== undefined && { status: step.status }), ...(step.times !== undefined && { times: step.times }) },
+        },
+      ];
     case "cut":
       return [...sentence("This answer breaks off in the"), { type: "cut" }];
     case "remember":

@@ -30,7 +30,8 @@ export function attached(message: UserMessage | undefined): string | undefined {
   const parts = attachments(message);
   if (parts.length === 0) return undefined;
   const names = parts.map((part) => {
-    const name = ("name" in part ? part.name : undefined) ?? ("path" in part ? part.path : undefined) ?? ("uri" in part ? part.uri : undefined);
+    const name =
+      ("name" in part ? part.name : undefined) ?? ("path" in part ? part.path : undefined) ?? ("uri" in part ? part.uri : undefined);
     const size = part.type === "image" ? part.mime : `${plainText([part]).length} characters`;
     return `${name ?? `a part of type ${part.type}`} (${size})`;
   });
@@ -40,9 +41,13 @@ export function attached(message: UserMessage | undefined): string | undefined {
 /** What was told last about the fact, or about one whose name contains it. */
 function fact(name: string, said: readonly string[]): string {
   const known = said.flatMap((text) => orders(text)).filter((step): step is StepOf<"remember"> => step.do === "remember");
-  const found = known.findLast((step) => step.fact === name) ?? known.findLast((step) => step.fact.includes(name) || (step.fact !== "" && name.includes(step.fact)));
+  const found =
+    known.findLast((step) => step.fact === name) ??
+    known.findLast((step) => step.fact.includes(name) || (step.fact !== "" && name.includes(step.fact)));
   if (found === undefined) return name === "" ? "You have not told me anything to remember." : `You have not told me the ${name} yet.`;
-  const whose = /^(?:(?:secret|magic|pass|special) ?)?(?:word|number|phrase|code|thing|value|sentence|key|password)$/.test(found.fact) ? "The" : "Your";
+  const whose = /^(?:(?:secret|magic|pass|special) ?)?(?:word|number|phrase|code|thing|value|sentence|key|password)$/.test(found.fact)
+    ? "The"
+    : "Your";
   return found.fact === "" ? `You told me to remember: ${found.value}.` : `${whose} ${found.fact} is ${found.value}.`;
 }
 

@@ -1,4 +1,4 @@
-/** What the rehearsal model answers to one request, before it is streamed: an ordered list of outputs. Scripts and plain orders both make it. */
+/** What the rehearsal model answers to one request, before it is streamed. Scripts and plain orders both make it. */
 import type { Usage } from "../../../core/event.js";
 import type { Finish } from "../model.js";
 

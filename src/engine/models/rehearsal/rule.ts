@@ -16,9 +16,14 @@ export interface Rule {
   steps(match: RegExpExecArray, situation: Situation): Step[] | undefined;
 }
 
-/** Builds a pattern from pieces, without regard to capitals. */
-export function pattern(source: string): RegExp {
-  return new RegExp(source, "isu");
+/** A pattern for people to read: a space stands for any white space, line breaks are ignored, and capitals do not matter. */
+export function pattern(source: TemplateStringsArray, ...inserted: string[]): RegExp {
+  return new RegExp(
+    String.raw(source, ...inserted)
+      .replaceAll(/\n */g, "")
+      .replaceAll(" ", "\\s+"),
+    "isu",
+  );
 }
 
 /** The n-th group, or nothing. */

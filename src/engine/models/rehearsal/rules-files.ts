@@ -7,56 +7,88 @@ import { contentOf, FILE, fileName, filesIn, isPath, isQuoted, NUMBER, numberOf,
 const TO = "(?:to|into|onto|as|in|inside)";
 const WITH =
   "(?:with|containing|contains?|saying|says|having|holding|reading|(?:that|which|to) (?:says?|contains?|reads?|has|have|holds?|prints?|outputs?)|whose (?:contents?|text) (?:is|are)|and (?:write|put)|:)";
-const LABEL = "(?:\\s*(?:the |this |a |as )?(?:contents?|text|words?|line|code|following|body)\\b)*(?:\\s+(?:of|is|are|being)\\b)?\\s*[:=]?\\s*";
+const LABEL =
+  "(?:\\s*(?:the |this |a |as )?(?:contents?|text|words?|line|code|following|body)\\b)*(?:\\s+(?:of|is|are|being)\\b)?\\s*[:=]?\\s*";
 
-const CREATE = pattern(`^(?:create|make|write|save|add|generate|produce|start)\\s+(?:me\\s+)?(${THE_FILE})(${FILE})(?:\\s+file)?[\\s,]*(${WITH})${LABEL}(.*)$`);
+const CREATE = pattern`
+  ^(?:create|make|write|save|add|generate|produce|start) (?:me )?(${THE_FILE})(${FILE})(?: file)?[\s,]*(${WITH})
+  ${LABEL}(.*)$
+`;
 
 /** "delete 'x' from a.txt" is an edit; "add 'x' to a.txt" appends; "create a.txt with 'x'" writes. */
 export const EDIT_RULES: readonly Rule[] = [
-  { when: pattern(`^(?:remove|delete|drop)\\s+(?:the\\s+)?(?:\\w+\\s+)?(${QUOTED})\\s+(?:from|in)\\s+${THE_FILE}(${FILE})$`), steps: cutOut },
   {
-    when: pattern(`^(?:in|edit|update|modify|open|change)\\s+${THE_FILE}(${FILE})[\\s,:]+(?:to |and |by |so that you )?(?:replac|chang|substitut|swap)(?:e|es|ing)?\\s+(.+)$`),
+    when: pattern`^(?:remove|delete|drop) (?:the )?(?:\w+ )?(${QUOTED}) (?:from|in) ${THE_FILE}(${FILE})$`,
+    steps: cutOut,
+  },
+  {
+    when: pattern`
+      ^(?:in|edit|update|modify|open|change) ${THE_FILE}(${FILE})[\s,:]+(?:to |and |by |so that you )?(?:replac|
+      chang|substitut|swap)(?:e|es|ing)? (.+)$
+    `,
     steps: (match, now) => replaceIn(`${group(match, 2)} in ${group(match, 1)}`, now),
   },
-  { when: pattern("^(?:replace|change|substitute|swap|turn|update|modify|rename|fix|correct)\\s+(.+)$"), steps: (match, now) => replaceIn(group(match, 1), now) },
+  {
+    when: pattern`^(?:replace|change|substitute|swap|turn|update|modify|rename|fix|correct) (.+)$`,
+    steps: (match, now) => replaceIn(group(match, 1), now),
+  },
 ];
 
 export const FILE_RULES: readonly Rule[] = [
   {
-    when: pattern(`^(?:copy|duplicate|clone|cp)\\s+(?:the\\s+)?(?:contents?\\s+(?:of|from)\\s+)?${THE_FILE}(${FILE})\\s+${TO}\\s+${THE_FILE}(${FILE})$`),
+    when: pattern`^(?:copy|duplicate|clone|cp) (?:the )?(?:contents? (?:of|from) )?${THE_FILE}(${FILE}) ${TO} ${THE_FILE}(${FILE})$`,
     steps: (match, { marked }) => [
       { do: "read", files: [fileName(marked, group(match, 1))] },
       { do: "write", file: fileName(marked, group(match, 2)), content: RESULT },
     ],
   },
   {
-    when: pattern(`^(?:move|rename|mv)\\s+${THE_FILE}(${FILE})\\s+(?:to|into|as)\\s+${THE_FILE}(${FILE})$`),
+    when: pattern`^(?:move|rename|mv) ${THE_FILE}(${FILE}) (?:to|into|as) ${THE_FILE}(${FILE})$`,
     steps: (match, { marked }) => shell("mv --", [fileName(marked, group(match, 1)), fileName(marked, group(match, 2))]),
   },
   {
-    when: pattern(`^(?:delete|remove|rm|erase)\\s+(.+)$`),
+    when: pattern`^(?:delete|remove|rm|erase) (.+)$`,
     steps: (match, { marked }) => shell("rm --", filesIn(marked, group(match, 1))),
   },
   {
-    when: pattern(`^(?:create|make|add|mkdir)\\s+(?:a |an |the |new )*(?:directory|folder|dir)\\s+(?:named |called )?(${FILE})$`),
+    when: pattern`^(?:create|make|add|mkdir) (?:a |an |the |new )*(?:directory|folder|dir) (?:named |called )?(${FILE})$`,
     steps: (match, { marked }) => shell("mkdir -p --", [fileName(marked, group(match, 1))]),
   },
-  { when: pattern(`^(?:append|add|insert)\\s+(.+?)\\s+(?:to|at|in|into)\\s+(?:the (?:end|bottom) of\\s+)?${THE_FILE}(${FILE})$`), steps: append },
-  { when: pattern(`^append\\s+to\\s+${THE_FILE}(${FILE})\\s*[:,]?\\s+(.+)$`), steps: ([, file, text], now) => append2(file, text, now) },
+  {
+    when: pattern`^(?:append|add|insert) (.+?) (?:to|at|in|into) (?:the (?:end|bottom) of )?${THE_FILE}(${FILE})$`,
+    steps: ([, text, file], now) => append(file, text, now),
+  },
+  { when: pattern`^append to ${THE_FILE}(${FILE})\s*[:,]? (.+)$`, steps: ([, file, text], now) => append(file, text, now) },
 
-  { when: pattern(`^(?:write|save|put|output|store)\\s+(?:(?:the|this|these|following|text|lines?|content|code)\\s+)*(?:in)?to\\s+${THE_FILE}(${FILE})(?:\\s+file)?(?:\\s*[:,]|\\s+${WITH})?\\s+${LABEL}(.+)$`), steps: writeNamed },
+  {
+    when: pattern`
+      ^(?:write|save|put|output|store) (?:(?:the|this|these|following|text|lines?|content|code) )*(?:in)?to 
+      ${THE_FILE}(${FILE})(?: file)?(?:\s*[:,]| ${WITH})? ${LABEL}(.+)$
+    `,
+    steps: writeNamed,
+  },
   { when: CREATE, steps: create },
-  { when: pattern(`^(write|save|put|store|output|dump|insert|print|create|make|generate|record|add)\\s+(.+)\\s+(${TO})\\s+(${THE_FILE})(${FILE})(?:\\s+file)?$`), steps: write },
-  { when: pattern(`^(?:create|make|touch|write|generate|add)\\s+(${THE_FILE})(${FILE})(?:\\s+file)?[.!]?$`), steps: createEmpty },
-  { when: pattern(`^(?:write|save|create|put|make)\\s+(.*)$`), steps: writeLoosely },
+  {
+    when: pattern`
+      ^(write|save|put|store|output|dump|insert|print|create|make|generate|record|add) (.+) (${TO}) (${THE_FILE})(
+      ${FILE})(?: file)?$
+    `,
+    steps: write,
+  },
+  { when: pattern`^(?:create|make|touch|write|generate|add) (${THE_FILE})(${FILE})(?: file)?[.!]?$`, steps: createEmpty },
+  { when: pattern`^(?:write|save|create|put|make) (.*)$`, steps: writeLoosely },
 ];
 
 export const READ_RULES: readonly Rule[] = [
-  { when: pattern("^(?:re-?read|read|open|cat|load|view|type|(?:have|take) a look at)\\b(.*?)(?:\\s+(?:back|again|aloud|to me))?$"), steps: (match, now) => read(group(match, 1), now, true) },
   {
-    when: pattern(
-      "^(?:show|print|display|look|check|inspect|examine|get|give|summari[sz]e|explain|analy[sz]e|review|describe|tell|see|parse|head|tail|use|what(?:'s|’s)?|how|which|who|where|is|does|do|find|list|go)\\b(.*)$",
-    ),
+    when: pattern`^(?:re-?read|read|open|cat|load|view|type|(?:have|take) a look at)\b(.*?)(?: (?:back|again|aloud|to me))?$`,
+    steps: (match, now) => read(group(match, 1), now, true),
+  },
+  {
+    when: pattern`
+      ^(?:show|print|display|look|check|inspect|examine|get|give|summari[sz]e|explain|analy[sz]e|review|describe|
+      tell|see|parse|head|tail|use|what(?:'s|’s)?|how|which|who|where|is|does|do|find|list|go)\b(.*)$
+    `,
     steps: (match, now) => read(group(match, 1), now, false),
   },
 ];
@@ -64,7 +96,10 @@ export const READ_RULES: readonly Rule[] = [
 function read(words: string, { marked, file }: Situation, plainly: boolean): Step[] | undefined {
   const named = filesIn(marked, words).filter((name) => plainly || isPath(name));
   const files = [...new Set(named)].filter((name) => !name.endsWith("/") && !/[*?]/.test(name));
-  const [only, ...more] = words.replace(pattern(`^${THE_FILE}`), "").split(/\s+/).map((word) => fileName(marked, word));
+  const [only, ...more] = words
+    .replace(pattern`^${THE_FILE}`, "")
+    .split(/\s+/)
+    .map((word) => fileName(marked, word));
   if (files.length === 0 && plainly && only !== undefined && more.length === 0 && only !== "") {
     files.push(/^(?:it|file|this|that|again)$/i.test(only) ? (file ?? "") : only);
   }
@@ -75,7 +110,7 @@ function read(words: string, { marked, file }: Situation, plainly: boolean): Ste
 function linesOf(words: string): { offset?: number; limit?: number } {
   const range = /\blines?\s+(\d+)(?:\s*(?:-|–|to|through|until)\s*(\d+))?/i.exec(words);
   if (range?.[1] !== undefined) return { offset: Number(range[1]) - 1, limit: Number(range[2] ?? range[1]) - Number(range[1]) + 1 };
-  const first = pattern(`\\b(?:first|top)\\s+(${NUMBER}\\s+)?lines?\\b`).exec(words);
+  const first = pattern`\b(?:first|top) (${NUMBER} )?lines?\b`.exec(words);
   return first === null ? {} : { limit: numberOf(first[1] ?? "1") };
 }
 
@@ -83,14 +118,15 @@ function write(match: RegExpExecArray, now: Situation): Step[] | undefined {
   const [verb, words, preposition, label] = [group(match, 1), group(match, 2), group(match, 3).toLowerCase(), group(match, 4)];
   const token = group(match, 5);
   const file = fileName(now.marked, token);
-  const [, first, firstFile, next] = pattern(`^(${QUOTED})\\s+${TO}\\s+${THE_FILE}(${FILE})[\\s,]+(?:and\\s+)?(${QUOTED})$`).exec(words) ?? [];
+  const [, first, firstFile, next] = pattern`^(${QUOTED}) ${TO} ${THE_FILE}(${FILE})[\s,]+(?:and )?(${QUOTED})$`.exec(words) ?? [];
   if (first !== undefined && firstFile !== undefined && next !== undefined) {
     return [...withSource(first, fileName(now.marked, firstFile), now), ...withSource(next, file, now)];
   }
   if (/^(?:file|document|disk)$/i.test(token)) return withSource(words, UNNAMED, now);
   if (REFERS_BACK.test(file)) return now.file === undefined ? undefined : withSource(words, now.file, now);
   const certain = isPath(file) || isQuoted(token) || /\b(?:file|named|called)\b/i.test(label);
-  const likely = !/^in/.test(preposition) || preposition === "into" ? /^(?:put|save|store|dump)$/i.test(verb) || isQuoted(words) : false;
+  const likely =
+    !preposition.startsWith("in") || preposition === "into" ? /^(?:put|save|store|dump)$/i.test(verb) || isQuoted(words) : false;
   return certain || likely ? withSource(words, file, now) : undefined;
 }
 
@@ -102,11 +138,22 @@ const BASED_ON_IT = /^(?:an?|the|its|your)\s+(?:\w+\s+)?(?:summary|copy|report|f
 /** "write the content of a.txt to b.txt" reads first. */
 function withSource(words: string, file: string, { marked, steps }: Situation): Step[] {
   if (steps.length > 0 && BASED_ON_IT.test(words)) return [{ do: "write", file, content: RESULT }];
-  const [, command] = pattern(`^(?:the\\s+)?(?:outputs?|results?)\\s+of\\s+(?:running\\s+|the command\\s+)*(\uE000[cq]\\d+\uE001)$`).exec(words) ?? [];
-  if (command !== undefined) return [{ do: "run", command: marked.value(command) }, { do: "write", file, content: RESULT }];
-  const source = pattern(`^(?:the\\s+)?(?:whole\\s+)?(?:contents?|text|lines)\\s+(?:of|from|in)\\s+${THE_FILE}(${FILE})$|^(${FILE})['’]s\\s+(?:contents?|text)$`).exec(words);
+  const [, command] = pattern`^(?:the )?(?:outputs?|results?) of (?:running |the command )*(\uE000[cq]\d+\uE001)$`.exec(words) ?? [];
+  if (command !== undefined)
+    return [
+      { do: "run", command: marked.value(command) },
+      { do: "write", file, content: RESULT },
+    ];
+  const source = pattern`
+    ^(?:the )?(?:whole )?(?:contents?|text|lines) (?:of|from|in) ${THE_FILE}(${FILE})$|^(${FILE})['’]s (?:contents?|
+    text)$
+  `.exec(words);
   const name = source === null ? "" : fileName(marked, source[1] ?? source[2] ?? "");
-  if (isPath(name)) return [{ do: "read", files: [name] }, { do: "write", file, content: RESULT }];
+  if (isPath(name))
+    return [
+      { do: "read", files: [name] },
+      { do: "write", file, content: RESULT },
+    ];
   return [{ do: "write", file, content: contentOf(marked, words.replace(/[:,]$/, "")) }];
 }
 
@@ -115,10 +162,16 @@ function writeNamed(match: RegExpExecArray, now: Situation): Step[] {
 }
 
 function create(match: RegExpExecArray, now: Situation): Step[] | undefined {
-  const [label, token, how, words] = [group(match, 1), group(match, 2), group(match, 3), group(match, 4).replace(/\s+(?:in|inside) it$/i, "")];
+  const [label, token, how, words] = [
+    group(match, 1),
+    group(match, 2),
+    group(match, 3),
+    group(match, 4).replace(/\s+(?:in|inside) it$/i, ""),
+  ];
   const file = fileName(now.marked, token);
-  if (!isPath(file) && !(/\b(?:file|named|called)\b/i.test(label) && !/^(?:with|that|which|containing|to|in|and|saying|for)$/i.test(file))) return undefined;
-  const [, first, next] = pattern(`^(${QUOTED})[\\s,]+(?:and\\s+)?(${FILE}\\s+${WITH}.+)$`).exec(words) ?? [];
+  if (!isPath(file) && !(/\b(?:file|named|called)\b/i.test(label) && !/^(?:with|that|which|containing|to|in|and|saying|for)$/i.test(file)))
+    return undefined;
+  const [, first, next] = pattern`^(${QUOTED})[\s,]+(?:and )?(${FILE} ${WITH}.+)$`.exec(words) ?? [];
   const others = next === undefined ? undefined : createAgain(next, now);
   const content = words === "" ? "" : contentOf(now.marked, others === undefined ? words : (first ?? ""));
   return [{ do: "write", file, content: /prints?|outputs?/i.test(how) ? program(file, content) : content }, ...(others ?? [])];
@@ -157,11 +210,7 @@ function writeLoosely(match: RegExpExecArray, { marked }: Situation): Step[] | u
   return [{ do: "write", file, content: marked.value(content) }];
 }
 
-function append(match: RegExpExecArray, now: Situation): Step[] | undefined {
-  return append2(match[2], match[1], now);
-}
-
-function append2(file: string | undefined, text: string | undefined, { marked, file: last }: Situation): Step[] | undefined {
+function append(file: string | undefined, text: string | undefined, { marked, file: last }: Situation): Step[] | undefined {
   const named = fileName(marked, file ?? "");
   const name = REFERS_BACK.test(named) ? (last ?? "") : named;
   if (!isPath(name) && !isQuoted((file ?? "").trim())) return undefined;
@@ -178,9 +227,10 @@ const NOUN = /^(?:the\s+)?(?:(?:word|text|string|line|name|value|phrase|typo)\s+
 function replaceIn(order: string, { marked, file: last }: Situation): Step[] | undefined {
   const all = ALL.test(order) || /\s(?:everywhere|all of them)\s/i.test(order);
   const words = order.replace(ALL, "").replace(ALL, "").replace(NOUN, "");
-  const whole = pattern(
-    `^(.+?)\\s+(?:with|to|by|into|for|=>|->|→)\\s+(?:the (?:word|text) )?(.+?)(?:\\s+everywhere)?(?:\\s+(?:in|inside|within|of)\\s+${THE_FILE}(${FILE}))?$`,
-  ).exec(words);
+  const whole = pattern`
+    ^(.+?) (?:with|to|by|into|for|=>|->|→) (?:the (?:word|text) )?(.+?)(?: everywhere)?(?: (?:in|inside|within|of) 
+    ${THE_FILE}(${FILE}))?$
+  `.exec(words);
   if (whole === null) return undefined;
   const named = fileName(marked, group(whole, 3));
   const known = isPath(named) || isQuoted(group(whole, 3));

@@ -5,17 +5,29 @@ import type { RecallWhat, Step } from "./step.js";
 import { contentOf, filesIn, isPath, NUMBER, numberOf, REFERS_BACK } from "./words.js";
 
 export const FAIL_RULES: readonly Rule[] = [
-  { when: pattern("^(?:fail|crash|error(?: out)?)\\b(.*)$"), steps: (match) => [fail(group(match, 1), 500)] },
+  { when: pattern`^(?:fail|crash|error(?: out)?)\b(.*)$`, steps: (match) => [fail(group(match, 1), 500)] },
   {
-    when: pattern("^(?:simulate|pretend|throw|raise|produce|cause|trigger|return|give|hit|act|behave|be|run into|answer with|respond with|reply with)\\b(.*)$"),
-    steps: (match) => (/\b(?:error|failure|limit|limited|overload(?:ed)?|unavailable|status|outage|fail(?:s|ed|ing)?|timeout)\b|^(?:simulate|throw|raise|produce|trigger|return|hit)\b.*\b[45]\d\d\b/i.test(match[0]) ? failing(group(match, 1)) : undefined),
+    when: pattern`
+      ^(?:simulate|pretend|throw|raise|produce|cause|trigger|return|give|hit|act|behave|be|run into|answer with|
+      respond with|reply with)\b(.*)$
+    `,
+    steps: (match) => (TROUBLE.test(match[0]) ? failing(group(match, 1)) : undefined),
   },
-  { when: pattern("^(?:overloaded|rate[- ]?limit(?:ed)?)[.!]?$"), steps: (match) => failing(match[0]) },
+  { when: pattern`^(?:overloaded|rate[-\s]?limit(?:ed)?)[.!]?$`, steps: (match) => failing(match[0]) },
   {
-    when: pattern("^(?:cut|break|drop|lose|sever|kill|close|interrupt|end|abort|stop)\\b.*\\b(?:stream|connection|answer|response|network|link|line|sentence)\\b|^(?:disconnect|hang up|go offline)\\b|^lose connection|^(?:simulate|pretend|act)\\b.*\\b(?:cut|lost|broken|dropped|disconnect\\w*)\\b"),
+    when: pattern`
+      ^(?:cut|break|drop|lose|sever|kill|close|interrupt|end|abort|stop)\b.*\b(?:stream|connection|answer|response|
+      network|link|line|sentence)\b|^(?:disconnect|hang up|go offline)\b|^lose connection|^(?:simulate|pretend|
+      act)\b.*\b(?:cut|lost|broken|dropped|disconnect\w*)\b
+    `,
     steps: () => [{ do: "cut" }],
   },
 ];
+
+const TROUBLE = pattern`
+  \b(?:error|failure|limit|limited|overload(?:ed)?|unavailable|status|outage|fail(?:s|ed|ing)?|timeout)\b|
+  ^(?:simulate|throw|raise|produce|trigger|return|hit)\b.*\b[45]\d\d\b
+`;
 
 const STATUSES: readonly [RegExp, number | undefined][] = [
   [/rate[- ]?limit|too many requests|throttl/i, 429],
@@ -42,7 +54,7 @@ function fail(words: string, otherwise: number): Step {
   const code = /\b([45]\d\d)\b/.exec(words)?.[1];
   const named = STATUSES.find(([name]) => name.test(words));
   const status = code !== undefined ? Number(code) : named === undefined ? otherwise : named[1];
-  const counted = pattern(`\\b(?:(once|twice)|(?:the first )?(${NUMBER})\\s+times?)\\b`).exec(words);
+  const counted = pattern`\b(?:(once|twice)|(?:the first )?(${NUMBER}) times?)\b`.exec(words);
   const times = counted === null ? undefined : numberOf((counted[1] ?? counted[2] ?? "1").toLowerCase());
   return { do: "fail", ...(status !== undefined && { status }), ...(times !== undefined && { times }) };
 }
@@ -51,13 +63,26 @@ const PIECES = "(?:pieces?|chunks?|deltas?|words?|tokens?|parts?|fragments?)";
 
 export const PACE_RULES: readonly Rule[] = [
   {
-    when: pattern(`^(?:stream|send|emit|output|produce|generate|give|print|write|say|answer with|reply with)\\b(?:\\s+me)?(?:\\s+(?:an answer|a reply|text|back|out|exactly|about|of|in|with))*\\s+(${NUMBER})\\s+(?:\\w+\\s+)?${PIECES}\\b(?:.*?(${QUOTED}))?[^\uE000]*$`),
+    when: pattern`
+      ^(?:stream|send|emit|output|produce|generate|give|print|write|say|answer with|reply with)\b(?: me)?(?: 
+      (?:an answer|a reply|text|back|out|exactly|about|of|in|with))* (${NUMBER}) (?:\w+ )?${PIECES}\b(?:.*?(
+      ${QUOTED}))?[^\uE000]*$
+    `,
     steps: stream,
   },
-  { when: pattern("^stream\\b(?:\\s+(?:a|an|some|very|really|long|text|answer|reply|something|for me))*[.!]?$"), steps: () => [{ do: "stream", pieces: 200, text: "word " }] },
-  { when: pattern(`^count\\s+(?:up\\s+)?(?:from\\s+(${NUMBER})\\s+)?(?:up\\s+)?to\\s+(${NUMBER})\\b`), steps: (match) => [{ do: "count", from: numberOf(group(match, 1) || "1"), to: numberOf(group(match, 2)) }] },
-  { when: pattern(`^count\\s+(?:down\\s+)?from\\s+(${NUMBER})(?:\\s+(?:down\\s+)?to\\s+(${NUMBER}))?\\b`), steps: (match) => [{ do: "count", from: numberOf(group(match, 1)), to: numberOf(group(match, 2) || "1") }] },
-  { when: pattern("^(?:wait|sleep|pause|hang|stall|block|freeze)\\b(.*)$"), steps: (match) => [{ do: "wait", ms: waitMs(match[0]) }] },
+  {
+    when: pattern`^stream\b(?: (?:a|an|some|very|really|long|text|answer|reply|something|for me))*[.!]?$`,
+    steps: () => [{ do: "stream", pieces: 200, text: "word " }],
+  },
+  {
+    when: pattern`^count (?:up )?(?:from (${NUMBER}) )?(?:up )?to (${NUMBER})\b`,
+    steps: (match) => [{ do: "count", from: numberOf(group(match, 1) || "1"), to: numberOf(group(match, 2)) }],
+  },
+  {
+    when: pattern`^count (?:down )?from (${NUMBER})(?: (?:down )?to (${NUMBER}))?\b`,
+    steps: (match) => [{ do: "count", from: numberOf(group(match, 1)), to: numberOf(group(match, 2) || "1") }],
+  },
+  { when: pattern`^(?:wait|sleep|pause|hang|stall|block|freeze)\b(.*)$`, steps: (match) => [{ do: "wait", ms: waitMs(match[0]) }] },
 ];
 
 /** "write 10 words to a.txt" is about the file. */
@@ -67,7 +92,7 @@ function stream(match: RegExpExecArray, { marked }: Situation): Step[] | undefin
 }
 
 function waitMs(words: string): number | "forever" {
-  const time = pattern(`\\b(half|${NUMBER})\\s*(?:an?\\s+)?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|moment)?\\b(?!\\s+times)`).exec(words);
+  const time = pattern`\b(half|${NUMBER})\s*(?:an? )?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|moment)?\b(?! times)`.exec(words);
   if (/\b(?:forever|indefinitely|until|endlessly|for ?ever)\b/i.test(words)) return "forever";
   if (time?.[1] === undefined) return /^(?:hang|stall|block|freeze)/i.test(words) ? "forever" : 1000;
   const unit = (time[2] ?? "s").toLowerCase();
@@ -77,31 +102,100 @@ function waitMs(words: string): number | "forever" {
 
 export const THINK_RULES: readonly Rule[] = [
   {
-    when: pattern("^(?:think|ponder|reflect|consider|reason|meditate|contemplate)\\b(?:\\s+(?:very|really|hard(?:er)?|deeply|carefully|long|step by step|out loud|a (?:bit|moment|while)|for a (?:moment|while|bit)|twice))*(?:\\s+(?:about|over|of|on|upon|through))?\\s*(.*)$"),
+    when: pattern`
+      ^(?:think|ponder|reflect|consider|reason|meditate|contemplate)\b(?: (?:very|really|hard(?:er)?|deeply|
+      carefully|long|step by step|out loud|a (?:bit|moment|while)|for a (?:moment|while|bit)|twice))*(?: (?:about|
+      over|of|on|upon|through))?\s*(.*)$
+    `,
     steps: (match, { marked }) => [{ do: "think", about: marked.value(group(match, 1).replace(/[.!]$/, "")) }],
   },
 ];
 
-const FACT = "(?:secret|magic|code|pass|special|following)?\\s*(?:word|number|name|phrase|code|colou?r|thing|value|city|password|animal|fruit|sentence|key)";
+const FACT =
+  "(?:secret|magic|code|pass|special|following)?\\s*" +
+  "(?:word|number|name|phrase|code|colou?r|thing|value|city|password|animal|fruit|sentence|key)";
 
 export const MEMORY_RULES: readonly Rule[] = [
   {
-    when: pattern(`^(?:remember|memori[sz]e|keep in mind|do(?:n't|n’t| not) forget|note(?: down)?|learn)\\b(?:\\s+that)?\\s*:?\\s*(?:the|this|my|a)?\\s*:?\\s*(?:(${FACT})\\s*(?:is|:|=)?\\s+)?(.+)$`),
+    when: pattern`
+      ^(?:remember|memori[sz]e|keep in mind|do(?:n't|n’t| not) forget|note(?: down)?|learn)\b(?: that)?\s*:?\s*
+      (?:the|this|my|a)?\s*:?\s*(?:(${FACT})\s*(?:is|:|=)? )?(.+)$
+    `,
     steps: remember,
   },
-  { when: pattern("^(?:call me|i am called|i'm called|i’m called)\\s+(.+)$"), steps: (match, { marked }) => [{ do: "remember", fact: "name", value: told(marked.value(group(match, 1))) }] },
-  { when: pattern("^my\\s+([\\p{L}][\\p{L} -]{0,40}?)\\s+(?:is|are|=)\\s+(.+)$"), steps: (match, { marked }) => [{ do: "remember", fact: group(match, 1).toLowerCase(), value: told(marked.value(group(match, 2))) }] },
-  { when: pattern(`^the\\s+(${FACT})\\s+is\\s+(.+)$`), steps: (match, { marked }) => [{ do: "remember", fact: group(match, 1).toLowerCase(), value: told(marked.value(group(match, 2))) }] },
+  {
+    when: pattern`^(?:call me|i am called|i'm called|i’m called) (.+)$`,
+    steps: (match, { marked }) => [{ do: "remember", fact: "name", value: told(marked.value(group(match, 1))) }],
+  },
+  {
+    when: pattern`^my ([\p{L}][\p{L}\x20-]{0,40}?) (?:is|are|=) (.+)$`,
+    steps: (match, { marked }) => [{ do: "remember", fact: group(match, 1).toLowerCase(), value: told(marked.value(group(match, 2))) }],
+  },
+  {
+    when: pattern`^the (${FACT}) is (.+)$`,
+    steps: (match, { marked }) => [{ do: "remember", fact: group(match, 1).toLowerCase(), value: told(marked.value(group(match, 2))) }],
+  },
 
-  { when: pattern("^(?:what|which)\\b.*\\b(?:did|have|had) i\\b.*\\b(?:attach|send along)|\\bwhat(?:'s| is)? (?:attached|in the attachments?)|^(?:describe|list|show|read)(?: me)? (?:the|my) (?:attachments?|attached|images?|pictures?|screenshots?)|^what is (?:on|in) (?:this|the) (?:image|picture|screenshot|attachment)"), steps: () => recall("attachments") },
-  { when: pattern("^what\\b.*\\bi\\b.*\\b(?:say|said|ask|asked|tell|told|write|wrote|type|typed|want|wanted)\\b(?:.*\\b)?(?:first|at the (?:beginning|start)|initially|originally)\\b|^what\\b.*\\bfirst thing (?:that )?i\\b|\\bmy (?:very )?first (?:message|question|prompt|order|request|words?)"), steps: () => recall("first") },
-  { when: pattern("^what\\b.*\\bdid i\\b.*\\b(?:say|ask|tell|write|type|want)\\b(?!.*\\bremember\\b).*\\b(?:before|last|earlier|previously|just now|just)\\b|^what did i (?:just )?(?:say|ask|write|tell you)[?.]*$|\\bmy (?:last|previous) (?:message|question|prompt|order|request)"), steps: () => recall("previous") },
-  { when: pattern(`^(?:what|which|tell me|say|do you (?:still )?(?:know|remember)|can you recall|recall|repeat)\\b.*?\\b(${FACT})\\b.*\\b(?:i|me|remember(?:ed)?|told|gave|mentioned)\\b`), steps: (match) => recall({ fact: group(match, 1).toLowerCase() }) },
-  { when: pattern("^(?:what|which|tell me|say|do you (?:still )?(?:know|remember)|recall|repeat)\\b.*\\b(?:to remember|remember(?:ed)?|i told you|keep in mind)\\b"), steps: () => recall({ fact: "" }) },
-  { when: pattern("^(?:who am i|(?:what(?:'s|’s| is| was| are| were)|tell me|do you (?:still )?(?:know|remember)|say)\\s+my\\s+([\\p{L}][\\p{L} -]*?))\\s*(?:again)?[?.!]*$"), steps: (match) => recall({ fact: group(match, 1).toLowerCase() || "name" }) },
-  { when: pattern(`^what(?:'s|’s| is| was)\\s+the\\s+(${FACT})\\s*(?:again)?[?.!]*$`), steps: (match) => recall({ fact: group(match, 1).toLowerCase() }) },
-  { when: pattern("^(?:what|which|tell me|say|show me)\\b.*\\b(?:do you know|you know|context|have you been told|were you told|background)\\b"), steps: () => recall("context") },
-  { when: pattern("^(?:summari[sz]e|compact|recap|write a summary of|create a summary of|provide a summary of)\\b[^.\\n]{0,200}\\b(?:conversation|session|chat|history|discussion|dialogue|messages)\\b"), steps: () => recall("conversation") },
+  {
+    when: pattern`
+      ^(?:what|which)\b.*\b(?:did|have|had) i\b.*\b(?:attach|send along)|\bwhat(?:'s| is)? (?:attached|
+      in the attachments?)|^(?:describe|list|show|read)(?: me)? (?:the|my) (?:attachments?|attached|images?|
+      pictures?|screenshots?)|^what is (?:on|in) (?:this|the) (?:image|picture|screenshot|attachment)
+    `,
+    steps: () => recall("attachments"),
+  },
+  {
+    when: pattern`
+      ^what\b.*\bi\b.*\b(?:say|said|ask|asked|tell|told|write|wrote|type|typed|want|wanted)\b(?:.*\b)?(?:first|
+      at the (?:beginning|start)|initially|originally)\b|^what\b.*\bfirst thing (?:that )?i\b|\bmy (?:very )?first 
+      (?:message|question|prompt|order|request|words?)
+    `,
+    steps: () => recall("first"),
+  },
+  {
+    when: pattern`
+      ^what\b.*\bdid i\b.*\b(?:say|ask|tell|write|type|want)\b(?!.*\bremember\b).*\b(?:before|last|earlier|
+      previously|just now|just)\b|^what did i (?:just )?(?:say|ask|write|tell you)[?.]*$|\bmy (?:last|previous) 
+      (?:message|question|prompt|order|request)
+    `,
+    steps: () => recall("previous"),
+  },
+  {
+    when: pattern`
+      ^(?:what|which|tell me|say|do you (?:still )?(?:know|remember)|can you recall|recall|repeat)\b.*?\b(
+      ${FACT})\b.*\b(?:i|me|remember(?:ed)?|told|gave|mentioned)\b
+    `,
+    steps: (match) => recall({ fact: group(match, 1).toLowerCase() }),
+  },
+  {
+    when: pattern`
+      ^(?:what|which|tell me|say|do you (?:still )?(?:know|remember)|recall|repeat)\b.*\b(?:to remember|remember
+      (?:ed)?|i told you|keep in mind)\b
+    `,
+    steps: () => recall({ fact: "" }),
+  },
+  {
+    when: pattern`
+      ^(?:who am i|(?:what(?:'s|’s| is| was| are| were)|tell me|do you (?:still )?(?:know|remember)|
+      say) my ([\p{L}][\p{L}\x20-]*?))\s*(?:again)?[?.!]*$
+    `,
+    steps: (match) => recall({ fact: group(match, 1).toLowerCase() || "name" }),
+  },
+  {
+    when: pattern`^what(?:'s|’s| is| was) the (${FACT})\s*(?:again)?[?.!]*$`,
+    steps: (match) => recall({ fact: group(match, 1).toLowerCase() }),
+  },
+  {
+    when: pattern`^(?:what|which|tell me|say|show me)\b.*\b(?:do you know|you know|context|have you been told|were you told|background)\b`,
+    steps: () => recall("context"),
+  },
+  {
+    when: pattern`
+      ^(?:summari[sz]e|compact|recap|write a summary of|create a summary of|provide a summary of)\b[^.\n]{0,200}\b
+      (?:conversation|session|chat|history|discussion|dialogue|messages)\b
+    `,
+    steps: () => recall("conversation"),
+  },
 ];
 
 function recall(what: RecallWhat): Step[] {
@@ -110,9 +204,10 @@ function recall(what: RecallWhat): Step[] {
 
 function remember(match: RegExpExecArray, { marked }: Situation): Step[] | undefined {
   const words = group(match, 2);
-  if (/^(?:to|my|what|the)\b/i.test(words) && /\?$/.test(words)) return undefined;
+  if (/^(?:to|my|what|the)\b/i.test(words) && words.endsWith("?")) return undefined;
   const own = /^(?:my\s+)?([\p{L}][\p{L} -]{0,40}?)\s+(?:is|are|=)\s+(.+)$/iu.exec(words);
-  if (own?.[1] !== undefined && own[2] !== undefined) return [{ do: "remember", fact: own[1].toLowerCase(), value: told(marked.value(own[2])) }];
+  if (own?.[1] !== undefined && own[2] !== undefined)
+    return [{ do: "remember", fact: own[1].toLowerCase(), value: told(marked.value(own[2])) }];
   return [{ do: "remember", fact: group(match, 1).toLowerCase(), value: told(marked.value(words)) }];
 }
 
@@ -122,14 +217,32 @@ function told(words: string): string {
 
 export const SAY_RULES: readonly Rule[] = [
   {
-    when: pattern(`^(?:say|repeat|echo|print)\\s+(?:the word |the words )?(${MARK}|.+?)\\s+(${NUMBER}|twice|once)\\s*(?:times)?$`),
-    steps: (match, { marked }) => (/(?:times|twice|once)$/i.test(match[0]) ? [{ do: "say", text: Array.from({ length: Math.min(numberOf(group(match, 2)), 10_000) }, () => marked.value(group(match, 1))).join(" ") }] : undefined),
+    when: pattern`^(?:say|repeat|echo|print) (?:the word |the words )?(${MARK}|.+?) (${NUMBER}|twice|once)\s*(?:times)?$`,
+    steps: (match, { marked }) =>
+      /(?:times|twice|once)$/i.test(match[0])
+        ? [
+            {
+              do: "say",
+              text: Array.from({ length: Math.min(numberOf(group(match, 2)), 10_000) }, () => marked.value(group(match, 1))).join(" "),
+            },
+          ]
+        : undefined,
   },
   {
-    when: pattern("^(?:say|reply|answer|respond|repeat|echo|shout|whisper|finish|end)\\b(?:\\s+(?:by|with|back|after me|to me|saying|only|just|exactly|simply))*(?:\\s+the (?:words?|text|phrase|sentence|following))?(?:\\s+(?:by|with|saying|only|exactly))*\\s*:?\\s+(.+)$"),
+    when: pattern`
+      ^(?:say|reply|answer|respond|repeat|echo|shout|whisper|finish|end)\b(?: (?:by|with|back|after me|to me|saying|
+      only|just|exactly|simply))*(?: the (?:words?|text|phrase|sentence|following))?(?: (?:by|with|saying|only|
+      exactly))*\s*:? (.+)$
+    `,
     steps: say,
   },
-  { when: pattern(`^(?:print|output|write|tell me|tell us|display|show(?: me)?|return|type)\\s*:?\\s*(?:the (?:words?|text) )?(${QUOTED})[.!]?$`), steps: say },
+  {
+    when: pattern`
+      ^(?:print|output|write|tell me|tell us|display|show(?: me)?|return|type)\s*:?\s*(?:the (?:words?|text) )?(
+      ${QUOTED})[.!]?$
+    `,
+    steps: say,
+  },
 ];
 
 function say(match: RegExpExecArray, { marked }: Situation): Step[] {
@@ -142,11 +255,32 @@ function say(match: RegExpExecArray, { marked }: Situation): Step[] {
 }
 
 export const SMALL_TALK_RULES: readonly Rule[] = [
-  { when: pattern("^(?:help|help me|what can (?:you|i) do.*|what do you do.*|who are you|what are you|how do you work|show help|commands|usage)[.?!]*$"), steps: () => [{ do: "help" }] },
-  { when: pattern("^(?:hi|hello|hey|hallo|good (?:morning|evening|afternoon|day)|how are you.*|thanks?.*|thank you.*|yo|ping|test|testing)(?:\\s+(?:there|parley|again|everyone|world))?[.!?]*$"), steps: () => [{ do: "greet" }] },
-  { when: pattern("^(?:in|take|with|edit|update|modify|for)\\s+(.+)$"), steps: (match, { marked }) => (filesIn(marked, group(match, 1)).some(isPath) ? [] : undefined) },
-  { when: pattern("^(?:do|follow|perform|complete|carry out|these are)\\b[^\uE000]{0,60}:$"), steps: () => [] },
-  { when: pattern("^do nothing\\b"), steps: () => [{ do: "wait", ms: 0 }] },
-  { when: pattern("^(?:print|output)\\s+(.+)$"), steps: (match, now) => (REFERS_BACK.test(group(match, 1)) ? undefined : say(match, now)) },
-  { when: pattern("^(?:tell|show|report|give|let|know|summari[sz]e|explain|describe|print|display|say|return|what|which|how|succeed|recover|finish|stop|end|be done)\\b.*$"), steps: (_match, { steps }) => (steps.length > 0 ? [] : undefined) },
+  {
+    when: pattern`
+      ^(?:help|help me|what can (?:you|i) do.*|what do you do.*|who are you|what are you|how do you work|show help|
+      commands|usage)[.?!]*$
+    `,
+    steps: () => [{ do: "help" }],
+  },
+  {
+    when: pattern`
+      ^(?:hi|hello|hey|hallo|good (?:morning|evening|afternoon|day)|how are you.*|thanks?.*|thank you.*|yo|ping|
+      test|testing)(?: (?:there|parley|again|everyone|world))?[.!?]*$
+    `,
+    steps: () => [{ do: "greet" }],
+  },
+  {
+    when: pattern`^(?:in|take|with|edit|update|modify|for) (.+)$`,
+    steps: (match, { marked }) => (filesIn(marked, group(match, 1)).some(isPath) ? [] : undefined),
+  },
+  { when: pattern`^(?:do|follow|perform|complete|carry out|these are)\b[^\uE000]{0,60}:$`, steps: () => [] },
+  { when: pattern`^do nothing\b`, steps: () => [{ do: "wait", ms: 0 }] },
+  { when: pattern`^(?:print|output) (.+)$`, steps: (match, now) => (REFERS_BACK.test(group(match, 1)) ? undefined : say(match, now)) },
+  {
+    when: pattern`
+      ^(?:tell|show|report|give|let|know|summari[sz]e|explain|describe|print|display|say|return|what|which|how|
+      succeed|recover|finish|stop|end|be done)\b.*$
+    `,
+    steps: (_match, { steps }) => (steps.length > 0 ? [] : undefined),
+  },
 ];

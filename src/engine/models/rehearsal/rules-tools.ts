@@ -8,15 +8,23 @@ const AGENTS = "(?:sub-?\\s?agents?|agents?|helpers?|child(?:ren)?|assistants?|w
 
 export const CALL_RULES: readonly Rule[] = [
   {
-    when: pattern(`^(?:call|use|invoke|run|execute|try)\\s+(?:the\\s+)?(?:tool\\s+)?(${QUOTED}|[\\w.-]+)(?:\\s+tool)?(?:\\s+with)?(?:\\s+(?:the\\s+)?(?:args|arguments|input|parameters|json))?\\s*:?\\s*(${JSON_MARK})$`),
+    when: pattern`
+      ^(?:call|use|invoke|run|execute|try) (?:the )?(?:tool )?(${QUOTED}|[\w.-]+)(?: tool)?(?: with)?(?: (?:the )?
+      (?:args|arguments|input|parameters|json))?\s*:?\s*(${JSON_MARK})$
+    `,
     steps: (match, { marked }) => [{ do: "call", tool: marked.value(group(match, 1)), args: marked.value(group(match, 2)) }],
   },
   {
-    when: pattern(`^(?:call|use|invoke)\\s+(?:the\\s+)?tool\\s+(${QUOTED}|[\\w.-]+)(?:\\s+with(?:\\s+(?:the\\s+)?(?:args|arguments|input|parameters|json))?\\s*:?\\s*(.+))?$`),
-    steps: (match, { marked }) => [{ do: "call", tool: marked.value(group(match, 1)), args: match[2] === undefined ? {} : marked.value(match[2]) }],
+    when: pattern`
+      ^(?:call|use|invoke) (?:the )?tool (${QUOTED}|[\w.-]+)(?: with(?: (?:the )?(?:args|arguments|input|parameters|
+      json))?\s*:?\s*(.+))?$
+    `,
+    steps: (match, { marked }) => [
+      { do: "call", tool: marked.value(group(match, 1)), args: match[2] === undefined ? {} : marked.value(match[2]) },
+    ],
   },
   {
-    when: pattern("^(?:call|invoke|use)\\s+(?:the\\s+)?([\\w.-]+)\\s+tool$"),
+    when: pattern`^(?:call|invoke|use) (?:the )?([\w.-]+) tool$`,
     steps: (match) => [{ do: "call", tool: group(match, 1), args: {} }],
   },
 ];
@@ -24,7 +32,10 @@ export const CALL_RULES: readonly Rule[] = [
 /** "use the Read tool on a.txt". */
 export const TOOL_RULES: readonly Rule[] = [
   {
-    when: pattern(`^(?:call|use|invoke)\\s+(?:the\\s+)?(Read|Bash|Grep|Glob)(?:\\s+tool)?\\s+(?:with|on|for)\\s+(?:the\\s+)?(?:(?:command|file|path|pattern)\\s+)?(.+)$`),
+    when: pattern`
+      ^(?:call|use|invoke) (?:the )?(Read|Bash|Grep|Glob)(?: tool)? (?:with|on|for) (?:the )?(?:(?:command|file|
+      path|pattern) )?(.+)$
+    `,
     steps: (match, now) => byTool(group(match, 1).toLowerCase(), group(match, 2), now),
   },
 ];
@@ -38,12 +49,21 @@ function byTool(tool: string, words: string, now: Situation): Step[] | undefined
 
 export const TODO_RULES: readonly Rule[] = [
   {
-    when: pattern("^(?:.{0,40}?\\b)?(?:to-?do\\s?list|to-?dos?|task list|list of (?:tasks|todos|steps)|checklist)\\b\\s*(?:(?:with|for|of|containing|from|to|the|following|items?|steps?|tasks?|these)\\s+)*:?\\s*(.*)$"),
+    when: pattern`
+      ^(?:.{0,40}?\b)?(?:to-?do\s?list|to-?dos?|task list|list of (?:tasks|todos|steps)|checklist)\b\s*(?:(?:with|
+      for|of|containing|from|to|the|following|items?|steps?|tasks?|these) )*:?\s*(.*)$
+    `,
     steps: (match, now) => (/^(?:read|search|grep|find|look|remove)\b/i.test(match.input) ? undefined : todo(group(match, 1), now)),
   },
-  { when: pattern("^(?:plan|track)\\s+(?:out\\s+)?(?:the\\s+|these\\s+|following\\s+)*(?:steps|tasks|work|items)\\s*:?\\s*(.+)$"), steps: (match, now) => todo(group(match, 1), now) },
-  { when: pattern("^(?:make|create|write|draw up)\\s+(?:me\\s+)?(?:an?\\s+|the\\s+)?plan\\b[^:]*:\\s*(.+)$"), steps: (match, now) => todo(group(match, 1), now) },
-  { when: pattern("^plan\\s*:\\s*(.+)$"), steps: (match, now) => todo(group(match, 1), now) },
+  {
+    when: pattern`^(?:plan|track) (?:out )?(?:the |these |following )*(?:steps|tasks|work|items)\s*:?\s*(.+)$`,
+    steps: (match, now) => todo(group(match, 1), now),
+  },
+  {
+    when: pattern`^(?:make|create|write|draw up) (?:me )?(?:an? |the )?plan\b[^:]*:\s*(.+)$`,
+    steps: (match, now) => todo(group(match, 1), now),
+  },
+  { when: pattern`^plan\s*:\s*(.+)$`, steps: (match, now) => todo(group(match, 1), now) },
 ];
 
 function todo(words: string, { marked }: Situation): Step[] | undefined {
@@ -52,9 +72,16 @@ function todo(words: string, { marked }: Situation): Step[] | undefined {
 }
 
 export const SPAWN_RULES: readonly Rule[] = [
-  { when: pattern(`^delegate\\s+(.+?)\\s+to\\s+(?:an?|the|another)\\s+${AGENTS}$`), steps: (match, { marked }) => agents([marked.value(group(match, 1))], 1) },
   {
-    when: pattern(`^(?:ask|have|let|tell|get|spawn|start|launch|create|use|run|send|make|delegate to|with|in)\\s+(?:the\\s+)?(?:(${NUMBER})\\s+)?(?:\\w+\\s+)?${AGENTS}\\b(?:\\s+(?:named|called)\\s+([\\w-]+))?\\s*(?:,|:|to\\b|that\\b|which\\b|who\\b|and (?:ask|have|let|tell) (?:it|them|each)(?: to)?|with the (?:task|prompt|order)s?:?)?\\s*:?\\s*(.+)$`),
+    when: pattern`^delegate (.+?) to (?:an?|the|another) ${AGENTS}$`,
+    steps: (match, { marked }) => agents([marked.value(group(match, 1))], 1),
+  },
+  {
+    when: pattern`
+      ^(?:ask|have|let|tell|get|spawn|start|launch|create|use|run|send|make|delegate to|with|in) (?:the )?(?:(
+      ${NUMBER}) )?(?:\w+ )?${AGENTS}\b(?: (?:named|called) ([\w-]+))?\s*(?:,|:|to\b|that\b|which\b|who\b|and 
+      (?:ask|have|let|tell) (?:it|them|each)(?: to)?|with the (?:task|prompt|order)s?:?)?\s*:?\s*(.+)$
+    `,
     steps: spawn,
   },
 ];
@@ -71,26 +98,42 @@ const ANOTHER = /[\s,]+and\s+(?:another|a second|one)(?:\s+(?:one|agent|sub-?age
 
 /** "one to read a.txt and one to read b.txt", "read a.txt; read b.txt", or the same task for each. */
 function tasksOf(words: string, number: number): string[] {
-  const separators = [/\n+/, /\s*;\s*/, /[\s,]+(?:and\s+)?(?:the\s+)?(?:one|another|other|second|third|next|last)(?:\s+one)?(?:\s+to)?\s+(?=\w)/i, /\s*,\s*(?:and\s+)?|\s+and\s+/];
+  const separators = [
+    /\n+/,
+    /\s*;\s*/,
+    /[\s,]+(?:and\s+)?(?:the\s+)?(?:one|another|other|second|third|next|last)(?:\s+one)?(?:\s+to)?\s+(?=\w)/i,
+    /\s*,\s*(?:and\s+)?|\s+and\s+/,
+  ];
   const split = separators.map((separator) => words.split(separator)).find((parts) => parts.length === number);
   const [verb = ""] = /^\w+/.exec(words) ?? [];
   return (split ?? Array.from({ length: number }, () => words)).map((part, index) =>
     (index > 0 && !/\s/.test(part.trim()) ? `${verb} ${part}` : part)
-     .trim().replace(/^(?:\d+[.)]|[-*•])\s*/, "").replace(/^(?:the\s+)?(?:one|first|other|another)(?:\s+one)?\s+(?:should |must |will |to )?/i, "").replace(/[.;,]+$/, ""),
+      .trim()
+      .replace(/^(?:\d+[.)]|[-*•])\s*/, "")
+      .replace(/^(?:the\s+)?(?:one|first|other|another)(?:\s+one)?\s+(?:should |must |will |to )?/i, "")
+      .replace(/[.;,]+$/, ""),
   );
 }
 
 function agents(prompts: readonly string[], number: number, name?: string): Step[] | undefined {
   const given = prompts.filter((prompt) => prompt !== "").slice(0, Math.max(number, 1));
   if (given.length === 0) return undefined;
-  return [{ do: "spawn", tasks: given.map((prompt, index) => ({ name: name !== undefined && given.length === 1 ? name : `agent-${index + 1}`, prompt })) }];
+  return [
+    {
+      do: "spawn",
+      tasks: given.map((prompt, index) => ({ name: name !== undefined && given.length === 1 ? name : `agent-${index + 1}`, prompt })),
+    },
+  ];
 }
 
 const URL = "https?:\\/\\/[^\\s\\uE000]+|www\\.[^\\s\\uE000]+";
 
 export const FETCH_RULES: readonly Rule[] = [
   {
-    when: pattern(`^(?:fetch|download|get|open|visit|browse|read|load|look|go|check|curl|show|see|summari[sz]e|what(?:'s| is)?|tell)\\b(.*?)(${URL}|${MARK})(.*)$`),
+    when: pattern`
+      ^(?:fetch|download|get|open|visit|browse|read|load|look|go|check|curl|show|see|summari[sz]e|what(?:'s| is)?|
+      tell)\b(.*?)(${URL}|${MARK})(.*)$
+    `,
     steps: fetch,
   },
 ];
@@ -107,19 +150,34 @@ function fetch(match: RegExpExecArray, { marked }: Situation): Step[] | undefine
 const COMMAND = "(?:(?:the|this|following|a|shell|bash|terminal|my)\\s+)*(?:command|commands|script|program|shell)?\\s*:?\\s*";
 
 export const RUN_RULES: readonly Rule[] = [
-  { when: pattern("^(echo\\s.*(?:>|\\||\\$|&&).*)$"), steps: (match, now) => run(group(match, 1), now) },
-  { when: pattern("^\\$\\s+(.+)$"), steps: (match, now) => run(group(match, 1), now) },
-  { when: pattern(`^(\uE000c\\d+\uE001)$`), steps: (match, now) => run(group(match, 1), now) },
-  { when: pattern("^run\\s+(?:all\\s+)?(?:the\\s+|my\\s+)?(?:unit\\s+)?tests?(?:\\s+suite)?[.!]?$"), steps: () => [{ do: "run", command: "npm test" }] },
-  { when: pattern(`^(?:run|execute|exec|perform|launch|start|try)\\b\\s*:?\\s*${COMMAND}(.+)$`), steps: (match, now) => run(group(match, 1), now) },
-  { when: pattern(`^what\\s+(?:does|do|will|would)\\s+${COMMAND}(.+?)\\s+(?:print|output|return|give|show|do|produce|say)s?\\??$`), steps: runQuestion },
-  { when: pattern(`^(?:what(?:'s| is)|show(?: me)?|tell me|give me|get)\\s+the\\s+(?:output|result)\\s+of\\s+(?:running\\s+)?${COMMAND}(.+?)\\??$`), steps: runQuestion },
+  { when: pattern`^(echo\s.*(?:>|\||\$|&&).*)$`, steps: (match, now) => run(group(match, 1), now) },
+  { when: pattern`^\$ (.+)$`, steps: (match, now) => run(group(match, 1), now) },
+  { when: pattern`^(\uE000c\d+\uE001)$`, steps: (match, now) => run(group(match, 1), now) },
+  {
+    when: pattern`^run (?:all )?(?:the |my )?(?:unit )?tests?(?: suite)?[.!]?$`,
+    steps: () => [{ do: "run", command: "npm test" }],
+  },
+  {
+    when: pattern`^(?:run|execute|exec|perform|launch|start|try)\b\s*:?\s*${COMMAND}(.+)$`,
+    steps: (match, now) => run(group(match, 1), now),
+  },
+  {
+    when: pattern`^what (?:does|do|will|would) ${COMMAND}(.+?) (?:print|output|return|give|show|do|produce|say)s?\??$`,
+    steps: runQuestion,
+  },
+  {
+    when: pattern`^(?:what(?:'s| is)|show(?: me)?|tell me|give me|get) the (?:output|result) of (?:running )?${COMMAND}(.+?)\??$`,
+    steps: runQuestion,
+  },
 ];
 
 /** Bare commands that nobody would mean as English. */
 export const BARE_COMMAND_RULES: readonly Rule[] = [
   {
-    when: pattern("^(?:ls|pwd|git|npm|npx|pnpm|yarn|node|deno|bun|python3?|pip3?|date|whoami|uname|mkdir|rm|cp|mv|curl|cargo|tsc|wc|sed|awk|docker|ps|df|du|chmod|tree)(?:\\s.*)?$"),
+    when: pattern`
+      ^(?:ls|pwd|git|npm|npx|pnpm|yarn|node|deno|bun|python3?|pip3?|date|whoami|uname|mkdir|rm|cp|mv|curl|cargo|tsc|
+      wc|sed|awk|docker|ps|df|du|chmod|tree)(?:\s.*)?$
+    `,
     steps: (match, now) => run(match[0], now),
   },
 ];
@@ -139,10 +197,15 @@ function run(words: string, { marked, file }: Situation): Step[] | undefined {
   const code = rest.match(/\uE000[cf]\d+\uE001/g) ?? [];
   if (code.length > 1 && ONLY_CODE.test(rest)) return code.map((mark) => ({ do: "run", command: marked.value(mark) }));
   const [first] = rest.match(new RegExp(`^${QUOTED}`, "u")) ?? code;
-  const command = code.length === 1 || first === rest ? marked.value(first ?? rest) : marked.raw(rest).replace(/(?<=[\p{L}\p{N}"'])[.!]$/u, "");
+  const command =
+    code.length === 1 || first === rest ? marked.value(first ?? rest) : marked.raw(rest).replace(/(?<=[\p{L}\p{N}"'])[.!]$/u, "");
   if (command === "") return undefined;
   const isScript = /^[^\s./\\][^\s/\\]*\.\w+$/.test(command);
-  const named = /^(?:it|that|this|the (?:file|script|program))$/i.test(command) ? interpreted(file) : isScript ? interpreted(command) : command;
+  const named = /^(?:it|that|this|the (?:file|script|program))$/i.test(command)
+    ? interpreted(file)
+    : isScript
+      ? interpreted(command)
+      : command;
   return named === undefined ? undefined : [{ do: "run", command: named, ...(background && { background }) }];
 }
 

@@ -34,7 +34,9 @@ type SpeechMap = v.InferOutput<typeof SpeechMap>;
 const Speech = v.lazy((input): v.GenericSchema<string | SpeechMap> => (isPlainObject(input) ? SpeechMap : text));
 
 const Args = v.lazy((input): v.GenericSchema<Record<string, unknown> | string> => {
-  return typeof input === "string" ? v.string() : v.custom<Record<string, unknown>>(isPlainObject, "args must be a map, or text for broken arguments");
+  return typeof input === "string"
+    ? v.string()
+    : v.custom<Record<string, unknown>>(isPlainObject, "args must be a map, or text for broken arguments");
 });
 const Call = map("a call", { tool: text, args: v.optional(Args), id: v.optional(text) });
 
@@ -51,10 +53,26 @@ const FailMap = map("fail", {
 type FailMap = v.InferOutput<typeof FailMap>;
 const Fail = v.lazy((input): v.GenericSchema<FailMap | number> => (typeof input === "number" ? count : FailMap));
 
+/** `/pattern/flags` is a regular expression; anything else must be contained. */
+export const REGEX = /^\/(.+)\/([a-z]*)$/s;
+const Matcher = v.pipe(
+  text,
+  v.check(isMatcher, (issue) => `'${issue.input}' is not a regular expression`),
+);
+
+function isMatcher(wanted: string): boolean {
+  const [, source, flags] = REGEX.exec(wanted) ?? [];
+  try {
+    return source === undefined || new RegExp(source, flags) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
 const Expect = map("expect", {
-  lastUser: v.optional(text),
-  toolResult: v.optional(text),
-  system: v.optional(text),
+  lastUser: v.optional(Matcher),
+  toolResult: v.optional(Matcher),
+  system: v.optional(Matcher),
   tools: v.optional(v.array(text, "tools is a list of tool names")),
   messages: v.optional(count),
 });
@@ -98,10 +116,7 @@ const ResponseMap = v.pipe(
 export type ScriptResponse = v.InferOutput<typeof ResponseMap>;
 
 const ScriptResponse = v.lazy((input): v.GenericSchema<ScriptResponse | string> => (typeof input === "string" ? text : ResponseMap));
-const Responses = v.pipe(
-  v.array(ScriptResponse, "responses is a list"),
-  v.minLength(1, "a script needs at least one response"),
-);
+const Responses = v.pipe(v.array(ScriptResponse, "responses is a list"), v.minLength(1, "a script needs at least one response"));
 
 const THEN = ["stop", "repeat", "orders"] as const;
 

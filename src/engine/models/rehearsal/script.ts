@@ -51,7 +51,12 @@ async function readScript(file: string): Promise<string> {
 function wrong(file: string, lines: LineCounter, offset: number, what: string, param?: string): ParleyError {
   const { line, col } = lines.linePos(offset);
   const where = param === undefined || param === "" ? "" : ` (at ${param})`;
-  return new ParleyError({ code: "config", message: `${file}:${line}:${col}: ${what}${where}`, retryable: false, ...(where !== "" && { param }) });
+  return new ParleyError({
+    code: "config",
+    message: `${file}:${line}:${col}: ${what}${where}`,
+    retryable: false,
+    ...(where !== "" && { param }),
+  });
 }
 
 function sceneOf(scripted: ScriptResponse | string): Scene {

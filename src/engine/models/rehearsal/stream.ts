@@ -126,4 +126,3 @@ function wait(ms: number | "forever", signal: AbortSignal): Promise<void> {
     }
   });
 }
-

@@ -2,6 +2,7 @@
 import { plainText, type Part } from "../../../core/content.js";
 import type { CallResult, Message } from "../model.js";
 import { orders, understood } from "./orders.js";
+import { pattern } from "./rule.js";
 import type { Step } from "./step.js";
 
 export type UserMessage = Extract<Message, { role: "user" }>;
@@ -40,7 +41,9 @@ function turnAt(messages: readonly Message[], index: number, steps: Step[], note
 }
 
 function batchesOf(messages: readonly Message[]): CallResult[][] {
-  const results = new Map(messages.flatMap((message) => (message.role === "tool" ? message.results : [])).map((result) => [result.call, result]));
+  const results = new Map(
+    messages.flatMap((message) => (message.role === "tool" ? message.results : [])).map((result) => [result.call, result]),
+  );
   return messages
     .map((message) => (message.role === "assistant" ? message.blocks.flatMap((block) => (block.type === "call" ? [block.call] : [])) : []))
     .filter((calls) => calls.length > 0)
@@ -48,12 +51,15 @@ function batchesOf(messages: readonly Message[]): CallResult[][] {
 }
 
 /** Context that a host or the engine puts beside the prompt, in tags: it is known, but it is no order. */
-export const CONTEXT = /<((?:[\w-]*[_-])?(?:context|seed|reminder|environment|history|background|instructions))\b[^>]*>\s*([\s\S]*?)\s*<\/\1>/gi;
+export const CONTEXT =
+  /<((?:[\w-]*[_-])?(?:context|seed|reminder|environment|history|background|instructions))\b[^>]*>\s*([\s\S]*?)\s*<\/\1>/gi;
 
 /** The words of a message that are an order: of several texts the last that can be understood, else all of them. */
 export function orderText(message: Message | undefined): string {
   if (message?.role !== "user") return "";
-  const texts = message.parts.flatMap((part) => (part.type === "text" ? [part.text.replace(CONTEXT, "").trim()] : [])).filter((text) => text !== "");
+  const texts = message.parts
+    .flatMap((part) => (part.type === "text" ? [part.text.replace(CONTEXT, "").trim()] : []))
+    .filter((text) => text !== "");
   if (texts.length < 2) return texts[0] ?? "";
   return texts.findLast((text) => understood(orders(text))) ?? texts.join("\n");
 }
@@ -70,7 +76,10 @@ export function resultText(result: CallResult): string {
     case "Read":
       return withoutNumbers(text);
     case "Bash":
-      return text.replace(/^Exit code: 0\n?/, "").replace(/^STDOUT:\n|^STDERR:\n/, "").replace("\nSTDERR:\n", "\n");
+      return text
+        .replace(/^Exit code: 0\n?/, "")
+        .replace(/^STDOUT:\n|^STDERR:\n/, "")
+        .replace("\nSTDERR:\n", "\n");
     case "Spawn":
       return (text.match(/^## /gm) ?? []).length === 1 ? text.replace(/^## .*\n/, "") : text;
     default:
@@ -85,8 +94,11 @@ function withoutNumbers(text: string): string {
   return numbered.map((line) => line.replace(/^ *\d+\t/, "")).join("\n");
 }
 
-const DENIED =
-  /^(?:the |this )?(?:tool )?(?:call |request |user |host |it )?(?:was |is |has been |has )?(?:denied|rejected|declined|not approved|not allowed)\b|^permission to use \S+ (?:was |has been )?denied\b|^approval timed out|^denied\b/i;
+const DENIED = pattern`
+  ^(?:the |this )?(?:tool )?(?:call |request |user |host |it )?(?:was |is |has been |has )?(?:denied|rejected|
+  declined|not approved|not allowed)\b|^permission to use \S+ (?:was |has been )?denied\b|^approval timed out|
+  ^denied\b
+`;
 
 /** Why it was denied, or undefined when it was not. */
 export function denial(result: CallResult): string | undefined {

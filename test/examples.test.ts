@@ -1,0 +1,36 @@
+/** The examples are programs that run, and the README quotes them as they are. */
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+
+it.each([
+  ["embed-the-engine", "", '"name": "agent-parley"'],
+  ["drive-an-agent", "", "asked: Execute: echo hello from a tool\ntool: ok\nturn: completed"],
+  [
+    "write-an-agent",
+    '{"type":"session.open","session":"s","open":"new"}\n{"type":"turn.prompt","session":"s","parts":[{"type":"text","text":"hello"}]}\n',
+    '"text":"HELLO"',
+  ],
+])("examples/%s does what it says", async (name, input, expected) => {
+  const file = join("examples", name, "main.mjs");
+  const { code, output } = await runExample(file, input);
+  expect(output).toContain(expected);
+  expect(code).toBe(0);
+  const [, ...body] = readFileSync(join(root, file), "utf8").trim().split("\n");
+  expect(readFileSync(join(root, "README.md"), "utf8")).toContain(body.join("\n"));
+});
+
+function runExample(file: string, input: string): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, [file], { cwd: root });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (text: Buffer) => {
+      output += text.toString();
+    });
+  }
+  child.stdin.end(input);
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
+}

@@ -1,0 +1,281 @@
+/** How the process lives and ends: EOF, signals, a broken pipe, kill -9, slow hosts; and that nothing is left behind. */
+import { spawn } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { environment, PARLEY, processesWith, scratch, script, start, until } from "./harness.js";
+
+const bash = (command: string, id = "b") => ({ call: { tool: "Bash", args: { command }, id } });
+const mark = () => `parley-mark-${process.pid}-${Math.random().toString(36).slice(2)}`;
+
+describe("the end of input", () => {
+  it("lets running and queued turns end, then leaves with 0", async () => {
+    const host = start({ responses: [bash("sleep 0.2; echo late"), { say: "one" }, { say: "two" }], args: ["--auto-approve"] });
+    await host.open();
+    host.prompt("1");
+    host.prompt("2");
+    await host.next("tool.started");
+    expect(await host.finish()).toBe(0);
+    expect(host.ofType("turn.ended").map((event) => event.outcome)).toEqual(["completed", "completed"]);
+    expect(host.text()).toBe("one\ntwo");
+  });
+
+  it("without a session is a quiet end", async () => {
+    const host = start();
+    expect(await host.finish()).toBe(0);
+    expect(host.lines).toHaveLength(1);
+  });
+
+  it("counts a last line without LF", async () => {
+    const host = start();
+    host.raw('{"type":"ping","id":"p"}');
+    host.child.stdin.end();
+    await host.exited;
+    expect(host.ofType("reply")).toMatchObject([{ to: "ping", status: "ok", parent: "p" }]);
+  });
+});
+
+describe("signals", () => {
+  it.each([
+    ["SIGTERM", 143],
+    ["SIGINT", 130],
+    ["SIGHUP", 129],
+  ] as const)("%s interrupts the turn, ends its children and exits with %i", async (signal, code) => {
+    const tag = mark();
+    const host = start({ responses: [bash(`export MARK=${tag}; trap '' HUP; echo up; sleep 300 & sleep 300`)], args: ["--auto-approve"] });
+    await host.open();
+    host.prompt("go");
+    host.prompt("queued", { turn: "queued" });
+    await host.next("tool.progress");
+    host.child.kill(signal);
+    expect(await host.exited).toEqual({ code, signal: null });
+    expect(host.ofType("turn.ended").map((event) => event.outcome)).toEqual(["interrupted", "interrupted"]);
+    expect(host.events.slice(-2).map((event) => event.type)).toEqual(["session.ended", "closed"]);
+    await until(() => processesWith(tag).length === 0);
+  });
+});
+
+describe("kill -9", () => {
+  it("leaves no orphan behind, whatever the command did to hide", async () => {
+    const tag = mark();
+    const hide = `export MARK=${tag}; nohup sleep 300 & setsid sleep 301 & (trap '' TERM; sleep 302; sleep 300) & echo up; sleep 303`;
+    const host = start({ responses: [bash(hide)], args: ["--auto-approve"] });
+    await host.open();
+    host.prompt("go");
+    await host.next("tool.progress");
+    await until(() => processesWith(tag).length >= 4);
+    host.child.kill("SIGKILL");
+    expect(await host.exited).toMatchObject({ signal: "SIGKILL" });
+    await until(() => processesWith(tag).length === 0);
+  });
+});
+
+describe("a background command", () => {
+  it("outlives its turn, writes its log, and ends with the session", async () => {
+    const tag = mark();
+    const host = start({
+      responses: [
+        { call: { tool: "Bash", args: { command: `export MARK=${tag}; echo started; sleep 300`, background: true } } },
+        { say: "ok" },
+      ],
+      args: ["--auto-approve"],
+    });
+    await host.open();
+    host.prompt("go");
+    await host.turnEnded();
+    await until(() => processesWith(tag).length > 0);
+    const log = /(\/\S+\.log)/.exec(JSON.stringify(host.ofType("tool.ended")[0]?.output))?.[1] ?? "";
+    await until(() => readFileSync(log, "utf8").includes("started"));
+    expect(await host.finish()).toBe(0);
+    await until(() => processesWith(tag).length === 0);
+    rmSync(join(log, ".."), { recursive: true, force: true });
+  });
+});
+
+describe("a host that stops reading", () => {
+  it("holds the producer back in bounded memory and then gets everything", async () => {
+    const count = 200_000;
+    const host = start({ responses: [{ say: { text: "0123456789abcdef ", pieces: count } }] });
+    await host.open();
+    host.child.stdout.pause();
+    host.prompt("go");
+    const rss = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${host.child.pid}/status`, "latin1"))?.[1]) * 1024;
+    const cpu = (): string => readFileSync(`/proc/${host.child.pid}/stat`, "latin1").split(" ").slice(13, 15).join();
+    // It is held back when it no longer uses any processor time.
+    for (let before = ""; before !== cpu(); await new Promise((resolve) => setTimeout(resolve, 150))) before = cpu();
+    expect(rss()).toBeLessThan(200 * 1024 * 1024);
+    host.send({ type: "ping", id: "p" });
+    host.child.stdout.resume();
+    await host.turnEnded();
+    expect(host.ofType("text.delta")).toHaveLength(count);
+    expect(host.ofType("reply")).toMatchObject([{ parent: "p" }]);
+    expect(await host.finish()).toBe(0);
+  });
+
+  it("can still interrupt", async () => {
+    const host = start({ responses: [{ say: { text: "0123456789abcdef ", pieces: 200_000 } }] });
+    await host.open();
+    host.child.stdout.pause();
+    host.prompt("go");
+    const cpu = (): string => readFileSync(`/proc/${host.child.pid}/stat`, "latin1").split(" ").slice(13, 15).join();
+    for (let before = ""; before !== cpu(); await new Promise((resolve) => setTimeout(resolve, 150))) before = cpu();
+    host.send({ type: "turn.interrupt", session: "s" });
+    host.child.stdout.resume();
+    expect(await host.turnEnded()).toMatchObject({ outcome: "interrupted" });
+    expect(host.ofType("text.delta").length).toBeLessThan(200_000);
+  });
+
+  it("and is gone altogether ends the agent at once, quietly", async () => {
+    const tag = mark();
+    const host = start({ responses: [bash(`export MARK=${tag}; while true; do echo x; sleep 0.02; done`)], args: ["--auto-approve"] });
+    await host.open();
+    host.prompt("go");
+    await host.next("tool.progress");
+    host.child.stdout.destroy();
+    await host.exited;
+    expect(host.stderr).toBe("");
+    await until(() => processesWith(tag).length === 0);
+  });
+});
+
+describe("a reader that comes late", () => {
+  it("loses nothing at exit, however much was written", async () => {
+    const file = script([{ say: { text: "line of output\n", pieces: 50_000 } }]);
+    const child = spawn(process.execPath, [PARLEY, "-p", "go", "--provider", "rehearsal", "--model", file], {
+      cwd: scratch(),
+      env: environment(),
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    await new Promise((resolve) => child.stdout.once("readable", resolve));
+    let size = 0;
+    for await (const chunk of child.stdout) size += Buffer.isBuffer(chunk) ? chunk.length : 0;
+    expect(size).toBe(50_000 * "line of output\n".length);
+  });
+});
+
+describe("sessions", () => {
+  it("run side by side, each with its own order", async () => {
+    const host = start();
+    await host.open({}, "a");
+    await host.open({}, "b");
+    host.prompt("wait forever", { session: "a" });
+    await host.next("turn.started", (event) => event.session === "a");
+    host.prompt("say hello", { session: "b" });
+    expect(await host.next("turn.ended", (event) => event.session === "b")).toMatchObject({ outcome: "completed" });
+    host.send({ type: "session.list", id: "l" });
+    expect(await host.next("reply", (event) => event.parent === "l")).toMatchObject({
+      data: { sessions: [{ session: "a" }, { session: "b" }] },
+    });
+    host.send({ type: "session.close", session: "a" });
+    expect(await host.next("session.ended", (event) => event.session === "a")).toBeDefined();
+    expect(host.ofType("turn.ended").find((event) => event.session === "a")).toMatchObject({ outcome: "interrupted" });
+    host.prompt("say still here", { session: "b" });
+    await host.turnEnded(3);
+    expect(await host.finish()).toBe(0);
+  });
+
+  it("know what was said before, and prior context given in time", async () => {
+    const host = start();
+    await host.open();
+    host.send({ type: "session.seed", session: "s", id: "seed", text: "The user's favourite number is 4711." });
+    expect(await host.next("reply", (event) => event.parent === "seed")).toMatchObject({ status: "ok" });
+    host.prompt("Remember the word heron.");
+    await host.turnEnded();
+    host.prompt("What word did I ask you to remember?");
+    await host.turnEnded(2);
+    expect(host.text()).toMatch(/heron/i);
+    host.send({ type: "session.seed", session: "s", id: "late", text: "x" });
+    expect(await host.next("reply", (event) => event.parent === "late")).toMatchObject({ status: "error" });
+  });
+});
+
+describe("bad input", () => {
+  const lines: [string, string | Buffer, RegExp][] = [
+    ["malformed JSON", "not json\n", /not JSON/],
+    ["an unknown type", '{"type":"foo"}\n', /Unknown op type: foo/],
+    ["no type", '{"id":"x"}\n', /no string field "type"/],
+    ["an array", "[]\n", /an array/],
+    ["null", "null\n", /null/],
+    ["a string", '"s"\n', /a string/],
+    ["a missing field", '{"type":"turn.prompt"}\n', /parts/],
+    ["a wrong field", '{"type":"turn.prompt","parts":[{"type":"text"}]}\n', /parts\.0\.text/],
+    ["an unknown enum value", '{"type":"session.open","session":"x","open":"sideways"}\n', /open/],
+    ["broken UTF-8", Buffer.from([0x7b, 0xff, 0xfe, 0x7d, 0x0a]), /UTF-8/],
+    ["a line over the cap", Buffer.concat([Buffer.alloc(17 * 1024 * 1024, 0x61), Buffer.from("\n")]), /longer than 16777216 bytes/],
+    ["an unknown session", '{"type":"turn.prompt","session":"nope","parts":[]}\n', /no session 'nope'/],
+    [
+      "a stored session that is not there",
+      '{"type":"session.open","session":"x","open":"resume","sessionId":"gone"}\n',
+      /No stored session 'gone'/,
+    ],
+  ];
+
+  it("is answered by what is wrong, line by line, and the session lives on", async () => {
+    const host = start({ responses: [{ say: "fine" }] });
+    await host.open();
+    for (const [index, [name, line, expected]] of lines.entries()) {
+      host.raw(line);
+      const reply = await host.next("reply", (event) => host.ofType("reply").indexOf(event) === index);
+      expect(reply.fault?.message, name).toMatch(expected);
+      expect(reply.status).toBe("error");
+    }
+    host.raw('\n  \r\n{"type":"ping","id":"crlf"}\r\n');
+    await host.next("reply", (event) => event.parent === "crlf");
+    expect(host.ofType("reply")).toHaveLength(lines.length + 1);
+    host.prompt("still there?");
+    expect((await host.turnEnded()).outcome).toBe("completed");
+    expect(await host.finish()).toBe(0);
+  });
+
+  it("in a script, a config or a home is a clear error", async () => {
+    const home = scratch();
+    writeFileSync(join(home, "config.yaml"), "provider: anthropic\nmodle: x\n");
+    const broken = start({ env: { PARLEY_HOME: home } });
+    expect((await broken.exited).code).toBe(1);
+    expect(broken.stderr).toMatch(/config\.yaml:2:1.*modle.*model/s);
+    const unwritable = start({ env: { PARLEY_HOME: "/proc/nowhere" }, responses: [{ say: "works" }] });
+    await unwritable.open();
+    unwritable.prompt("go");
+    expect((await unwritable.turnEnded()).outcome).toBe("completed");
+    const script = join(home, "bad.yaml");
+    writeFileSync(script, "responses:\n  - sya: hello\n");
+    const host = start({ args: ["--model", script] });
+    host.send({ type: "session.open", session: "s", id: "o", open: "new" });
+    expect(await host.next("reply", (event) => event.parent === "o")).toMatchObject({
+      fault: { message: expect.stringMatching(/bad\.yaml:2:5.*sya.*say/s) },
+    });
+  });
+
+  it("chunked anyhow means the same", async () => {
+    const host = start();
+    const text = `${JSON.stringify({ type: "session.open", session: "s", open: "new" })}\r\n\n${JSON.stringify({ type: "turn.prompt", session: "s", parts: [{ type: "text", text: "say \u2028 ünïcödé 🦜" }] })}\n`;
+    for (const byte of Buffer.from(text)) {
+      host.raw(Buffer.from([byte]));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect((await host.turnEnded()).outcome).toBe("completed");
+    expect(host.text()).toContain("ünïcödé 🦜");
+  });
+
+  it("without ripgrep, searching still works", async () => {
+    const cwd = scratch({ "a.txt": "needle\n", "b.txt": "hay\n" });
+    const host = start({
+      cwd,
+      env: { PARLEY_RIPGREP: "none" },
+      responses: [
+        {
+          calls: [
+            { tool: "Grep", args: { pattern: "needle" } },
+            { tool: "Glob", args: { pattern: "*.txt" } },
+          ],
+        },
+        { say: "ok" },
+      ],
+    });
+    await host.open();
+    host.prompt("go");
+    await host.turnEnded();
+    expect(host.ofType("tool.ended").map((event) => event.status)).toEqual(["ok", "ok"]);
+    expect(JSON.stringify(host.ofType("tool.ended"))).toContain("a.txt");
+  });
+});
