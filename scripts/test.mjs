@@ -12,6 +12,7 @@ const steps = [
   ["lint", "npm run --silent check:lint"],
   ["format", "npm run --silent check:format"],
   ["unused code", "npm run --silent check:unused"],
+  ["generated docs", "npm run --silent check:docs"],
   ["the package", "npm run --silent check:package"],
   ["tests", `npx vitest run --reporter=default --reporter=json --outputFile.json=${report}`],
 ];

@@ -9,7 +9,7 @@ import { VERSION } from "./version.js";
 type Env = Record<string, string | undefined>;
 
 export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig = {}): Agent {
-  const { providers, apiKey, baseUrl, limits } = settings;
+  const { providers, apiKey, baseUrl, limits, sessions, home } = settings;
   const chosen = chooseProvider(settings, env);
   return createEngine({
     defaults: { ...sessionDefaults(settings), ...extra, cwd: settings.workspace },
@@ -18,6 +18,12 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
     secrets: apiKey === undefined ? [] : [apiKey],
     outputChars: limits.outputChars,
     version: VERSION,
+    ...(sessions.enabled && {
+      async openStore(redact) {
+        const { jsonlStore } = await import("../engine/store/jsonl-store.js");
+        return jsonlStore(home, { keep: sessions.keep, redact });
+      },
+    }),
   });
 }
 

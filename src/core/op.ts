@@ -10,7 +10,6 @@ function op<T extends string, E extends v.ObjectEntries>(type: T, entries: E) {
 }
 
 const text = v.string();
-const unixMillis = v.number();
 
 /** `session` is the handle that later ops use; `sessionId` is the agent's own name for a stored session. */
 const SessionOpen = v.looseObject({
@@ -74,7 +73,7 @@ const CommandSuggest = op("command.suggest", {
   cancel: v.optional(v.boolean()),
 });
 
-const Ping = op("ping", { sent: v.optional(unixMillis) });
+const Ping = op("ping", {});
 
 /** `drained`: no more input comes; what runs and waits may end. `now`: interrupt and leave. */
 const Shutdown = op("shutdown", { when: v.picklist(["now", "drained"]) });

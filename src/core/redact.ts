@@ -1,11 +1,18 @@
 /** The one funnel for secrets: the same for disk, wire and log, whole or split over two deltas. */
 
-const MASK = "[redacted]";
+/** The first that has no part in any secret is used, so that a mask and what stands beside it never spell one. */
+const MASKS = ["[redacted]", "<redacted>", "█"] as const;
 /** Shorter values would mask ordinary words. */
 const SHORTEST = 8;
 
+interface Range {
+  from: number;
+  to: number;
+}
+
 export class Redactor {
   readonly #secrets: string[] = [];
+  #mask: string = MASKS[0];
 
   constructor(secrets: Iterable<string> = []) {
     for (const secret of secrets) this.add(secret);
@@ -14,17 +21,20 @@ export class Redactor {
   add(secret: string): void {
     if (secret.length < SHORTEST || this.#secrets.includes(secret)) return;
     this.#secrets.push(secret);
-    // Longest first, so that a secret that contains another is masked whole.
-    this.#secrets.sort((a, b) => b.length - a.length);
+    this.#mask = MASKS.find((mask) => !this.#secrets.some((known) => meets(mask, known))) ?? MASKS[2];
   }
 
   get secrets(): readonly string[] {
     return this.#secrets;
   }
 
+  get mask(): string {
+    return this.#mask;
+  }
+
   text(text: string): string {
-    for (const secret of this.#secrets) if (text.includes(secret)) text = text.replaceAll(secret, MASK);
-    return text;
+    const ranges = this.ranges(text);
+    return ranges.length === 0 ? text : masked(text, ranges, this.#mask, 0);
   }
 
   /** The value with every string in it (keys too) redacted; the value itself when there was nothing to do. */
@@ -52,6 +62,15 @@ export class Redactor {
     return new RedactingStream(this);
   }
 
+  /** Where secrets stand, in order; those that overlap are one range. */
+  ranges(text: string): Range[] {
+    const found: Range[] = [];
+    for (const secret of this.#secrets) {
+      for (let from = text.indexOf(secret); from !== -1; from = text.indexOf(secret, from + 1)) found.push({ from, to: from + secret.length });
+    }
+    return found.length < 2 ? found : joined(found);
+  }
+
   /** Where a beginning of a secret stands at the end of the text, or its length. */
   openEnd(text: string): number {
     let from = text.length;
@@ -69,7 +88,10 @@ export class Redactor {
 
 export class RedactingStream {
   readonly #redactor: Redactor;
+  /** Shorter than the longest secret. */
   #held = "";
+  /** So much of what is held belongs to a secret whose mask is out; more may still follow of one that overlaps it. */
+  #masked = 0;
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor;
@@ -77,17 +99,49 @@ export class RedactingStream {
 
   /** What may go out now; empty when all is held back. */
   push(piece: string): string {
-    if (this.#redactor.secrets.length === 0) return piece;
-    const text = this.#redactor.text(this.#held + piece);
-    const end = this.#redactor.openEnd(text);
-    this.#held = text.slice(end);
-    return text.slice(0, end);
+    if (this.#redactor.secrets.length === 0 && this.#held === "") return piece;
+    const text = this.#held + piece;
+    return this.#release(text, this.#redactor.openEnd(text));
   }
 
   /** The rest, at the end of the text. */
   flush(): string {
-    const rest = this.#held;
-    this.#held = "";
-    return rest;
+    return this.#release(this.#held, this.#held.length);
   }
+
+  #release(text: string, end: number): string {
+    const before = this.#masked;
+    const ranges = joined([...(before > 0 ? [{ from: 0, to: before }] : []), ...this.#redactor.ranges(text)]);
+    const open = ranges.filter((range) => range.from < end || range.from < before);
+    this.#held = text.slice(end);
+    this.#masked = Math.max(0, (open.at(-1)?.to ?? 0) - end);
+    return masked(text.slice(0, end), open, this.#redactor.mask, before);
+  }
+}
+
+/** Text with a mask for each range; a range that begins within the first `done` characters has its mask already. */
+function masked(text: string, ranges: readonly Range[], mask: string, done: number): string {
+  let safe = "";
+  let at = 0;
+  for (const { from, to } of ranges) {
+    safe += text.slice(at, from) + (from < done ? "" : mask);
+    at = to;
+  }
+  return safe + text.slice(at);
+}
+
+/** In order, with those that overlap as one; mere neighbours stay apart. */
+function joined(ranges: readonly Range[]): Range[] {
+  const all: Range[] = [];
+  for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {
+    const last = all.at(-1);
+    if (last !== undefined && from < last.to) last.to = Math.max(last.to, to);
+    else all.push({ from, to });
+  }
+  return all;
+}
+
+/** Whether a mask could hold a secret, or be the end or the beginning of one that goes on beside it. */
+function meets(mask: string, secret: string): boolean {
+  return mask.includes(secret) || secret.includes(mask.charAt(0)) || secret.includes(mask.slice(-1));
 }

@@ -155,6 +155,8 @@ async function execute(run: Run, item: Prepared, permit: Permit): Promise<Ended>
   try {
     if (run.signal.aborted) throw new Interrupted();
     await run.emit({ type: "tool.started", call: item.call.id, ...changed });
+    // What only reads may be read again; what acts must be known to have been started.
+    if (item.tool.category !== "info") await run.persist();
     const result = await untilAborted(run.signal, item.tool.run(permit.args, context));
     return { status: result.failed === true ? "failed" : "ok", parts: capped(result, run.state.outputChars) };
   } finally {

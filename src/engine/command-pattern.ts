@@ -51,9 +51,9 @@ export function commandSubject(line: string, analysis: ShellAnalysis): Subject<C
   return {
     hit(pattern) {
       if (pattern.hitsRaw(line)) return { hit: "yes" };
-      if (!analysis.parsed) return { hit: "maybe", why: `the command could not be parsed: ${analysis.why}` };
       const hits = analysis.commands.map((command) => pattern.hits(command));
       if (hits.includes("yes")) return { hit: "yes" };
+      if (!analysis.parsed) return { hit: "maybe", why: `the command could not be parsed: ${analysis.why}` };
       if (hits.includes("maybe"))
         return { hit: "maybe", why: "whether the rule applies depends on a value that is only known when it runs" };
       return { hit: "no" };
@@ -78,7 +78,7 @@ export function commandSubject(line: string, analysis: ShellAnalysis): Subject<C
 const HARMLESS = new Set(["/dev/null", "/dev/stdout", "/dev/stderr"]);
 
 function squeeze(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
+  return text.replace(/[ \t\r\n]+/g, " ").replace(/^ | $/g, "");
 }
 
 function spellings({ name, args, text }: ShellCommand): string[][] {

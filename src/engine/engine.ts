@@ -11,8 +11,9 @@ import { secretValues, toolEnvironment } from "./environment.js";
 import { localWorkspace } from "./local-workspace.js";
 import type { Model } from "./models/model.js";
 import { openModel, type ProviderOverride } from "./models/open.js";
-import { Session } from "./session.js";
-import { builtinTools } from "./tools/index.js";
+import { keep, nextSeq, replayable, restore, type Located, type Stored } from "./open-session.js";
+import { rulesOf, Session } from "./session.js";
+import type { SessionStore } from "./store/store.js";
 
 /** Unread events, in bytes, before the engine waits for its reader. */
 const EVENT_BYTES = 4 * 1024 * 1024;
@@ -30,6 +31,8 @@ export interface EngineOptions {
   outputChars?: number;
   /** Told to the host in `session.ready`. */
   version?: string;
+  /** Keeps sessions; without it none is kept. Asked for with the first session. */
+  openStore?(redact: <T>(value: T) => T): Promise<SessionStore>;
 }
 
 export function createEngine(options: EngineOptions): Agent {
@@ -40,6 +43,7 @@ export function createEngine(options: EngineOptions): Agent {
   const providers = new Map<string, ProviderOverride>();
   const redactor = new Redactor([...secretValues(options.env), ...(options.secrets ?? [])]);
   const modelOf = options.openModel ?? ((config, override) => openModel(config, override, { env: options.env, providers: {}, chosen: undefined }));
+  let store: Promise<SessionStore> | undefined;
   let seq = 0;
   let leaving: Promise<void> | undefined;
 
@@ -62,7 +66,8 @@ export function createEngine(options: EngineOptions): Agent {
         return closeSession(op);
       case "session.list":
         return reply(op, "ok", {
-          sessions: [...sessions.values()].map(({ handle, config }) => ({ session: handle, sessionId: handle, config })),
+          sessions: [...sessions.values()].map(({ handle, config }) => ({ session: handle, config })),
+          stored: (await (await store)?.list()) ?? [],
         });
       case "provider.set":
         if (op.baseUrl === null && op.model === undefined) providers.delete(op.name);
@@ -101,43 +106,59 @@ export function createEngine(options: EngineOptions): Agent {
 
   async function open(op: OpOf<"session.open">): Promise<void> {
     if (leaving !== undefined) return refuse(op, { code: "session", message: "The agent is shutting down", retryable: false });
-    if (op.open !== "new")
-      return refuse(op, { code: "session", message: `No stored session '${op.sessionId ?? op.session}'`, retryable: false });
     if (sessions.has(op.session) || opening.has(op.session)) {
       return refuse(op, { code: "session", message: `There is a session '${op.session}' already`, retryable: false });
     }
-    const work = openNew(op).finally(() => opening.delete(op.session));
+    const work = openSession(op).catch((error: unknown) => refuse(op, toFault(error)));
     opening.set(op.session, work);
-    await work;
+    await work.finally(() => opening.delete(op.session));
   }
 
-  async function openNew(op: OpOf<"session.open">): Promise<void> {
-    const config = { ...options.defaults, ...op.config };
+  async function openSession(op: OpOf<"session.open">): Promise<void> {
+    store ??= options.openStore?.((value) => redactor.value(value));
+    const { stored, config } = await restore(op, options.defaults, await store);
     try {
-      const session = await Session.open({
-        handle: op.session,
-        config,
-        workspace: await localWorkspace(config.cwd ?? options.defaults.cwd, { env: toolEnvironment(options.env, redactor.secrets) }),
-        tools: builtinTools,
-        redactor,
-        outputChars: options.outputChars ?? OUTPUT_CHARS,
-        openModel: (wanted) => modelOf(wanted, providers.get(wanted.provider ?? "")),
-        emit,
-      });
-      sessions.set(op.session, session);
-      void emit({
-        type: "session.ready",
-        session: op.session,
-        sessionId: op.session,
-        parent: op.id,
-        ...(options.version !== undefined && { version: options.version }),
-        ...(op.name !== undefined && { name: op.name }),
-        config: session.config,
-        capabilities: { modes: ["default", "auto_edit", "plan", "yolo"], approvals: true, steering: true },
-      });
+      await beginSession(op, config, stored);
     } catch (error) {
-      refuse(op, toFault(error));
+      await stored?.log?.close();
+      throw error;
     }
+  }
+
+  async function beginSession(op: OpOf<"session.open">, config: Located, stored: Stored | undefined): Promise<void> {
+    const workspace = await localWorkspace(config.cwd, { env: toolEnvironment(options.env, redactor.secrets) });
+    // Whatever can be refused comes before the log: a session that cannot be opened leaves nothing behind.
+    const model = await modelOf(config, providers.get(config.provider ?? ""));
+    const rules = await rulesOf(config);
+    const kept = stored ?? (await keep(op, { ...config, cwd: workspace.root }, await store));
+    seq = Math.max(seq, nextSeq(stored?.session.seq));
+    const session = new Session({
+      handle: op.session,
+      config,
+      workspace,
+      redactor,
+      outputChars: options.outputChars ?? OUTPUT_CHARS,
+      model,
+      rules,
+      openModel: (wanted) => modelOf(wanted, providers.get(wanted.provider ?? "")),
+      log: kept.log,
+      stored: stored?.session,
+      sessionId: kept.id,
+      name: stored?.session.name ?? op.name,
+      stamp,
+      push,
+    });
+    sessions.set(op.session, session);
+    const capabilities = { modes: ["default", "auto_edit", "plan", "yolo"], approvals: true, steering: true };
+    const replay = op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session.id, await store);
+    session.begin({
+      parent: op.id,
+      capabilities,
+      ...(options.version !== undefined && { version: options.version }),
+      ...(op.after !== undefined && { replay: replay.length }),
+    });
+    for (const event of replay) void push({ ...event, session: op.session, replay: true });
+    if (kept.warning !== undefined) void emit({ type: "notice", session: op.session, level: "warning", kind: "store", text: kept.warning });
   }
 
   async function closeSession(op: OpOf<"session.close">): Promise<void> {
@@ -184,10 +205,18 @@ export function createEngine(options: EngineOptions): Agent {
     });
   }
 
-  /** Who makes an event stamps it. */
   function emit(event: Event): Promise<void> | undefined {
+    return push(stamp(event));
+  }
+
+  /** Who makes an event stamps it. */
+  function stamp(event: Event): Event {
     event.at = Date.now();
     event.seq = seq++;
+    return event;
+  }
+
+  function push(event: Event): Promise<void> | undefined {
     return event.type === "reply" ? events.pushControl(event) : events.push(event);
   }
 }

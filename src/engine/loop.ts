@@ -44,7 +44,7 @@ async function ask(run: Run): Promise<Response> {
 }
 
 async function receive(run: Run, response: Response): Promise<void> {
-  const request = { ...run.request, messages: run.history };
+  const request = { ...run.request, messages: run.history.messages };
   const parts = streamWithRetries(run.model, request, run.signal, {
     started: () => response.started,
     onRetry: (text) => void run.emit({ type: "notice", level: "warning", text, kind: "retry" }),

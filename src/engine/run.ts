@@ -2,7 +2,8 @@
 import type { Part } from "../core/content.js";
 import type { Event, Usage } from "../core/event.js";
 import type { Redactor } from "../core/redact.js";
-import type { Message, Model, ModelRequest } from "./models/model.js";
+import type { History } from "./history.js";
+import type { Model, ModelRequest } from "./models/model.js";
 import type { SpawnOutcome, SpawnTask, Tool } from "./tools/tool.js";
 import type { SessionState } from "./session-state.js";
 
@@ -23,7 +24,7 @@ export interface Budget {
 export interface Run {
   readonly state: SessionState;
   readonly model: Model;
-  readonly history: Message[];
+  readonly history: History;
   readonly tools: ReadonlyMap<string, Tool>;
   /** Everything of a request but the conversation. */
   readonly request: Omit<ModelRequest, "messages">;
@@ -34,6 +35,8 @@ export interface Run {
   readonly budget: Budget;
   /** What the host said in the meantime; taken once. */
   takeSteering(): Part[];
+  /** What was told so far survives a power cut: before anything is done that cannot be undone. */
+  persist(): Promise<void>;
   addUsage(usage: Usage): void;
   /** Runs sub-agents under a call of this one; rejects where none are allowed. */
   spawn(call: string, tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]>;

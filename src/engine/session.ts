@@ -10,13 +10,13 @@ import type { Redactor } from "../core/redact.js";
 import { PendingApprovals, Permissions, UNASKED } from "./approval.js";
 import { HostRequests } from "./host-requests.js";
 import { Locks } from "./locks.js";
-import type { Message, Model } from "./models/model.js";
-import { compileRules } from "./rules.js";
+import { History } from "./history.js";
+import type { Model } from "./models/model.js";
+import type { Rules } from "./rules.js";
 import type { Draft, Emit } from "./run.js";
 import { SeenFileMap, type SessionState } from "./session-state.js";
-import { toolbox } from "./toolbox.js";
-import type { Tool } from "./tools/tool.js";
-import { runTurn } from "./turn.js";
+import { Recorder } from "./store/recorder.js";
+import type { Crash, SessionLog, StoredSession } from "./store/store.js";
 import type { Workspace } from "./workspace.js";
 
 /** Prompts that may wait behind a turn. */
@@ -30,11 +30,19 @@ export interface SessionDeps {
   handle: string;
   config: SessionConfig;
   workspace: Workspace;
-  tools: readonly Tool[];
   redactor: Redactor;
   outputChars: number;
+  model: Model;
+  rules: Rules;
   openModel(config: SessionConfig): Promise<Model>;
-  emit(event: Event): Promise<void> | undefined;
+  /** Where the session is kept, if it is. */
+  log?: SessionLog | undefined;
+  /** What it was before, when it is resumed. */
+  stored?: StoredSession | undefined;
+  sessionId?: string | undefined;
+  name?: string | undefined;
+  stamp(event: Event): Event;
+  push(event: Event): Promise<void> | undefined;
 }
 
 interface QueuedPrompt {
@@ -56,30 +64,28 @@ export class Session {
   config: SessionConfig;
   readonly #deps: SessionDeps;
   readonly #state: SessionState;
-  readonly #history: Message[] = [];
+  readonly #recorder: Recorder;
+  readonly #history: History;
   #model: Model;
   #queue: QueuedPrompt[] = [];
   #live: LiveTurn | undefined;
   #running: Promise<void> = Promise.resolve();
-  #prompted = false;
+  #prompted: boolean;
+  #seq = 0;
   #closing: Promise<void> | undefined;
 
-  /** Opens the model first: a missing key is the opener's error, and there is no session then. */
-  static async open(deps: SessionDeps): Promise<Session> {
-    const model = await deps.openModel(deps.config);
-    const { config } = deps;
-    const permissions = new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, await compileRules(config.rules ?? []));
-    return new Session(deps, model, permissions);
-  }
-
-  private constructor(deps: SessionDeps, model: Model, permissions: Permissions) {
+  constructor(deps: SessionDeps) {
+    const { config, model, rules } = deps;
     this.handle = deps.handle;
     this.config = { ...deps.config, provider: model.provider, model: model.id };
     this.#deps = deps;
     this.#model = model;
+    this.#recorder = new Recorder(deps.log, (why) => this.#warn(why));
+    this.#history = new History(deps.stored?.messages, (message) => this.#recorder.message(message));
+    this.#prompted = deps.stored?.prompted ?? false;
     this.#state = {
       workspace: deps.workspace,
-      permissions,
+      permissions: new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, rules),
       approvals: new PendingApprovals(),
       hostRequests: new HostRequests(),
       locks: new Locks(),
@@ -89,6 +95,16 @@ export class Session {
       answerSeconds: deps.config.answerSeconds ?? ANSWER_SECONDS,
       todos: [],
     };
+  }
+
+  /** Tells the opener; what a crash left open is closed in the log, and the host hears of calls nobody knows the end of. */
+  begin(ready: Omit<EventOf<"session.ready">, "type" | "config" | "sessionId" | "name">): void {
+    void this.#emit({ type: "session.ready", ...ready, ...this.#identity(), config: this.config });
+    const crash = this.#deps.stored?.crash;
+    if (crash === undefined) return;
+    for (const message of crash.messages) this.#recorder.message(message);
+    for (const event of crash.owed) this.#recorder.event(this.#stamped(event));
+    void this.#emit({ type: "notice", level: "warning", kind: "recovered", text: recoveryText(crash), data: { unknown: crash.unknown } });
   }
 
   // --- ops ---
@@ -173,7 +189,7 @@ export class Session {
     if (patch.model !== undefined && patch.provider === undefined) delete next.provider;
     try {
       const reopened = patch.model !== undefined || patch.provider !== undefined ? await this.#deps.openModel(next) : this.#model;
-      const rules = await compileRules(next.rules ?? []);
+      const rules = await rulesOf(next);
       this.#model = reopened;
       this.#state.permissions.rules = rules;
     } catch (error) {
@@ -182,7 +198,7 @@ export class Session {
     this.config = { ...next, provider: this.#model.provider, model: this.#model.id };
     this.#state.permissions.mode = next.mode ?? "default";
     this.#state.permissions.approveTools = next.approveTools ?? UNASKED;
-    void this.#emit({ type: "session.updated", sessionId: this.handle, config: this.config, parent: op.id });
+    void this.#emit({ type: "session.updated", ...this.#identity(), config: this.config, parent: op.id });
   }
 
   #seed(op: OpOf<"session.seed">): void {
@@ -205,13 +221,19 @@ export class Session {
     this.#live = live;
     const address = { turn, ...(op.id !== undefined && { parent: op.id }) };
     const emit: Emit = (draft) => this.#emit({ ...draft, ...address });
+    // In the log before the start is told: a prompt that was acknowledged is never lost.
+    this.#recorder.event(this.#stamped({ type: "user.message", parts: op.parts, ...address }));
     await emit({ type: "turn.started" });
     if (cancelled) this.#stop(live, "interrupted before it began");
     const config = { ...this.config, ...op.overrides };
     const end = await this.#work(op, live, config, emit, (call) => (draft) => this.#emit({ ...draft, ...address, under: call }));
     const reason = end.outcome === "interrupted" && live.reason !== undefined ? { reason: live.reason } : {};
     this.#live = undefined;
-    await emit({ type: "turn.ended", ...end, ...reason });
+    const ended = this.#stamped({ type: "turn.ended", ...end, ...reason, ...address });
+    this.#recorder.event(ended);
+    await this.#recorder.sync();
+    await this.#deps.push(ended);
+    await this.#recorder.settle(() => this.#kept());
   }
 
   async #work(
@@ -223,14 +245,16 @@ export class Session {
   ): Promise<Omit<EventOf<"turn.ended">, "type">> {
     const { redactor } = this.#deps;
     try {
+      const { runTurn, toolbox } = await import("./turn.js");
       const { provider, model } = op.overrides ?? {};
       const host = { requests: this.#state.hostRequests, emit, seconds: this.#state.answerSeconds };
       return await runTurn({
         state: this.#state,
         config,
         model: provider === undefined && model === undefined ? this.#model : await this.#deps.openModel(config),
-        tools: toolbox(this.#deps.tools, withOverrides(config, op), host),
+        tools: toolbox(withOverrides(config, op), host),
         history: this.#history,
+        persist: () => this.#recorder.sync(),
         redactor,
         signal: live.abort.signal,
         parts: op.parts,
@@ -274,6 +298,7 @@ export class Session {
     if (this.#live !== undefined) this.#stop(this.#live, "the session was closed");
     await this.#running;
     await Promise.all([...this.#state.children].map((child) => child.end(GRACE_MS)));
+    await this.#recorder.close(() => this.#kept());
     await this.#emit({ type: "session.ended" });
   }
 
@@ -287,9 +312,48 @@ export class Session {
     void this.#emit({ type: "reply", to: op.type, status: "error", fault: this.#deps.redactor.value(fault), parent: op.id });
   }
 
-  #emit(event: Draft & { turn?: string; parent?: string | undefined; under?: string }): Promise<void> | undefined {
-    return this.#deps.emit({ ...event, session: this.handle });
+  #warn(text: string): void {
+    void this.#emit({ type: "notice", level: "warning", text, kind: "store" });
   }
+
+  /** The log first, then the host. */
+  #emit(draft: Addressed): Promise<void> | undefined {
+    const event = this.#stamped(draft);
+    this.#recorder.event(event);
+    return this.#deps.push(event);
+  }
+
+  #stamped(draft: Addressed): Event {
+    const event = this.#deps.stamp({ ...draft, session: this.handle });
+    this.#seq = event.seq ?? 0;
+    return event;
+  }
+
+  #identity(): { sessionId?: string; name?: string } {
+    const { sessionId, name } = this.#deps;
+    return { ...(sessionId !== undefined && { sessionId }), ...(name !== undefined && { name }) };
+  }
+
+  #kept(): Omit<StoredSession, "crash"> {
+    const { sessionId = this.handle, workspace, name } = this.#deps;
+    const { messages } = this.#history;
+    return { id: sessionId, cwd: workspace.root, name, config: this.config, messages, seq: this.#seq, prompted: this.#prompted };
+  }
+}
+
+type Addressed = Draft & { turn?: string; parent?: string | undefined; under?: string };
+
+function recoveryText({ unknown }: Crash): string {
+  const cut = "The last run of this session ended in the middle of a turn.";
+  if (unknown.length === 0) return `${cut} No call was running then.`;
+  return `${cut} Whether these calls took effect is unknown, and they are not run again: ${unknown.map(({ name, title }) => title ?? name).join("; ")}`;
+}
+
+/** Most sessions have no rules, and then their machinery is not loaded. */
+export async function rulesOf({ rules = [] }: SessionConfig): Promise<Rules> {
+  if (rules.length === 0) return { judge: () => Promise.resolve({ decision: "none" }) };
+  const { compileRules } = await import("./rules.js");
+  return compileRules(rules);
 }
 
 function withOverrides(config: SessionConfig, op: OpOf<"turn.prompt">): SessionConfig {

@@ -8,7 +8,8 @@
 import { quoted, sure, Unreadable, type ShellWord } from "./shell-words.js";
 import { innerCommand, WRAPPERS } from "./shell-wrappers.js";
 
-export type Inner = { words: readonly ShellWord[]; assignments?: boolean } | { script: string };
+/** `unknown`: it may run something more, and only the run would tell. */
+export type Inner = { words: readonly ShellWord[]; assignments?: boolean } | { script: string } | { unknown: string };
 
 type Words = readonly ShellWord[];
 
@@ -68,13 +69,18 @@ function wrapped(words: Words, name: string): Inner[] {
 function everyReading(words: Words): Inner[] {
   if (words.length > 64) throw new Unreadable(`${words[0]?.value ?? ""} has too many words to tell which of them it runs`);
   const found: Inner[] = [];
-  for (let at = 1; at < words.length; at++) {
-    const value = sure(words, at, words[0]?.value ?? "");
-    if (!value.startsWith("-")) found.push({ words: words.slice(at) });
-    if (/\s/.test(value)) found.push({ script: value });
+  for (const [at, { value, kind }] of words.entries()) {
+    if (at === 0) continue;
+    if (kind !== "literal" || isAttached(value)) found.push({ unknown: `what ${quoted(value)} runs is not known` });
+    else if (!value.startsWith("-")) found.push({ words: words.slice(at) });
+    if (kind === "literal" && /\s/.test(value)) found.push({ script: value });
   }
-  if (found.length === 0) throw new Unreadable(`what ${words[0]?.value ?? ""} runs is not known`);
-  return found;
+  return found.length === 0 ? [{ unknown: `what ${words[0]?.value ?? ""} runs is not known` }] : found;
+}
+
+/** Such as `su -c'rm x'`, `env -S'rm x'` and `script --command=rm`: the command is part of an option. */
+function isAttached(option: string): boolean {
+  return /^-.*\s|^-[a-zA-Z]*[cS].|^--[a-z-]*(?:command|split)/s.test(option);
 }
 
 function watched(words: Words): Inner[] {
@@ -113,8 +119,7 @@ function replacing(words: Words, marker: string): Words {
 /** `find … -exec cmd {} ;`. An expansion among its words could bring an -exec of its own. */
 function findActions(words: Words): Inner[] {
   const unsure = words.find(({ kind }) => kind === "expansion");
-  if (unsure !== undefined) throw new Unreadable(`find gets ${quoted(unsure.value)}, which is only known when it runs`);
-  const found: Inner[] = [];
+  const found: Inner[] = unsure === undefined ? [] : [{ unknown: `find gets ${quoted(unsure.value)}, which is only known when it runs` }];
   for (let at = 1; at < words.length; at++) {
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(words[at]?.value ?? "")) continue;
     const start = at + 1;

@@ -26,43 +26,57 @@ export interface ShellCommand {
 
 export type ShellAnalysis =
   | { parsed: true; commands: ShellCommand[]; /** Targets of redirections that write. */ writes: string[] }
-  | { parsed: false; why: string };
+  | { parsed: false; why: string; /** Those that were found all the same: a deny rule still holds for them. */ commands: ShellCommand[] };
 
 const MAX_LENGTH = 65_536;
 const MAX_COMMANDS = 1000;
 const MAX_DEPTH = 16;
+/** Then we stop looking: each costs a walk through a broken tree. */
+const MAX_DOUBTS = 50;
 
 /** Never throws. */
 export async function analyseShell(command: string): Promise<ShellAnalysis> {
-  if (command.includes("\0")) return { parsed: false, why: "it contains a NUL byte" };
-  if (Buffer.byteLength(command) > MAX_LENGTH) return { parsed: false, why: "it is longer than 64 KiB" };
+  if (command.includes("\0")) return { parsed: false, why: "it contains a NUL byte", commands: [] };
+  if (Buffer.byteLength(command) > MAX_LENGTH) return { parsed: false, why: "it is longer than 64 KiB", commands: [] };
+  const commands: ShellCommand[] = [];
   try {
-    return read(command, await import("unbash"));
+    return read(command, commands, await import("unbash"));
   } catch (thrown) {
     const why = thrown instanceof Unreadable ? thrown.message : `the shell parser gave up (${messageOf(thrown)})`;
-    return { parsed: false, why };
+    return { parsed: false, why, commands };
   }
 }
 
-function read(command: string, { parse, forEachChild }: typeof import("unbash")): ShellAnalysis {
-  const commands: ShellCommand[] = [];
+function read(command: string, commands: ShellCommand[], { parse, forEachChild }: typeof import("unbash")): ShellAnalysis {
   const writes: string[] = [];
+  const doubts: string[] = [];
   /** Text that the shell evaluates again, and quoted text that would then run something: each alone is harmless. */
   let evaluates = false;
   let liveText = false;
 
-  script(command, 0);
-  if (evaluates && liveText) throw new Unreadable("it evaluates variables, and quotes text that would run a command when evaluated");
-  return { parsed: true, commands, writes };
+  attempt(() => script(command, 0));
+  if (evaluates && liveText) doubts.push("it evaluates variables, and quotes text that would run a command when evaluated");
+  const [why] = doubts;
+  return why === undefined ? { parsed: true, commands, writes } : { parsed: false, why, commands };
+
+  /** One unreadable place spoils the whole, but the rest is still worth listing. */
+  function attempt(step: () => void): void {
+    try {
+      step();
+    } catch (thrown) {
+      if (!(thrown instanceof Unreadable) || doubts.length >= MAX_DOUBTS) throw thrown;
+      doubts.push(thrown.message);
+    }
+  }
 
   function script(text: string, depth: number): void {
-    if (depth > MAX_DEPTH || isTangled(text)) throw new Unreadable("commands are nested too deeply");
+    if (depth > MAX_DEPTH || commands.length >= MAX_COMMANDS || isTangled(text)) throw new Unreadable("commands are nested too deeply");
     visit(parse(text), text, depth);
   }
 
   function visit(node: SyntaxNode, source: string, depth: number): void {
     const own = node.type === "Script" ? (node.source ?? source) : source;
-    look(node, own, depth);
+    attempt(() => look(node, own, depth));
     forEachChild(node, (child) => visit(child, own, depth));
   }
 
@@ -154,8 +168,11 @@ function read(command: string, { parse, forEachChild }: typeof import("unbash"))
     });
     if (changesShell(name.value, args)) evaluates = true;
     for (const found of unwrap(words)) {
-      if ("script" in found) script(found.script, depth + 1);
-      else add(found.words, assignments || found.assignments === true, depth + 1);
+      attempt(() => {
+        if ("unknown" in found) throw new Unreadable(found.unknown);
+        if ("script" in found) script(found.script, depth + 1);
+        else add(found.words, assignments || found.assignments === true, depth + 1);
+      });
     }
   }
 

@@ -1,5 +1,6 @@
 /** Sub-agents: the same loop with a fresh history, under a call of the parent, with its approvals and its budget. */
 import { messageOf, ParleyError } from "../core/errors.js";
+import { History } from "./history.js";
 import { runLoop } from "./loop.js";
 import { Interrupted, type Emit, type Run } from "./run.js";
 import type { SpawnOutcome, SpawnTask } from "./tools/tool.js";
@@ -33,7 +34,7 @@ function child(parent: Run, task: SpawnTask, emit: Emit): Run {
     ...parent,
     emit,
     tools,
-    history: [{ role: "user", parts: [{ type: "text", text: task.prompt }] }],
+    history: new History([{ role: "user", parts: [{ type: "text", text: task.prompt }] }]),
     request: { ...parent.request, tools: parent.request.tools.filter((tool) => tool.name !== SPAWN) },
     // Several run under one call: only whole blocks can be told apart there.
     streaming: false,

@@ -4,6 +4,7 @@ import { canonicalTool } from "../core/names.js";
 import type { HostReply, HostRequests } from "./host-requests.js";
 import { parseRule } from "./rules.js";
 import type { Emit } from "./run.js";
+import { builtinTools } from "./tools/index.js";
 import { textResult, type Tool, type ToolResult } from "./tools/tool.js";
 
 export interface HostLine {
@@ -12,8 +13,8 @@ export interface HostLine {
   seconds: number;
 }
 
-export function toolbox(builtin: readonly Tool[], config: SessionConfig, host: HostLine): Map<string, Tool> {
-  const tools = [...builtin, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
+export function toolbox(config: SessionConfig, host: HostLine): Map<string, Tool> {
+  const tools = [...builtinTools, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
   return new Map(tools.filter((tool) => exists(tool.name, config)).map((tool) => [tool.name, tool]));
 }
 

@@ -1,17 +1,20 @@
-/** One turn: from a prompt to exactly one `turn.ended`, whatever happens in between. */
+/** One turn: from a prompt to exactly one `turn.ended`, whatever happens in between. Loaded with the first one, tools and all. */
 import type { SessionConfig } from "../core/config.js";
 import type { Part } from "../core/content.js";
 import { ParleyError, toFault } from "../core/errors.js";
 import type { EventOf, Usage } from "../core/event.js";
 import type { Redactor } from "../core/redact.js";
 import { addUsage } from "../core/usage.js";
+import type { History } from "./history.js";
 import { runLoop } from "./loop.js";
-import type { Message, Model } from "./models/model.js";
+import type { Model } from "./models/model.js";
 import { systemPrompt } from "./prompt.js";
 import { Interrupted, type Emit, type Run } from "./run.js";
 import type { SessionState } from "./session-state.js";
 import { runSubAgents } from "./sub-agents.js";
 import type { Tool } from "./tools/tool.js";
+
+export { toolbox } from "./toolbox.js";
 
 const MAX_TURNS = 200;
 
@@ -20,7 +23,8 @@ export interface TurnInput {
   config: SessionConfig;
   model: Model;
   tools: ReadonlyMap<string, Tool>;
-  history: Message[];
+  history: History;
+  persist(): Promise<void>;
   redactor: Redactor;
   signal: AbortSignal;
   parts: Part[];
@@ -87,6 +91,7 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
     signal: input.signal,
     budget: { limit, used: 0 },
     takeSteering: () => input.takeSteering(),
+    persist: () => input.persist(),
     addUsage: onUsage,
     spawn: (call, tasks) => runSubAgents(run, tasks, call, input.emitUnder(call)),
   };

@@ -206,7 +206,7 @@ describe("bad input", () => {
     [
       "a stored session that is not there",
       '{"type":"session.open","session":"x","open":"resume","sessionId":"gone"}\n',
-      /No stored session 'gone'/,
+      /Session 'gone' not found/,
     ],
   ];
 

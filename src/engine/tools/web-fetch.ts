@@ -2,11 +2,10 @@
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
 import { capText } from "../output.js";
-import { htmlText } from "./html-text.js";
-import { isPublicAddress } from "./public-address.js";
 import { failure, isBinary, NOTES_CHARS } from "./text-file.js";
+import { oneLine } from "./title.js";
 import { defineTool, textResult, type Tool } from "./tool.js";
-import { webGet, type WebPage } from "./web-get.js";
+import type { WebPage } from "./web-get.js";
 
 const TIME_LIMIT_MS = 30_000;
 
@@ -28,13 +27,15 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
       url: v.pipe(v.string(), v.minLength(1), v.description("The whole address.")),
       max_chars: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.description("How much text to return at most."))),
     }),
-    title: () => "Fetch URL",
+    title: ({ url }) => oneLine(`Fetch ${url}`),
     async run(args, context) {
       const limit = AbortSignal.timeout(options.timeLimitMs ?? TIME_LIMIT_MS);
       try {
         const signal = AbortSignal.any([context.signal, limit]);
+        const { webGet } = await import("./web-get.js");
+        const { isPublicAddress } = await import("./public-address.js");
         const page = await webGet(args.url, { signal, mayReach: options.mayReach ?? isPublicAddress });
-        const text = pageText(page);
+        const text = await pageText(page);
         if (text === null) return failure(`${page.url.href} is not text but ${page.type === "" ? "binary data" : page.type}.`);
         const heading = `${page.url.href}\n${page.status} ${page.statusText}\n\n`;
         const room = Math.max(0, context.outputChars - heading.length - NOTES_CHARS);
@@ -47,7 +48,7 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
 }
 
 /** Null when it is not text. */
-function pageText(page: WebPage): string | null {
+async function pageText(page: WebPage): Promise<string | null> {
   const [media = "", ...parameters] = page.type.split(";").map((part) => part.trim());
   if (!isTextual(media, page.body)) return null;
   const charset = parameters
@@ -55,7 +56,9 @@ function pageText(page: WebPage): string | null {
     ?.slice("charset=".length)
     .replace(/^"|"$/g, "");
   const text = decode(page.body, charset);
-  return media === "text/html" || media === "application/xhtml+xml" ? htmlText(text, page.url.href) : text;
+  if (media !== "text/html" && media !== "application/xhtml+xml") return text;
+  const { htmlText } = await import("./html-text.js");
+  return htmlText(text, page.url.href);
 }
 
 function isTextual(media: string, body: Uint8Array): boolean {

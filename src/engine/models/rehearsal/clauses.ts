@@ -1,4 +1,5 @@
 /** Cuts an order into clauses, one for each thing asked: "read a.txt, then write its content to b.txt" is two. Drops politeness. */
+import { pattern } from "./rule.js";
 import { QUOTED, type Marked } from "./spans.js";
 
 export function clausesOf(marked: Marked): string[] {
@@ -60,14 +61,11 @@ function separates(clause: string, punctuation: string, connective: string): boo
 }
 
 const AGENTS = "(?:sub-?\\s?agents?|agents?|helpers?|child(?:ren)?|assistants?|workers?)\\b";
-const COLON_CONTENT = new RegExp(
-  `^(?:write|create|save|put|make|append|add|say|reply|answer|respond|repeat)\\b[^:]*:\\s(?!\\s*${QUOTED}$)`,
-  "iu",
-);
-const TAKES_LISTS = new RegExp(
-  `^(?:(?:ask|have|let|tell|get|spawn|launch|start|use|create|run|delegate)\\b.{0,40}\\b${AGENTS}|delegate\\b|.{0,30}\\b(?:to-?dos?|task list|todo list|plan the)\\b|(?:make|create|write|draw up)\\b.{0,12}\\bplan\\b)`,
-  "iu",
-);
+const COLON_CONTENT = pattern`^(?:write|create|save|put|make|append|add|say|reply|answer|respond|repeat)\b[^:]*:\s(?!\s*${QUOTED}$)`;
+const TAKES_LISTS = pattern`
+  ^(?:ask|have|let|tell|get|spawn|launch|start|use|create|run|delegate)\b.{0,40}\b${AGENTS}|^delegate\b|
+  ^.{0,30}\b(?:to-?dos?|task list|todo list|plan the)\b|^(?:make|create|write|draw up)\b.{0,12}\bplan\b
+`;
 const RUNS = /^(?:run|execute|exec|\$)/i;
 
 /** What follows "write to notes.md:" on the next lines is content to the end, whatever it says. */
@@ -75,8 +73,10 @@ function blocksMarked(marked: Marked): string {
   return marked.text.replace(BLOCK, (_whole, head: string, body: string) => `${head} ${marked.mark("f", body.replace(/\s+$/, ""))}`);
 }
 
-const BLOCK =
-  /((?:^|[\s,])(?:write|create|save|put|make(?! sure)|append|add|todos?|to-do|say|reply|answer|respond|spawn|run|execute)\b[^\n:]*:)[ \t]*\n(?!\s*\uE000f)([\s\S]+)$/i;
+const BLOCK = pattern`
+  ((?:^|[\s,])(?:write|create|save|put|make(?! sure)|append|add|todos?|to-do|say|reply|answer|respond|spawn|run|execute)\b
+  [^\n:]*:)[\x20\t]*\n(?!\s*\uE000f)(.+)$
+`;
 
 const LEADING = new RegExp(`^(?:[\\s,;:.!?-]+|(?:${FILLERS})\\b[\\s,:!]+(?=\\S))`, "iu");
 const QUESTION = /^\s*(?:please\s+)?(?:can|could|would|will) you\b/i;

@@ -4,7 +4,7 @@ import { EDIT_RULES, FILE_RULES, READ_RULES } from "./rules-files.js";
 import { SEARCH_RULES } from "./rules-search.js";
 import { FAIL_RULES, MEMORY_RULES, PACE_RULES, SAY_RULES, SMALL_TALK_RULES, THINK_RULES } from "./rules-talk.js";
 import { BARE_COMMAND_RULES, CALL_RULES, FETCH_RULES, RUN_RULES, SPAWN_RULES, TODO_RULES, TOOL_RULES } from "./rules-tools.js";
-import type { Rule, Situation } from "./rule.js";
+import { pattern, type Rule, type Situation } from "./rule.js";
 import { markQuotes } from "./spans.js";
 import type { Step } from "./step.js";
 import { filesIn, isPath } from "./words.js";
@@ -59,14 +59,16 @@ export function understood(steps: readonly Step[]): boolean {
 export function describeOrders(): string {
   return (
     "I can read, write, append to, edit, copy, move and delete files; run commands; search for text and find files; keep a todo list; " +
-    "fetch a URL; ask sub-agents; call any tool with JSON; think, say something, stream N pieces, count, wait; remember what you tell me; " +
-    "and fail like a provider (rate limit, overloaded, a cut stream). Put file names, contents and commands in quotes, and join orders with “then”."
+    "fetch a URL; ask sub-agents; call any tool with JSON; think, say something, stream N pieces, count, wait; remember what you " +
+    "tell me; and fail like a provider (rate limit, overloaded, a cut stream). " +
+    "Put file names, contents and commands in quotes, and join orders with “then”."
   );
 }
 
 /** "use Bash to run ls" is "run ls". */
-const TOOL_FIRST =
-  /^(?:use|using|with)\s+(?:the\s+|your\s+)?(?:Read|Write|Edit|Bash|Glob|Grep|TodoWrite|WebFetch|\w+\s+tool)(?:\s+tool)?\s*(?:to|and|,)\s+/i;
+const TOOL_FIRST = pattern`
+  ^(?:use|using|with) (?:the |your )?(?:Read|Write|Edit|Bash|Glob|Grep|TodoWrite|WebFetch|\w+ tool)(?: tool)?\s*(?:to|and|,)\s+
+`;
 
 /** What a sub-agent is told when "reading a.txt" was delegated. */
 const GERUNDS: Readonly<Record<string, string>> = {

@@ -173,7 +173,8 @@ function spoken(step: Step, progress: Progress, turn: Turn): Output[] {
 function unknown(text: string, turn: Turn): string {
   if (turn.steps.length > 1) return `I did not understand: “${oneLine(text, 120)}”`;
   const attachment = attached(turn.order);
-  return `You said: “${oneLine(text, 300)}”${attachment === undefined ? "" : `\n${attachment}`}\n\nI am the rehearsal model and only follow plain orders. ${describeOrders()}`;
+  const heard = `You said: “${oneLine(text, 300)}”${attachment === undefined ? "" : `\n${attachment}`}`;
+  return `${heard}\n\nI am the rehearsal model and only follow plain orders. ${describeOrders()}`;
 }
 
 const MOST_NUMBERS = 10_000;

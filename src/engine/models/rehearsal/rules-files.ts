@@ -6,7 +6,8 @@ import { contentOf, FILE, fileName, filesIn, isPath, isQuoted, NUMBER, numberOf,
 
 const TO = "(?:to|into|onto|as|in|inside)";
 const WITH =
-  "(?:with|containing|contains?|saying|says|having|holding|reading|(?:that|which|to) (?:says?|contains?|reads?|has|have|holds?|prints?|outputs?)|whose (?:contents?|text) (?:is|are)|and (?:write|put)|:)";
+  "(?:with|containing|contains?|saying|says|having|holding|reading|whose (?:contents?|text) (?:is|are)|and (?:write|put)|:|" +
+  "(?:that|which|to) (?:says?|contains?|reads?|has|have|holds?|prints?|outputs?))";
 const LABEL =
   "(?:\\s*(?:the |this |a |as )?(?:contents?|text|words?|line|code|following|body)\\b)*(?:\\s+(?:of|is|are|being)\\b)?\\s*[:=]?\\s*";
 
@@ -62,8 +63,8 @@ export const FILE_RULES: readonly Rule[] = [
 
   {
     when: pattern`
-      ^(?:write|save|put|output|store) (?:(?:the|this|these|following|text|lines?|content|code) )*(?:in)?to 
-      ${THE_FILE}(${FILE})(?: file)?(?:\s*[:,]| ${WITH})? ${LABEL}(.+)$
+      ^(?:write|save|put|output|store) (?:(?:the|this|these|following|text|lines?|content|code) )*(?:in)?to
+      \s+${THE_FILE}(${FILE})(?: file)?(?:\s*[:,]| ${WITH})? ${LABEL}(.+)$
     `,
     steps: writeNamed,
   },
@@ -228,8 +229,8 @@ function replaceIn(order: string, { marked, file: last }: Situation): Step[] | u
   const all = ALL.test(order) || /\s(?:everywhere|all of them)\s/i.test(order);
   const words = order.replace(ALL, "").replace(ALL, "").replace(NOUN, "");
   const whole = pattern`
-    ^(.+?) (?:with|to|by|into|for|=>|->|→) (?:the (?:word|text) )?(.+?)(?: everywhere)?(?: (?:in|inside|within|of) 
-    ${THE_FILE}(${FILE}))?$
+    ^(.+?) (?:with|to|by|into|for|=>|->|→) (?:the (?:word|text) )?(.+?)(?: everywhere)?(?: (?:in|inside|within|of)
+    \s+${THE_FILE}(${FILE}))?$
   `.exec(words);
   if (whole === null) return undefined;
   const named = fileName(marked, group(whole, 3));

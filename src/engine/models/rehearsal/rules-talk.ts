@@ -64,8 +64,8 @@ const PIECES = "(?:pieces?|chunks?|deltas?|words?|tokens?|parts?|fragments?)";
 export const PACE_RULES: readonly Rule[] = [
   {
     when: pattern`
-      ^(?:stream|send|emit|output|produce|generate|give|print|write|say|answer with|reply with)\b(?: me)?(?: 
-      (?:an answer|a reply|text|back|out|exactly|about|of|in|with))* (${NUMBER}) (?:\w+ )?${PIECES}\b(?:.*?(
+      ^(?:stream|send|emit|output|produce|generate|give|print|write|say|answer with|reply with)\b(?: me)?(?:
+      \s+(?:an answer|a reply|text|back|out|exactly|about|of|in|with))* (${NUMBER}) (?:\w+ )?${PIECES}\b(?:.*?(
       ${QUOTED}))?[^\uE000]*$
     `,
     steps: stream,
@@ -147,16 +147,16 @@ export const MEMORY_RULES: readonly Rule[] = [
   {
     when: pattern`
       ^what\b.*\bi\b.*\b(?:say|said|ask|asked|tell|told|write|wrote|type|typed|want|wanted)\b(?:.*\b)?(?:first|
-      at the (?:beginning|start)|initially|originally)\b|^what\b.*\bfirst thing (?:that )?i\b|\bmy (?:very )?first 
-      (?:message|question|prompt|order|request|words?)
+      at the (?:beginning|start)|initially|originally)\b|^what\b.*\bfirst thing (?:that )?i\b|\bmy (?:very )?first
+      \s+(?:message|question|prompt|order|request|words?)
     `,
     steps: () => recall("first"),
   },
   {
     when: pattern`
       ^what\b.*\bdid i\b.*\b(?:say|ask|tell|write|type|want)\b(?!.*\bremember\b).*\b(?:before|last|earlier|
-      previously|just now|just)\b|^what did i (?:just )?(?:say|ask|write|tell you)[?.]*$|\bmy (?:last|previous) 
-      (?:message|question|prompt|order|request)
+      previously|just now|just)\b|^what did i (?:just )?(?:say|ask|write|tell you)[?.]*$|\bmy (?:last|previous)
+      \s+(?:message|question|prompt|order|request)
     `,
     steps: () => recall("previous"),
   },

@@ -79,8 +79,8 @@ export const SPAWN_RULES: readonly Rule[] = [
   {
     when: pattern`
       ^(?:ask|have|let|tell|get|spawn|start|launch|create|use|run|send|make|delegate to|with|in) (?:the )?(?:(
-      ${NUMBER}) )?(?:\w+ )?${AGENTS}\b(?: (?:named|called) ([\w-]+))?\s*(?:,|:|to\b|that\b|which\b|who\b|and 
-      (?:ask|have|let|tell) (?:it|them|each)(?: to)?|with the (?:task|prompt|order)s?:?)?\s*:?\s*(.+)$
+      ${NUMBER}) )?(?:\w+ )?${AGENTS}\b(?: (?:named|called) ([\w-]+))?\s*(?:,|:|to\b|that\b|which\b|who\b|and
+      \s+(?:ask|have|let|tell) (?:it|them|each)(?: to)?|with the (?:task|prompt|order)s?:?)?\s*:?\s*(.+)$
     `,
     steps: spawn,
   },

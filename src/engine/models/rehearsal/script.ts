@@ -43,7 +43,8 @@ async function readScript(file: string): Promise<string> {
     return await readFile(file, "utf8");
   } catch (error) {
     const why = systemCode(error) === "ENOENT" ? "there is no such file" : messageOf(error);
-    const message = `Could not read the rehearsal script '${file}': ${why}. Name a YAML or JSON file, or leave the model out for plain orders.`;
+    const remedy = "Name a YAML or JSON file, or leave the model out for plain orders.";
+    const message = `Could not read the rehearsal script '${file}': ${why}. ${remedy}`;
     throw new ParleyError({ code: "config", message, param: "model", retryable: false }, { cause: error });
   }
 }

@@ -4,7 +4,7 @@
 export type Content = string | { readonly result: true };
 export const RESULT: Content = { result: true };
 
-export interface SpawnTask {
+interface SpawnTask {
   name: string;
   prompt: string;
 }

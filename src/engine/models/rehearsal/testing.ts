@@ -2,7 +2,7 @@
 import { textPart } from "../../../core/content.js";
 import type { CallResult, Message, Model, ModelCall, ModelPart, ModelRequest } from "../model.js";
 
-export const TOOLS = ["Read", "Write", "Edit", "Bash", "Glob", "Grep", "Spawn", "TodoWrite", "WebFetch"];
+const TOOLS = ["Read", "Write", "Edit", "Bash", "Glob", "Grep", "Spawn", "TodoWrite", "WebFetch"];
 
 export type Answer = (call: ModelCall) => { text: string; failed?: boolean };
 

@@ -106,7 +106,9 @@ const NUMBERS: Readonly<Record<string, number>> = {
   million: 1_000_000,
 };
 export const NUMBER =
-  "(?:\\d[\\d,_]*(?:\\.\\d+)?k?|(?:(?:a|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty)\\s+)?(?:hundred|thousand|million)|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|fifty)";
+  "(?:\\d[\\d,_]*(?:\\.\\d+)?k?|" +
+  "(?:(?:a|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty)\\s+)?(?:hundred|thousand|million)|" +
+  "an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|fifty)";
 
 export function numberOf(words: string): number {
   const digits = /^(\d[\d,_]*(?:\.\d+)?)(k?)$/i.exec(words.trim());

@@ -1,0 +1,99 @@
+// Writes docs/vocabulary.md from the published schemas; --check only tells whether it is up to date.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+
+/** What each word means, and the word to avoid. */
+const WORDS = {
+  "session.open": ["Open a session; `session` is the handle that later ops use.", "start, create"],
+  "session.configure": ["Change the session; the mode counts from the next call on, the rest from the next turn on.", "update, set"],
+  "session.seed": ["Prior context, before the first prompt.", "history, context"],
+  "session.close": ["End the session.", "stop, kill"],
+  "session.list": ["Which sessions there are.", ""],
+  "provider.set": ["Where a provider is reached.", "register"],
+  "turn.prompt": ["What the user wants; begins a turn, or waits behind one.", "message, input, query"],
+  "turn.steer": ["A word to the running turn.", "interject"],
+  "turn.interrupt": ["End a turn, running or queued.", "stop, cancel, abort"],
+  "approval.answer": ["Allow or deny calls that wait, by call id.", "permission"],
+  "host.answer": ["What the host says to a `host.request`.", "callback"],
+  "command.suggest": ["Suggestions for `/` and `@`.", "complete, hint"],
+  ping: ["Are you there?", "heartbeat"],
+  shutdown: ["`drained`: when what runs has ended. `now`: interrupt first.", "exit, quit"],
+  other: ["What a dialect says and the vocabulary has no word for; passed on.", "unknown, raw"],
+  "session.ready": ["The session can be used.", "init, started"],
+  "session.updated": ["The session changed; answers `session.configure`.", "config_changed"],
+  "session.ended": ["The session is over.", ""],
+  closed: ["The whole agent is gone; the last event.", "goodbye"],
+  "turn.started": ["A turn began.", "stream_start"],
+  "turn.ended": ["A turn ended: exactly one for each start.", "finish, result"],
+  "text.delta": ["A piece of the answer.", "chunk, token"],
+  "text.done": ["A whole block of the answer.", "message"],
+  "thinking.delta": ["A piece of the model's reasoning.", "thought, reasoning"],
+  "thinking.done": ["A whole block of it.", ""],
+  "user.message": ["What the user said, in a replay only.", ""],
+  "tool.requested": ["The model calls a tool, with its whole arguments.", "tool_use, tool_call"],
+  "tool.delta": ["A piece of a call's arguments, as JSON text.", ""],
+  "tool.started": ["The call runs.", "tool_running"],
+  "tool.progress": ["What a running call tells.", "update, chunk"],
+  "tool.ended": ["What came of the call: exactly one for each request.", "tool_result"],
+  "approval.requested": ["These calls wait for an answer until the deadline; then they are denied.", "permission, confirm"],
+  "host.request": ["The agent needs something of the host.", "callback"],
+  "host.settled": ["It was answered, expired or is void.", ""],
+  usage: ["Token counts, disjoint.", "cost, stats"],
+  compaction: ["The conversation was shortened.", "compress"],
+  notice: ["For people.", "info, log"],
+  "catalog.updated": ["Skills, sub-agents, servers and commands that there are.", "extensions"],
+  reply: ["The answer to an op; the only place where an op fails.", "ack, response"],
+  error: ["Something failed that no op asked for.", ""],
+};
+
+const FILE = "docs/vocabulary.md";
+const schema = JSON.parse(execFileSync(process.execPath, ["dist/parley.js", "schema", "native"], { encoding: "utf8", maxBuffer: 1 << 26 }));
+const META = new Set(["type", "at", "seq", "id", "parent", "session", "turn", "under", "replay", "ext"]);
+
+const page = `# The vocabulary
+
+Generated from the schemas by \`node scripts/docs.mjs\`; the whole of it as JSON Schema: \`parley schema native\`.
+
+Every op and event may also carry \`id\` (ops), \`at\` and \`seq\` (events; stamped by whoever makes them), \`parent\` (the op that an event answers), \`session\`, \`turn\` (turn-scoped events only), \`under\` (the Spawn call it belongs to), \`replay\` and \`ext\` (what only one dialect says, by dialect). Unknown fields are kept; an unknown op is refused by name, an unknown event becomes \`other\`.
+
+## Ops: host to agent
+
+${table(schema.definitions.op)}
+
+## Events: agent to host
+
+${table(schema.definitions.event)}
+
+## Grammar
+
+1. \`session.ready\` before any turn.
+2. Exactly one \`turn.ended\` per \`turn.started\`; turns of a session do not nest.
+3. A \`*.done\` closes each block (keyed by turn and \`under\`) with its whole text; \`streamed\` says that deltas went out.
+4. \`tool.requested\` precedes every mention of a call but \`tool.delta\`; exactly one \`tool.ended\` per call, before its \`turn.ended\`.
+5. A call in an open \`approval.requested\` does not start until answered.
+6. \`turn.ended.usage\` is present whenever usage was reported.
+7. \`closed\` is last on the connection.
+`;
+
+if (!process.argv.includes("--check")) writeFileSync(FILE, page);
+else if (readFileSync(FILE, "utf8") !== page) {
+  console.error(`${FILE} is not up to date: run node scripts/docs.mjs`);
+  process.exitCode = 1;
+}
+
+function table({ oneOf }) {
+  const rows = oneOf.map(({ properties, required = [] }) => {
+    const name = properties.type.const;
+    if (WORDS[name] === undefined) throw new Error(`scripts/docs.mjs has no words for ${name}`);
+    const [meaning, avoid] = WORDS[name];
+    const fields = Object.entries(properties)
+      .filter(([key]) => !META.has(key))
+      .map(([key, value]) => `\`${key}${required.includes(key) ? "" : "?"}\`${values(value)}`);
+    return `| \`${name}\` | ${meaning} | ${fields.join(", ") || "–"} | ${avoid || "–"} |`;
+  });
+  return ["| word | meaning | fields | not |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+function values({ enum: options }) {
+  return options === undefined ? "" : ` (${options.join(", ")})`;
+}

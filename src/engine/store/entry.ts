@@ -1,0 +1,54 @@
+/** What stands in a session's log, a line each. The schema is the type, and it is what a log is read back with. */
+import * as v from "valibot";
+import { SessionConfig, type SessionConfig as Config } from "../../core/config.js";
+import { Part } from "../../core/content.js";
+import { Event, type Event as StoredEvent } from "../../core/event.js";
+import type { Message } from "../models/model.js";
+
+const ModelCall = v.looseObject({ id: v.string(), name: v.string(), args: v.record(v.string(), v.unknown()), raw: v.optional(v.string()) });
+
+const AssistantBlock = v.variant("type", [
+  v.looseObject({ type: v.literal("text"), text: v.string(), meta: v.optional(v.unknown()) }),
+  v.looseObject({ type: v.literal("thinking"), text: v.string(), meta: v.optional(v.unknown()) }),
+  v.looseObject({ type: v.literal("call"), call: ModelCall, meta: v.optional(v.unknown()) }),
+]);
+
+const CallResult = v.looseObject({ call: v.string(), name: v.string(), parts: v.array(Part), failed: v.boolean() });
+
+export const StoredMessage: v.GenericSchema<unknown, Message> = v.variant("role", [
+  v.looseObject({ role: v.literal("user"), parts: v.array(Part) }),
+  v.looseObject({ role: v.literal("assistant"), blocks: v.array(AssistantBlock) }),
+  v.looseObject({ role: v.literal("tool"), results: v.array(CallResult) }),
+]);
+
+/** The first line of a log, and one more for each time it was opened again. */
+const Opened = v.looseObject({
+  kind: v.literal("opened"),
+  at: v.number(),
+  id: v.string(),
+  cwd: v.string(),
+  name: v.optional(v.string()),
+  config: SessionConfig,
+});
+
+/** An event as it was told; with `seq`, `at`, `turn` and `parent`, so that a replay is the same. */
+const Told = v.looseObject({ kind: v.literal("event"), event: Event });
+
+/** A message of the conversation as the model gets it. */
+const Said = v.looseObject({ kind: v.literal("message"), message: StoredMessage });
+
+/** Text that was streamed and whose block had not ended: what a crash would otherwise lose. */
+const Unfinished = v.looseObject({
+  kind: v.literal("partial"),
+  turn: v.string(),
+  block: v.picklist(["text", "thinking"]),
+  text: v.string(),
+});
+
+export const Entry: v.GenericSchema<unknown, Entry> = v.variant("kind", [Opened, Told, Said, Unfinished]);
+/** Written out, because a message's type is the model's (models/model.ts) and not the schema's. */
+export type Entry =
+  | { kind: "opened"; at: number; id: string; cwd: string; name?: string | undefined; config: Config }
+  | { kind: "event"; event: StoredEvent }
+  | { kind: "message"; message: Message }
+  | { kind: "partial"; turn: string; block: "text" | "thinking"; text: string };
