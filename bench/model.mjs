@@ -3,7 +3,8 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 export async function startModel(env) {
-  const child = spawn(process.execPath, [fileURLToPath(new URL("model-server.mjs", import.meta.url))], { env, stdio: ["pipe", "pipe", "inherit"] });
+  const script = fileURLToPath(new URL("model-server.mjs", import.meta.url));
+  const child = spawn(process.execPath, [script], { env, stdio: ["pipe", "pipe", "inherit"] });
   const port = await new Promise((resolve, reject) => {
     child.stdout.once("data", (data) => resolve(Number(data.toString())));
     child.once("error", reject);

@@ -17,8 +17,8 @@ export const PLANS = {
 
   /** Everything at once and then the end of input, as a script would do it. */
   async "one-shot"({ session, subject, model }) {
-    if (subject.opening !== undefined) session.write(subject.opening);
-    session.write(subject.prompt(TURN));
+    session.open();
+    session.prompt(TURN);
     const left = await session.leave();
     const records = session.records();
     const ends = records.filter((record) => JSON.stringify(record).includes(subject.end));

@@ -1,11 +1,14 @@
 /** The figures as a table for people. */
 
 const HEAD = ["figure", "", "floor", "Parley", "ratio", "aim"];
+/** Numbers stand to the right. */
+const RIGHT = new Set([2, 3, 4]);
 
 export function tableOf(lines) {
   const rows = [HEAD, ...lines.map(rowOf)];
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  return rows.map((row) => row.map((cell, column) => (column === 2 || column === 3 || column === 4 ? cell.padStart(widths[column]) : cell.padEnd(widths[column]))).join("  ").trimEnd()).join("\n");
+  const aligned = (cell, column) => (RIGHT.has(column) ? cell.padStart(widths[column]) : cell.padEnd(widths[column]));
+  return rows.map((row) => row.map(aligned).join("  ").trimEnd()).join("\n");
 }
 
 function rowOf({ title, unit, floor, parley, ratio, aim, met }) {

@@ -32,6 +32,7 @@ try {
 async function main() {
   const { only, repeats, json } = options();
   checkFloor();
+  checkBuild();
   const place = makePlace();
   const model = await startModel(place.env);
   try {
@@ -61,7 +62,9 @@ function options() {
     options: { quick: { type: "boolean" }, only: { type: "string" }, repeats: { type: "string" }, json: { type: "boolean" } },
   });
   const plans = Object.keys(PLANS);
-  if (values.only !== undefined && !plans.includes(values.only)) throw new Error(`There is no plan '${values.only}'; there are ${plans.join(", ")}`);
+  if (values.only !== undefined && !plans.includes(values.only)) {
+    throw new Error(`There is no plan '${values.only}'; there are ${plans.join(", ")}`);
+  }
   const repeats = values.repeats === undefined ? (values.quick ? QUICK_REPEATS : REPEATS) : Number(values.repeats);
   if (!Number.isInteger(repeats) || repeats < 1) throw new Error(`--repeats must be a whole number from 1, not '${values.repeats}'`);
   return { only: values.only === undefined ? plans : [values.only], repeats, json: values.json === true };
@@ -69,10 +72,17 @@ function options() {
 
 /** Ratios to a floor that moved say nothing. */
 function checkFloor() {
-  const sum = createHash("sha256").update(readFileSync(new URL("floor.mjs", import.meta.url))).digest("hex");
+  const sum = createHash("sha256")
+    .update(readFileSync(new URL("floor.mjs", import.meta.url)))
+    .digest("hex");
   const [frozen] = readFileSync(new URL("floor.sha256", import.meta.url), "utf8").split(" ");
-  if (sum !== frozen) throw new Error("bench/floor.mjs was changed, but the floor is frozen; undo the change, or read the head of that file on how to make it on purpose");
-  if (!existsSync(new URL("../dist/parley.js", import.meta.url))) throw new Error("There is no dist/parley.js; build it first with 'node scripts/build.mjs'");
+  if (sum === frozen) return;
+  throw new Error("bench/floor.mjs was changed, but the floor is frozen. Undo the change; how one is made on purpose stands at its head");
+}
+
+function checkBuild() {
+  if (existsSync(new URL("../dist/parley.js", import.meta.url))) return;
+  throw new Error("There is no dist/parley.js to measure. Build it with 'node scripts/build.mjs'");
 }
 
 /** A workspace and a home of their own, and an environment in which nothing slows Node down or configures anybody. */
@@ -118,6 +128,6 @@ function pick(samples, name, key) {
 function tell(node, lines, repeats, json) {
   const machine = { node: process.version, cores: cpus().length, repeats };
   if (json) return process.stdout.write(`${JSON.stringify({ ...machine, emptyNode: node, figures: lines }, null, 2)}\n`);
-  const head = `Node ${process.version.slice(1)}, ${machine.cores} cores, ${repeats} repeats; median (best). node -e 0 to its exit: ${shown(node)} ms`;
+  const head = `Node ${process.version.slice(1)}, ${machine.cores} cores, ${repeats} repeats; median (best). node -e 0: ${shown(node)} ms`;
   process.stdout.write(`${head}\n\n${tableOf(lines)}\n`);
 }

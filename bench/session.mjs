@@ -3,16 +3,19 @@
  * that ends the wait; it is taken apart afterwards.
  */
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { now } from "./clock.mjs";
 
 /** After this long a wait counts as broken. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 30_000;
 const GRACE_MS = 5000;
 const LF = 0x0a;
 
 export class Session {
   /** When the process was asked for. */
   started;
+  /** Sessions are kept, so each has a name of its own. */
+  #name = randomUUID();
   #child;
   #subject;
   #chunks = [];
@@ -48,9 +51,8 @@ export class Session {
 
   /** Resolves with the time at which the subject was ready. */
   async ready() {
-    const { opening, ready } = this.#subject;
-    if (opening !== undefined) this.write(opening);
-    const at = await this.#until(ready);
+    this.open();
+    const at = await this.#until(this.#subject.ready);
     this.records();
     return at;
   }
@@ -59,13 +61,22 @@ export class Session {
   async turn(prompt) {
     const { end, delta, turn } = this.#subject;
     const from = now();
-    this.write(this.#subject.prompt(prompt));
+    this.prompt(prompt);
     const to = await this.#until(end);
     const firstDelta = this.#chunks.find(({ chunk }) => chunk.includes(delta))?.at;
     return { from, to, firstDelta, said: turn(this.records()) };
   }
 
-  write(record) {
+  open() {
+    const opening = this.#subject.opening(this.#name);
+    if (opening !== undefined) this.#write(opening);
+  }
+
+  prompt(text) {
+    this.#write(this.#subject.prompt(text, this.#name));
+  }
+
+  #write(record) {
     this.#child.stdin.write(`${JSON.stringify(record)}\n`);
   }
 
@@ -102,12 +113,14 @@ export class Session {
         this.#wait = undefined;
         done(value);
       };
-      const timer = setTimeout(
-        () => settle(reject, new Error(`${this.#subject.name} did not say ${mark} within ${PATIENCE_MS} ms`)),
-        PATIENCE_MS,
-      );
+      const timer = setTimeout(() => settle(reject, new Error(this.#silence(mark))), PATIENCE_MS);
       this.#wait = { mark, seen: false, tail: Buffer.alloc(0), done: (at) => settle(resolve, at), fail: (error) => settle(reject, error) };
     });
+  }
+
+  #silence(mark) {
+    const last = this.#chunks.at(-1)?.chunk.toString().slice(-500) ?? "nothing";
+    return `${this.#subject.name} did not say ${mark} within ${PATIENCE_MS} ms; the last that it said: ${last}`;
   }
 
   /** The mark may lie across two chunks, and its line must be whole. */

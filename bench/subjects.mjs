@@ -6,7 +6,7 @@ export function floorSubject(baseUrl) {
   return {
     name: "floor",
     argv: [pathOf("floor.mjs"), baseUrl],
-    opening: undefined,
+    opening: () => undefined,
     ready: '"ready"',
     prompt: (text) => ({ prompt: text }),
     delta: '"delta"',
@@ -20,9 +20,9 @@ export function parleySubject(baseUrl) {
   return {
     name: "parley",
     argv: [pathOf("../dist/parley.js"), "serve", "--dialect", "native", "--auto-approve", ...model],
-    opening: { type: "session.open", session: "s", open: "new" },
+    opening: (session) => ({ type: "session.open", session, open: "new" }),
     ready: '"session.ready"',
-    prompt: (text) => ({ type: "turn.prompt", session: "s", parts: [{ type: "text", text }] }),
+    prompt: (text, session) => ({ type: "turn.prompt", session, parts: [{ type: "text", text }] }),
     delta: '"text.delta"',
     end: '"turn.ended"',
     turn: parleyTurn,

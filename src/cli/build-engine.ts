@@ -27,7 +27,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
   });
 }
 
-function sessionDefaults(settings: Loaded["settings"]): SessionConfig {
+export function sessionDefaults(settings: Loaded["settings"]): SessionConfig {
   const {
     provider,
     model,

@@ -15,7 +15,7 @@ export interface Command {
   run(parsed: Parsed): Promise<number>;
 }
 
-const DIALECT: Flag = { name: "dialect", value: "ID", help: "the protocol to speak on stdin and stdout: native" };
+const DIALECT: Flag = { name: "dialect", value: "ID", help: "the protocol to speak on stdin and stdout: native, aionrs" };
 const JSON_OUTPUT: Flag = { name: "json", help: "for machines" };
 
 export const COMMANDS: readonly Command[] = [
@@ -28,7 +28,7 @@ export const COMMANDS: readonly Command[] = [
     positionals: 1,
     flags: [
       { name: "print", short: "p", value: "PROMPT", help: "run one prompt, print the answer, exit (without PROMPT: read it from stdin)" },
-      { name: "json-stream", help: "speak a line protocol on stdin and stdout (with --dialect)" },
+      { name: "json-stream", help: "speak aionrs 0.1.0 on stdin and stdout, or the --dialect given; -p is the provider then" },
       DIALECT,
       ...SHARED_FLAGS,
     ],
@@ -78,6 +78,36 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   {
+    name: "relay",
+    usage: "parley relay --as A --drive B [flags] -- COMMAND…",
+    summary: "Speaks dialect A to the host on stdin and stdout, and drives COMMAND, an agent of dialect B.",
+    details: "COMMAND gets the flags that its dialect puts on a command line; a shared flag here is meant for it.",
+    positionals: Infinity,
+    flags: [
+      { name: "as", value: "A", help: "the dialect of the host" },
+      { name: "drive", value: "B", help: "the dialect of the agent" },
+      { name: "check", help: "verify the grammar at the seam; a violation goes to stderr and makes the exit code 3" },
+      { name: "report", value: "[json]", help: "at the end, tell on stderr what was exact, partly said, made up or lost" },
+      { name: "allow-unheard", help: "allow what a host cannot be asked about, instead of denying it" },
+      ...SHARED_FLAGS,
+    ],
+    async run(parsed) {
+      const { runRelay } = await import("./relay.js");
+      return runRelay(parsed, () => load(parsed), process.env);
+    },
+  },
+  {
+    name: "sessions",
+    usage: "parley sessions [list | show ID | rm ID]",
+    summary: "The stored sessions: all of them, what was said in one, or one less.",
+    positionals: 2,
+    flags: [JSON_OUTPUT],
+    async run(parsed) {
+      const { runSessions } = await import("./sessions.js");
+      return runSessions(parsed, process.env);
+    },
+  },
+  {
     name: "trust",
     usage: "parley trust [DIR]",
     summary: "Marks a workspace as trusted: its own configuration counts from then on.",
@@ -114,12 +144,11 @@ async function runDefault(parsed: Parsed): Promise<number> {
 }
 
 async function runServe(parsed: Parsed): Promise<number> {
-  const id = text(parsed, "dialect");
-  if (id === undefined) throw usage("Which protocol? Give --dialect native");
+  const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? "aionrs" : undefined);
+  if (id === undefined) throw usage("Which protocol? Give --dialect native or --dialect aionrs");
   if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
-  const loaded = await load(parsed);
   const { serveStdio } = await import("./serve-stdio.js");
-  return serveStdio(id, loaded, process.env);
+  return serveStdio(id, () => load(parsed), process.env);
 }
 
 function load(parsed: Parsed): Promise<Loaded> {

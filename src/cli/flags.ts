@@ -30,6 +30,9 @@ export const SHARED_FLAGS: readonly Flag[] = [
   { name: "disallowed-tools", value: "A,B", help: "tools that there are not" },
   { name: "workspace", value: "DIR", help: "the folder to work in (default: this one)" },
   { name: "trust-workspace", help: "believe the workspace's own configuration" },
+  { name: "session-id", value: "ID", help: "the id of the new session (refused if there is one of that id)" },
+  { name: "resume", value: "ID", help: "go on with a stored session; latest is the last one used in this folder" },
+  { name: "no-session", help: "keep nothing of this session" },
   { name: "thinking", value: "LEVEL", help: "disabled, enabled, low, medium, high, deep or max" },
 ];
 
@@ -92,7 +95,10 @@ export function settingsFlags(parsed: Parsed): Flags {
     workspace: text(parsed, "workspace"),
     thinking: text(parsed, "thinking"),
     mode: text(parsed, "approval-mode"),
+    sessionId: text(parsed, "session-id"),
+    resume: text(parsed, "resume"),
   };
+  if (given(parsed, "no-session")) flags.noSession = true;
   if (given(parsed, "auto-approve")) flags.autoApprove = true;
   if (given(parsed, "trust-workspace")) flags.trustWorkspace = true;
   return flags;

@@ -18,15 +18,19 @@ async function main(argv: readonly string[]): Promise<number> {
   return command.run(parsed);
 }
 
-/** `-p` may stand alone: then the prompt comes on stdin. */
+/** `-p` and `--report` may stand alone. Under `--json-stream` short flags are those of aionrs. */
 function prepared(command: Command, argv: readonly string[]): string[] {
+  if (command.name === "relay") return argv.map((arg, index) => (arg === "--report" && argv[index + 1] !== "json" ? "--report=text" : arg));
   if (command.name !== "") return [...argv];
+  if (argv.includes("--json-stream")) return argv.map((arg) => AIONRS_SHORT[arg] ?? arg);
   return argv.map((arg, index) => {
     const next = argv[index + 1];
     const alone = (arg === "-p" || arg === "--print") && (next === undefined || (next.startsWith("-") && next !== "-"));
     return alone ? "--print=-" : arg;
   });
 }
+
+const AIONRS_SHORT: Readonly<Record<string, string>> = { "-p": "--provider", "-m": "--model", "-k": "--api-key", "-b": "--base-url" };
 
 async function help(command: Command): Promise<string> {
   const { helpText } = await import("./help.js");

@@ -3,7 +3,8 @@
  *  1. `session.ready` before any turn.
  *  2. Exactly one `turn.ended` per `turn.started`; turns of a session do not nest.
  *  3. A `*.done` closes each block (keyed by turn and `under`) with its whole text; `streamed` says that deltas went out.
- *  4. `tool.requested` precedes every mention of a call but `tool.delta`; exactly one `tool.ended` per call, before its `turn.ended`.
+ *  4. `tool.requested` precedes every mention of a call (`under` too) but `tool.delta`; exactly one `tool.ended` per call, before its
+ *     `turn.ended`.
  *  5. A call in an open `approval.requested` does not start until answered.
  *  6. `turn.ended.usage` is present whenever usage was reported.
  *  7. `closed` is last on the connection.
@@ -41,7 +42,8 @@ export class Grammar {
   op(op: Op): void {
     this.#seesOps = true;
     if (op.type !== "approval.answer") return;
-    for (const session of this.#sessions.values()) {
+    for (const [key, session] of this.#sessions) {
+      if (op.session !== undefined && op.session !== key) continue;
       for (const answer of op.answers) session.turn?.asked.delete(answer.call);
     }
   }
@@ -53,6 +55,7 @@ export class Grammar {
     const session = this.#session(event);
     const say = (rule: number, text: string): number => wrong.push(`rule ${rule}: ${text}`);
     if (event.type === "session.ready") session.ready = true;
+    else if (event.type === "session.ended") this.#sessionEnded(session, say);
     else if (event.type === "turn.started") this.#turnStarted(event, session, say);
     else if (event.turn !== undefined) this.#inTurn(event, session, say);
     else if (isTurnScoped(event)) say(2, `${event.type} without a turn`);
@@ -77,6 +80,11 @@ export class Grammar {
     return session;
   }
 
+  #sessionEnded(session: Session, say: Say): void {
+    session.ready = false;
+    if (session.turn !== undefined) say(2, `the session ended inside turn ${session.turn.id}`);
+  }
+
   #turnStarted(event: EventOf<"turn.started">, session: Session, say: Say): void {
     const id = event.turn ?? "";
     if (id === "") say(2, "turn.started without a turn");
@@ -93,6 +101,7 @@ export class Grammar {
       say(2, `${event.type} of turn ${event.turn ?? ""}, which ${why}`);
       return;
     }
+    if (event.under !== undefined && !turn.calls.has(event.under)) say(4, `${event.type} under call ${event.under}, which was never requested`);
     switch (event.type) {
       case "text.delta":
       case "thinking.delta":
@@ -115,6 +124,9 @@ export class Grammar {
       case "tool.progress":
       case "tool.ended":
         return this.#call(event, turn, say);
+      case "host.request":
+        if (event.call !== undefined && !turn.calls.has(event.call)) say(4, `host.request of call ${event.call}, which was never requested`);
+        return;
       case "usage":
         turn.usage = true;
         return;

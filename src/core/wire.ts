@@ -1,5 +1,6 @@
 /** What crosses between a transport and a dialect. */
 import type { Closed } from "./event.js";
+import type { OpOf } from "./op.js";
 
 /** A record of the other side; or a line that is none, with the reason in words; or the way that we were started. */
 export type Frame = { rec: unknown } | { bad: string; line: string } | { launch: Launch };
@@ -9,6 +10,8 @@ export interface Launch {
   argv: string[];
   env: Record<string, string>;
   cwd?: string;
+  /** What the command line asks of the session, where it was read already. */
+  open?: Pick<OpOf<"session.open">, "open" | "sessionId" | "config">;
 }
 
 /** A duplex of records. Bytes, lines and frames are its business alone. */

@@ -45,6 +45,8 @@ export interface Dialect {
   readonly oneTurn?: true;
   /** Seconds; the link owns the timer. */
   readonly heartbeat?: { readonly every: number; readonly within: number };
+  /** Tools that run unasked where the user says nothing; undefined is the engine's own choice. */
+  readonly unasked?: readonly string[];
   agentSide(env: SideEnv): Side<Op, Event>;
   hostSide(env: SideEnv): Side<Event, Op>;
   readonly coverage: Coverage;

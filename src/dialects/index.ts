@@ -5,6 +5,7 @@ import type { Dialect } from "./dialect.js";
 export type { Coverage, Covers, Dialect, Out, Side, SideEnv, Step } from "./dialect.js";
 
 const DIALECTS = {
+  aionrs: async () => (await import("./aionrs/index.js")).aionrs,
   native: async () => (await import("./native/index.js")).native,
 } satisfies Record<string, () => Promise<Dialect>>;
 

@@ -55,6 +55,9 @@ export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: strin
     if (v.is(Mode, mode)) checked.mode = mode;
     else problems.push(notOneOf(flagName("mode"), Mode.options, mode));
   }
+  if (flags.sessionId !== undefined && flags.resume !== undefined) {
+    problems.push("flags --session-id and --resume exclude each other; give one of them");
+  }
   if (flags.autoApprove === true && mode !== undefined && mode !== "yolo") {
     problems.push(`flag --auto-approve and the approval mode '${mode}' contradict each other; give one of them`);
   }

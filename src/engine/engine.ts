@@ -149,7 +149,7 @@ export function createEngine(options: EngineOptions): Agent {
       push,
     });
     sessions.set(op.session, session);
-    const capabilities = { modes: ["default", "auto_edit", "plan", "yolo"], approvals: true, steering: true };
+    const capabilities = { modes: ["default", "auto_edit", "plan", "yolo"], approvals: true, steering: true, thinking: model.thinking, mcp: false };
     const replay = op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session.id, await store);
     session.begin({
       parent: op.id,

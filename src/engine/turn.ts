@@ -6,6 +6,7 @@ import type { EventOf, Usage } from "../core/event.js";
 import type { Redactor } from "../core/redact.js";
 import { addUsage } from "../core/usage.js";
 import type { History } from "./history.js";
+import { loadAttachments } from "./attachments.js";
 import { runLoop } from "./loop.js";
 import type { Model } from "./models/model.js";
 import { systemPrompt } from "./prompt.js";
@@ -38,8 +39,9 @@ type End = Omit<EventOf<"turn.ended">, "type">;
 /** Never throws: what goes wrong is how the turn ended. */
 export async function runTurn(input: TurnInput): Promise<End> {
   let usage: Usage | undefined;
-  input.history.push({ role: "user", parts: input.parts });
   try {
+    const parts = await loadAttachments(input.parts, input.state.workspace, input.state.outputChars, input.emit);
+    input.history.push({ role: "user", parts });
     const run = await prepareRun(input, (more) => {
       usage = addUsage(usage, more);
     });

@@ -15,6 +15,7 @@ import { sideEnv } from "./stamp.js";
 const EVENT_BYTES = 4 * 1024 * 1024;
 /** Prompts that wait behind a turn on a wire that holds one. */
 const QUEUE_LIMIT = 64;
+const INPUT_CLOSED = "the host closed its input";
 
 export type Dial = (launch: Launch) => Promise<Transport> | Transport;
 
@@ -38,9 +39,17 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
     const stamped = op.id === undefined ? { ...op, id: sideEnv.stamp().id } : op;
     if (op.type === "shutdown") leaving = true;
     if (dialect.lifetime === "connection") return lineOf("").send(stamped);
-    if (stamped.session !== undefined) return lineOf(stamped.session).send(stamped);
-    if (lines.size === 0 && stamped.type === "shutdown") return close();
-    await Promise.all([...lines.values()].map((line) => line.send(stamped)));
+    if (stamped.type === "session.open") return lineOf(stamped.session).send(stamped);
+    if (stamped.type === "shutdown" && lines.size === 0) return close();
+    const meant = stamped.session === undefined ? [...lines.values()] : [lines.get(stamped.session)];
+    if (meant.length === 0 || meant.includes(undefined)) return refuse(stamped);
+    await Promise.all(meant.map((line) => line?.send(stamped)));
+  }
+
+  async function refuse(op: Op): Promise<void> {
+    const message = op.session === undefined ? "There is no session; open one first" : `There is no session '${op.session}'`;
+    const fault = { code: "session", message, retryable: false };
+    await emit({ type: "reply", to: op.type, status: "error", parent: op.id, fault, ...(op.session !== undefined && { session: op.session }) });
   }
 
   function close(): Promise<void> {
@@ -93,6 +102,9 @@ class Line {
   #order: Promise<void> = Promise.resolve();
   #turnRuns = false;
   #waiting: OpOf<"turn.prompt">[] = [];
+  /** Prompts on the wire whose turns have not ended. */
+  #asked = 0;
+  #draining = false;
   #over = false;
 
   constructor(
@@ -137,24 +149,40 @@ class Line {
 
   async #send(op: Op): Promise<void> {
     if (this.#over) return;
-    if (op.type === "turn.prompt" && this.#dialect.oneTurn === true && this.#turnRuns) return this.#hold(op);
+    if (op.type === "turn.prompt" && this.#dialect.oneTurn === true && this.#asked > 0) return this.#hold(op);
     this.#grants.op(op);
     this.#deadlines.op(op);
     const gap = opGap(this.#dialect.coverage, op, this.#turnRuns);
     switch (gap.do) {
       case "send":
+        if (gap.op.type === "turn.prompt") this.#asked++;
         return this.#take(this.#side.write(gap.op));
       case "answer":
         for (const event of gap.events) await this.#emit(event);
         return;
       case "queue":
         return this.#hold(gap.op);
-      case "eof":
-        this.#transport?.close("eof");
-        return;
+      case "leave":
+        return gap.when === "now" ? this.#leaveNow() : this.#drain();
       default:
         gap satisfies never;
     }
+  }
+
+  /** What waits is denied, open and queued turns end, and then its input does. */
+  async #drain(): Promise<void> {
+    this.#draining = true;
+    this.#deadlines.denyAll(INPUT_CLOSED);
+    this.#leaveWhenIdle();
+  }
+
+  #leaveWhenIdle(): void {
+    if (this.#draining && this.#asked === 0 && this.#waiting.length === 0) this.#transport?.close("eof");
+  }
+
+  async #leaveNow(): Promise<void> {
+    if (this.#turnRuns && this.#dialect.coverage["turn.interrupt"] !== "none") await this.#take(this.#side.write({ type: "turn.interrupt" }));
+    this.#transport?.close("term");
   }
 
   async #hold(op: OpOf<"turn.prompt">): Promise<void> {
@@ -202,12 +230,22 @@ class Line {
   async #hear(event: Event): Promise<void> {
     if (event.type === "turn.started") this.#turnRuns = true;
     this.#deadlines.event(event);
+    if (this.#draining) this.#deadlines.denyAll(INPUT_CLOSED);
     const { answer, pass } = this.#grants.event(event);
     if (pass !== undefined) await this.#emit(pass);
     if (answer !== undefined) void this.send({ ...answer, id: sideEnv.stamp().id });
-    if (event.type !== "turn.ended") return;
-    this.#turnRuns = false;
+    if (event.type === "turn.ended") this.#turnRuns = false;
+    if (event.type === "turn.ended" || isRefusedPrompt(event)) this.#goOn();
+  }
+
+  #goOn(): void {
+    this.#asked = Math.max(0, this.#asked - 1);
     const next = this.#waiting.shift();
     if (next !== undefined) void this.send(next);
+    this.#leaveWhenIdle();
   }
+}
+
+function isRefusedPrompt(event: Event): boolean {
+  return event.type === "reply" && event.to === "turn.prompt" && event.status === "error";
 }

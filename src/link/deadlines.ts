@@ -5,7 +5,7 @@ import type { Op } from "../core/op.js";
 export class Deadlines {
   readonly #seconds: number;
   readonly #answer: (op: Op) => void;
-  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #pending = new Map<string, { timer: NodeJS.Timeout; session: string | undefined }>();
 
   constructor(seconds: number, answer: (op: Op) => void) {
     this.#seconds = seconds;
@@ -21,20 +21,27 @@ export class Deadlines {
     if (op.type === "approval.answer") for (const answer of op.answers) this.#settle(answer.call);
   }
 
+  /** Nobody can answer any more. */
+  denyAll(reason: string): void {
+    for (const [call, { session }] of this.#pending) this.#deny(call, session, reason);
+  }
+
   clear(): void {
-    for (const call of this.#timers.keys()) this.#settle(call);
+    for (const call of this.#pending.keys()) this.#settle(call);
   }
 
   #start(call: string, session: string | undefined): void {
-    if (this.#timers.has(call)) return;
-    const reason = `approval timed out after ${this.#seconds} s`;
-    const deny = (): void =>
-      this.#answer({ type: "approval.answer", ...(session !== undefined && { session }), answers: [{ call, decision: "deny", reason }] });
-    this.#timers.set(call, setTimeout(deny, this.#seconds * 1000));
+    if (this.#pending.has(call)) return;
+    const expire = (): void => this.#deny(call, session, `approval timed out after ${this.#seconds} s`);
+    this.#pending.set(call, { timer: setTimeout(expire, this.#seconds * 1000), session });
+  }
+
+  #deny(call: string, session: string | undefined, reason: string): void {
+    this.#answer({ type: "approval.answer", ...(session !== undefined && { session }), answers: [{ call, decision: "deny", reason }] });
   }
 
   #settle(call: string): void {
-    clearTimeout(this.#timers.get(call));
-    this.#timers.delete(call);
+    clearTimeout(this.#pending.get(call)?.timer);
+    this.#pending.delete(call);
   }
 }

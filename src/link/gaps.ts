@@ -13,8 +13,8 @@ export type OpGap =
   | { do: "answer"; events: Event[] }
   /** A steer that must wait for the end of the turn and go out as a prompt. */
   | { do: "queue"; op: OpOf<"turn.prompt"> }
-  /** The wire has no word for the end: close its input. */
-  | { do: "eof" };
+  /** The wire has no word for the end: its input is closed, at once or when its turns have ended. */
+  | { do: "leave"; when: "now" | "drained" };
 
 export function opGap(coverage: Coverage, op: Op, turnRuns: boolean): OpGap {
   const covers = coverage[op.type];
@@ -30,8 +30,9 @@ export function opGap(coverage: Coverage, op: Op, turnRuns: boolean): OpGap {
     case "approval.answer":
       return { do: "send", op: { ...op, answers: op.answers.map((answer) => narrowed(covers, answer)) } };
     case "shutdown":
+      return covers === "none" || op.when === "drained" ? { do: "leave", when: op.when } : { do: "send", op };
     case "session.close":
-      return covers === "none" ? { do: "eof" } : { do: "send", op };
+      return covers === "none" ? { do: "leave", when: "now" } : { do: "send", op };
     default:
       return covers === "none" ? refuse(op, `This agent's protocol has no ${op.type}`) : { do: "send", op };
   }

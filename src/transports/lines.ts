@@ -13,13 +13,22 @@ export const LINE_CAP = 16 * 1024 * 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN = [0x5b, 0x7b] as const;
+const CLOSE = [0x5d, 0x7d] as const;
 /** How much of a dropped line its report repeats. */
 const SAMPLE = 200;
+/** Deeper records would overflow the stack of whoever walks them, so nobody gets to see them. */
+const DEPTH = 500;
+/** A beginning of a line that was larger than this is not kept for the next one. */
+const KEPT = 64 * 1024;
 
 export class FrameReader {
   readonly #framing: Framing;
   readonly #cap: number;
-  #parts: Buffer[] = [];
+  /** The beginning of a line whose end has not come, in a buffer that doubles. */
+  #held = Buffer.alloc(0);
   #size = 0;
   /** Set while the rest of a line over the cap is skipped. */
   #skipping: string | undefined;
@@ -33,8 +42,7 @@ export class FrameReader {
     const frames: Frame[] = [];
     let from = 0;
     for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, from)) {
-      this.#hold(chunk.subarray(from, at));
-      this.#cut(frames);
+      this.#cut(chunk.subarray(from, at), frames);
       from = at + 1;
     }
     if (from < chunk.length) this.#hold(chunk.subarray(from));
@@ -44,38 +52,45 @@ export class FrameReader {
   /** At the end of input: a last line without LF. */
   end(): Frame[] {
     const frames: Frame[] = [];
-    if (this.#size > 0 || this.#skipping !== undefined) this.#cut(frames);
+    if (this.#size > 0 || this.#skipping !== undefined) this.#cut(Buffer.alloc(0), frames);
     return frames;
   }
 
   #hold(bytes: Buffer): void {
-    if (this.#skipping !== undefined || bytes.length === 0) return;
-    this.#parts.push(bytes);
-    this.#size += bytes.length;
-    if (this.#size <= this.#cap) return;
-    this.#skipping = Buffer.concat(this.#parts.map((part) => part.subarray(0, SAMPLE)))
-      .subarray(0, SAMPLE)
-      .toString();
-    this.#parts = [];
-    this.#size = 0;
+    if (this.#skipping !== undefined) return;
+    const size = this.#size + bytes.length;
+    if (size > this.#cap) {
+      this.#skipping = Buffer.concat([this.#held.subarray(0, Math.min(this.#size, SAMPLE)), bytes.subarray(0, SAMPLE)])
+        .subarray(0, Math.min(SAMPLE, this.#cap))
+        .toString();
+      return this.#drop();
+    }
+    if (size > this.#held.length) {
+      const larger = Buffer.allocUnsafe(Math.max(size, Math.min(2 * this.#held.length, this.#cap)));
+      this.#held.copy(larger, 0, 0, this.#size);
+      this.#held = larger;
+    }
+    bytes.copy(this.#held, this.#size);
+    this.#size = size;
   }
 
-  #cut(frames: Frame[]): void {
+  #drop(): void {
+    this.#size = 0;
+    if (this.#held.length > KEPT) this.#held = Buffer.alloc(0);
+  }
+
+  /** The end of a line, and what came of it in this chunk. A line that lies in one chunk is not copied. */
+  #cut(rest: Buffer, frames: Frame[]): void {
+    const whole = this.#size === 0 && this.#skipping === undefined && rest.length <= this.#cap;
+    if (!whole) this.#hold(rest);
     if (this.#skipping !== undefined) {
       frames.push({ bad: `The line is longer than ${this.#cap} bytes and was skipped`, line: this.#skipping });
       this.#skipping = undefined;
       return;
     }
-    let line = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts);
-    this.#parts = [];
-    this.#size = 0;
-    if (line === undefined) return this.#empty(frames);
-    if (line[line.length - 1] === CR) line = line.subarray(0, -1);
-    frames.push(...this.#frame(line));
-  }
-
-  #empty(frames: Frame[]): void {
-    if (this.#framing === "text") frames.push({ rec: "" });
+    const line = whole ? rest : this.#held.subarray(0, this.#size);
+    frames.push(...this.#frame(line.at(-1) === CR ? line.subarray(0, -1) : line));
+    this.#drop();
   }
 
   #frame(line: Buffer): Frame[] {
@@ -83,6 +98,7 @@ export class FrameReader {
     if (this.#framing === "text") return [{ rec: text }];
     if (text.trim() === "") return [];
     if (!isUtf8(line)) return [{ bad: "The line is not valid UTF-8", line: text }];
+    if (isTooDeep(line)) return [{ bad: `The line is nested more than ${DEPTH} levels deep`, line: text.slice(0, SAMPLE) }];
     try {
       const rec: unknown = JSON.parse(text);
       return [{ rec }];
@@ -90,6 +106,28 @@ export class FrameReader {
       return [{ bad: `The line is not JSON (${messageOf(error)})`, line: text }];
     }
   }
+}
+
+/** Counts brackets outside of strings, once there are enough of them anywhere. */
+function isTooDeep(line: Buffer): boolean {
+  if (count(line, OPEN[0]) + count(line, OPEN[1]) <= DEPTH) return false;
+  let depth = 0;
+  let quoted = false;
+  for (let at = 0; at < line.length; at++) {
+    const byte = line[at];
+    if (byte === QUOTE) quoted = !quoted;
+    else if (quoted) at += byte === BACKSLASH ? 1 : 0;
+    else if (byte === OPEN[0] || byte === OPEN[1]) depth++;
+    else if (byte === CLOSE[0] || byte === CLOSE[1]) depth--;
+    if (depth > DEPTH) return true;
+  }
+  return false;
+}
+
+function count(line: Buffer, byte: number): number {
+  let found = 0;
+  for (let at = line.indexOf(byte); at !== -1 && found <= DEPTH; at = line.indexOf(byte, at + 1)) found++;
+  return found;
 }
 
 /** One record as a line. JSON.stringify escapes newlines and lone surrogates, so a record is one line of valid UTF-8 whatever it holds. */

@@ -47,6 +47,11 @@ export class OpenWork {
     else followInTurn(turn, event);
   }
 
+  /** Calls of the session's turn that have no end yet. */
+  openCalls(session: string): string[] {
+    return [...(this.#turns.get(session)?.calls ?? [])];
+  }
+
   /** The events that end all of it: blocks, calls, turns as failed, sessions. */
   close(fault: Fault): Event[] {
     const events: Event[] = [...this.#turns.values()].flatMap((turn) => closeTurn(turn, fault));

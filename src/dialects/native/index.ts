@@ -1,8 +1,9 @@
 /** The native dialect: the vocabulary itself on a line, nothing made up and nothing lost. */
-import type { Closed, Event } from "../../core/event.js";
+import type { Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Frame } from "../../core/wire.js";
 import type { Dialect, Side, SideEnv } from "../dialect.js";
+import { gone } from "../kit/gone.js";
 import { echo } from "../kit/issues.js";
 import { OpenWork } from "../kit/open-work.js";
 import { coverage } from "./coverage.js";
@@ -52,10 +53,4 @@ function hostSide(): Side<Event, Op> {
     write: (op) => ({ in: [], out: [{ rec: op }] }),
     end: (closed) => ({ in: work.close({ code: "launch", message: gone(closed), retryable: true }), out: [] }),
   };
-}
-
-function gone(closed: Closed): string {
-  if (closed.reason !== undefined) return closed.reason;
-  if (closed.signal) return `The agent was ended by ${closed.signal}`;
-  return `The agent is gone (exit code ${closed.code ?? "unknown"})`;
 }

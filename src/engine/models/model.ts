@@ -64,6 +64,8 @@ export type ModelPart =
 export interface Model {
   readonly provider: string;
   readonly id: string;
+  /** Whether it may think aloud. */
+  readonly thinking: boolean;
   /** Tokens that fit, when known. */
   readonly contextLimit?: number;
   /**

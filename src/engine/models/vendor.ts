@@ -19,6 +19,7 @@ export function vendorModel(vendor: VendorModel): Model {
   return {
     provider: vendor.provider,
     id: vendor.id,
+    thinking: true,
     ...(vendor.contextLimit !== undefined && { contextLimit: vendor.contextLimit }),
     async *stream(request, signal) {
       try {

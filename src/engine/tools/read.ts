@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
 import { headOf, wellFormed } from "../output.js";
+import { imageType } from "./image-type.js";
 import { failure, isBinary, linesOf, MAX_FILE_BYTES, NOTES_CHARS } from "./text-file.js";
 import { oneLine } from "./title.js";
 import { defineTool, textResult, type ToolContext, type ToolResult } from "./tool.js";
@@ -72,13 +73,6 @@ function imageResult(name: string, mime: string, bytes: Uint8Array): ToolResult 
   };
 }
 
-function imageType(bytes: Uint8Array): string | null {
-  const start = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
-  if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
-  if (start.startsWith("\xff\xd8\xff")) return "image/jpeg";
-  if (/^GIF8[79]a/.test(start)) return "image/gif";
-  return /^RIFF[^]{4}WEBP/.test(start) ? "image/webp" : null;
-}
 
 /** The name in that folder which was probably meant. */
 async function suggestion(path: string, asGiven: string): Promise<string> {

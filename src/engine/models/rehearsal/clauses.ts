@@ -3,7 +3,9 @@ import { pattern } from "./rule.js";
 import { QUOTED, type Marked } from "./spans.js";
 
 export function clausesOf(marked: Marked): string[] {
-  const text = blocksMarked(marked).replace(BULLET, "");
+  const text = blocksMarked(marked)
+    .replaceAll(BLANKS, (blanks) => (blanks.includes("\n") ? "\n" : " "))
+    .replace(BULLET, "");
   const clauses: string[] = [];
   let from = 0;
   for (const match of text.matchAll(BOUNDARY)) {
@@ -41,11 +43,12 @@ const CONNECTIVES =
   "when (?:that is |that's |you are |you're )?done";
 
 const BOUNDARY = new RegExp(
-  `(\\s*[.;!?]+(?=\\s)|\\s*,|\\s*\\n(?:\\s*(?:\\d+[.)]|[-*•])(?=\\s))?|(?=\\s))\\s*((?:(?:${CONNECTIVES})\\b[\\s,]+)*)` +
-    `(?=(?:(?:${FILLERS})\\b[\\s,]*)*(?:${OPENERS})(?![\\p{L}\\p{N}_.:/-]*[\\p{L}\\p{N}_/]))`,
+  `(\\s*[.;!?]+(?=\\s)|\\s*,|\\s*\\n(?:\\s*(?:\\d+[.)]|[-*•])(?=\\s))?|(?=\\s))\\s*((?:(?:${CONNECTIVES})\\b[\\s,]+){0,4})` +
+    `(?=(?:(?:${FILLERS})\\b[\\s,]*){0,4}(?:${OPENERS})(?![\\p{L}\\p{N}_.:/-]*[\\p{L}\\p{N}_/]))`,
   "giu",
 );
 
+const BLANKS = /\s+/g;
 const BULLET = /^\s*(?:\d+[.)]|[-*•])\s+/;
 const LATER = /\b(?:then|after|finally|next|lastly|second|third|done)/i;
 

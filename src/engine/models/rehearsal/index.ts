@@ -31,7 +31,7 @@ export async function openRehearsal(options: RehearsalOptions): Promise<Model> {
     const streaming = { nextId, inputTokens: inputTokens(request.messages), ...(options.seed !== undefined && { seed: options.seed }) };
     yield* streamResponse(next(request), streaming, signal);
   }
-  return { provider: "rehearsal", id: options.script ?? "rehearsal", contextLimit: 200_000, stream };
+  return { provider: "rehearsal", id: options.script ?? "rehearsal", thinking: true, contextLimit: 200_000, stream };
 }
 
 type Next = (request: ModelRequest) => Response;

@@ -393,3 +393,7 @@ describe("what stands in the words is taken exactly", () => {
     (path, other) => [read(path), write(other, RESULT)],
   );
 });
+
+test.each([" ", "\n", "and ", "{", "'", "`", "to the "])("a prompt of 20,000 times %j does not hang", (piece) => {
+  expect(orders(`read a.txt${piece.repeat(20_000)}\nsay done`)).toContainEqual(expect.objectContaining({ do: "read" }));
+});

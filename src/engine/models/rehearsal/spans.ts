@@ -80,6 +80,7 @@ function quoteAt(text: string, at: number): { kind: string; raw: string; inside:
 
 /** A balanced `{…}` that is JSON. */
 function jsonAt(text: string, at: number): { kind: string; raw: string; inside: string } | undefined {
+  if (!/^\{\s*["}]/.test(text.slice(at, at + 100))) return undefined;
   let depth = 0;
   let inString = false;
   for (let end = at; end < text.length; end++) {

@@ -1,0 +1,19 @@
+/** How the command line asks for a session: a new one or a stored one, and what it says explicitly. */
+import type { SessionConfig } from "../core/config.js";
+import type { OpOf } from "../core/op.js";
+import type { Loaded } from "../engine/config.js";
+import { sessionDefaults } from "./build-engine.js";
+
+export function openingOf(loaded: Loaded): Pick<OpOf<"session.open">, "open" | "sessionId" | "config"> {
+  const { resume, sessionId } = loaded.settings;
+  const config = explicitConfig(loaded);
+  if (resume !== undefined) return { open: "resume", sessionId: resume, config };
+  return { open: "new", config, ...(sessionId !== undefined && { sessionId }) };
+}
+
+/** Only what a flag says: a resumed session keeps its own model and mode unless told otherwise. */
+function explicitConfig({ settings, origins }: Loaded): SessionConfig {
+  const given = Object.entries(sessionDefaults(settings)).filter(([key]) => origins.get(key)?.startsWith("flag ") === true);
+  const cwd = origins.get("workspace")?.startsWith("flag ") === true ? { cwd: settings.workspace } : {};
+  return { ...Object.fromEntries(given), ...cwd };
+}

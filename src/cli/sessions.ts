@@ -1,0 +1,52 @@
+/** `parley sessions`: what is stored, for people and for machines. */
+import type { Event } from "../core/event.js";
+import { homeOf, type Env } from "../engine/config.js";
+import { jsonlStore } from "../engine/store/jsonl-store.js";
+import type { SessionStore, SessionSummary } from "../engine/store/store.js";
+import { given, usage, type Parsed } from "./flags.js";
+import { Screen, wantsColour } from "./screen.js";
+
+export async function runSessions(parsed: Parsed, env: Env): Promise<number> {
+  const [what = "list", id] = parsed.positionals;
+  const store = jsonlStore(homeOf(env, process.cwd()), { keep: Infinity, redact: (value) => value });
+  if (what === "list") return list(await store.list(), given(parsed, "json"));
+  if (what !== "show" && what !== "rm") throw usage(`'${what}' is not list, show or rm`);
+  if (id === undefined) throw usage(`Which session? parley sessions ${what} ID ('parley sessions' lists them)`);
+  return what === "show" ? show(store, id, given(parsed, "json"), env) : remove(store, id);
+}
+
+function list(sessions: readonly SessionSummary[], json: boolean): number {
+  if (json) for (const session of sessions) process.stdout.write(`${JSON.stringify(session)}\n`);
+  else if (sessions.length === 0) process.stdout.write("No session is stored.\n");
+  else for (const session of sessions) process.stdout.write(`${row(session)}\n`);
+  return 0;
+}
+
+function row({ id, usedAt, cwd, name, firstPrompt }: SessionSummary): string {
+  const when = new Date(usedAt).toISOString().slice(0, 16).replace("T", " ");
+  return `${id}  ${when}  ${cwd}  ${name ?? firstPrompt ?? "(nothing was said)"}`;
+}
+
+async function show(store: SessionStore, id: string, json: boolean, env: Env): Promise<number> {
+  const events = await store.events(id);
+  if (json) {
+    for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
+    return 0;
+  }
+  const screen = new Screen({ answer: process.stdout, aside: process.stdout, colour: wantsColour(process.stdout, env) });
+  for (const event of events) tell(event, screen);
+  return 0;
+}
+
+function tell(event: Event, screen: Screen): void {
+  if (event.type === "user.message") screen.line(`\n> ${event.parts.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ")}`);
+  // Kept blocks are whole: what was streamed then is shown at once now.
+  else if (event.type === "text.done" || event.type === "thinking.done") screen.show({ ...event, streamed: undefined });
+  else screen.show(event);
+}
+
+async function remove(store: SessionStore, id: string): Promise<number> {
+  await store.remove(id);
+  process.stdout.write(`Session '${id}' is removed.\n`);
+  return 0;
+}

@@ -1,0 +1,174 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { legalStream, type Entry } from "../../test/support/streams.js";
+import type { Event, EventType } from "./event.js";
+import { Grammar } from "./grammar.js";
+
+function violations(entries: readonly Entry[]): string[] {
+  const grammar = new Grammar();
+  const wrong = entries.flatMap((entry) => ("op" in entry ? (grammar.op(entry.op), []) : grammar.event(entry.event)));
+  return [...wrong, ...grammar.end()];
+}
+
+test("a legal stream has no violations", () => {
+  fc.assert(
+    fc.property(legalStream(), (entries) => {
+      expect(violations(entries)).toEqual([]);
+    }),
+  );
+});
+
+/** One change, at one of the events where it breaks the rule. */
+interface Mutation {
+  name: string;
+  rule: number;
+  at: (event: Event) => boolean;
+  to: (entry: Entry) => Entry[];
+}
+
+const drop = (): Entry[] => [];
+const double = (entry: Entry): Entry[] => [entry, entry];
+const is =
+  (...types: EventType[]) =>
+  (event: Event): boolean =>
+    types.includes(event.type);
+const streamed = (event: Event): boolean => (event.type === "text.done" || event.type === "thinking.done") && event.streamed === true;
+const changed =
+  (patch: Record<string, unknown>) =>
+  (entry: Entry): Entry[] => [{ event: Object.assign({}, "event" in entry ? entry.event : {}, patch) as Event }];
+const MUTATIONS: Mutation[] = [
+  { name: "session.ready is missing", rule: 1, at: is("session.ready"), to: drop },
+  { name: "turn.started is missing", rule: 2, at: is("turn.started"), to: drop },
+  { name: "turn.started comes twice", rule: 2, at: is("turn.started"), to: double },
+  { name: "turn.ended is missing", rule: 2, at: is("turn.ended"), to: drop },
+  { name: "turn.ended comes twice", rule: 2, at: is("turn.ended"), to: double },
+  { name: "turn.ended has no turn", rule: 2, at: is("turn.ended"), to: changed({ turn: undefined }) },
+  { name: "a turn ends under another name", rule: 2, at: is("turn.ended"), to: changed({ turn: "another" }) },
+  { name: "a block is never closed", rule: 3, at: streamed, to: drop },
+  { name: "a block is closed twice", rule: 3, at: streamed, to: double },
+  { name: "a block's end is another text", rule: 3, at: streamed, to: changed({ text: "something else altogether" }) },
+  { name: "a streamed block's end does not say so", rule: 3, at: streamed, to: changed({ streamed: undefined }) },
+  { name: "a delta is missing", rule: 3, at: is("text.delta", "thinking.delta"), to: drop },
+  { name: "a delta comes twice", rule: 3, at: is("text.delta", "thinking.delta"), to: double },
+  { name: "a delta changes its kind", rule: 3, at: is("text.delta"), to: changed({ type: "thinking.delta" }) },
+  { name: "tool.requested is missing", rule: 4, at: is("tool.requested"), to: drop },
+  { name: "tool.requested comes twice", rule: 4, at: is("tool.requested"), to: double },
+  { name: "tool.started comes twice", rule: 4, at: is("tool.started"), to: double },
+  { name: "tool.ended is missing", rule: 4, at: is("tool.ended"), to: drop },
+  { name: "tool.ended comes twice", rule: 4, at: is("tool.ended"), to: double },
+  {
+    name: "tool.ended comes before tool.requested",
+    rule: 4,
+    at: is("tool.requested"),
+    to: (entry) => [
+      ...("event" in entry && entry.event.type === "tool.requested"
+        ? changed({ type: "tool.ended", call: entry.event.call.id, status: "ok" })(entry)
+        : []),
+      entry,
+    ],
+  },
+  {
+    name: "a host request names a call that nobody requested",
+    rule: 4,
+    at: is("turn.started"),
+    to: (entry) => [entry, ...changed({ type: "host.request", request: "r", kind: "tool", call: "nobody's" })(entry)],
+  },
+  {
+    name: "an event belongs to a call that nobody requested",
+    rule: 4,
+    at: is("turn.started"),
+    to: (entry) => [entry, ...changed({ type: "text.done", text: "", under: "nobody's" })(entry)],
+  },
+  {
+    name: "a call starts before its answer",
+    rule: 5,
+    at: is("approval.requested"),
+    // The first op of all may be the answer that comes too late, and without ops answers are not judged.
+    to: (entry) => [
+      { op: { type: "ping" } },
+      entry,
+      ...("event" in entry && entry.event.type === "approval.requested" ? changed({ type: "tool.started", call: entry.event.calls[0]?.id })(entry) : []),
+    ],
+  },
+  {
+    name: "turn.ended has no usage though some was reported",
+    rule: 6,
+    at: (event) => event.type === "turn.ended" && event.usage !== undefined,
+    to: changed({ usage: undefined }),
+  },
+  { name: "closed comes twice", rule: 7, at: is("closed"), to: double },
+  {
+    name: "an event comes after closed",
+    rule: 7,
+    at: is("closed"),
+    to: (entry) => [entry, { event: { type: "notice", level: "info", text: "late" } }],
+  },
+];
+
+describe("one change of a legal stream is told by the rule that it breaks:", () => {
+  test.each(MUTATIONS)("$rule $name", ({ rule, at, to }) => {
+    let applied = 0;
+    fc.assert(
+      fc.property(legalStream(), fc.nat(), (entries, pick) => {
+        const places = entries.flatMap((entry, index) => ("event" in entry && at(entry.event) ? [index] : []));
+        fc.pre(places.length > 0);
+        applied++;
+        const place = places[pick % places.length] ?? 0;
+        const mutated = entries.flatMap((entry, index) => (index === place ? to(entry) : [entry]));
+        expect(violations(mutated).filter((text) => text.startsWith(`rule ${rule}:`))).not.toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+    expect(applied).toBeGreaterThan(0);
+  });
+});
+
+describe("sessions", () => {
+  const started = (session: string): Event[] => [
+    { type: "session.ready", session },
+    { type: "turn.started", session, turn: "t" },
+    { type: "tool.requested", session, turn: "t", call: { id: "c", name: "Bash" } },
+    { type: "approval.requested", session, turn: "t", calls: [{ id: "c", name: "Bash" }] },
+  ];
+
+  test("an answer to one does not answer a call of the same name in another", () => {
+    const grammar = new Grammar();
+    for (const event of [...started("a"), ...started("b")]) expect(grammar.event(event)).toEqual([]);
+    grammar.op({ type: "approval.answer", session: "a", answers: [{ call: "c", decision: "allow" }] });
+    expect(grammar.event({ type: "tool.started", session: "a", turn: "t", call: "c" })).toEqual([]);
+    expect(grammar.event({ type: "tool.started", session: "b", turn: "t", call: "c" })).toEqual([
+      "rule 5: call c started before its approval was answered",
+    ]);
+  });
+
+  test("a session does not end inside a turn, and is not ready afterwards", () => {
+    const grammar = new Grammar();
+    for (const event of started("a")) grammar.event(event);
+    expect(grammar.event({ type: "session.ended", session: "a" })).toEqual(["rule 2: the session ended inside turn t"]);
+    const other = new Grammar();
+    other.event({ type: "session.ready", session: "a" });
+    expect(other.event({ type: "session.ended", session: "a" })).toEqual([]);
+    expect(other.event({ type: "turn.started", session: "a", turn: "t" })).toEqual(["rule 1: turn t started before session.ready"]);
+  });
+
+  test("a replay is judged by itself, within the turn that runs now", () => {
+    const grammar = new Grammar();
+    const replay = { session: "a", turn: "old", replay: true } as const;
+    const events: Event[] = [
+      { type: "session.ready", session: "a", replay: 4 },
+      { type: "turn.started", ...replay },
+      { type: "user.message", ...replay, parts: [{ type: "text", text: "hello" }] },
+      { type: "text.done", ...replay, text: "hi" },
+      { type: "turn.ended", ...replay, outcome: "completed" },
+      { type: "turn.started", session: "a", turn: "new" },
+      { type: "turn.ended", session: "a", turn: "new", outcome: "completed" },
+    ];
+    expect([...events.flatMap((event) => grammar.event(event)), ...grammar.end()]).toEqual([]);
+  });
+
+  test("without any op, answers cannot be judged and are not", () => {
+    const grammar = new Grammar();
+    for (const event of started("a")) grammar.event(event);
+    expect(grammar.event({ type: "tool.started", session: "a", turn: "t", call: "c" })).toEqual([]);
+  });
+});

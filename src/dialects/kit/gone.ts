@@ -1,0 +1,8 @@
+/** How a driven agent ended, in words. */
+import type { Closed } from "../../core/event.js";
+
+export function gone(closed: Closed): string {
+  if (closed.reason !== undefined) return closed.reason;
+  if (closed.signal) return `The agent was ended by ${closed.signal}`;
+  return `The agent is gone (exit code ${closed.code ?? "unknown"})`;
+}

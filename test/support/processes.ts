@@ -1,0 +1,68 @@
+/** Which processes of a test still live: each wears a mark in its environment, wherever in the system it moved. */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+
+const NAME = "PARLEY_TEST_MARK";
+
+/** A long bound, because a machine may be busy. */
+const PATIENCE_MS = 15_000;
+
+export interface Marked {
+  env: Record<string, string>;
+  /** Ids of living processes that wear the mark. Only Linux can tell; elsewhere none. */
+  alive(): number[];
+  /** Resolves when none lives; fails when some live on. */
+  gone(): Promise<void>;
+}
+
+/** A new mark; when the test ends, nothing that wears it may be left. */
+export function marked(): Marked {
+  const mark = randomBytes(9).toString("hex");
+  const alive = (): number[] => withMark(`${NAME}=${mark}`);
+  onTestFinished(() => {
+    for (const pid of alive()) process.kill(pid, "SIGKILL");
+  });
+  return {
+    env: { PATH: process.env["PATH"] ?? "", [NAME]: mark },
+    alive,
+    gone: () => until(() => alive().length === 0, () => `processes ${alive().join(", ")} to be gone`),
+  };
+}
+
+/** Asks again and again, until the answer is yes or the patience is at its end. */
+export async function until(done: () => boolean, what: string | (() => string)): Promise<void> {
+  const last = performance.now() + PATIENCE_MS;
+  while (!done()) {
+    if (performance.now() > last) expect.fail(`waited in vain for ${typeof what === "string" ? what : what()}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** A folder that is removed after the test. */
+export function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), "parley-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function fixture(name: string): string {
+  return join(import.meta.dirname, "../fixtures", name);
+}
+
+function withMark(mark: string): number[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && environ(name).includes(mark))
+    .map(Number);
+}
+
+function environ(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "latin1");
+  } catch {
+    return "";
+  }
+}
