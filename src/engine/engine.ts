@@ -145,7 +145,7 @@ export function createEngine(options: EngineOptions): Agent {
       stored: stored?.session,
       sessionId: kept.id,
       name: stored?.session.name ?? op.name,
-      stamp,
+      nextSeq: () => seq++,
       push,
     });
     sessions.set(op.session, session);
@@ -205,15 +205,9 @@ export function createEngine(options: EngineOptions): Agent {
     });
   }
 
-  function emit(event: Event): Promise<void> | undefined {
-    return push(stamp(event));
-  }
-
   /** Who makes an event stamps it. */
-  function stamp(event: Event): Event {
-    event.at = Date.now();
-    event.seq = seq++;
-    return event;
+  function emit(event: Event): Promise<void> | undefined {
+    return push({ ...event, at: Date.now(), seq: seq++ });
   }
 
   function push(event: Event): Promise<void> | undefined {

@@ -1,5 +1,4 @@
 /** The workspace on this machine: how paths resolve through links, how a file is replaced in one step, how a command is run and drained. */
-import { randomBytes } from "node:crypto";
 import { constants, type BigIntStats } from "node:fs";
 import { access, chmod, lstat, mkdir, open, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -7,7 +6,8 @@ import { dirname, join, parse, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { Readable } from "node:stream";
 import { messageOf, ParleyError, systemCode } from "../core/errors.js";
-import { startTree, type Exit, type Tree } from "../os/process.js";
+import { mintId } from "../core/ids.js";
+import type { Exit, Tree } from "../os/process.js";
 import type { ExecRequest, FileInfo, Place, Running, Workspace } from "./workspace.js";
 
 export async function localWorkspace(root: string, options: { env: Record<string, string> }): Promise<Workspace> {
@@ -112,7 +112,7 @@ async function readWhole(path: string, maxBytes: number): Promise<Uint8Array> {
 }
 
 async function replaceFile(path: string, data: Uint8Array | string): Promise<void> {
-  const temporary = join(dirname(path), `.parley-${randomBytes(6).toString("hex")}.tmp`);
+  const temporary = join(dirname(path), `.parley-${mintId()}.tmp`);
   try {
     const mode = await modeToKeep(path);
     await mkdir(dirname(path), { recursive: true });
@@ -143,6 +143,7 @@ async function modeToKeep(path: string): Promise<number | null> {
 const DRAIN_MS = 100;
 
 async function execute(request: ExecRequest, cwd: string, env: Record<string, string>): Promise<Running> {
+  const { startTree } = await import("../os/process.js");
   const tree = await startTree(request.argv, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let open = true;
   const deliver = (channel: "stdout" | "stderr", text: string): void => {

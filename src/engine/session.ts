@@ -41,7 +41,7 @@ export interface SessionDeps {
   stored?: StoredSession | undefined;
   sessionId?: string | undefined;
   name?: string | undefined;
-  stamp(event: Event): Event;
+  nextSeq(): number;
   push(event: Event): Promise<void> | undefined;
 }
 
@@ -220,16 +220,16 @@ export class Session {
     const live: LiveTurn = { id: turn, abort: new AbortController(), steering: [], reason: undefined };
     this.#live = live;
     const address = { turn, ...(op.id !== undefined && { parent: op.id }) };
-    const emit: Emit = (draft) => this.#emit({ ...draft, ...address });
+    const emit: Emit = (draft) => this.#emit(draft, address);
     // In the log before the start is told: a prompt that was acknowledged is never lost.
-    this.#recorder.event(this.#stamped({ type: "user.message", parts: op.parts, ...address }));
+    this.#recorder.event(this.#stamped({ type: "user.message", parts: op.parts }, address));
     await emit({ type: "turn.started" });
     if (cancelled) this.#stop(live, "interrupted before it began");
     const config = { ...this.config, ...op.overrides };
-    const end = await this.#work(op, live, config, emit, (call) => (draft) => this.#emit({ ...draft, ...address, under: call }));
+    const end = await this.#work(op, live, config, emit, (call) => (draft) => this.#emit(draft, { ...address, under: call }));
     const reason = end.outcome === "interrupted" && live.reason !== undefined ? { reason: live.reason } : {};
     this.#live = undefined;
-    const ended = this.#stamped({ type: "turn.ended", ...end, ...reason, ...address });
+    const ended = this.#stamped({ type: "turn.ended", ...end, ...reason }, address);
     this.#recorder.event(ended);
     await this.#recorder.sync();
     await this.#deps.push(ended);
@@ -317,16 +317,15 @@ export class Session {
   }
 
   /** The log first, then the host. */
-  #emit(draft: Addressed): Promise<void> | undefined {
-    const event = this.#stamped(draft);
+  #emit(draft: Draft & Address, address?: Address): Promise<void> | undefined {
+    const event = this.#stamped(draft, address);
     this.#recorder.event(event);
     return this.#deps.push(event);
   }
 
-  #stamped(draft: Addressed): Event {
-    const event = this.#deps.stamp({ ...draft, session: this.handle });
-    this.#seq = event.seq ?? 0;
-    return event;
+  #stamped(draft: Draft & Address, address?: Address): Event {
+    this.#seq = this.#deps.nextSeq();
+    return { ...draft, ...address, session: this.handle, at: Date.now(), seq: this.#seq };
   }
 
   #identity(): { sessionId?: string; name?: string } {
@@ -341,7 +340,12 @@ export class Session {
   }
 }
 
-type Addressed = Draft & { turn?: string; parent?: string | undefined; under?: string };
+/** Whose event it is. */
+interface Address {
+  turn?: string | undefined;
+  parent?: string | undefined;
+  under?: string | undefined;
+}
 
 function recoveryText({ unknown }: Crash): string {
   const cut = "The last run of this session ended in the middle of a turn.";

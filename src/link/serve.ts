@@ -28,7 +28,10 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     broke = error;
     return agent.close();
   });
-  for await (const event of agent.events) await tell(event);
+  for await (const event of agent.events) {
+    const slow = tell(event);
+    if (slow !== undefined) await slow;
+  }
   transport.close("eof");
   await transport.closed;
   if (broke !== undefined) throw broke;
@@ -55,14 +58,19 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     if (unreadAnswers >= CONTROL_LIMIT) await settled;
   }
 
-  async function tell(event: Event): Promise<void> {
+  /** A promise only when there is something to wait for: a delta costs no more than it must. */
+  function tell(event: Event): Promise<void> | undefined {
     if (event.type === "closed") last = closedOf(event);
     const answer = eventGap(dialect.coverage, event, options.unheard ?? "deny");
     const step = side.write(event);
     const full = put(step);
-    if (full !== undefined) await full;
-    for (const op of step.in) await agent.send(op);
-    if (answer !== undefined) await agent.send(answer);
+    if (step.in.length === 0 && answer === undefined) return full;
+    return told(full, answer === undefined ? step.in : [...step.in, answer]);
+  }
+
+  async function told(full: Promise<void> | undefined, ops: readonly Op[]): Promise<void> {
+    await full;
+    for (const op of ops) await agent.send(op);
   }
 
   function put(step: Step<Op>): Promise<void> | undefined {

@@ -4,6 +4,7 @@
  * Should we die without a chance to clean up, the reaper (reaper.ts) does it.
  */
 import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
+import { statSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { ParleyError, systemCode, messageOf } from "../core/errors.js";
@@ -33,6 +34,9 @@ export interface Tree {
 /** The tag's name; its value is one for each tree. */
 export const TREE_TAG = "PARLEY_TREE";
 
+/** How long we wait for what was killed to be gone: a process that hangs in the system takes no signal. */
+const KILL_MS = 2000;
+
 /** Starts `argv` without a shell. Rejects with a `launch` fault that says what is wrong. */
 export async function startTree(argv: readonly string[], options: TreeOptions): Promise<Tree> {
   const [file, ...args] = argv;
@@ -49,22 +53,23 @@ export async function startTree(argv: readonly string[], options: TreeOptions): 
   child.on("error", ignore);
   const pid = child.pid;
   if (pid === undefined) throw launchError(file, "it has no process id");
+  const owned: Owned = { child, pid, tag };
   const release = watch(pid, tag);
-  void exited.then(() => (groupAlive(pid) ? undefined : release()));
+  void exited.then(async () => ((await lives(owned)) ? undefined : release()));
+  const grace = { until: Infinity };
   let ending: Promise<void> | undefined;
-  let hurry: () => void = ignore;
-  const end = async (graceMs: number): Promise<void> => {
-    if (ending) {
-      if (graceMs === 0) hurry();
-      return ending;
-    }
-    const cut = new Promise<void>((resolve) => {
-      hurry = resolve;
-    });
-    ending = endTree(pid, tag, graceMs, cut).finally(release);
+  const end = (graceMs: number): Promise<void> => {
+    grace.until = Math.min(grace.until, performance.now() + graceMs);
+    ending ??= endTree(owned, grace).finally(release);
     return ending;
   };
   return { child, pid, exited, end };
+}
+
+interface Owned {
+  child: ChildProcess;
+  pid: number;
+  tag: string;
 }
 
 function spawnChecked(file: string, args: string[], options: TreeOptions, tag: string): ChildProcess {
@@ -81,33 +86,42 @@ function spawnChecked(file: string, args: string[], options: TreeOptions, tag: s
   }
 }
 
-async function endTree(pid: number, tag: string, graceMs: number, cut: Promise<void>): Promise<void> {
-  const term = signalGroup(pid, "SIGTERM");
-  const left = await taggedProcesses(tag);
-  for (const stray of left) signal(stray, "SIGTERM");
-  if (!term && left.length === 0) return;
-  await goneWithin(pid, tag, graceMs, cut);
-  signalGroup(pid, "SIGKILL");
-  for (const stray of await taggedProcesses(tag)) signal(stray, "SIGKILL");
+/** The grace may become shorter meanwhile. */
+async function endTree(owned: Owned, grace: { until: number }): Promise<void> {
+  if (!(await lives(owned))) return;
+  await signalAll(owned, "SIGTERM");
+  await poll(owned, grace, () => {});
+  // Again and again, because a process may fork between the look and the blow.
+  await poll(owned, { until: performance.now() + KILL_MS }, () => signalAll(owned, "SIGKILL"));
 }
 
 /** Looks every few milliseconds, because a process that is not our child cannot be awaited. */
-async function goneWithin(pid: number, tag: string, graceMs: number, cut: Promise<void>): Promise<void> {
-  const until = performance.now() + graceMs;
+async function poll(owned: Owned, time: { until: number }, each: () => void | Promise<void>): Promise<void> {
   let wait = 5;
-  let stop = false;
-  void cut.then(() => {
-    stop = true;
-  });
-  while (!stop && performance.now() < until) {
-    if (!groupAlive(pid) && (await taggedProcesses(tag)).length === 0) return;
-    await Promise.race([cut, new Promise((resolve) => setTimeout(resolve, wait))]);
+  while (performance.now() < time.until && (await lives(owned))) {
+    await each();
+    await new Promise((resolve) => setTimeout(resolve, wait));
     wait = Math.min(wait * 2, 50);
   }
 }
 
-function groupAlive(pid: number): boolean {
-  return signalGroup(pid, 0);
+async function signalAll({ pid, tag }: Owned, name: NodeJS.Signals): Promise<void> {
+  signalGroup(pid, name);
+  for (const stray of await taggedProcesses(tag)) if (stray !== pid) signal(stray, name);
+}
+
+/** Whether anything of the tree still runs: its first process, its group, or what left the group. */
+async function lives({ child, pid, tag }: Owned): Promise<boolean> {
+  if (child.exitCode === null && child.signalCode === null) return true;
+  if (signalGroup(pid, 0) && (await groupRuns(pid))) return true;
+  return (await taggedProcesses(tag)).length > 0;
+}
+
+/** A group of nothing but zombies takes signals and is dead all the same; nobody may ever come to bury it. */
+async function groupRuns(pid: number): Promise<boolean> {
+  if (process.platform !== "linux") return true;
+  const states = await eachProcess("stat", (stat) => /^.*\) (\S) \d+ (\d+) /s.exec(stat));
+  return states.some(([, state]) => state?.[2] === String(pid) && !/[ZX]/.test(state[1] ?? ""));
 }
 
 function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
@@ -128,14 +142,14 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 async function taggedProcesses(tag: string): Promise<number[]> {
   if (process.platform !== "linux") return [];
   const mark = `${TREE_TAG}=${tag}`;
+  const worn = await eachProcess("environ", (environ) => environ.includes(mark));
+  return worn.filter(([, wears]) => wears).map(([pid]) => pid);
+}
+
+/** Reads one file of every process that there is. */
+async function eachProcess<T>(file: "environ" | "stat", look: (text: string) => T): Promise<[number, T][]> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const environ = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
-      return environ.includes(mark) ? Number(pid) : 0;
-    }),
-  );
-  return found.filter((pid) => pid !== 0);
+  return Promise.all(pids.map(async (pid) => [Number(pid), look(await readFile(`/proc/${pid}/${file}`, "latin1").catch(() => ""))]));
 }
 
 function launchError(what: string, why: string): ParleyError {
@@ -143,15 +157,26 @@ function launchError(what: string, why: string): ParleyError {
 }
 
 function reason(error: unknown, file: string, cwd: string | undefined): string {
+  const folder = cwd === undefined ? undefined : folderProblem(cwd);
+  if (folder !== undefined) return folder;
   switch (systemCode(error)) {
     case "ENOENT":
-      return `'${file}' was not found${cwd === undefined ? "" : `, or the folder '${cwd}' does not exist`}`;
+      return `'${file}' was not found`;
     case "EACCES":
       return `'${file}' may not be executed`;
     case "E2BIG":
       return "its arguments and environment are longer than the system allows";
     default:
       return messageOf(error);
+  }
+}
+
+/** The system reports a missing folder as if the command were missing. */
+function folderProblem(cwd: string): string | undefined {
+  try {
+    return statSync(cwd).isDirectory() ? undefined : `'${cwd}' is not a folder`;
+  } catch (error) {
+    return systemCode(error) === "ENOENT" ? `the folder '${cwd}' does not exist` : `the folder '${cwd}' cannot be used: ${messageOf(error)}`;
   }
 }
 

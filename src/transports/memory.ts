@@ -14,12 +14,18 @@ export function memoryPair(framing: Framing = "json"): [Transport, Transport] {
 /** One direction. */
 class Pipe {
   readonly frames = new Queue<Frame>(LIMIT, (frame) => ("rec" in frame ? JSON.stringify(frame.rec).length : 64));
+  /** Settles when nothing more can be written into it. */
+  readonly closed: Promise<Closed>;
   readonly #framing: Framing;
   readonly #reader: FrameReader;
+  #settle!: (closed: Closed) => void;
 
   constructor(framing: Framing) {
     this.#framing = framing;
     this.#reader = new FrameReader(framing);
+    this.closed = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
   }
 
   write(records: readonly unknown[]): void | Promise<void> {
@@ -29,21 +35,22 @@ class Pipe {
     }
     return full;
   }
+
+  end(): void {
+    this.frames.end();
+    this.#settle({});
+  }
 }
 
+/** `term` cuts both directions, so the other end can no longer write either. */
 function end(incoming: Pipe, outgoing: Pipe): Transport {
-  let settle: (closed: Closed) => void;
-  const closed = new Promise<Closed>((resolve) => {
-    settle = resolve;
-  });
   return {
     frames: incoming.frames,
     write: (records) => outgoing.write(records),
-    closed,
+    closed: outgoing.closed,
     close(how) {
-      outgoing.frames.end();
-      if (how === "term") incoming.frames.end();
-      settle({});
+      outgoing.end();
+      if (how === "term") incoming.end();
     },
   };
 }

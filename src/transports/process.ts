@@ -1,12 +1,14 @@
 /** A child process as a transport: its stdin and stdout carry the records, its stderr is kept for the error message. */
 import type { Closed } from "../core/event.js";
 import type { Launch, Transport } from "../core/wire.js";
-import { startTree, type Tree } from "../os/process.js";
+import { startTree, type Exit, type Tree } from "../os/process.js";
 import type { Framing } from "./lines.js";
 import { LineWriter, readFrames } from "./streams.js";
 
 /** From TERM to KILL on an orderly end. */
 const GRACE_MS = 2000;
+/** How long words on stderr may stay in the pipe when everything that could write more is gone. */
+const DRAIN_MS = 100;
 const STDERR_TAIL = 4096;
 
 export interface ProcessOptions {
@@ -31,8 +33,8 @@ export async function spawnTransport(launch: Launch, options: ProcessOptions): P
     tail.push(text);
     options.onStderr?.(text);
   });
-  // Whatever it left behind would keep the pipes open, and itself alive.
-  tree.child.once("exit", () => void tree.end(GRACE_MS));
+  // A child may leave before anybody reads; without a listener Node would then throw its output away.
+  stdout.on("readable", () => {});
   return {
     pid: tree.pid,
     frames: readFrames(stdout, options.framing, options.lineCap),
@@ -45,9 +47,15 @@ export async function spawnTransport(launch: Launch, options: ProcessOptions): P
   };
 }
 
+/** Does not wait for its output to be read: whoever reads the frames sees their end. */
 async function ended(tree: Tree, launch: Launch, tail: Tail): Promise<Closed> {
-  const { code, signal } = await tree.exited;
-  await tree.end(0);
+  const quiet = new Promise((resolve) => tree.child.stderr?.once("close", resolve));
+  const { code, signal } = await new Promise<Exit>((resolve) => {
+    tree.child.once("exit", (exitCode, exitSignal) => resolve({ code: exitCode, signal: exitSignal }));
+  });
+  // Whatever it left behind would keep the pipes open, and itself alive.
+  await tree.end(GRACE_MS);
+  await Promise.race([quiet, new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);
   if (code === 0) return { code, signal };
   const how = signal === null ? `exited with code ${code ?? "unknown"}` : `was ended by ${signal}`;
   const words = tail.lastLine();

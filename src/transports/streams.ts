@@ -27,6 +27,8 @@ export class LineWriter {
   #pending = "";
   #scheduled = false;
   #broken = false;
+  /** Set by us; a write after the end would break the stream and lose what is still in it. */
+  #ended = false;
   #drained: Promise<void> | undefined;
 
   constructor(stream: Writable, framing: Framing) {
@@ -46,7 +48,7 @@ export class LineWriter {
 
   /** Records of one tick go out as one write. */
   write(records: readonly unknown[]): void | Promise<void> {
-    if (this.#broken) return;
+    if (this.#broken || this.#ended) return;
     for (const record of records) this.#pending += encodeLine(this.#framing, record);
     if (!this.#scheduled) {
       this.#scheduled = true;
@@ -56,7 +58,9 @@ export class LineWriter {
   }
 
   end(): void {
+    if (this.#ended) return;
     this.#flush();
+    this.#ended = true;
     this.#stream.end();
   }
 
@@ -64,6 +68,7 @@ export class LineWriter {
   async flushed(): Promise<void> {
     this.#flush();
     if (this.#broken || this.#stream.writableLength === 0) return;
+    if (this.#ended) return void (await this.closed);
     await new Promise<void>((resolve) => {
       this.#stream.write("", () => resolve());
       void this.closed.then(() => resolve());

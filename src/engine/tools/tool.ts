@@ -84,13 +84,10 @@ interface ToolDefinition<S extends ArgsSchema> {
 
 export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>): Tool {
   const { args: schema, ...rest } = definition;
+  let parameters: Promise<Record<string, unknown>> | undefined;
   return {
     ...rest,
-    async parameters() {
-      const { toJsonSchema } = await import("@valibot/to-json-schema");
-      const { $schema: _, ...parameters } = toJsonSchema(schema, { typeMode: "input" });
-      return parameters;
-    },
+    parameters: () => (parameters ??= jsonSchemaOf(schema)),
     problem(args) {
       const result = v.safeParse(schema, args);
       return result.success ? undefined : result.issues.map((issue) => issueText(issue)).join("; ");
@@ -99,6 +96,12 @@ export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>):
     paths: (args) => (definition.paths === undefined ? [] : parsed(schema, args, definition.paths, [])),
     run: (args, context) => definition.run(v.parse(schema, args), context),
   };
+}
+
+async function jsonSchemaOf(schema: ArgsSchema): Promise<Record<string, unknown>> {
+  const { toJsonSchema } = await import("@valibot/to-json-schema");
+  const { $schema: _, ...parameters } = toJsonSchema(schema, { typeMode: "input" });
+  return parameters;
 }
 
 function parsed<S extends ArgsSchema, T>(schema: S, args: Record<string, unknown>, use: (args: v.InferOutput<S>) => T, otherwise: T): T {

@@ -1,0 +1,131 @@
+/** What a driven agent has to do: the prompts that it has, the turn that runs, and the prompts that wait here for it. */
+import type { Event } from "../core/event.js";
+import type { Op, OpOf } from "../core/op.js";
+
+/** Prompts that may wait for the end of a turn. */
+export const QUEUE_LIMIT = 64;
+
+type Prompt = OpOf<"turn.prompt">;
+
+interface Work {
+  /** Ids of prompts that went out and have not ended, oldest first. */
+  sent: string[];
+  /** The turn that runs, and the prompt that began it. */
+  turn: { id: string | undefined; prompt: string | undefined } | undefined;
+  waiting: Prompt[];
+  /** Prompts among the waiting ones that an interrupt named. */
+  cancelled: Set<Prompt>;
+}
+
+/** What may happen now: a prompt that goes out, or events that end one which was interrupted before it began. */
+export type Release = { send: Prompt } | { tell: Event[] };
+
+export class Turns {
+  readonly #sessions = new Map<string, Work>();
+
+  /** A turn runs, or is about to. */
+  runs(op: Op): boolean {
+    return isBusy(this.#of(op));
+  }
+
+  sent(op: Prompt): void {
+    this.#of(op).sent.push(op.id ?? "");
+  }
+
+  /** False when too many wait already. */
+  hold(op: Prompt): boolean {
+    const { waiting } = this.#of(op);
+    return waiting.length < QUEUE_LIMIT && waiting.push(op) > 0;
+  }
+
+  /** Whether a prompt must wait behind others. */
+  waits(op: Op): boolean {
+    return this.#of(op).waiting.length > 0;
+  }
+
+  /** Marks a waiting prompt that the interrupt names; false when it names none. */
+  cancel(op: OpOf<"turn.interrupt">): boolean {
+    if (op.turn === undefined) return false;
+    const work = this.#of(op);
+    const named = work.waiting.find((prompt) => prompt.turn === op.turn);
+    if (named !== undefined) work.cancelled.add(named);
+    return named !== undefined;
+  }
+
+  /** Call it with every event in order; it returns what the end of a turn lets go. */
+  event(event: Event): Release | undefined {
+    if (event.replay === true) return undefined;
+    const work = this.#at(event.session);
+    switch (event.type) {
+      case "session.ended":
+        this.#sessions.delete(event.session ?? "");
+        return undefined;
+      case "turn.started":
+        work.turn = { id: event.turn, prompt: event.parent };
+        return undefined;
+      case "turn.ended":
+        forget(work, event.parent);
+        work.turn = undefined;
+        return release(work);
+      case "reply":
+        // A prompt that was refused, or that needed no turn.
+        if (event.parent === undefined || work.turn?.prompt === event.parent || !work.sent.includes(event.parent)) return undefined;
+        forget(work, event.parent);
+        return release(work);
+      default:
+        return undefined;
+    }
+  }
+
+  /** Nothing runs and nothing waits. */
+  get idle(): boolean {
+    return [...this.#sessions.values()].every((work) => !isBusy(work) && work.waiting.length === 0);
+  }
+
+  /** Takes away the prompts that will never go out. */
+  abandon(): Prompt[] {
+    return [...this.#sessions.values()].flatMap((work) => work.waiting.splice(0));
+  }
+
+  /** An op without a session means the only one there is. */
+  #of(op: Op): Work {
+    const only = op.session === undefined && this.#sessions.size === 1 ? this.#sessions.keys().next().value : undefined;
+    return this.#at(op.session ?? only);
+  }
+
+  #at(session: string | undefined): Work {
+    const key = session ?? "";
+    const known = this.#sessions.get(key);
+    if (known !== undefined) return known;
+    const work: Work = { sent: [], turn: undefined, waiting: [], cancelled: new Set() };
+    // What comes before any session counts for the first one.
+    const early = this.#sessions.get("");
+    this.#sessions.delete("");
+    this.#sessions.set(key, early ?? work);
+    return early ?? work;
+  }
+}
+
+function isBusy(work: Work): boolean {
+  return work.turn !== undefined || work.sent.length > 0;
+}
+
+/** A wire that does not say which prompt a turn answers means the oldest. */
+function forget(work: Work, prompt: string | undefined): void {
+  const at = prompt === undefined ? 0 : work.sent.indexOf(prompt);
+  if (at !== -1) work.sent.splice(at, 1);
+}
+
+function release(work: Work): Release | undefined {
+  if (isBusy(work)) return undefined;
+  const next = work.waiting.shift();
+  if (next === undefined) return undefined;
+  if (!work.cancelled.delete(next)) return { send: next };
+  const address = { session: next.session, turn: next.turn, parent: next.id };
+  return {
+    tell: [
+      { type: "turn.started", ...address },
+      { type: "turn.ended", ...address, outcome: "interrupted", reason: "interrupted before it began" },
+    ],
+  };
+}
