@@ -1,8 +1,9 @@
 /** The examples are programs that run, and the README quotes them as they are. */
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 
 const root = join(import.meta.dirname, "..");
 
@@ -23,8 +24,25 @@ it.each([
   expect(readFileSync(join(root, "README.md"), "utf8")).toContain(body.join("\n"));
 });
 
+const shellBlocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```sh\n(printf [^]*?)```/g)].map(([, block = ""]) => block);
+
+it("the README has conversations to copy", () => expect(shellBlocks).toHaveLength(2));
+
+it.each(shellBlocks)("the README's command works as it stands: %s", async (block) => {
+  const { code, output } = await runCommand("bash", ["-c", block], "");
+  expect(output).toContain('"text":"hello"');
+  expect(output).toContain('"outcome":"completed"');
+  expect(code).toBe(0);
+});
+
 function runExample(file: string, input: string): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, [file], { cwd: root });
+  return runCommand(process.execPath, [file], input);
+}
+
+function runCommand(command: string, args: string[], input: string): Promise<{ code: number | null; output: string }> {
+  const home = mkdtempSync(join(tmpdir(), "parley-home-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const child = spawn(command, args, { cwd: root, env: { ...process.env, PARLEY_HOME: home } });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (text: Buffer) => {

@@ -5,6 +5,7 @@ import { openSession, type HostSession } from "../host/session.js";
 import { askForApproval } from "./ask.js";
 import { buildEngine } from "./build-engine.js";
 import { rehearsalFallback } from "./fallback.js";
+import { openingOf } from "./opening.js";
 import { Screen, usageLine, wantsColour } from "./screen.js";
 
 type Env = Record<string, string | undefined>;
@@ -19,7 +20,7 @@ export async function runChat(loaded: Loaded, env: Env, first: string | undefine
   terminal.on("close", () => leave.abort());
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => terminal.close());
   try {
-    const session = await openSession(agent);
+    const session = await openSession(agent, openingOf(loaded));
     screen.line(
       `parley · ${session.ready.config?.provider ?? ""} ${session.ready.config?.model ?? ""} · ${loaded.settings.workspace} · /quit leaves`,
     );

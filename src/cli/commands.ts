@@ -151,7 +151,7 @@ async function runServe(parsed: Parsed): Promise<number> {
   return serveStdio(id, () => load(parsed), process.env);
 }
 
-function load(parsed: Parsed): Promise<Loaded> {
+async function load(parsed: Parsed): Promise<Loaded> {
   return loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: process.cwd() });
 }
 

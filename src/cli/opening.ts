@@ -1,10 +1,10 @@
 /** How the command line asks for a session: a new one or a stored one, and what it says explicitly. */
 import type { SessionConfig } from "../core/config.js";
-import type { OpOf } from "../core/op.js";
 import type { Loaded } from "../engine/config.js";
+import type { Opening } from "../host/session.js";
 import { sessionDefaults } from "./build-engine.js";
 
-export function openingOf(loaded: Loaded): Pick<OpOf<"session.open">, "open" | "sessionId" | "config"> {
+export function openingOf(loaded: Loaded): Opening & { open: "new" | "resume" } {
   const { resume, sessionId } = loaded.settings;
   const config = explicitConfig(loaded);
   if (resume !== undefined) return { open: "resume", sessionId: resume, config };

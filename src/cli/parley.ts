@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The command: which one is meant, its flags, its exit code. Everything else is loaded when it is needed. */
-import { messageOf, ParleyError } from "../core/errors.js";
+import { messageOf, ParleyError, toFault } from "../core/errors.js";
 import { COMMANDS, type Command } from "./commands.js";
 import { COMMON_FLAGS, given, parseFlags, usage } from "./flags.js";
 import { VERSION } from "./version.js";
@@ -20,9 +20,13 @@ async function main(argv: readonly string[]): Promise<number> {
 
 /** `-p` and `--report` may stand alone. Under `--json-stream` short flags are those of aionrs. */
 function prepared(command: Command, argv: readonly string[]): string[] {
-  if (command.name === "relay") return argv.map((arg, index) => (arg === "--report" && argv[index + 1] !== "json" ? "--report=text" : arg));
+  if (command.name === "relay") {
+    const end = argv.indexOf("--");
+    const isOurs = (index: number): boolean => end === -1 || index < end;
+    return argv.map((arg, index) => (arg === "--report" && isOurs(index) && argv[index + 1] !== "json" ? "--report=text" : arg));
+  }
   if (command.name !== "") return [...argv];
-  if (argv.includes("--json-stream")) return argv.map((arg) => AIONRS_SHORT[arg] ?? arg);
+  if (argv.includes("--json-stream")) return argv.map((arg) => AIONRS_SHORT.get(arg) ?? arg);
   return argv.map((arg, index) => {
     const next = argv[index + 1];
     const alone = (arg === "-p" || arg === "--print") && (next === undefined || (next.startsWith("-") && next !== "-"));
@@ -30,7 +34,12 @@ function prepared(command: Command, argv: readonly string[]): string[] {
   });
 }
 
-const AIONRS_SHORT: Readonly<Record<string, string>> = { "-p": "--provider", "-m": "--model", "-k": "--api-key", "-b": "--base-url" };
+const AIONRS_SHORT: ReadonlyMap<string, string> = new Map([
+  ["-p", "--provider"],
+  ["-m", "--model"],
+  ["-k", "--api-key"],
+  ["-b", "--base-url"],
+]);
 
 async function help(command: Command): Promise<string> {
   const { helpText } = await import("./help.js");
@@ -43,8 +52,14 @@ function say(text: string): number {
   return 0;
 }
 
-function report(error: unknown): number {
+/** A host that speaks a protocol to us hears of a wrong command line where it listens. */
+async function report(error: unknown): Promise<number> {
   const code = error instanceof ParleyError ? error.fault.code : "internal";
+  if (process.argv.includes("--json-stream")) {
+    const [{ loadDialect }, { refuseToStart }] = await Promise.all([import("../dialects/index.js"), import("./protocol-stdout.js")]);
+    await refuseToStart(await loadDialect("aionrs"), toFault(error));
+    return code === "usage" ? 2 : 1;
+  }
   process.stderr.write(`parley: ${messageOf(error)}\n`);
   if (code === "internal" && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
   return code === "usage" ? 2 : 1;

@@ -8,6 +8,7 @@ import { askForApproval } from "./ask.js";
 import { buildEngine } from "./build-engine.js";
 import { rehearsalFallback } from "./fallback.js";
 import { usage } from "./flags.js";
+import { openingOf } from "./opening.js";
 import { Screen, wantsColour } from "./screen.js";
 import { endOnSignal } from "./signals.js";
 
@@ -25,7 +26,7 @@ export async function runPrint(loaded: Loaded, env: Env, given: string | undefin
   const canAsk = !fromStdin && process.stdin.isTTY && process.stderr.isTTY;
   const terminal = canAsk ? createInterface({ input: process.stdin, output: process.stderr }) : undefined;
   try {
-    const session = await openSession(agent);
+    const session = await openSession(agent, openingOf(loaded));
     let outcome: EventOf<"turn.ended">["outcome"] = "failed";
     for await (const event of session.prompt(prompt)) {
       screen.show(event);

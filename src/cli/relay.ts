@@ -1,39 +1,51 @@
 /** `parley relay`: a host of one dialect, an agent of another, and us between them. */
-import { Console } from "node:console";
-import { loadDialect } from "../dialects/index.js";
+import { toFault } from "../core/errors.js";
+import type { Closed } from "../core/event.js";
+import type { Launch, Transport } from "../core/wire.js";
+import { loadDialect, type Dialect } from "../dialects/index.js";
 import type { Env, Loaded } from "../engine/config.js";
 import { relay } from "../link/relay.js";
 import { spawnTransport } from "../transports/process.js";
 import { stdio } from "../transports/stdio.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { openingOf } from "./opening.js";
+import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
 import { RelayReport } from "./relay-report.js";
 import { sessionMap } from "./session-map.js";
 import { endOnSignal } from "./signals.js";
+
+/** The exit code when `--check` found something. */
+const VIOLATED = 3;
 
 export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env: Env): Promise<number> {
   const command = parsed.positionals;
   if (command.length === 0) throw usage("Which agent? parley relay --as A --drive B -- COMMAND…");
   const as = await loadDialect(named(parsed, "as"));
   const drive = await loadDialect(named(parsed, "drive"));
-  const loaded = await load();
-  globalThis.console = new Console(process.stderr, process.stderr);
-  const transport = stdio(as.framing, loaded.settings.limits.lineBytes);
+  const print = reportFormat(parsed);
+  keepStdoutClean();
+  const loaded = await load().catch(toFault);
+  if (!("settings" in loaded)) {
+    await refuseToStart(as, loaded);
+    return loaded.code === "usage" ? 2 : 1;
+  }
+  for (const warning of loaded.warnings) console.error(`parley: ${warning}`);
+  const { home, limits } = loaded.settings;
+  const transport = stdio(as.framing, limits.lineBytes);
+  const open = openingOf(loaded);
+  const report = print === undefined ? undefined : new RelayReport(as, drive);
   let violations = 0;
-  const report = given(parsed, "report") ? new RelayReport(as, drive) : undefined;
   const { agent, closed } = relay({
     as,
     transport,
     drive,
-    dial: (launch) =>
-      spawnTransport(
-        { argv: withFlags(command, launch.argv), env: { ...definedOnly(env), ...launch.env }, ...(launch.cwd !== undefined && { cwd: launch.cwd }) },
-        { framing: drive.framing, lineCap: loaded.settings.limits.lineBytes, onStderr: (words) => process.stderr.write(words) },
-      ),
-    sessions: sessionMap(loaded.settings.home, drive.id),
-    answerSeconds: loaded.settings.limits.approvalSeconds,
+    dial: (launch) => start(command, launch, drive, loaded, env),
+    config: open.config ?? {},
+    sessions: sessionMap(home, drive.id),
+    answerSeconds: limits.approvalSeconds,
     unheard: given(parsed, "allow-unheard") ? "allow" : "deny",
-    ...(as.lifetime !== "connection" && { launch: { argv: [], env: {}, open: openingOf(loaded) } }),
+    // Where a process is a session, the command line opens it; elsewhere the host does.
+    ...(as.lifetime !== "connection" && { launch: { argv: [], env: {}, open } }),
     ...(given(parsed, "check") && {
       onViolation(violation: string) {
         violations++;
@@ -43,18 +55,38 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
     ...(report !== undefined && { onOp: (op) => report.op(op), onEvent: (event) => report.event(event) }),
   });
   const signals = endOnSignal(agent);
-  const { code, signal, reason } = await closed;
+  const end = await closed;
   await transport.flushed();
-  if (report !== undefined) console.error(text(parsed, "report") === "json" ? report.json() : report.text());
-  if (violations > 0) return 3;
-  if (signals.code() === undefined && reason !== undefined && code !== 0) console.error(`parley: ${reason}`);
-  return signals.code() ?? code ?? (signal ? 1 : 0);
+  if (report !== undefined) console.error(print === "json" ? report.json() : report.text());
+  if (violations > 0) return VIOLATED;
+  return signals.code() ?? exitCode(end);
+}
+
+/** How the driven agent ended is how we end; one that never ran or was killed is a failure. */
+export function exitCode({ code, signal, reason }: Closed): number {
+  const status = code ?? (signal || reason !== undefined ? 1 : 0);
+  if (status !== 0 && reason !== undefined) console.error(`parley: ${reason}`);
+  return status;
+}
+
+function start(command: readonly string[], launch: Launch, drive: Dialect, { settings }: Loaded, env: Env): Promise<Transport> {
+  const { cwd } = launch;
+  return spawnTransport(
+    { argv: withFlags(command, launch.argv), env: { ...definedOnly(env), ...launch.env }, ...(cwd !== undefined && { cwd }) },
+    { framing: drive.framing, lineCap: settings.limits.lineBytes, onStderr: (words) => process.stderr.write(words) },
+  );
 }
 
 function named(parsed: Parsed, flag: string): string {
   const id = text(parsed, flag);
   if (id === undefined) throw usage(`--${flag} is missing: parley relay --as A --drive B -- COMMAND…`);
   return id;
+}
+
+function reportFormat(parsed: Parsed): "text" | "json" | undefined {
+  const format = text(parsed, "report");
+  if (format !== undefined && format !== "text" && format !== "json") throw usage(`--report is text or json, not '${format}'`);
+  return format;
 }
 
 /** What the command says itself is not said twice. */
@@ -64,7 +96,7 @@ function withFlags(command: readonly string[], flags: readonly string[]): string
     const flag = flags[at] ?? "";
     const next = flags[at + 1];
     const value = next !== undefined && !next.startsWith("--") ? [next] : [];
-    if (!command.includes(flag)) added.push(flag, ...value);
+    if (!command.some((word) => word === flag || word.startsWith(`${flag}=`))) added.push(flag, ...value);
     at += 1 + value.length;
   }
   return [...command, ...added];

@@ -1,43 +1,59 @@
-/** The relay's memory: which session of the driven agent stands behind a handle that a host knows, across restarts. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+/** The relay's memory: which session of the driven agent stands behind a name that a host knows, across restarts. */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
+import { messageOf } from "../core/errors.js";
 import type { SessionMap } from "../link/relay.js";
+import { makeFolder } from "../os/folders.js";
 
-const MapFile = v.record(v.string(), v.string());
+const Entry = v.object({ dialect: v.string(), name: v.string(), sessionId: v.string() });
 /** The oldest are forgotten. */
 const MOST = 2000;
 
-/** A home that cannot be written costs the memory, not the relay. */
+/** A file an entry, so that relays that run side by side need no lock. A home that cannot be written costs the memory, not the relay. */
 export function sessionMap(home: string, dialect: string): SessionMap {
-  const file = join(home, "relay-sessions.json");
-  const key = (handle: string): string => `${dialect} ${handle}`;
+  const folder = join(home, "relay");
+  const fileOf = (name: string): string => join(folder, `${createHash("sha256").update(`${dialect} ${name}`).digest("hex").slice(0, 32)}.json`);
   return {
-    get: (handle) => read(file)[key(handle)],
-    set(handle, sessionId) {
-      const known = read(file);
-      if (known[key(handle)] === sessionId) return;
-      const entries = Object.entries(known).filter(([name]) => name !== key(handle));
-      write(file, home, Object.fromEntries([...entries, [key(handle), sessionId] as const].slice(-MOST)));
+    get: (name) => read(fileOf(name)),
+    set(name, sessionId) {
+      if (read(fileOf(name)) === sessionId) return true;
+      try {
+        makeFolder(folder, 0o700);
+        write(fileOf(name), JSON.stringify({ dialect, name, sessionId }));
+        forgetOldest(folder);
+        return true;
+      } catch (error) {
+        console.error(`parley: the name of this session cannot be kept: ${messageOf(error)}`);
+        return false;
+      }
     },
   };
 }
 
-function read(file: string): Record<string, string> {
+function read(file: string): string | undefined {
   try {
-    return v.parse(MapFile, JSON.parse(readFileSync(file, "utf8")));
+    return v.parse(Entry, JSON.parse(readFileSync(file, "utf8"))).sessionId;
   } catch {
-    return {};
+    return undefined;
   }
 }
 
-function write(file: string, home: string, map: Record<string, string>): void {
-  try {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
-    const draft = `${file}.${process.pid}.tmp`;
-    writeFileSync(draft, JSON.stringify(map), { mode: 0o600 });
-    renameSync(draft, file);
-  } catch (error) {
-    console.error(`parley: the session map cannot be kept: ${String(error)}`);
-  }
+/** Whole or not at all. */
+function write(file: string, text: string): void {
+  const draft = `${file}.${process.pid}.tmp`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  renameSync(draft, file);
+}
+
+function forgetOldest(folder: string): void {
+  const names = readdirSync(folder);
+  if (names.length <= MOST) return;
+  const byAge = names.map((name) => join(folder, name)).sort((one, other) => ageOf(one) - ageOf(other));
+  for (const file of byAge.slice(0, names.length - MOST)) rmSync(file, { force: true });
+}
+
+function ageOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

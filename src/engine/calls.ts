@@ -36,10 +36,13 @@ interface Ended {
 
 export async function runCalls(run: Run, calls: readonly ModelCall[]): Promise<CallResult[]> {
   const prepared = await Promise.all(calls.map((call) => prepare(run, call)));
-  for (const item of prepared) await run.emit({ type: "tool.requested", call: run.redactor.value(describe(item)) });
+  for (const item of prepared) await run.emit({ type: "tool.requested", call: describe(item) });
   const questions = prepared.filter((item): item is Prepared => item.kind === "ready" && item.verdict.decision === "ask");
   const answers = await requestApproval(run, questions);
-  return Promise.all(prepared.map((item) => finish(run, item, answers.get(item.call.id))));
+  const results = await Promise.all(prepared.map((item) => finish(run, item, answers.get(item.call.id))));
+  // One sync for all that acted, before the model is asked what to do next.
+  if (prepared.some((item) => item.kind === "ready" && item.tool.category !== "info")) await run.persist();
+  return results;
 }
 
 // --- before: what is this call, and may it run? ---
@@ -89,7 +92,7 @@ async function requestApproval(run: Run, questions: readonly Prepared[]): Promis
   const messages = questions.flatMap(({ verdict }) => (verdict.decision === "ask" ? [verdict.message] : []));
   await run.emit({
     type: "approval.requested",
-    calls: questions.map((item) => run.redactor.value(describe(item))),
+    calls: questions.map(describe),
     message: messages.join("\n"),
     deadline: Date.now() + answerSeconds * 1000,
   });
@@ -100,10 +103,10 @@ async function requestApproval(run: Run, questions: readonly Prepared[]): Promis
 
 async function finish(run: Run, item: Prepared | Refused, answer: Promise<Answer> | undefined): Promise<CallResult> {
   const ended = item.kind === "refused" ? failure(item.why) : await settle(run, item, answer);
+  // The model's provider is a wire too.
   const output = run.redactor.value(ended.parts);
   const { id: call, name } = item.call;
-  const reason = ended.reason === undefined ? {} : { reason: run.redactor.text(ended.reason) };
-  await run.emit({ type: "tool.ended", call, status: ended.status, output, ...reason });
+  await run.emit({ type: "tool.ended", call, status: ended.status, output, ...(ended.reason !== undefined && { reason: ended.reason }) });
   return { call, name, parts: output, failed: ended.status !== "ok" };
 }
 
@@ -118,6 +121,8 @@ async function settle(run: Run, item: Prepared, answer: Promise<Answer> | undefi
   } catch (error) {
     if (error instanceof Interrupted)
       return { status: "cancelled", parts: [{ type: "text", text: "Interrupted by the user" }], reason: "interrupted" };
+    // A tool that could not even be started is an error of the turn as well; one that ran and failed is only a result.
+    if (error instanceof ParleyError && error.fault.code === "launch") await run.emit({ type: "error", fault: { ...error.fault, code: "tool" } });
     return failure(messageOf(error));
   } finally {
     line.leave();
@@ -150,14 +155,17 @@ async function permission(run: Run, item: Prepared, answer: Promise<Answer> | un
 
 async function execute(run: Run, item: Prepared, permit: Permit): Promise<Ended> {
   const release = await run.state.locks.enter(item.tool.access);
-  const changed = permit.changed ? { args: run.redactor.value(permit.args) } : {};
+  const changed = permit.changed ? { args: permit.args } : {};
   const context = new CallContext(run, item.call.id, permit.outside);
   try {
     if (run.signal.aborted) throw new Interrupted();
     await run.emit({ type: "tool.started", call: item.call.id, ...changed });
     // What only reads may be read again; what acts must be known to have been started.
     if (item.tool.category !== "info") await run.persist();
-    const result = await untilAborted(run.signal, item.tool.run(permit.args, context));
+    if (run.signal.aborted) throw new Interrupted();
+    const work = item.tool.run(permit.args, context);
+    const result = await (item.tool.endsItself === true ? work : untilAborted(run.signal, work));
+    if (run.signal.aborted) throw new Interrupted();
     return { status: result.failed === true ? "failed" : "ok", parts: capped(result, run.state.outputChars) };
   } finally {
     context.close();

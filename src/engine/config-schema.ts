@@ -69,6 +69,7 @@ const HookList = v.array(Hook, "be a list of hooks");
 const OwnProvider = v.strictObject(
   {
     kind: v.optional(oneOf(["openai-compatible"])),
+    api: v.optional(oneOf(["chat", "responses"])),
     baseUrl: v.optional(apiRoot),
     apiKeyEnv: v.optional(variable),
     headers: v.optional(textByName),

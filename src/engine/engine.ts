@@ -11,8 +11,9 @@ import { secretValues, toolEnvironment } from "./environment.js";
 import { localWorkspace } from "./local-workspace.js";
 import type { Model } from "./models/model.js";
 import { openModel, type ProviderOverride } from "./models/open.js";
-import { keep, nextSeq, replayable, restore, type Located, type Stored } from "./open-session.js";
+import { keep, replayable, restore, type Located, type Stored } from "./open-session.js";
 import { rulesOf, Session } from "./session.js";
+import { nextSeq } from "./store/seq.js";
 import type { SessionStore } from "./store/store.js";
 
 /** Unread events, in bytes, before the engine waits for its reader. */
@@ -40,6 +41,8 @@ export function createEngine(options: EngineOptions): Agent {
   const sessions = new Map<string, Session>();
   /** Handles whose open is under way, and the ops that came behind it. */
   const opening = new Map<string, Promise<void>>();
+  /** Sessions that are no longer there and have not let go of what they held. */
+  const closing = new Map<Session, Promise<void>>();
   const providers = new Map<string, ProviderOverride>();
   const redactor = new Redactor([...secretValues(options.env), ...(options.secrets ?? [])]);
   const modelOf = options.openModel ?? ((config, override) => openModel(config, override, { env: options.env, providers: {}, chosen: undefined }));
@@ -67,7 +70,7 @@ export function createEngine(options: EngineOptions): Agent {
       case "session.list":
         return reply(op, "ok", {
           sessions: [...sessions.values()].map(({ handle, config }) => ({ session: handle, config })),
-          stored: (await (await store)?.list()) ?? [],
+          stored: (await (await openStore())?.list()) ?? [],
         });
       case "provider.set":
         if (op.baseUrl === null && op.model === undefined) providers.delete(op.name);
@@ -115,8 +118,8 @@ export function createEngine(options: EngineOptions): Agent {
   }
 
   async function openSession(op: OpOf<"session.open">): Promise<void> {
-    store ??= options.openStore?.((value) => redactor.value(value));
-    const { stored, config } = await restore(op, options.defaults, await store);
+    await closed(op);
+    const { stored, config } = await restore(op, options.defaults, await openStore());
     try {
       await beginSession(op, config, stored);
     } catch (error) {
@@ -130,8 +133,8 @@ export function createEngine(options: EngineOptions): Agent {
     // Whatever can be refused comes before the log: a session that cannot be opened leaves nothing behind.
     const model = await modelOf(config, providers.get(config.provider ?? ""));
     const rules = await rulesOf(config);
-    const kept = stored ?? (await keep(op, { ...config, cwd: workspace.root }, await store));
-    seq = Math.max(seq, nextSeq(stored?.session.seq));
+    const kept = stored ?? (await keep(op, { ...config, provider: model.provider, model: model.id, cwd: workspace.root }, await openStore()));
+    if (stored !== undefined) seq = Math.max(seq, nextSeq(stored.session.seq));
     const session = new Session({
       handle: op.session,
       config,
@@ -148,16 +151,17 @@ export function createEngine(options: EngineOptions): Agent {
       nextSeq: () => seq++,
       push,
     });
+    session.recover();
+    const replay = op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session.id, await openStore());
     sessions.set(op.session, session);
     const capabilities = { modes: ["default", "auto_edit", "plan", "yolo"], approvals: true, steering: true, thinking: model.thinking, mcp: false };
-    const replay = op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session.id, await store);
-    session.begin({
+    const ready = {
       parent: op.id,
       capabilities,
       ...(options.version !== undefined && { version: options.version }),
       ...(op.after !== undefined && { replay: replay.length }),
-    });
-    for (const event of replay) void push({ ...event, session: op.session, replay: true });
+    };
+    session.begin(ready, replay);
     if (kept.warning !== undefined) void emit({ type: "notice", session: op.session, level: "warning", kind: "store", text: kept.warning });
   }
 
@@ -166,7 +170,19 @@ export function createEngine(options: EngineOptions): Agent {
     const session = find(op);
     if (session === undefined) return toSession(op);
     sessions.delete(session.handle);
-    void session.close();
+    const done = session.close().finally(() => closing.delete(session));
+    closing.set(session, done);
+  }
+
+  /** A session that is opened again while it closes waits until it is closed. */
+  async function closed({ session: handle, sessionId = handle }: OpOf<"session.open">): Promise<void> {
+    const same = [...closing].filter(([session]) => session.handle === handle || session.sessionId === sessionId || sessionId === "latest");
+    await Promise.all(same.map(([, done]) => done));
+  }
+
+  function openStore(): Promise<SessionStore> | undefined {
+    store ??= options.openStore?.((value) => redactor.value(value));
+    return store;
   }
 
   function shutdown(when: "now" | "drained"): Promise<void> {
@@ -178,7 +194,7 @@ export function createEngine(options: EngineOptions): Agent {
   async function leave(): Promise<void> {
     await Promise.all(opening.values());
     await Promise.all([...sessions.values()].map((session) => session.drain()));
-    await Promise.all([...sessions.values()].map((session) => session.close()));
+    await Promise.all([...[...sessions.values()].map((session) => session.close()), ...closing.values()]);
     void emit({ type: "closed", code: 0 });
     events.end();
   }
@@ -199,7 +215,7 @@ export function createEngine(options: EngineOptions): Agent {
       type: "reply",
       to: op.type,
       status: "error",
-      fault: redactor.value(fault),
+      fault,
       parent: op.id,
       ...(op.session !== undefined && { session: op.session }),
     });
@@ -210,8 +226,11 @@ export function createEngine(options: EngineOptions): Agent {
     return push({ ...event, at: Date.now(), seq: seq++ });
   }
 
+  /** The one way out, and the funnel for secrets; deltas were redacted as streams (response.ts), because a secret may be split. */
   function push(event: Event): Promise<void> | undefined {
-    return event.type === "reply" ? events.pushControl(event) : events.push(event);
+    if (event.type === "text.delta" || event.type === "thinking.delta") return events.push(event);
+    const safe = redactor.value(event);
+    return safe.type === "reply" ? events.pushControl(safe) : events.push(safe);
   }
 }
 

@@ -1,12 +1,13 @@
 /** The workspace on this machine: how paths resolve through links, how a file is replaced in one step, how a command is run and drained. */
 import { constants, type BigIntStats } from "node:fs";
-import { access, chmod, lstat, mkdir, open, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, chmod, lstat, open, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, parse, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { Readable } from "node:stream";
 import { messageOf, ParleyError, systemCode } from "../core/errors.js";
 import { mintId } from "../core/ids.js";
+import { makeFolder } from "../os/folders.js";
 import type { Exit, Tree } from "../os/process.js";
 import type { ExecRequest, FileInfo, Place, Running, Workspace } from "./workspace.js";
 
@@ -115,7 +116,7 @@ async function replaceFile(path: string, data: Uint8Array | string): Promise<voi
   const temporary = join(dirname(path), `.parley-${mintId()}.tmp`);
   try {
     const mode = await modeToKeep(path);
-    await mkdir(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     await writeFile(temporary, data, { flag: "wx" });
     if (mode !== null) await chmod(temporary, mode);
     await rename(temporary, path);

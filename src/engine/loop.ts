@@ -28,7 +28,7 @@ export async function runLoop(run: Run): Promise<LoopEnd> {
 
 /** One request and its response, in the history even when it was cut off. */
 async function ask(run: Run): Promise<Response> {
-  const response = new Response(run.emit, run.redactor, run.streaming);
+  const response = new Response(run.emit, run.redactor, run.streaming, run.state.callIds);
   run.budget.used++;
   try {
     await untilAborted(run.signal, receive(run, response));

@@ -3,7 +3,9 @@ import { realpath } from "node:fs/promises";
 import type { SessionConfig } from "../core/config.js";
 import { messageOf, ParleyError } from "../core/errors.js";
 import type { Event } from "../core/event.js";
+import { mintId } from "../core/ids.js";
 import type { OpOf } from "../core/op.js";
+import { matchNames, type Names } from "./models/choose-provider.js";
 import type { SessionLog, SessionStore, StoredSession } from "./store/store.js";
 
 export type Located = SessionConfig & { cwd: string };
@@ -30,29 +32,46 @@ export async function restore(
   const wanted = op.sessionId ?? op.session;
   const id = wanted === "latest" ? await store.latest(await realpath(given.cwd).catch(() => given.cwd)) : wanted;
   if (id === undefined) throw fault(`No session was kept in ${given.cwd}`);
-  const { session, log } = await store.open(id);
-  const cwd = op.config?.cwd ?? session.cwd;
-  return { stored: { session, log, id }, config: { ...defaults, ...session.config, ...op.config, cwd } };
+  const { session, ...kept } = await store.open(id);
+  const { provider: _provider, model: _model, ...rest } = { ...defaults, ...session.config, ...op.config };
+  const config = { ...rest, ...namesOf(op.config, session.config), cwd: op.config?.cwd ?? session.cwd };
+  return { stored: { session, id, ...kept }, config };
+}
+
+/** A model that the opener names brings its own provider along; a provider does not get the model of another. */
+function namesOf(given: SessionConfig | undefined, before: SessionConfig): Pick<SessionConfig, "provider" | "model"> {
+  const { provider, model } = matchNames([names(given), names(before)], {}, () => false);
+  return { ...(provider !== undefined && { provider: provider.value }), ...(model !== undefined && { model: model.value }) };
+}
+
+function names({ provider, model }: SessionConfig = {}): Names {
+  const found = (value: string | undefined) => (value === undefined ? undefined : { value, from: "" });
+  return { provider: found(provider), model: found(model) };
 }
 
 /** A home that cannot be written costs the memory of the session, not the session. */
 export async function keep(op: OpOf<"session.open">, config: Located, store: SessionStore | undefined): Promise<Kept> {
   if (store === undefined) return { log: undefined, id: undefined };
-  const id = op.sessionId ?? op.session;
+  const session = { cwd: config.cwd, name: op.name, config };
   try {
-    return { log: await store.create({ id, cwd: config.cwd, name: op.name, config }), id };
+    if (op.sessionId !== undefined) return { log: await store.create({ id: op.sessionId, ...session }), id: op.sessionId };
+    return await createUnnamed(op.session, session, store);
   } catch (error) {
     if (error instanceof ParleyError) throw error;
     return { log: undefined, id: undefined, warning: `This session is not saved: ${messageOf(error)}` };
   }
 }
 
-/** After a restart numbers go on well above any that a crash may have swallowed. */
-export function nextSeq(used: number | undefined): number {
-  return used === undefined ? 0 : (Math.floor(used / SEQ_STEP) + 1) * SEQ_STEP;
+/** Under its handle where that can be; but a handle only means something to its own connection, and an earlier one may have had it. */
+async function createUnnamed(handle: string, session: { cwd: string; name: string | undefined; config: SessionConfig }, store: SessionStore): Promise<Kept> {
+  try {
+    return { log: await store.create({ id: handle, ...session }), id: handle };
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    const id = mintId();
+    return { log: await store.create({ id, ...session }), id };
+  }
 }
-
-const SEQ_STEP = 2 ** 20;
 
 export async function replayable(after: number, id: string, store: SessionStore | undefined): Promise<Event[]> {
   const events = (await store?.events(id)) ?? [];

@@ -1,6 +1,7 @@
 /** One response of the model as it arrives: parts in, events out, and at the end the message for the history. */
 import type { RedactingStream, Redactor } from "../core/redact.js";
 import type { Usage } from "../core/event.js";
+import type { CallIds } from "./call-ids.js";
 import type { AssistantBlock, Finish, ModelCall, ModelPart } from "./models/model.js";
 import type { Emit } from "./run.js";
 
@@ -23,14 +24,18 @@ export class Response {
   readonly #emit: Emit;
   readonly #redactor: Redactor;
   readonly #streaming: boolean;
+  readonly #callIds: CallIds;
   #open: OpenBlock | undefined;
+  /** Our ids of the calls whose arguments are still coming, by the vendor's. */
+  readonly #coming = new Map<string, string>();
   readonly #args = new Map<string, RedactingStream>();
   #sealed = false;
 
-  constructor(emit: Emit, redactor: Redactor, streaming: boolean) {
+  constructor(emit: Emit, redactor: Redactor, streaming: boolean, callIds: CallIds) {
     this.#emit = emit;
     this.#redactor = redactor;
     this.#streaming = streaming;
+    this.#callIds = callIds;
   }
 
   take(part: ModelPart): Promise<void> | undefined {
@@ -104,10 +109,12 @@ export class Response {
     return undefined;
   }
 
-  #callDelta(call: string, name: string | undefined, piece: string): Promise<void> | undefined {
+  #callDelta(said: string, name: string | undefined, piece: string): Promise<void> | undefined {
     this.started = true;
     void this.#end();
     if (!this.#streaming) return undefined;
+    const call = this.#coming.get(said) ?? this.#callIds.own(said);
+    this.#coming.set(said, call);
     let args = this.#args.get(call);
     if (args === undefined) {
       args = this.#redactor.stream();
@@ -117,9 +124,11 @@ export class Response {
     return text === "" ? undefined : this.#emit({ type: "tool.delta", call, ...(name !== undefined && { name }), text });
   }
 
-  #call(call: ModelCall, meta: unknown): Promise<void> | undefined {
+  #call(said: ModelCall, meta: unknown): Promise<void> | undefined {
     this.started = true;
     void this.#end();
+    const call = { ...said, id: this.#coming.get(said.id) ?? this.#callIds.own(said.id) };
+    this.#coming.delete(said.id);
     this.calls.push(call);
     this.blocks.push({ type: "call", call, ...(meta !== undefined && { meta }) });
     const rest = this.#args.get(call.id)?.flush() ?? "";

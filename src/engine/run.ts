@@ -7,13 +7,8 @@ import type { Model, ModelRequest } from "./models/model.js";
 import type { SpawnOutcome, SpawnTask, Tool } from "./tools/tool.js";
 import type { SessionState } from "./session-state.js";
 
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-
-/** An event before it is stamped and addressed. */
-export type Draft = DistributiveOmit<Event, "at" | "seq" | "session" | "turn" | "parent" | "under">;
-
-/** A promise when the host is slow: wait for it. */
-export type Emit = (draft: Draft) => Promise<void> | undefined;
+/** Takes a fresh event over, stamps and addresses it. A promise when the host is slow: wait for it. */
+export type Emit = (event: Event) => Promise<void> | undefined;
 
 /** Model calls that the turn may still make; a sub-agent draws on its parent's. */
 export interface Budget {

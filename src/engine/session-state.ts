@@ -1,6 +1,7 @@
 /** What a session keeps between its turns, and what its calls share. */
 import type { TodoItem } from "../core/content.js";
 import type { PendingApprovals, Permissions } from "./approval.js";
+import type { CallIds } from "./call-ids.js";
 import type { HostRequests } from "./host-requests.js";
 import type { Locks } from "./locks.js";
 import type { SeenFiles } from "./tools/tool.js";
@@ -10,6 +11,7 @@ export interface SessionState {
   readonly workspace: Workspace;
   readonly permissions: Permissions;
   readonly approvals: PendingApprovals;
+  readonly callIds: CallIds;
   readonly hostRequests: HostRequests;
   readonly locks: Locks;
   readonly seen: SeenFiles;

@@ -1,4 +1,5 @@
 /** A session: it takes ops, keeps prompts in order, and runs one turn at a time. */
+import { setMaxListeners } from "node:events";
 import type { SessionConfig } from "../core/config.js";
 import type { Part } from "../core/content.js";
 import type { Fault } from "../core/errors.js";
@@ -8,15 +9,17 @@ import { mintId } from "../core/ids.js";
 import type { Op, OpOf } from "../core/op.js";
 import type { Redactor } from "../core/redact.js";
 import { PendingApprovals, Permissions, UNASKED } from "./approval.js";
+import { CallIds } from "./call-ids.js";
 import { HostRequests } from "./host-requests.js";
 import { Locks } from "./locks.js";
 import { History } from "./history.js";
 import type { Model } from "./models/model.js";
 import type { Rules } from "./rules.js";
-import type { Draft, Emit } from "./run.js";
+import type { Emit } from "./run.js";
 import { SeenFileMap, type SessionState } from "./session-state.js";
 import { Recorder } from "./store/recorder.js";
-import type { Crash, SessionLog, StoredSession } from "./store/store.js";
+import { nextSeq } from "./store/seq.js";
+import type { Crash, KeptSession, SessionLog, StoredSession } from "./store/store.js";
 import type { Workspace } from "./workspace.js";
 
 /** Prompts that may wait behind a turn. */
@@ -70,9 +73,12 @@ export class Session {
   #queue: QueuedPrompt[] = [];
   #live: LiveTurn | undefined;
   #running: Promise<void> = Promise.resolve();
-  #prompted: boolean;
+  /** Since it was opened. */
+  #prompted = false;
   #seq = 0;
   #closing: Promise<void> | undefined;
+  /** Warnings that wait for the opener to be told first. */
+  #early: string[] | undefined = [];
 
   constructor(deps: SessionDeps) {
     const { config, model, rules } = deps;
@@ -80,13 +86,13 @@ export class Session {
     this.config = { ...deps.config, provider: model.provider, model: model.id };
     this.#deps = deps;
     this.#model = model;
-    this.#recorder = new Recorder(deps.log, (why) => this.#warn(why));
+    this.#recorder = new Recorder(deps.log, deps.stored === undefined ? 0 : nextSeq(deps.stored.seq), (why) => this.#warn(why));
     this.#history = new History(deps.stored?.messages, (message) => this.#recorder.message(message));
-    this.#prompted = deps.stored?.prompted ?? false;
     this.#state = {
       workspace: deps.workspace,
       permissions: new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, rules),
       approvals: new PendingApprovals(),
+      callIds: new CallIds(deps.stored?.messages),
       hostRequests: new HostRequests(),
       locks: new Locks(),
       seen: new SeenFileMap(),
@@ -97,14 +103,34 @@ export class Session {
     };
   }
 
-  /** Tells the opener; what a crash left open is closed in the log, and the host hears of calls nobody knows the end of. */
-  begin(ready: Omit<EventOf<"session.ready">, "type" | "config" | "sessionId" | "name">): void {
+  /** Before anybody is told: what a crash left open is closed in the log, so that a replay is whole. */
+  recover(): void {
+    const { stored } = this.#deps;
+    if (stored === undefined) return;
+    for (const entry of stored.crash?.mend ?? []) {
+      if (entry.kind === "message") this.#recorder.message(entry.message);
+      else this.#recorder.event(this.#stamped({ ...entry.event }));
+    }
+    const { id, cwd, name, config } = this.#kept();
+    this.#recorder.reopened({ at: Date.now(), id, cwd, name, config, seq: nextSeq(stored.seq) });
+  }
+
+  /** Tells the opener, and what it missed; then of calls nobody knows the end of. */
+  begin(ready: Omit<EventOf<"session.ready">, "type" | "config" | "sessionId" | "name">, replay: readonly Event[]): void {
     void this.#emit({ type: "session.ready", ...ready, ...this.#identity(), config: this.config });
-    const crash = this.#deps.stored?.crash;
-    if (crash === undefined) return;
-    for (const message of crash.messages) this.#recorder.message(message);
-    for (const event of crash.owed) this.#recorder.event(this.#stamped(event));
-    void this.#emit({ type: "notice", level: "warning", kind: "recovered", text: recoveryText(crash), data: { unknown: crash.unknown } });
+    for (const event of replay) void this.#deps.push({ ...event, session: this.handle, replay: true });
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    const { crash, unsavedSince } = this.#deps.stored ?? {};
+    if (crash !== undefined) {
+      void this.#emit({ type: "notice", level: "warning", kind: "recovered", text: recoveryText(crash), data: { unknown: crash.unknown } });
+    }
+    if (unsavedSince !== undefined) this.#warn(`What this session did after ${new Date(unsavedSince).toISOString()} could not be saved then`);
+    for (const text of early) this.#warn(text);
+  }
+
+  get sessionId(): string | undefined {
+    return this.#deps.sessionId;
   }
 
   // --- ops ---
@@ -146,6 +172,7 @@ export class Session {
 
   async #steer(op: OpOf<"turn.steer">): Promise<void> {
     if (this.#live === undefined) return this.#reply(op, "noop");
+    this.#recorder.steered(op.parts);
     this.#live.steering.push(...op.parts);
     this.#reply(op, "ok");
   }
@@ -218,15 +245,23 @@ export class Session {
 
   async #runTurn({ op, turn, cancelled }: QueuedPrompt): Promise<void> {
     const live: LiveTurn = { id: turn, abort: new AbortController(), steering: [], reason: undefined };
+    // Every call of the turn listens; that is no leak.
+    setMaxListeners(0, live.abort.signal);
     this.#live = live;
     const address = { turn, ...(op.id !== undefined && { parent: op.id }) };
     const emit: Emit = (draft) => this.#emit(draft, address);
+    const heard = (parts: Part[]): void => this.#recorder.event(this.#stamped({ type: "user.message", parts }, address));
+    const started = this.#stamped({ type: "turn.started" }, address);
+    this.#recorder.event(started);
     // In the log before the start is told: a prompt that was acknowledged is never lost.
-    this.#recorder.event(this.#stamped({ type: "user.message", parts: op.parts }, address));
-    await emit({ type: "turn.started" });
+    heard(op.parts);
+    await this.#deps.push(started);
+    // Nobody waits for this one: it is there long before the answer is.
+    void this.#recorder.sync();
     if (cancelled) this.#stop(live, "interrupted before it began");
     const config = { ...this.config, ...op.overrides };
-    const end = await this.#work(op, live, config, emit, (call) => (draft) => this.#emit(draft, { ...address, under: call }));
+    const end = await this.#work(op, live, config, heard, emit, (call) => (draft) => this.#emit(draft, { ...address, under: call }));
+    if (live.steering.length > 0 && end.outcome !== "interrupted") this.#queueSteering(live.steering);
     const reason = end.outcome === "interrupted" && live.reason !== undefined ? { reason: live.reason } : {};
     this.#live = undefined;
     const ended = this.#stamped({ type: "turn.ended", ...end, ...reason }, address);
@@ -240,6 +275,7 @@ export class Session {
     op: OpOf<"turn.prompt">,
     live: LiveTurn,
     config: SessionConfig,
+    heard: (parts: Part[]) => void,
     emit: Emit,
     emitUnder: (call: string) => Emit,
   ): Promise<Omit<EventOf<"turn.ended">, "type">> {
@@ -258,15 +294,25 @@ export class Session {
         redactor,
         signal: live.abort.signal,
         parts: op.parts,
-        takeSteering: () => live.steering.splice(0),
+        takeSteering() {
+          const parts = live.steering.splice(0);
+          if (parts.length > 0) heard(parts);
+          return parts;
+        },
         emit,
         emitUnder,
       });
     } catch (error) {
-      const fault = redactor.value(toFault(error));
+      const fault = toFault(error);
       await emit({ type: "error", fault });
       return { outcome: "failed", reason: fault.message, fault };
     }
+  }
+
+  /** What came too late for the turn that it was meant for is the next prompt. */
+  #queueSteering(parts: Part[]): void {
+    const id = mintId();
+    this.#queue.unshift({ op: { type: "turn.prompt", id, parts }, turn: mintId(), cancelled: false });
   }
 
   #stop(live: LiveTurn, reason: string): void {
@@ -309,23 +355,31 @@ export class Session {
   }
 
   #refuse(op: Op, fault: Fault): void {
-    void this.#emit({ type: "reply", to: op.type, status: "error", fault: this.#deps.redactor.value(fault), parent: op.id });
+    void this.#emit({ type: "reply", to: op.type, status: "error", fault, parent: op.id });
   }
 
   #warn(text: string): void {
+    if (this.#early !== undefined) return void this.#early.push(text);
     void this.#emit({ type: "notice", level: "warning", text, kind: "store" });
   }
 
   /** The log first, then the host. */
-  #emit(draft: Draft & Address, address?: Address): Promise<void> | undefined {
-    const event = this.#stamped(draft, address);
-    this.#recorder.event(event);
+  #emit(event: Event, address?: Address): Promise<void> | undefined {
+    this.#recorder.event(this.#stamped(event, address));
     return this.#deps.push(event);
   }
 
-  #stamped(draft: Draft & Address, address?: Address): Event {
-    this.#seq = this.#deps.nextSeq();
-    return { ...draft, ...address, session: this.handle, at: Date.now(), seq: this.#seq };
+  /** In place: a delta is one object from here to the wire. */
+  #stamped(event: Event, address?: Address): Event {
+    event.session = this.handle;
+    if (address !== undefined) {
+      event.turn = address.turn;
+      if (address.parent !== undefined) event.parent = address.parent;
+      if (address.under !== undefined) event.under = address.under;
+    }
+    event.at = Date.now();
+    event.seq = this.#seq = this.#deps.nextSeq();
+    return event;
   }
 
   #identity(): { sessionId?: string; name?: string } {
@@ -333,18 +387,18 @@ export class Session {
     return { ...(sessionId !== undefined && { sessionId }), ...(name !== undefined && { name }) };
   }
 
-  #kept(): Omit<StoredSession, "crash"> {
+  #kept(): KeptSession {
     const { sessionId = this.handle, workspace, name } = this.#deps;
     const { messages } = this.#history;
-    return { id: sessionId, cwd: workspace.root, name, config: this.config, messages, seq: this.#seq, prompted: this.#prompted };
+    return { id: sessionId, cwd: workspace.root, name, config: this.config, messages, seq: this.#seq };
   }
 }
 
 /** Whose event it is. */
 interface Address {
-  turn?: string | undefined;
-  parent?: string | undefined;
-  under?: string | undefined;
+  turn: string;
+  parent?: string;
+  under?: string;
 }
 
 function recoveryText({ unknown }: Crash): string {

@@ -9,7 +9,11 @@ const SPAWN = "Spawn";
 
 /** `emitUnder` addresses events to the Spawn call. */
 export async function runSubAgents(parent: Run, tasks: readonly SpawnTask[], call: string, emitUnder: Emit): Promise<SpawnOutcome[]> {
-  return Promise.all(tasks.map((task) => runSubAgent(parent, task, call, emitUnder)));
+  const runs = await Promise.allSettled(tasks.map((task) => runSubAgent(parent, task, call, emitUnder)));
+  return runs.map((run) => {
+    if (run.status === "rejected") throw run.reason;
+    return run.value;
+  });
 }
 
 async function runSubAgent(parent: Run, task: SpawnTask, call: string, emit: Emit): Promise<SpawnOutcome> {

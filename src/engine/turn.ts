@@ -49,7 +49,7 @@ export async function runTurn(input: TurnInput): Promise<End> {
     return { outcome: "completed", finish, ...withUsage() };
   } catch (error) {
     if (error instanceof Interrupted || input.signal.aborted) return { outcome: "interrupted", ...withUsage() };
-    const fault = input.redactor.value(toFault(error));
+    const fault = toFault(error);
     await input.emit({ type: "error", fault });
     return { outcome: "failed", reason: fault.message, fault, ...withUsage() };
   }

@@ -7,12 +7,19 @@ import type { Event, EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
 import type { Answer } from "../core/op.js";
 
+/** Which session: a new one by default, or a stored one by its id. */
+export interface Opening {
+  open?: "new" | "resume";
+  sessionId?: string;
+  config?: SessionConfig;
+}
+
 /** Opens a session on an agent that nobody else reads. Throws what the agent refused it with. */
-export async function openSession(agent: Agent, config: SessionConfig = {}): Promise<HostSession> {
-  const handle = mintId();
+export async function openSession(agent: Agent, opening: Opening = {}): Promise<HostSession> {
+  const handle = opening.sessionId ?? mintId();
   const id = mintId();
   const events = agent.events[Symbol.asyncIterator]();
-  await agent.send({ type: "session.open", id, session: handle, open: "new", config });
+  await agent.send({ open: "new", ...opening, type: "session.open", id, session: handle });
   for (let next = await events.next(); next.done !== true; next = await events.next()) {
     const event = next.value;
     if (event.type === "session.ready" && event.session === handle) return new HostSession(agent, events, event);

@@ -1,47 +1,75 @@
 /** The link's own deadline on approvals of driven agents: every pending one has an owner, a deadline and a default, deny. */
 import type { Event } from "../core/event.js";
-import type { Op } from "../core/op.js";
+import type { Op, OpOf } from "../core/op.js";
+
+/** The longest that a timer can wait. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+interface Pending {
+  call: string;
+  session: string | undefined;
+  timer: NodeJS.Timeout;
+}
 
 export class Deadlines {
   readonly #seconds: number;
-  readonly #answer: (op: Op) => void;
-  readonly #pending = new Map<string, { timer: NodeJS.Timeout; session: string | undefined }>();
+  readonly #answer: (op: OpOf<"approval.answer">) => void;
+  /** What an opener asked for, by session. */
+  readonly #asked = new Map<string, number>();
+  readonly #pending = new Set<Pending>();
 
-  constructor(seconds: number, answer: (op: Op) => void) {
+  constructor(seconds: number, answer: (op: OpOf<"approval.answer">) => void) {
     this.#seconds = seconds;
     this.#answer = answer;
   }
 
   event(event: Event): void {
-    if (event.type === "tool.started" || event.type === "tool.ended") this.#settle(event.call);
+    if (event.type === "tool.started" || event.type === "tool.ended") this.#settle(event.session, event.call);
+    if (event.type === "session.ended") this.#asked.delete(event.session ?? "");
     if (event.type === "approval.requested") for (const call of event.calls) this.#start(call.id, event.session);
   }
 
   op(op: Op): void {
-    if (op.type === "approval.answer") for (const answer of op.answers) this.#settle(answer.call);
+    if (op.type === "approval.answer") for (const answer of op.answers) this.#settle(op.session, answer.call);
+    const config = op.type === "session.open" ? op.config : op.type === "session.configure" ? op.patch : undefined;
+    if (config?.answerSeconds !== undefined) this.#asked.set(op.session ?? "", config.answerSeconds);
   }
 
-  /** Nobody can answer any more. */
-  denyAll(reason: string): void {
-    for (const [call, { session }] of this.#pending) this.#deny(call, session, reason);
+  /** Denies whatever waits. */
+  deny(reason: string): void {
+    for (const pending of [...this.#pending]) this.#deny(pending, reason);
   }
 
   clear(): void {
-    for (const call of this.#pending.keys()) this.#settle(call);
+    for (const pending of [...this.#pending]) this.#drop(pending);
   }
 
   #start(call: string, session: string | undefined): void {
-    if (this.#pending.has(call)) return;
-    const expire = (): void => this.#deny(call, session, `approval timed out after ${this.#seconds} s`);
-    this.#pending.set(call, { timer: setTimeout(expire, this.#seconds * 1000), session });
+    if (this.#find(session, call) !== undefined) return;
+    const seconds = this.#asked.get(session ?? "") ?? this.#seconds;
+    const timer = setTimeout(() => this.#deny(pending, `approval timed out after ${seconds} s`), Math.min(seconds * 1000, LONGEST_MS));
+    const pending: Pending = { call, session, timer };
+    this.#pending.add(pending);
   }
 
-  #deny(call: string, session: string | undefined, reason: string): void {
+  #deny(pending: Pending, reason: string): void {
+    this.#drop(pending);
+    const { call, session } = pending;
     this.#answer({ type: "approval.answer", ...(session !== undefined && { session }), answers: [{ call, decision: "deny", reason }] });
   }
 
-  #settle(call: string): void {
-    clearTimeout(this.#pending.get(call)?.timer);
-    this.#pending.delete(call);
+  #settle(session: string | undefined, call: string): void {
+    const pending = this.#find(session, call);
+    if (pending !== undefined) this.#drop(pending);
+  }
+
+  /** Calls of two sessions may have the same id; who names no session means the call wherever it is. */
+  #find(session: string | undefined, call: string): Pending | undefined {
+    return [...this.#pending].find((pending) => pending.call === call && (session === undefined || pending.session === session));
+  }
+
+  #drop(pending: Pending): void {
+    clearTimeout(pending.timer);
+    this.#pending.delete(pending);
   }
 }

@@ -4,7 +4,8 @@
  */
 import type { Event, EventOf } from "../core/event.js";
 import type { Answer, Op, OpOf } from "../core/op.js";
-import type { Coverage, Covers } from "../dialects/dialect.js";
+import type { Coverage, Covers, Dialect } from "../dialects/dialect.js";
+import { refusal } from "./unanswered.js";
 
 /** What becomes of an op towards a driven agent. */
 export type OpGap =
@@ -13,26 +14,25 @@ export type OpGap =
   | { do: "answer"; events: Event[] }
   /** A steer that must wait for the end of the turn and go out as a prompt. */
   | { do: "queue"; op: OpOf<"turn.prompt"> }
-  /** The wire has no word for the end: its input is closed, at once or when its turns have ended. */
-  | { do: "leave"; when: "now" | "drained" };
+  /** The wire has no word for the end of the session that it lasts for: it is ended itself. */
+  | { do: "leave" };
 
-export function opGap(coverage: Coverage, op: Op, turnRuns: boolean): OpGap {
-  const covers = coverage[op.type];
+export function opGap(dialect: Pick<Dialect, "coverage" | "lifetime">, op: Op, turnRuns: boolean): OpGap {
+  const covers = dialect.coverage[op.type];
   switch (op.type) {
     case "ping":
       return covers === "none" ? { do: "answer", events: [reply(op, "ok")] } : { do: "send", op };
     case "turn.steer":
       if (covers !== "none") return { do: "send", op };
       if (!turnRuns) return { do: "answer", events: [reply(op, "noop")] };
-      return { do: "queue", op: { ...op, type: "turn.prompt" } };
+      return { do: "queue", op: asPrompt(op) };
     case "session.configure":
       return configureGap(covers, op);
     case "approval.answer":
       return { do: "send", op: { ...op, answers: op.answers.map((answer) => narrowed(covers, answer)) } };
-    case "shutdown":
-      return covers === "none" || op.when === "drained" ? { do: "leave", when: op.when } : { do: "send", op };
     case "session.close":
-      return covers === "none" ? { do: "leave", when: "now" } : { do: "send", op };
+      if (covers !== "none") return { do: "send", op };
+      return dialect.lifetime === "connection" ? refuse(op, "This agent's protocol cannot close one session of many") : { do: "leave" };
     default:
       return covers === "none" ? refuse(op, `This agent's protocol has no ${op.type}`) : { do: "send", op };
   }
@@ -40,16 +40,21 @@ export function opGap(coverage: Coverage, op: Op, turnRuns: boolean): OpGap {
 
 /** An op that answers an event that this host cannot hear, or undefined when it can. */
 export function eventGap(coverage: Coverage, event: Event, unheard: "allow" | "deny"): Op | undefined {
-  if (event.type === "approval.requested" && coverage["approval.requested"] === "none") {
+  if (event.type === "approval.requested" && (coverage["approval.requested"] === "none" || coverage["approval.answer"] === "none")) {
     const reason = "this host cannot be asked for approval";
     const answers = event.calls.map((call): Answer => ({ call: call.id, decision: unheard, ...(unheard === "deny" && { reason }) }));
     return { type: "approval.answer", ...addressOf(event), answers };
   }
-  if (event.type === "host.request" && !includes(coverage["host.request"], event.kind)) {
+  if (event.type === "host.request" && (!includes(coverage["host.request"], event.kind) || coverage["host.answer"] === "none")) {
     const data = { message: `this host does not answer ${event.kind} requests` };
     return { type: "host.answer", ...addressOf(event), request: event.request, ok: false, data };
   }
   return undefined;
+}
+
+/** A steer names the turn that runs; the prompt that it becomes begins another. */
+function asPrompt({ turn: _running, ...op }: OpOf<"turn.steer">): OpOf<"turn.prompt"> {
+  return { ...op, type: "turn.prompt" };
 }
 
 /** Grants and changed arguments that the wire cannot hold. A grant is never widened; the link keeps it (grants.ts). */
@@ -74,10 +79,10 @@ export function includes(covers: Covers, what: string): boolean {
 function refuse(op: Op, message: string): OpGap {
   const notice: EventOf<"notice"> = { type: "notice", ...addressOf(op), level: "warning", text: message, source: "link" };
   const fault = { code: "unsupported", message, retryable: false };
-  return { do: "answer", events: [{ ...reply(op, "error"), fault }, notice] };
+  return { do: "answer", events: [refusal(op, fault), notice] };
 }
 
-function reply(op: Op, status: EventOf<"reply">["status"]): EventOf<"reply"> {
+function reply(op: Op, status: "ok" | "noop"): EventOf<"reply"> {
   return { type: "reply", to: op.type, status, ...addressOf(op), ...(op.id !== undefined && { parent: op.id }) };
 }
 

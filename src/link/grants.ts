@@ -1,13 +1,18 @@
 /** Grants that a driven agent's wire cannot hold: the link remembers them and answers what they cover. */
 import { categoryOf } from "../core/names.js";
 import type { Call, Event, EventOf } from "../core/event.js";
-import type { Op, OpOf } from "../core/op.js";
+import type { Answer, Op, OpOf } from "../core/op.js";
 import type { Coverage } from "../dialects/dialect.js";
 import { includes } from "./gaps.js";
 
+interface Asked {
+  call: Call;
+  session: string | undefined;
+}
+
 export class Grants {
   readonly #coverage: Coverage;
-  readonly #calls = new Map<string, Call>();
+  #asked: Asked[] = [];
   readonly #tools = new Set<string>();
   readonly #categories = new Set<string>();
 
@@ -19,32 +24,42 @@ export class Grants {
   op(op: Op): void {
     if (op.type !== "approval.answer") return;
     for (const answer of op.answers) {
-      const call = this.#calls.get(answer.call);
-      this.#calls.delete(answer.call);
-      if (call === undefined || answer.decision !== "allow" || includes(this.#coverage["approval.answer"], answer.grant ?? "call"))
-        continue;
-      if (answer.grant === "tool") this.#tools.add(scoped(op.session, call.name));
-      if (answer.grant === "category") this.#categories.add(scoped(op.session, categoryIn(call)));
+      const asked = this.#take(op.session, answer.call);
+      if (asked === undefined || !this.#isOurs(answer)) continue;
+      if (answer.grant === "tool") this.#tools.add(scoped(asked.session, asked.call.name));
+      if (answer.grant === "category") this.#categories.add(scoped(asked.session, categoryIn(asked.call)));
     }
   }
 
   /** Splits an approval into the part that a grant answers and the part that the host must still see. */
   event(event: Event): { answer?: OpOf<"approval.answer">; pass?: Event } {
-    if (event.type === "tool.ended") this.#calls.delete(event.call);
+    if (event.type === "tool.ended") this.#take(event.session, event.call);
     if (event.type !== "approval.requested") return { pass: event };
     const open: Call[] = [];
-    const answers: OpOf<"approval.answer">["answers"] = [];
+    const answers: Answer[] = [];
     for (const call of event.calls) {
       if (this.#covers(event, call)) answers.push({ call: call.id, decision: "allow", grant: "call" });
       else open.push(call);
     }
-    for (const call of open) this.#calls.set(call.id, call);
+    for (const call of open) this.#asked.push({ call, session: event.session });
     return {
-      ...(answers.length > 0 && {
-        answer: { type: "approval.answer", ...(event.session !== undefined && { session: event.session }), answers },
-      }),
+      ...(answers.length > 0 && { answer: { type: "approval.answer", ...(event.session !== undefined && { session: event.session }), answers } }),
       ...(open.length > 0 && { pass: { ...event, calls: open } }),
     };
+  }
+
+  /** An answer that becomes a denial, because its arguments cannot be carried, grants nothing either. */
+  #isOurs(answer: Answer): boolean {
+    const covers = this.#coverage["approval.answer"];
+    if (answer.decision !== "allow" || (answer.args !== undefined && !includes(covers, "args"))) return false;
+    return !includes(covers, answer.grant ?? "call");
+  }
+
+  /** Calls of two sessions may have the same id; who names no session means the call wherever it is. */
+  #take(session: string | undefined, call: string): Asked | undefined {
+    const found = this.#asked.find((asked) => asked.call.id === call && (session === undefined || asked.session === session));
+    this.#asked = this.#asked.filter((asked) => asked !== found);
+    return found;
   }
 
   #covers(event: EventOf<"approval.requested">, call: Call): boolean {

@@ -1,24 +1,24 @@
 /** The translator: speaks one dialect to the host and drives an agent of another. */
 import type { Agent } from "../core/agent.js";
+import type { SessionConfig } from "../core/config.js";
 import type { Closed, Event } from "../core/event.js";
 import { Grammar } from "../core/grammar.js";
-import type { Op } from "../core/op.js";
+import type { Op, OpOf } from "../core/op.js";
 import type { Transport } from "../core/wire.js";
 import type { Dialect } from "../dialects/dialect.js";
 import { connect, type ConnectOptions, type Dial } from "./connect.js";
 import { serve, type ServeOptions } from "./serve.js";
+import { SessionNames, type SessionMap } from "./session-names.js";
 
-/** Which session of the driven agent stands behind a handle that the host knows. */
-export interface SessionMap {
-  get(handle: string): string | undefined;
-  set(handle: string, sessionId: string): void;
-}
+export type { SessionMap } from "./session-names.js";
 
 export interface RelayOptions extends ConnectOptions, ServeOptions {
   as: Dialect;
   transport: Transport;
   drive: Dialect;
   dial: Dial;
+  /** What a session gets unless the host says otherwise. */
+  config?: SessionConfig;
   sessions?: SessionMap;
   /** Hears each breach of the grammar at the seam, where both dialects meet. */
   onViolation?(violation: string): void;
@@ -38,37 +38,32 @@ export function relay(options: RelayOptions): Relay {
   return { agent, closed: serve(agent, options.as, options.transport, options) };
 }
 
-/** Where both dialects meet: handles are translated, and whoever wants to listens in. */
-function seam(agent: Agent, { sessions, onViolation, onOp, onEvent }: Omit<RelayOptions, "as" | "drive" | "dial" | "transport">): Agent {
+/** Where both dialects meet: names are translated, and whoever wants to listens in. */
+function seam(agent: Agent, options: Omit<RelayOptions, "as" | "drive" | "dial" | "transport">): Agent {
+  const { config, onViolation, onOp, onEvent } = options;
   const grammar = onViolation === undefined ? undefined : new Grammar();
+  const names = options.sessions === undefined ? undefined : new SessionNames(options.sessions);
   return {
     send(op) {
       grammar?.op(op);
       onOp?.(op);
-      return agent.send(op.type === "session.open" && sessions !== undefined ? towardsAgent(op, sessions) : op);
+      return agent.send(op.type === "session.open" ? opening(op) : op);
     },
     events: heard(),
     close: () => agent.close(),
   };
 
+  function opening(op: OpOf<"session.open">): Op {
+    const whole = config === undefined ? op : { ...op, config: { ...config, ...op.config } };
+    return names?.towardsAgent(whole) ?? whole;
+  }
+
   async function* heard(): AsyncIterable<Event> {
     for await (const event of agent.events) {
       for (const violation of grammar?.event(event) ?? []) onViolation?.(violation);
       onEvent?.(event);
-      yield sessions === undefined ? event : towardsHost(event, sessions);
+      yield names?.towardsHost(event) ?? event;
     }
     for (const violation of grammar?.end() ?? []) onViolation?.(violation);
   }
-}
-
-function towardsAgent(op: Extract<Op, { type: "session.open" }>, sessions: SessionMap): Op {
-  const known = op.sessionId === undefined ? undefined : sessions.get(op.sessionId);
-  return known === undefined ? op : { ...op, sessionId: known };
-}
-
-/** The host sees our handle: it is what it will ask for again. */
-function towardsHost(event: Event, sessions: SessionMap): Event {
-  if (event.type !== "session.ready" || event.sessionId === undefined || event.session === undefined) return event;
-  sessions.set(event.session, event.sessionId);
-  return { ...event, sessionId: event.session };
 }

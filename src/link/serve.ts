@@ -20,10 +20,11 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
   let exit: number | undefined;
   let last: Closed = {};
   let unreadAnswers = 0;
+  let over = false;
   let broke: unknown;
 
   if (options.launch !== undefined) await take(side.read({ launch: options.launch }));
-  void transport.closed.then(() => agent.send(shutdown("now")));
+  void transport.closed.then(() => (over ? undefined : agent.send(shutdown("now"))));
   void readOps().catch((error: unknown) => {
     broke = error;
     return agent.close();
@@ -32,6 +33,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     const slow = tell(event);
     if (slow !== undefined) await slow;
   }
+  over = true;
   transport.close("eof");
   await transport.closed;
   if (broke !== undefined) throw broke;
@@ -73,11 +75,16 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     for (const op of ops) await agent.send(op);
   }
 
+  function leave(code: number): void {
+    exit = code;
+    void agent.send(shutdown("now"));
+  }
+
   function put(step: Step<Op>): Promise<void> | undefined {
     let full: Promise<void> | undefined;
     for (const out of step.out) {
       if ("rec" in out) full = transport.write([out.rec]) ?? full;
-      else if ("exit" in out) exit = out.exit;
+      else if ("exit" in out) leave(out.exit);
     }
     return full;
   }

@@ -1,5 +1,5 @@
 /** What a driven agent has to do: the prompts that it has, the turn that runs, and the prompts that wait here for it. */
-import type { Event } from "../core/event.js";
+import type { Event, EventOf } from "../core/event.js";
 import type { Op, OpOf } from "../core/op.js";
 
 /** Prompts that may wait for the end of a turn. */
@@ -10,8 +10,8 @@ type Prompt = OpOf<"turn.prompt">;
 interface Work {
   /** Ids of prompts that went out and have not ended, oldest first. */
   sent: string[];
-  /** The turn that runs, and the prompt that began it. */
-  turn: { id: string | undefined; prompt: string | undefined } | undefined;
+  /** The turn that runs: the prompt that began it, where the wire says so. */
+  turn: { prompt: string | undefined } | undefined;
   waiting: Prompt[];
   /** Prompts among the waiting ones that an interrupt named. */
   cancelled: Set<Prompt>;
@@ -22,6 +22,10 @@ export type Release = { send: Prompt } | { tell: Event[] };
 
 export class Turns {
   readonly #sessions = new Map<string, Work>();
+
+  open(op: OpOf<"session.open">): void {
+    this.#at(op.session);
+  }
 
   /** A turn runs, or is about to. */
   runs(op: Op): boolean {
@@ -55,36 +59,50 @@ export class Turns {
   /** Call it with every event in order; it returns what the end of a turn lets go. */
   event(event: Event): Release | undefined {
     if (event.replay === true) return undefined;
-    const work = this.#at(event.session);
     switch (event.type) {
+      case "session.ready":
+        this.#at(event.session);
+        return undefined;
       case "session.ended":
         this.#sessions.delete(event.session ?? "");
         return undefined;
       case "turn.started":
-        work.turn = { id: event.turn, prompt: event.parent };
+        this.#at(event.session).turn = { prompt: event.parent };
         return undefined;
       case "turn.ended":
-        forget(work, event.parent);
-        work.turn = undefined;
-        return release(work);
+        return this.#turnEnded(event);
       case "reply":
-        // A prompt that was refused, or that needed no turn.
-        if (event.parent === undefined || work.turn?.prompt === event.parent || !work.sent.includes(event.parent)) return undefined;
-        forget(work, event.parent);
-        return release(work);
+        return this.#replied(event);
       default:
         return undefined;
     }
   }
 
+  #turnEnded(event: EventOf<"turn.ended">): Release | undefined {
+    const work = this.#at(event.session);
+    // A wire that does not say which prompt a turn answers means the oldest.
+    const prompt = event.parent ?? work.sent[0];
+    work.sent = work.sent.filter((id) => id !== prompt);
+    work.turn = undefined;
+    return release(work);
+  }
+
+  /** A prompt that was refused, or that needed no turn. */
+  #replied(event: EventOf<"reply">): Release | undefined {
+    const work = [...this.#sessions.values()].find(({ sent }) => event.parent !== undefined && sent.includes(event.parent));
+    if (work === undefined || work.turn?.prompt === event.parent) return undefined;
+    work.sent = work.sent.filter((id) => id !== event.parent);
+    return release(work);
+  }
+
+  /** A turn runs in some session. */
+  get running(): boolean {
+    return [...this.#sessions.values()].some((work) => work.turn !== undefined);
+  }
+
   /** Nothing runs and nothing waits. */
   get idle(): boolean {
     return [...this.#sessions.values()].every((work) => !isBusy(work) && work.waiting.length === 0);
-  }
-
-  /** Takes away the prompts that will never go out. */
-  abandon(): Prompt[] {
-    return [...this.#sessions.values()].flatMap((work) => work.waiting.splice(0));
   }
 
   /** An op without a session means the only one there is. */
@@ -98,22 +116,13 @@ export class Turns {
     const known = this.#sessions.get(key);
     if (known !== undefined) return known;
     const work: Work = { sent: [], turn: undefined, waiting: [], cancelled: new Set() };
-    // What comes before any session counts for the first one.
-    const early = this.#sessions.get("");
-    this.#sessions.delete("");
-    this.#sessions.set(key, early ?? work);
-    return early ?? work;
+    this.#sessions.set(key, work);
+    return work;
   }
 }
 
 function isBusy(work: Work): boolean {
   return work.turn !== undefined || work.sent.length > 0;
-}
-
-/** A wire that does not say which prompt a turn answers means the oldest. */
-function forget(work: Work, prompt: string | undefined): void {
-  const at = prompt === undefined ? 0 : work.sent.indexOf(prompt);
-  if (at !== -1) work.sent.splice(at, 1);
 }
 
 function release(work: Work): Release | undefined {

@@ -8,7 +8,7 @@ import { statSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { ParleyError, systemCode, messageOf } from "../core/errors.js";
-import { watch } from "./reaper.js";
+import { watch, type Watched } from "./reaper.js";
 
 /** How a child ended; `code` is null when a signal ended it. */
 export interface Exit {
@@ -42,25 +42,28 @@ export async function startTree(argv: readonly string[], options: TreeOptions): 
   const [file, ...args] = argv;
   if (file === undefined || file === "") throw launchError("an empty command", "there is nothing to run");
   const tag = randomBytes(9).toString("base64url");
-  const child = spawnChecked(file, args, options, tag);
+  const watched = watch(tag);
+  const child = spawnChecked(file, args, options, tag, watched);
   const exited = new Promise<Exit>((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);
-    child.once("error", (error) => reject(launchError(file, reason(error, file, options.cwd))));
+    child.once("error", (error) => {
+      watched.release();
+      reject(launchError(file, reason(error, file, options.cwd)));
+    });
   });
   child.on("error", ignore);
   const pid = child.pid;
   if (pid === undefined) throw launchError(file, "it has no process id");
   const owned: Owned = { child, pid, tag };
-  const release = watch(pid, tag);
-  void exited.then(async () => ((await lives(owned)) ? undefined : release()));
+  void exited.then(async () => ((await lives(owned)) ? undefined : watched.release()));
   const grace = { until: Infinity };
   let ending: Promise<void> | undefined;
   const end = (graceMs: number): Promise<void> => {
     grace.until = Math.min(grace.until, performance.now() + graceMs);
-    ending ??= endTree(owned, grace).finally(release);
+    ending ??= endTree(owned, grace).finally(() => watched.release());
     return ending;
   };
   return { child, pid, exited, end };
@@ -72,16 +75,19 @@ interface Owned {
   tag: string;
 }
 
-function spawnChecked(file: string, args: string[], options: TreeOptions, tag: string): ChildProcess {
+function spawnChecked(file: string, args: string[], options: TreeOptions, tag: string, watched: Watched): ChildProcess {
   try {
-    return spawn(file, args, {
+    const child = spawn(file, args, {
       cwd: options.cwd,
       env: { ...options.env, [TREE_TAG]: tag },
       stdio: options.stdio,
       detached: process.platform !== "win32",
       windowsHide: true,
     });
+    if (child.pid !== undefined) watched.started(child.pid);
+    return child;
   } catch (error) {
+    watched.release();
     throw launchError(file, reason(error, file, options.cwd));
   }
 }

@@ -4,7 +4,10 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 
-/** Lines on its input: `+ PID TAG` opens a group, `- PID TAG` closes it. At the end of input: TERM, one second, KILL, tags included. */
+/**
+ * Lines on its input: `+ PID TAG` opens a group, `- PID TAG` closes it; PID is 0 while only the tag is known. At the end of input: TERM,
+ * one second, KILL, tags included.
+ */
 const SCRIPT = `
 trap '' TERM INT HUP
 open=' '
@@ -17,7 +20,7 @@ done
 [ "$open" = ' ' ] && exit 0
 sweep() {
   for entry in $open; do
-    kill -"$1" -"\${entry%%:*}" 2>/dev/null
+    [ "\${entry%%:*}" = 0 ] || kill -"$1" -"\${entry%%:*}" 2>/dev/null
     for environ in /proc/[0-9]*/environ; do
       if grep -qa "PARLEY_TREE=\${entry#*:}" "$environ" 2>/dev/null; then
         stray=\${environ#/proc/}; kill -"$1" "\${stray%/environ}" 2>/dev/null
@@ -30,16 +33,31 @@ sweep TERM; sleep 1; sweep KILL
 
 let reaper: ChildProcess | undefined;
 
-/** Puts a group under the reaper's eye; the returned function takes it out again. Without a shell there is no reaper. */
-export function watch(pid: number, tag: string): () => void {
-  if (process.platform === "win32") return () => {};
+export interface Watched {
+  /** The first process of the tree; its group is watched too from now on. */
+  started(pid: number): void;
+  /** Takes the tree out again. */
+  release(): void;
+}
+
+/**
+ * Puts a tree under the reaper's eye, before there is one: whoever kills us right after the start must not leave an orphan. Without a
+ * shell there is no reaper.
+ */
+export function watch(tag: string): Watched {
+  if (process.platform === "win32") return { started() {}, release() {} };
   reaper ??= start();
-  const mine = reaper;
-  mine.stdin?.write(`+ ${pid} ${tag}\n`);
-  let watched = true;
-  return () => {
-    if (watched) mine.stdin?.write(`- ${pid} ${tag}\n`);
-    watched = false;
+  const { stdin } = reaper;
+  const known = [0];
+  stdin?.write(`+ 0 ${tag}\n`);
+  return {
+    started(pid) {
+      known.push(pid);
+      stdin?.write(`+ ${pid} ${tag}\n`);
+    },
+    release() {
+      for (const pid of known.splice(0)) stdin?.write(`- ${pid} ${tag}\n`);
+    },
   };
 }
 

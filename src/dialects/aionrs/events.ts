@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { plainText, type Part, type PartOf } from "../../core/content.js";
 import type { Fault } from "../../core/errors.js";
 import type { Call, Event, EventOf, Usage } from "../../core/event.js";
-import { categoryOf } from "../../core/names.js";
+import { canonicalTool, categoryOf } from "../../core/names.js";
 import type { Out } from "../dialect.js";
 import { describeIssues, shapeOf, stringField } from "../kit/issues.js";
 import type { AgentState, HostState } from "./state.js";
@@ -11,17 +11,32 @@ import { events, VERSION, type WireEvent, type WireEventOf, type WireUsage } fro
 
 // --- read: the host's side ---
 
-/** Readers repair: blocks that the wire does not close, calls that it does not announce, ends that it does not say. */
+/** Readers repair: beginnings and ends that the wire does not say, blocks that it does not close, calls that it does not announce. */
 export function readEvent(rec: unknown, state: HostState): Event[] {
   const parsed = parse(rec);
   if (typeof parsed === "string") return [{ type: "error", ...at(state), fault: { code: "protocol", message: parsed, retryable: false } }];
-  if ("unknown" in parsed) return [{ type: "other", ...at(state), name: parsed.unknown, data: rec }];
+  if ("unknown" in parsed) return [stray(parsed.unknown, rec, state)];
   const { event } = parsed;
   switch (event.type) {
     case "ready":
-      return onReady(event, state);
+      return state.ready ? [stray(event.type, rec, state)] : onReady(event, state);
+    case "error":
+      return onError(event, state);
+    case "info":
+      return [{ type: "notice", ...(state.turn === undefined ? at(state) : inTurn(state)), level: "info", text: event.message }];
+    default: {
+      const begun = isPast(event, state) ? undefined : begin(event, state);
+      return begun === undefined ? [stray(event.type, rec, state)] : [...begun, ...onMessageEvent(event, state)];
+    }
+  }
+}
+
+type MessageEvent = Exclude<WireEvent, WireEventOf<"ready" | "error" | "info">>;
+
+function onMessageEvent(event: MessageEvent, state: HostState): Event[] {
+  switch (event.type) {
     case "stream_start":
-      return onStart(event, state);
+      return [];
     case "text_delta":
       return onPiece("text", event.text, state);
     case "thinking":
@@ -29,17 +44,13 @@ export function readEvent(rec: unknown, state: HostState): Event[] {
     case "tool_request":
       return onRequest(event, state);
     case "tool_running":
-      return [...announce(event.call_id, event.tool_name, state), { type: "tool.started", ...inTurn(state), call: event.call_id }];
+      return onRunning(event, state);
     case "tool_result":
       return onResult(event, state);
     case "tool_cancelled":
       return onCancelled(event, state);
     case "stream_end":
-      return onEnd(event, state);
-    case "error":
-      return onError(event, state);
-    case "info":
-      return [{ type: "notice", ...(state.turn === undefined ? at(state) : inTurn(state)), level: "info", text: event.message }];
+      return endTurn(state, event.usage);
     default:
       event satisfies never;
       return [];
@@ -55,25 +66,58 @@ function parse(rec: unknown): { event: WireEvent } | { unknown: string } | strin
   return result.success ? { event: result.output } : `The agent wrote an invalid ${type}: ${describeIssues(result.issues)}`;
 }
 
+/** What we have no name for, or no place: it is passed on as it is. */
+function stray(name: string, data: unknown, state: HostState): Event {
+  return { type: "other", ...at(state), name, data };
+}
+
 /** Same major version, or we do not understand each other. */
 function onReady(event: WireEventOf<"ready">, state: HostState): Event[] {
   if (major(event.version) !== major(VERSION)) {
     const message = `The agent speaks aionrs ${event.version}, and we speak ${VERSION}: the major versions differ`;
-    return openFailed({ code: "version", message, retryable: false }, state);
+    state.refused = { code: "version", message, retryable: false };
+    return refuseOpen(state.refused, state);
   }
   state.ready = true;
+  // The document's own version never says engine_error; a program of this age does, and then says no stream_end.
+  state.endsAtError = /^0\.1\.\d$/.test(event.version);
   const sessionId = event.session_id === undefined ? {} : { sessionId: event.session_id };
-  return [{ type: "session.ready", ...at(state), ...opener(state), ...sessionId, version: event.version, capabilities: event.capabilities }];
+  return [
+    { type: "session.ready", ...at(state), ...opener(state), ...sessionId, version: event.version, capabilities: event.capabilities },
+    ...state.early.splice(0).map((fault): Event => ({ type: "error", ...at(state), fault })),
+  ];
 }
 
-function onStart(event: WireEventOf<"stream_start">, state: HostState): Event[] {
-  const before = state.turn === undefined ? [] : endTurn(state, undefined);
-  state.turn = event.msg_id;
-  return [...before, { type: "turn.started", ...inTurn(state) }];
+/** A message whose beginning the wire left out (a slash command has none) begins with its first line. Undefined: there is no such message. */
+function begin(event: MessageEvent, state: HostState): Event[] | undefined {
+  if (!state.ready) return undefined;
+  if (event.type === "stream_start") return [...(state.turn === undefined ? [] : endTurn(state, undefined)), ...startTurn(event.msg_id, state)];
+  if (state.turn !== undefined) return [];
+  return state.prompts.has(event.msg_id) ? startTurn(event.msg_id, state) : undefined;
+}
+
+export function startTurn(msg_id: string, state: HostState): Event[] {
+  state.turn = msg_id;
+  return [{ type: "turn.started", ...inTurn(state) }];
+}
+
+/** Something that was said of this call before. */
+function isPast(event: MessageEvent, state: HostState): boolean {
+  switch (event.type) {
+    case "tool_request":
+      return state.calls.has(event.call_id);
+    case "tool_running":
+      return state.calls.has(event.call_id) && state.calls.get(event.call_id) !== "requested";
+    case "tool_result":
+    case "tool_cancelled":
+      return state.calls.get(event.call_id) === "ended";
+    default:
+      return false;
+  }
 }
 
 function onPiece(type: "text" | "thinking", text: string, state: HostState): Event[] {
-  if (state.turn === undefined || text === "") return [];
+  if (text === "") return [];
   const closed = state.block !== undefined && state.block.type !== type ? closeBlock(state) : [];
   state.block ??= { type, text: "" };
   state.block.text += text;
@@ -82,26 +126,37 @@ function onPiece(type: "text" | "thinking", text: string, state: HostState): Eve
 
 function onRequest({ call_id, tool }: WireEventOf<"tool_request">, state: HostState): Event[] {
   const call: Call = { id: call_id, name: tool.name, args: tool.args, category: tool.category, title: tool.description };
-  return [...announce(call_id, tool.name, state, call), { type: "approval.requested", ...inTurn(state), calls: [call], message: tool.description }];
+  return [...announce(call, state), { type: "approval.requested", ...inTurn(state), calls: [call], message: tool.description }];
+}
+
+function onRunning({ call_id, tool_name }: WireEventOf<"tool_running">, state: HostState): Event[] {
+  const announced = announce(unasked(call_id, tool_name), state);
+  state.calls.set(call_id, "running");
+  return [...announced, { type: "tool.started", ...inTurn(state), call: call_id }];
 }
 
 /** The first mention of a call is its request. */
-function announce(id: string, name: string, state: HostState, whole?: Call): Event[] {
-  if (state.calls.has(id)) return [];
-  const call = whole ?? { id, name, category: categoryOf(name) };
-  state.calls.set(id, call);
+function announce(call: Call, state: HostState): Event[] {
+  if (state.calls.has(call.id)) return [];
+  state.calls.set(call.id, "requested");
   return [...closeBlock(state), { type: "tool.requested", ...inTurn(state), call }];
+}
+
+function unasked(id: string, name: string): Call {
+  return { id, name, category: categoryOf(name) };
 }
 
 function onResult(event: WireEventOf<"tool_result">, state: HostState): Event[] {
   const { call_id, status, output, output_type } = event;
-  const announced = announce(call_id, event.tool_name, state);
+  const announced = announce(unasked(call_id, event.tool_name), state);
+  state.calls.set(call_id, "ended");
   const path = event.metadata?.["file_path"];
+  const mime = event.metadata?.["mime"];
   const part: Part =
     output_type === "diff"
       ? diffPart(output, typeof path === "string" ? path : "")
       : output_type === "image"
-        ? { type: "image", mime: "image/png", data: output }
+        ? { type: "image", mime: typeof mime === "string" ? mime : "image/png", data: output }
         : { type: "text", text: output };
   return [...announced, { type: "tool.ended", ...inTurn(state), call: call_id, status: status === "success" ? "ok" : "failed", output: [part] }];
 }
@@ -109,41 +164,55 @@ function onResult(event: WireEventOf<"tool_result">, state: HostState): Event[] 
 /** The wire shows a diff but not the files: what it does not say stays empty. */
 function diffPart(patch: string, path: string): PartOf<"diff"> {
   const lines = patch.split("\n");
-  const count = (mark: string): number => lines.filter((line) => line.startsWith(mark) && !line.startsWith(mark.repeat(3))).length;
+  const hunks = lines.slice(lines.findIndex((line) => line.startsWith("@@")));
+  const count = (mark: string): number => hunks.filter((line) => line.startsWith(mark)).length;
   return { type: "diff", path, before: null, after: "", patch, stat: { added: count("+"), removed: count("-") } };
 }
 
 function onCancelled(event: WireEventOf<"tool_cancelled">, state: HostState): Event[] {
-  const status = state.denied.delete(event.call_id) ? "denied" : "cancelled";
-  const announced = announce(event.call_id, "", state);
+  const announced = announce(unasked(event.call_id, ""), state);
+  state.calls.set(event.call_id, "ended");
+  const status = state.denied.has(event.call_id) ? "denied" : "cancelled";
   return [...announced, { type: "tool.ended", ...inTurn(state), call: event.call_id, status, reason: event.reason ?? "" }];
-}
-
-function onEnd(event: WireEventOf<"stream_end">, state: HostState): Event[] {
-  if (state.turn === undefined) return [];
-  return endTurn(state, event.usage);
 }
 
 /** Outside a turn an error stands alone; in one it says how the turn will end. */
 function onError({ msg_id, error }: WireEventOf<"error">, state: HostState): Event[] {
   const { code, message, retryable = false } = error;
-  const fault = { code: FROM_WIRE[code] ?? code, message, retryable };
-  if (!state.ready) return openFailed(fault, state);
-  if (state.turn === undefined || msg_id !== state.turn) return [{ type: "error", ...at(state), fault }];
+  const fault = { code: FROM_WIRE.get(code) ?? code, message, retryable };
+  if (!state.ready) {
+    state.early.push(fault);
+    return [];
+  }
+  const begun = state.turn === undefined && state.prompts.has(msg_id ?? "") ? startTurn(msg_id ?? "", state) : [];
+  if (!isOfTurn(msg_id, code, state)) return [{ type: "error", ...at(state), fault }];
   if (code !== "tool_error") state.failed = fault;
-  return [...closeBlock(state), { type: "error", ...inTurn(state), fault }];
+  const told: Event[] = [...begun, ...closeBlock(state), { type: "error", ...inTurn(state), fault }];
+  return state.endsAtError && code === ENGINE_ERROR ? [...told, ...endTurn(state, undefined)] : told;
 }
 
-function openFailed(fault: Fault, state: HostState): Event[] {
+/** The only code of the real program, whatever went wrong. */
+const ENGINE_ERROR = "engine_error";
+
+/** Real ones never name the message; what is wrong with a line of ours has nothing to do with it. */
+function isOfTurn(msg_id: string | null | undefined, code: string, state: HostState): boolean {
+  if (state.turn === undefined) return false;
+  return msg_id === state.turn || ((msg_id ?? "") === "" && code !== "protocol_error" && code !== "config_error");
+}
+
+/** It never became a session: the answer to whoever opened it. */
+export function refuseOpen(fault: Fault, state: HostState): Event[] {
+  if (state.opener === undefined) return [];
   const reply: EventOf<"reply"> = { type: "reply", to: "session.open", status: "error", ...at(state), ...opener(state), fault };
   state.opener = undefined;
   return [reply];
 }
 
-function endTurn(state: HostState, usage: WireUsage | undefined): Event[] {
+export function endTurn(state: HostState, usage: WireUsage | undefined): Event[] {
   const meta = inTurn(state);
   const ends: Event[] = closeBlock(state);
-  for (const call of state.work.openCalls(state.session)) {
+  for (const [call, now] of state.calls) {
+    if (now === "ended") continue;
     const status = state.denied.has(call) ? "denied" : "cancelled";
     ends.push({ type: "tool.ended", ...meta, call, status, reason: "the turn ended" });
   }
@@ -284,8 +353,8 @@ function outputOf(parts: readonly Part[], call: Call | undefined): Pick<WireEven
   const image = parts.find((part) => part.type === "image");
   if (image !== undefined) return { output: image.data, output_type: "image", metadata: { mime: image.mime } };
   const diff = parts.find((part) => part.type === "diff");
-  if (diff === undefined || call?.name !== "Edit") return { output: plainText(parts.filter((part) => part.type !== "diff")), output_type: "text" };
-  const path = call.args?.["file_path"];
+  if (diff === undefined || canonicalTool(call?.name ?? "") !== "Edit") return { output: plainText(parts.filter((part) => part.type !== "diff")), output_type: "text" };
+  const path = call?.args?.["file_path"];
   return { output: diff.patch, output_type: "diff", metadata: { file_path: typeof path === "string" ? path : diff.path } };
 }
 
@@ -295,6 +364,7 @@ function writeReply(event: EventOf<"reply">, state: AgentState): Out[] {
     const opened = errorLine(null, { code: "config", message: fault?.message ?? "The session could not be opened", retryable: false });
     return state.ready ? [opened] : [opened, { exit: 1 }];
   }
+  if (event.to === "turn.prompt" && fault !== undefined) state.messages.delete(event.parent ?? "");
   // A real host sends its history once more before it stops, and must not see an error for it.
   if (event.to === "session.seed" && fault !== undefined) return [line({ type: "info", msg_id: "", message: fault.message })];
   if (event.to === "approval.answer" && event.status === "noop") {
@@ -314,27 +384,27 @@ function readyLine(event: EventOf<"session.ready">): WireEvent {
 }
 
 export function errorLine(msg_id: string | null, { code, message, retryable = false }: Fault): Out {
-  return line({ type: "error", msg_id, error: { code: TO_WIRE[code] ?? "internal_error", message, retryable } });
+  return line({ type: "error", msg_id, error: { code: TO_WIRE.get(code) ?? "internal_error", message, retryable } });
 }
 
-const TO_WIRE: Readonly<Record<string, string>> = {
-  provider: "provider_error",
-  tool: "tool_error",
-  config: "config_error",
-  usage: "config_error",
-  session: "protocol_error",
-  protocol: "protocol_error",
-  limit: "protocol_error",
-  unsupported: "protocol_error",
-};
+const TO_WIRE: ReadonlyMap<string, string> = new Map([
+  ["provider", "provider_error"],
+  ["tool", "tool_error"],
+  ["config", "config_error"],
+  ["usage", "config_error"],
+  ["session", "protocol_error"],
+  ["protocol", "protocol_error"],
+  ["limit", "protocol_error"],
+  ["unsupported", "protocol_error"],
+]);
 
-const FROM_WIRE: Readonly<Record<string, string>> = {
-  provider_error: "provider",
-  tool_error: "tool",
-  config_error: "config",
-  protocol_error: "protocol",
-  internal_error: "internal",
-};
+const FROM_WIRE: ReadonlyMap<string, string> = new Map([
+  ["provider_error", "provider"],
+  ["tool_error", "tool"],
+  ["config_error", "config"],
+  ["protocol_error", "protocol"],
+  ["internal_error", "internal"],
+]);
 
 /** The counts are disjoint on both sides; reasoning is output here. */
 function toUsage(usage: Usage | undefined): WireUsage {

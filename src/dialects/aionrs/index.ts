@@ -1,14 +1,15 @@
 /** The aionrs dialect, protocol 0.1.0. */
+import type { Fault } from "../../core/errors.js";
 import type { Closed, Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
-import type { Dialect, Side, SideEnv } from "../dialect.js";
+import type { Dialect, Side, SideEnv, Step } from "../dialect.js";
 import { gone } from "../kit/gone.js";
 import { echo } from "../kit/issues.js";
 import { OpenWork } from "../kit/open-work.js";
 import { coverage } from "./coverage.js";
-import { errorLine, readEvent, writeEvent } from "./events.js";
-import { readCommand, readOps, writeOp } from "./ops.js";
-import type { AgentState, HostState } from "./state.js";
+import { endTurn, errorLine, readEvent, refuseOpen, startTurn, writeEvent } from "./events.js";
+import { openOp, readCommand, readOps, writeOp } from "./ops.js";
+import { agentState, hostState } from "./state.js";
 import { Command, VERSION, WireEvent } from "./wire.js";
 
 export const aionrs: Dialect = {
@@ -27,7 +28,7 @@ export const aionrs: Dialect = {
 };
 
 function agentSide(env: SideEnv): Side<Op, Event> {
-  const state: AgentState = { session: "", ready: false, messages: new Map(), calls: new Map(), announced: new Set() };
+  const state = agentState();
   return {
     read(frame) {
       if ("launch" in frame) {
@@ -50,45 +51,65 @@ function agentSide(env: SideEnv): Side<Op, Event> {
 }
 
 function hostSide(env: SideEnv): Side<Event, Op> {
-  const state: HostState = {
-    session: "",
-    opener: undefined,
-    ready: false,
-    prompts: new Map(),
-    turn: undefined,
-    calls: new Map(),
-    denied: new Set(),
-    block: undefined,
-    interrupted: false,
-    failed: undefined,
-    work: new OpenWork(),
-  };
+  const state = hostState(new OpenWork());
   return {
     read(frame) {
-      if ("launch" in frame) return { in: [], out: [] };
-      const events: Event[] =
-        "bad" in frame
-          ? [{ type: "error", session: state.session, fault: { code: "protocol", message: `The agent wrote a bad line (${frame.bad}): ${echo(frame.line)}`, retryable: false } }]
-          : readEvent(frame.rec, state);
-      return { in: followed(events), out: [] };
+      if ("launch" in frame || state.refused !== undefined) return { in: [], out: [] };
+      const wasReady = state.ready;
+      const events = followed("bad" in frame ? [badLine(frame)] : readEvent(frame.rec, state));
+      if (state.refused !== undefined) return { in: [...events, ...refuseHeld(state.refused)], out: [{ kill: true }] };
+      return wasReady || !state.ready ? { in: events, out: [] } : begun(events);
     },
     write(op) {
-      const step = writeOp(op, state, env);
-      return { in: followed(step.in), out: step.out };
+      if (op.type === "session.open") return openOp(op, state);
+      if (state.ready) return written(op);
+      state.held.push(op);
+      return { in: [], out: [] };
     },
     end: (closed) => ({ in: ended(closed), out: [] }),
   };
+
+  /** It is ready: now it hears what waited for that. */
+  function begun(events: Event[]): Step<Event> {
+    const step: Step<Event> = { in: events, out: state.mode === undefined ? [] : [{ rec: { type: "set_mode", mode: state.mode } }] };
+    for (const op of state.held.splice(0)) {
+      const { in: told, out } = written(op);
+      step.in.push(...told);
+      step.out.push(...out);
+    }
+    return step;
+  }
+
+  function written(op: Op): Step<Event> {
+    const step = writeOp(op, state, env);
+    return { in: followed(step.in), out: step.out };
+  }
 
   function followed(events: Event[]): Event[] {
     for (const event of events) state.work.follow(event);
     return events;
   }
 
-  /** Before it was ready its end answers the open; after it, whatever is open is closed. */
+  function badLine({ bad, line }: { bad: string; line: string }): Event {
+    const message = `The agent wrote a bad line (${bad}): ${echo(line)}`;
+    return { type: "error", session: state.session, fault: { code: "protocol", message, retryable: false } };
+  }
+
+  /** Before it was ready its end answers the open and all that waited for it; after it, whatever is open is closed. */
   function ended(closed: Closed): Event[] {
-    const fault = { code: "launch", message: gone(closed), retryable: true };
-    if (state.ready) return state.work.close(fault);
-    if (state.opener === undefined) return [];
-    return [{ type: "reply", to: "session.open", status: "error", session: state.session, parent: state.opener, fault }];
+    const fault: Fault = { code: "launch", message: gone(closed), retryable: true };
+    if (!state.ready) {
+      const why = state.early.at(-1) ?? fault;
+      return [...refuseOpen(why, state), ...refuseHeld(why)];
+    }
+    const [asked] = state.prompts.keys();
+    const started = state.turn === undefined && asked !== undefined ? followed(startTurn(asked, state)) : [];
+    // A real one leaves when it is told to stop.
+    const stopped = state.interrupted && state.turn !== undefined ? followed(endTurn(state, undefined)) : [];
+    return [...started, ...stopped, ...state.work.close(fault)];
+  }
+
+  function refuseHeld(fault: Fault): Event[] {
+    return state.held.splice(0).map((op) => ({ type: "reply", to: op.type, status: "error", session: state.session, parent: op.id, fault }));
   }
 }

@@ -4,8 +4,8 @@ import { plainText, type Part } from "../../core/content.js";
 import type { Event } from "../../core/event.js";
 import type { Op, OpOf } from "../../core/op.js";
 import type { Out, SideEnv, Step } from "../dialect.js";
-import { describeIssues, shapeOf, stringField } from "../kit/issues.js";
-import { writeLaunch } from "./launch.js";
+import { describeIssues, echo, shapeOf, stringField } from "../kit/issues.js";
+import { unsaid, writeLaunch } from "./launch.js";
 import type { AgentState, HostState } from "./state.js";
 import { commands, WireMode, type Command } from "./wire.js";
 
@@ -17,7 +17,7 @@ export function readCommand(rec: unknown): Command | string {
   const type = stringField(rec, "type");
   if (type === undefined) return 'A command needs a string field "type"';
   const schema = Object.entries(commands).find(([name]) => name === type)?.[1];
-  if (schema === undefined) return `Unknown command type: ${type}`;
+  if (schema === undefined) return `Unknown command type: ${echo(type)}`;
   const result = v.safeParse(schema, rec);
   return result.success ? result.output : `Invalid ${type}: ${describeIssues(result.issues)}`;
 }
@@ -26,7 +26,7 @@ export function readOps(command: Command, state: AgentState, env: SideEnv): Op[]
   const head = { id: env.stamp().id, session: state.session };
   switch (command.type) {
     case "message":
-      return [prompt(command, state, env, head)];
+      return [prompt(command, state, head)];
     case "stop":
       return stop(state, head);
     case "tool_approve": {
@@ -45,11 +45,11 @@ export function readOps(command: Command, state: AgentState, env: SideEnv): Op[]
   }
 }
 
-function prompt(command: Extract<Command, { type: "message" }>, state: AgentState, env: SideEnv, head: { id: string; session: string }): Op {
-  const turn = env.stamp().id;
-  state.messages.set(turn, command.msg_id);
+/** The turn has the op's id, so that a refusal, which names the op, finds it. */
+function prompt(command: Extract<Command, { type: "message" }>, state: AgentState, head: { id: string; session: string }): Op {
+  state.messages.set(head.id, command.msg_id);
   const files = (command.files ?? []).map((path): Part => ({ type: "file", path }));
-  return { type: "turn.prompt", ...head, turn, parts: [{ type: "text", text: command.input ?? command.content ?? "" }, ...files] };
+  return { type: "turn.prompt", ...head, turn: head.id, parts: [{ type: "text", text: command.input ?? command.content ?? "" }, ...files] };
 }
 
 /** The turn that runs or is next; none is a no-op. */
@@ -62,14 +62,10 @@ function stop(state: AgentState, head: { id: string; session: string }): Op[] {
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   switch (op.type) {
-    case "session.open":
-      return open(op, state);
     case "turn.prompt":
-      return send(message(op, state, env));
+      return message(op, state, env);
     case "turn.interrupt":
-      if (state.turn === undefined) return answered(op, "noop");
-      state.interrupted = true;
-      return { in: answered(op, "ok").in, out: [{ rec: { type: "stop" } }] };
+      return interrupt(op, state);
     case "approval.answer":
       return { in: [], out: op.answers.map((answer) => answerLine(answer, state)) };
     case "session.seed":
@@ -81,20 +77,43 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   }
 }
 
-/** A process is one session: opening it is starting it. */
-function open(op: OpOf<"session.open">, state: HostState): Step<Event> {
+/** A process is one session: opening it is starting it. A mode that it does not have must not become one that allows more. */
+export function openOp(op: OpOf<"session.open">, state: HostState): Step<Event> {
   state.session = op.session;
+  const { mode } = op.config ?? {};
+  if (mode !== undefined && !v.is(WireMode, mode)) return refused(op, noMode(mode), state);
   state.opener = op.id;
-  return { in: [], out: [{ launch: writeLaunch(op) }] };
+  if (mode === "auto_edit") state.mode = mode;
+  const lost = unsaid(op.config ?? {});
+  return { in: lost.length === 0 ? [] : [warning(`aionrs cannot be told ${lost.join(", ")}`, state)], out: [{ launch: writeLaunch(op) }] };
 }
 
 /** Both names of the text: each revision reads its own and ignores the other. */
-function message(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): unknown {
+function message(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<Event> {
   const msg_id = op.turn ?? env.stamp().id;
-  if (op.id !== undefined) state.prompts.set(msg_id, op.id);
+  state.prompts.set(msg_id, op.id);
   const files = op.parts.flatMap((part) => (part.type === "file" && part.path !== undefined ? [part.path] : []));
   const input = plainText(op.parts.filter((part) => part.type !== "file" || part.path === undefined));
-  return { type: "message", msg_id, input, content: input, ...(files.length > 0 && { files }) };
+  const lost = op.parts.filter(isUnsendable).length;
+  return {
+    in: lost === 0 ? [] : [warning(`aionrs takes files by their paths; ${lost} of the prompt's parts were left out`, state)],
+    out: [{ rec: { type: "message", msg_id, input, content: input, ...(files.length > 0 && { files }) } }],
+  };
+}
+
+function isUnsendable(part: Part): boolean {
+  if (part.type === "image") return true;
+  if (part.type !== "file" && part.type !== "resource") return false;
+  return part.text === undefined && !(part.type === "file" && part.path !== undefined);
+}
+
+/** The wire's word names no message: it is said only when the message meant is the one on the wire. */
+function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
+  const [asked] = state.prompts.keys();
+  const onWire = state.turn ?? asked;
+  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return answered(op, "noop");
+  state.interrupted = true;
+  return { in: answered(op, "ok").in, out: [{ rec: { type: "stop" } }] };
 }
 
 function answerLine(answer: OpOf<"approval.answer">["answers"][number], state: HostState): Out {
@@ -108,18 +127,24 @@ function answerLine(answer: OpOf<"approval.answer">["answers"][number], state: H
 /** The wire does not acknowledge a mode, so we do. */
 function configure(op: OpOf<"session.configure">, state: HostState): Step<Event> {
   const { mode } = op.patch;
-  if (!v.is(WireMode, mode)) {
-    const fault = { code: "unsupported", message: `aionrs has no mode '${String(mode)}'`, retryable: false };
-    return { in: [{ type: "reply", to: op.type, status: "error", fault, parent: op.id, session: state.session }], out: [] };
-  }
+  if (!v.is(WireMode, mode)) return refused(op, noMode(mode), state);
   return {
     in: [{ type: "session.updated", session: state.session, parent: op.id, config: { mode } }],
     out: [{ rec: { type: "set_mode", mode } }],
   };
 }
 
-function send(rec: unknown): Step<Event> {
-  return { in: [], out: [{ rec }] };
+function noMode(mode: string | undefined): string {
+  return `aionrs has no mode '${mode ?? ""}'; it has ${WireMode.options.join(", ")}`;
+}
+
+function refused(op: Op, message: string, state: HostState): Step<Event> {
+  const fault = { code: "unsupported", message, retryable: false };
+  return { in: [{ type: "reply", to: op.type, status: "error", fault, parent: op.id, session: state.session }], out: [] };
+}
+
+function warning(text: string, state: HostState): Event {
+  return { type: "notice", session: state.session, level: "warning", text, source: "aionrs" };
 }
 
 function answered(op: Op, status: "ok" | "noop"): Step<Event> {

@@ -1,5 +1,7 @@
 /** What each side of a connection remembers. */
+import type { Fault } from "../../core/errors.js";
 import type { Call } from "../../core/event.js";
+import type { Op } from "../../core/op.js";
 import type { OpenWork } from "../kit/open-work.js";
 
 /** The agent's side: our events go out, the host's commands come in. */
@@ -17,17 +19,52 @@ export interface AgentState {
 /** The host's side: a driven agent's lines come in, our ops go out. */
 export interface HostState {
   session: string;
-  /** The op that a `ready`, or an error before it, answers. */
+  /** The op that a `ready`, or an end before it, answers. */
   opener: string | undefined;
   ready: boolean;
-  /** The op that began each message, by the turn's id, which is the message's. */
-  readonly prompts: Map<string, string>;
+  /** Set when it speaks a version that we do not: whatever it says then is not heard. */
+  refused: Fault | undefined;
+  /** What the wire cannot be told at the start is told once it is ready. */
+  mode: "auto_edit" | undefined;
+  /** Nothing may be written before `ready`. */
+  held: Op[];
+  /** Errors before `ready`: the reason for the end, should it come now; a failed MCP server, should it not. */
+  early: Fault[];
+  /** Its revision does not end a turn after an error. */
+  endsAtError: boolean;
+  /** Messages on the wire whose turns have not ended, by the turn's id, which is the message's; and the op that each came from. */
+  readonly prompts: Map<string, string | undefined>;
   turn: string | undefined;
-  readonly calls: Map<string, Call>;
-  /** Calls that we denied, with our reason: the wire has one word for denied and cancelled. */
+  readonly calls: Map<string, "requested" | "running" | "ended">;
+  /** Calls that we denied: the wire has one word for denied and cancelled. */
   readonly denied: Set<string>;
   block: { type: "text" | "thinking"; text: string } | undefined;
   interrupted: boolean;
-  failed: { code: string; message: string; retryable?: boolean } | undefined;
+  failed: Fault | undefined;
   readonly work: OpenWork;
+}
+
+export function agentState(): AgentState {
+  return { session: "", ready: false, messages: new Map(), calls: new Map(), announced: new Set() };
+}
+
+export function hostState(work: OpenWork): HostState {
+  return {
+    session: "",
+    opener: undefined,
+    ready: false,
+    refused: undefined,
+    mode: undefined,
+    held: [],
+    early: [],
+    endsAtError: false,
+    prompts: new Map(),
+    turn: undefined,
+    calls: new Map(),
+    denied: new Set(),
+    block: undefined,
+    interrupted: false,
+    failed: undefined,
+    work,
+  };
 }

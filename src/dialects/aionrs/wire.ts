@@ -11,19 +11,19 @@ const text = v.string();
 
 // --- commands: host → agent ---
 
-/** `content` is what later revisions call `input`; one of the two must be there. */
+/** `content` is what later revisions call `input`; one of the two must be there. Hosts that have nothing to say for a field say null. */
 export const Message = v.pipe(
   message("message", {
     msg_id: text,
-    input: v.optional(text),
-    content: v.optional(text),
-    files: v.optional(v.array(text)),
+    input: v.nullish(text),
+    content: v.nullish(text),
+    files: v.nullish(v.array(text)),
   }),
-  v.check(({ input, content }) => input !== undefined || content !== undefined, "input is missing"),
+  v.check(({ input, content }) => typeof (input ?? content) === "string", "input is missing"),
 );
 const Stop = message("stop", {});
-const ToolApprove = message("tool_approve", { call_id: text, scope: v.optional(v.picklist(["once", "always"])) });
-const ToolDeny = message("tool_deny", { call_id: text, reason: v.optional(text) });
+const ToolApprove = message("tool_approve", { call_id: text, scope: v.nullish(v.picklist(["once", "always"])) });
+const ToolDeny = message("tool_deny", { call_id: text, reason: v.nullish(text) });
 const InitHistory = message("init_history", { text });
 export const WireMode = v.picklist(["default", "auto_edit", "yolo"]);
 const SetMode = message("set_mode", { mode: WireMode });

@@ -12,7 +12,7 @@ export function echo(text: string): string {
 export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
   const told = issues.slice(0, 3).map((issue) => {
     const path = v.getDotPath(issue);
-    const message = issue.message.replace(/^Invalid [a-z ]+: /, "");
+    const message = echo(issue.message.replace(/^Invalid [a-z ]+: /, ""));
     return path === null ? message : `${path}: ${message}`;
   });
   const more = issues.length > 3 ? [`and ${issues.length - 3} more`] : [];

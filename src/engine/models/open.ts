@@ -2,10 +2,10 @@
 import type { SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { OwnProvider } from "../config-schema.js";
-import { isProviderName, PROVIDERS, type ProviderInfo } from "./catalogue.js";
+import { isApiRoot, isProviderName, PROVIDERS, type ProviderInfo } from "./catalogue.js";
 import { chooseProvider } from "./choose-provider.js";
 import type { Model } from "./model.js";
-import { vendorModel, type VendorModel } from "./vendor.js";
+import type { VendorModel, Wire } from "./vendor.js";
 
 /** A provider's address as the host set it within a run. */
 export interface ProviderOverride {
@@ -27,13 +27,20 @@ export interface ModelSource {
 interface Access {
   provider: string;
   id: string;
+  /** An address of its own, if it was given one. */
   baseURL: string | undefined;
   apiKey: string | undefined;
-  keyVariable: string | undefined;
+  /** Where the key is to be looked for. */
+  keyName: string | undefined;
   headers: Record<string, string> | undefined;
+  /** What to speak, where the vendor speaks more than one. */
+  api: OwnProvider["api"];
 }
 
-const LOCAL_ADDRESS = "http://127.0.0.1:8080";
+interface Loader {
+  wire(access: Access): Wire;
+  load(access: Access): ReturnType<VendorModel["load"]>;
+}
 
 export async function openModel(config: SessionConfig, override: ProviderOverride | undefined, source: ModelSource): Promise<Model> {
   const provider = chooseProvider({ provider: config.provider, model: config.model, providers: source.providers }, source.env);
@@ -41,8 +48,8 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   if (provider === "rehearsal") return openRehearsalModel(config.model);
   const own = source.providers[provider];
   const kind = own?.kind ?? provider;
-  const load = LOADERS[kind];
-  if (load === undefined) {
+  const loader = LOADERS[kind];
+  if (loader === undefined) {
     throw fault(
       isProviderName(kind)
         ? `The provider '${kind}' is not part of this version; there are anthropic, openai, local and rehearsal`
@@ -50,13 +57,7 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
     );
   }
   const access = accessTo(provider, config, override, source);
-  const contextLimit = own?.models?.[access.id]?.context;
-  const vendor: VendorModel = { provider, id: access.id, load: () => load(access) };
-  return vendorModel({
-    ...vendor,
-    ...(contextLimit !== undefined && { contextLimit }),
-    ...(access.keyVariable !== undefined && { keyVariable: access.keyVariable }),
-  });
+  return vendorModel(access, loader, own?.models?.[access.id]?.context);
 }
 
 async function openRehearsalModel(model: string | undefined): Promise<Model> {
@@ -64,32 +65,77 @@ async function openRehearsalModel(model: string | undefined): Promise<Model> {
   return openRehearsal(model === undefined || model === "rehearsal" ? {} : { script: model });
 }
 
-const LOADERS: Readonly<Record<string, (access: Access) => ReturnType<VendorModel["load"]>>> = {
-  async anthropic({ id, apiKey, baseURL, headers }) {
-    const { createAnthropic } = await import("@ai-sdk/anthropic");
-    return createAnthropic({ apiKey, baseURL, headers })(id);
+function vendorModel(access: Access, loader: Loader, contextLimit: number | undefined): Model {
+  const { provider, id, keyName, apiKey } = access;
+  let loaded: ReturnType<VendorModel["load"]> | undefined;
+  const vendor: VendorModel = {
+    provider,
+    id,
+    wire: loader.wire(access),
+    ...(keyName !== undefined && { keyName }),
+    secrets: [apiKey ?? "", ...Object.values(access.headers ?? {})],
+    load: () => (loaded ??= loader.load(access)),
+  };
+  return {
+    provider,
+    id,
+    thinking: true,
+    ...(contextLimit !== undefined && { contextLimit }),
+    async *stream(request, signal) {
+      const { streamVendor } = await import("./vendor.js");
+      yield* streamVendor(vendor, request, signal);
+    },
+  };
+}
+
+// --- the packages ---
+
+// They would look into the process's environment for what is not given, so all of it is given.
+
+const compatible: Loader = {
+  wire: () => "compatible",
+  async load({ id, apiKey, baseURL, headers }) {
+    const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+    const address = baseURL ?? versioned("http://127.0.0.1:8080");
+    return createOpenAICompatible({ name: "compatible", baseURL: address, apiKey, headers, includeUsage: true })(id);
   },
-  async openai({ id, apiKey, baseURL, headers }) {
-    const { createOpenAI } = await import("@ai-sdk/openai");
-    const openai = createOpenAI({ apiKey, baseURL, headers });
-    // Behind an address of its own there is, as a rule, a server that only speaks chat completions.
-    return baseURL === undefined ? openai.responses(id) : openai.chat(id);
+};
+
+const LOADERS: Readonly<Record<string, Loader>> = {
+  anthropic: {
+    wire: () => "anthropic",
+    async load({ id, apiKey, baseURL = "https://api.anthropic.com/v1", headers }) {
+      const { createAnthropic } = await import("@ai-sdk/anthropic");
+      return createAnthropic({ apiKey, baseURL, headers })(id);
+    },
+  },
+  openai: {
+    wire: openaiWire,
+    async load(access) {
+      const { id, apiKey, baseURL = "https://api.openai.com/v1", headers } = access;
+      const { createOpenAI } = await import("@ai-sdk/openai");
+      const openai = createOpenAI({ apiKey, baseURL, headers });
+      return openaiWire(access) === "openai-responses" ? openai.responses(id) : openai.chat(id);
+    },
   },
   local: compatible,
   "openai-compatible": compatible,
 };
 
-async function compatible({ provider, id, apiKey, baseURL, headers }: Access): ReturnType<VendorModel["load"]> {
-  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-  return createOpenAICompatible({ name: provider, baseURL: baseURL ?? versioned(LOCAL_ADDRESS), apiKey, headers, includeUsage: true })(id);
+/** Behind an address of its own there is, as a rule, a server that only speaks chat completions. */
+function openaiWire({ api, baseURL }: Access): Wire {
+  return (api ?? (baseURL === undefined ? "responses" : "chat")) === "responses" ? "openai-responses" : "openai-chat";
 }
+
+// --- addresses and keys ---
 
 function accessTo(provider: string, config: SessionConfig, override: ProviderOverride | undefined, source: ModelSource): Access {
   const own = source.providers[provider];
   const info: ProviderInfo = isProviderName(provider) ? PROVIDERS[provider] : {};
   const keyVariable = own?.apiKeyEnv ?? info.keyVariable;
   const isChosen = provider === source.chosen;
-  const apiKey = (isChosen ? source.apiKey : undefined) ?? (keyVariable === undefined ? undefined : source.env[keyVariable]);
+  const given = isChosen ? source.apiKey : undefined;
+  const apiKey = given ?? (keyVariable === undefined ? undefined : source.env[keyVariable]);
   if (keyVariable !== undefined && !apiKey) throw fault(`${keyVariable} not set`);
   const fromEnv = info.baseUrlVariable === undefined ? undefined : source.env[info.baseUrlVariable];
   const address = override?.baseUrl ?? (isChosen ? source.baseUrl : undefined) ?? (fromEnv || own?.baseUrl);
@@ -98,14 +144,16 @@ function accessTo(provider: string, config: SessionConfig, override: ProviderOve
     id: override?.model ?? config.model ?? Object.keys(own?.models ?? {})[0] ?? info.defaultModel ?? "default",
     baseURL: address === undefined ? undefined : versioned(address),
     apiKey,
-    keyVariable,
+    keyName: given === undefined ? keyVariable : "--api-key",
     headers: own?.headers === undefined ? undefined : expanded(own.headers, source.env),
+    api: own?.api,
   };
 }
 
 /** The packages want the `/v1`; a missing or doubled one is forgiven. Another version in the path is left alone. */
 function versioned(address: string): string {
-  const root = address.replace(/\/+$/, "").replace(/(\/v1)+$/, "/v1");
+  if (!isApiRoot(address)) throw fault(`The base URL '${address}' is not an http or https URL`);
+  const root = address.trim().replace(/\/+$/, "").replace(/(\/v1)+$/, "/v1");
   return /\/v\d+[a-z0-9]*(\/|$)/.test(new URL(root).pathname) ? root : `${root}/v1`;
 }
 

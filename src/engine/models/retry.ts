@@ -3,7 +3,7 @@ import { ParleyError } from "../../core/errors.js";
 import type { Model, ModelPart, ModelRequest } from "./model.js";
 
 const ATTEMPTS = 4;
-/** All tries of one request, waiting included. */
+/** No new try after so long, and never so much waiting in all. */
 const WITHIN_MS = 60_000;
 const FIRST_WAIT_MS = 500;
 
@@ -19,7 +19,8 @@ export async function* streamWithRetries(
   signal: AbortSignal,
   watch: RetryWatch,
 ): AsyncIterable<ModelPart> {
-  const until = performance.now() + WITHIN_MS;
+  const since = performance.now();
+  let waited = 0;
   for (let attempt = 1; ; attempt++) {
     try {
       yield* model.stream(request, signal);
@@ -27,8 +28,9 @@ export async function* streamWithRetries(
     } catch (error) {
       if (signal.aborted || watch.started() || attempt === ATTEMPTS || !isRetryable(error)) throw error;
       const wait = waitMs(error, attempt);
-      if (performance.now() + wait > until) throw error;
-      watch.onRetry(`${error.message} Retrying${wait >= 1000 ? ` in ${Math.round(wait / 1000)} s` : ""} (${attempt}/${ATTEMPTS - 1})`);
+      waited += wait;
+      if (waited > WITHIN_MS || performance.now() - since > WITHIN_MS) throw error;
+      watch.onRetry(`${sentence(error.message)} Retrying${wait >= 1000 ? ` in ${Math.round(wait / 1000)} s` : ""} (${attempt}/${ATTEMPTS - 1})`);
       await pause(wait, signal);
     }
   }
@@ -36,6 +38,10 @@ export async function* streamWithRetries(
 
 function isRetryable(error: unknown): error is ParleyError {
   return error instanceof ParleyError && error.fault.retryable === true;
+}
+
+function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 /** The vendor's word, or a doubling wait with jitter, so that many agents do not come back at once. */

@@ -1,58 +1,149 @@
 /** What a vendor's failure means to us: status, whether another try makes sense, and words that say which key to check. */
+import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../core/errors.js";
+import { Redactor } from "../../core/redact.js";
 
-interface ApiError {
-  message: string;
-  statusCode?: unknown;
-  isRetryable?: unknown;
-  responseHeaders?: unknown;
-  cause?: unknown;
+export interface Vendor {
+  provider: string;
+  /** Where the key came from, for the message that a refused key gets. */
+  keyName?: string;
+  /** Never to be told, even when the vendor repeats them. */
+  secrets?: readonly string[];
 }
 
-const NETWORK = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "ETIMEDOUT", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_CONNECT_TIMEOUT"]);
+/** The errors of the packages, and the error objects that come within a stream. */
+const Failure = v.looseObject({
+  name: v.optional(v.string()),
+  message: v.optional(v.string()),
+  type: v.optional(v.nullable(v.string())),
+  code: v.optional(v.nullable(v.union([v.string(), v.number()]))),
+  statusCode: v.optional(v.number()),
+  responseHeaders: v.optional(v.record(v.string(), v.string())),
+  responseBody: v.optional(v.string()),
+});
+type Failure = v.InferOutput<typeof Failure>;
 
-export function vendorFault(thrown: unknown, vendor: { provider: string; keyVariable?: string }): unknown {
+/** Vendors' own names for what went wrong, where no HTTP status tells it. */
+const STATUS: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  api_error: 500,
+  server_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+const LOST = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EPIPE",
+  "UND_ERR_SOCKET",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
+
+/** A longer explanation is cut; some servers answer with whole pages. */
+const LONGEST = 400;
+
+/** `answering`: the vendor had begun to answer. */
+export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean): unknown {
   if (thrown instanceof ParleyError || (thrown instanceof Error && thrown.name === "AbortError")) return thrown;
-  const error: ApiError = thrown instanceof Error ? thrown : { message: messageOf(thrown) };
-  const status = typeof error.statusCode === "number" ? error.statusCode : undefined;
-  const retryAfter = retryAfterOf(error.responseHeaders);
-  const lost = status === undefined && isNetwork(thrown);
-  return new ParleyError(
-    {
-      code: "provider",
-      message: words(error, status, lost, vendor),
-      retryable: lost || status === 429 || status === 408 || (status !== undefined && status >= 500),
-      ...(status !== undefined && { status }),
-      ...(retryAfter !== undefined && { retryAfter }),
-    },
-    { cause: thrown },
-  );
+  const failure = v.is(Failure, thrown) ? thrown : { message: messageOf(thrown) };
+  const status = statusOf(failure);
+  if (isUnfinished(failure)) return cutFault(vendor, thrown);
+  if ((status === undefined || status < 400) && isLost(thrown)) {
+    return answering || status !== undefined ? cutFault(vendor, thrown) : lostFault(failure, thrown, vendor);
+  }
+  const retryAfter = retryAfterOf(failure.responseHeaders);
+  return fault(vendor, thrown, {
+    message: words(failure, status, vendor),
+    retryable: status === 429 || (status !== undefined && status >= 500),
+    ...(status !== undefined && { status }),
+    ...(retryAfter !== undefined && { retryAfter }),
+  });
 }
 
-function words(
-  error: ApiError,
-  status: number | undefined,
-  lost: boolean,
-  { provider, keyVariable }: { provider: string; keyVariable?: string },
-): string {
-  if (lost) return `The connection to ${provider} failed: ${causeOf(error)}`;
-  const said = `${provider} answered${status === undefined ? "" : ` ${status}`}: ${error.message}`;
-  return (status === 401 || status === 403) && keyVariable !== undefined ? `${said} (check ${keyVariable})` : said;
+/** A stream that ended before the answer did. */
+export function cutFault(vendor: Vendor, cause?: unknown): ParleyError {
+  return fault(vendor, cause, { message: `The connection to ${vendor.provider} was lost in the middle of its answer`, retryable: true });
 }
 
-function isNetwork(thrown: unknown): boolean {
+function lostFault({ message }: Failure, thrown: unknown, vendor: Vendor): ParleyError {
+  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : undefined;
+  // Of several addresses tried, none is named by the error as a whole.
+  const why = cause?.message || systemCode(cause) || message || "no reason given";
+  return fault(vendor, thrown, { message: `There was no connection to ${vendor.provider}: ${why}`, retryable: true });
+}
+
+function fault(vendor: Vendor, cause: unknown, told: { message: string; retryable: boolean; status?: number; retryAfter?: number }): ParleyError {
+  const message = new Redactor(vendor.secrets).text(told.message);
+  return new ParleyError({ code: "provider", ...told, message }, { cause });
+}
+
+// --- what happened ---
+
+function statusOf({ statusCode, code, type }: Failure): number | undefined {
+  if (statusCode !== undefined) return statusCode;
+  if (typeof code === "number" && code >= 400 && code < 600) return code;
+  return STATUS[String(code)] ?? STATUS[String(type)];
+}
+
+function isLost(thrown: unknown): boolean {
   for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
-    if (NETWORK.has(systemCode(error) ?? "") || error.message === "fetch failed" || error.message === "terminated") return true;
+    if (LOST.has(systemCode(error) ?? "") || error.message === "fetch failed" || error.message === "terminated") return true;
   }
   return false;
 }
 
-function causeOf(error: ApiError): string {
-  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+/** The package for compatible servers notices a cut by itself. */
+function isUnfinished({ name, message }: Failure): boolean {
+  return name === "AI_InvalidResponseDataError" && message?.includes("without a finish reason") === true;
 }
 
-function retryAfterOf(headers: unknown): number | undefined {
-  if (typeof headers !== "object" || headers === null || !("retry-after" in headers)) return undefined;
-  const value = Number(headers["retry-after"]);
-  return Number.isFinite(value) && value >= 0 ? value : undefined;
+/** Seconds, from a number of them or a date. */
+function retryAfterOf(headers: Record<string, string> | undefined): number | undefined {
+  const value = headers?.["retry-after"];
+  if (value === undefined) return undefined;
+  const seconds = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}
+
+// --- what to say ---
+
+function words(failure: Failure, status: number | undefined, { provider, keyName }: Vendor): string {
+  const said = `${provider} answered${status === undefined ? "" : ` ${status}`}: ${explanation(failure)}`;
+  return (status === 401 || status === 403) && keyName !== undefined ? `${said} (check ${keyName})` : said;
+}
+
+const Explained = v.looseObject({
+  error: v.optional(v.union([v.string(), v.looseObject({ message: v.string() })])),
+  message: v.optional(v.string()),
+  detail: v.optional(v.string()),
+});
+
+/** The vendor's own words, out of the body where there is one. */
+function explanation({ message, responseBody }: Failure): string {
+  const told = bodyWords(responseBody) || message?.trim() || "no explanation was given";
+  return told.length > LONGEST ? `${told.slice(0, LONGEST)}…` : told;
+}
+
+function bodyWords(body: string | undefined): string | undefined {
+  if (body === undefined || body.trim() === "") return undefined;
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), Explained), body);
+  if (!parsed.success) return /^\s*</.test(body) ? undefined : body.trim();
+  const { error, message, detail } = parsed.output;
+  return (typeof error === "string" ? error : error?.message) ?? message ?? detail;
 }

@@ -1,26 +1,68 @@
 /** Our conversation in the shape that the provider packages take. */
+import { createHash } from "node:crypto";
 import type {
   LanguageModelV3Message,
   LanguageModelV3Prompt,
-  SharedV3ProviderOptions,
   LanguageModelV3ToolResultPart,
+  SharedV3ProviderMetadata,
+  SharedV3ProviderOptions,
 } from "@ai-sdk/provider";
-import { plainText, type Part } from "../../core/content.js";
+import { plainText, type Part, type PartOf } from "../../core/content.js";
 import type { AssistantBlock, CallResult, Message } from "./model.js";
+import { repair } from "./vendor-history.js";
+import { ownMeta, type Origin } from "./vendor-meta.js";
+import type { Wire } from "./vendor.js";
 
 type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
 type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
+type Target = Origin & { wire: Wire };
 
-export function toPrompt(system: string, messages: readonly Message[]): LanguageModelV3Prompt {
-  return [...(system === "" ? [] : [{ role: "system" as const, content: system }]), ...messages.map(toMessage)];
+/** The vendor keeps what stands up to here for the next request. */
+export const CACHED: SharedV3ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
+
+/** Anthropic takes four marks: the system prompt, the last tool, and these. */
+const MARKED_MESSAGES = 2;
+
+export function toPrompt(system: string, messages: readonly Message[], target: Target): LanguageModelV3Prompt {
+  const latest = messages.slice(messages.findLastIndex((message) => message.role === "user"));
+  const told = repair(messages, {
+    takesThinking: (block) => takesThinking(block, target, latest),
+    imagesInResults: target.wire === "anthropic" || target.wire === "openai-responses",
+  });
+  const talk = told.map((message) => toMessage(message, target));
+  if (target.wire !== "anthropic") return [...(system === "" ? [] : [{ role: "system" as const, content: system }]), ...talk];
+  return [...(system === "" ? [] : [{ role: "system" as const, content: system, providerOptions: CACHED }]), ...marked(talk)];
 }
 
-function toMessage(message: Message): LanguageModelV3Message {
+/** What a wire makes of thinking: a signed or encrypted block goes back as it came, plain words only within the turn they belong to. */
+function takesThinking(block: Extract<AssistantBlock, { type: "thinking" }>, target: Target, latest: readonly Message[]): boolean {
+  const own = ownMeta(block.meta, target);
+  if (own === undefined) return false;
+  switch (target.wire) {
+    case "anthropic":
+      return own["anthropic"]?.["signature"] !== undefined || own["anthropic"]?.["redactedData"] !== undefined;
+    case "openai-responses":
+      return typeof own["openai"]?.["reasoningEncryptedContent"] === "string";
+    case "openai-chat":
+      return false;
+    case "compatible":
+      return latest.some((message) => message.role === "assistant" && message.blocks.includes(block));
+    default:
+      return target.wire satisfies never;
+  }
+}
+
+function marked(messages: LanguageModelV3Message[]): LanguageModelV3Message[] {
+  const last = messages.flatMap(({ role }, at) => (role === "user" || role === "tool" ? [at] : [])).slice(-MARKED_MESSAGES);
+  return messages.map((message, at) => (last.includes(at) ? { ...message, providerOptions: CACHED } : message));
+}
+
+function toMessage(message: Message, target: Target): LanguageModelV3Message {
   switch (message.role) {
     case "user":
       return { role: "user", content: userContent(message.parts) };
     case "assistant":
-      return { role: "assistant", content: message.blocks.map(assistantBlock) };
+      return { role: "assistant", content: message.blocks.map((block) => assistantBlock(block, ownMeta(block.meta, target))) };
     case "tool":
       return { role: "tool", content: message.results.map(toolResult) };
     default:
@@ -30,32 +72,63 @@ function toMessage(message: Message): LanguageModelV3Message {
 
 function userContent(parts: readonly Part[]): UserContent {
   return parts.flatMap((part): UserContent => {
-    if (part.type === "image") return [{ type: "file", mediaType: part.mime, data: part.data }];
+    if (part.type === "image") return [image(part)];
     const text = plainText([part]);
     return text === "" ? [] : [{ type: "text", text }];
   });
 }
 
-function assistantBlock(block: AssistantBlock): AssistantContent[number] {
-  const options = block.meta === undefined ? {} : { providerOptions: block.meta as SharedV3ProviderOptions };
+function image(part: PartOf<"image">): UserContent[number] {
+  const mediaType = takenType(part);
+  return mediaType === undefined ? { type: "text", text: leftOut(part) } : { type: "file", mediaType, data: part.data };
+}
+
+function assistantBlock(block: AssistantBlock, meta: SharedV3ProviderMetadata | undefined): AssistantContent[number] {
+  const options = meta === undefined ? {} : { providerOptions: meta };
   switch (block.type) {
     case "text":
       return { type: "text", text: block.text, ...options };
     case "thinking":
       return { type: "reasoning", text: block.text, ...options };
     case "call":
-      return { type: "tool-call", toolCallId: block.call.id, toolName: block.call.name, input: block.call.args, ...options };
+      return { type: "tool-call", toolCallId: wireId(block.call.id), toolName: block.call.name, input: block.call.args, ...options };
     default:
       return block satisfies never;
   }
 }
 
 function toolResult(result: CallResult): LanguageModelV3ToolResultPart {
-  const head = { type: "tool-result" as const, toolCallId: result.call, toolName: result.name };
+  const head = { type: "tool-result" as const, toolCallId: wireId(result.call), toolName: result.name };
   const images = result.parts.filter((part) => part.type === "image");
   // A diff is for the host; the text beside it tells the model.
   const text = plainText(result.parts.filter((part) => part.type !== "diff"));
-  if (images.length === 0) return { ...head, output: { type: result.failed ? "error-text" : "text", value: text } };
-  const media = images.map((image) => ({ type: "image-data" as const, data: image.data, mediaType: image.mime }));
-  return { ...head, output: { type: "content", value: [{ type: "text", text }, ...media] } };
+  if (images.length === 0) return { ...head, output: { type: result.failed ? "error-text" : "text", value: text || "(no output)" } };
+  const shown = images.map((part) => {
+    const mediaType = takenType(part);
+    if (mediaType === undefined) return { type: "text" as const, text: leftOut(part) };
+    return { type: "image-data" as const, data: part.data, mediaType };
+  });
+  return { ...head, output: { type: "content", value: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...shown] } };
+}
+
+const IMAGE_TYPES: Readonly<Record<string, string>> = {
+  "image/png": "image/png",
+  "image/jpeg": "image/jpeg",
+  "image/jpg": "image/jpeg",
+  "image/gif": "image/gif",
+  "image/webp": "image/webp",
+};
+
+/** The four kinds that every vendor takes. Another one would be refused, and with it every later request of the session. */
+function takenType(part: PartOf<"image">): string | undefined {
+  return IMAGE_TYPES[part.mime.toLowerCase()];
+}
+
+function leftOut(part: PartOf<"image">): string {
+  return `(An image of type ${part.mime} was left out: models take png, jpeg, gif and webp)`;
+}
+
+/** Ids of one vendor's calls may be too long or too odd for the next one. */
+function wireId(id: string): string {
+  return /^[\w-]{1,64}$/.test(id) ? id : `call_${createHash("sha256").update(id).digest("hex").slice(0, 32)}`;
 }

@@ -1,108 +1,171 @@
-/** A vendor's model behind our contract: its package is loaded with the first request, its stream becomes ours. */
-import type { LanguageModelV3, LanguageModelV3StreamPart, LanguageModelV3Usage, SharedV3ProviderMetadata } from "@ai-sdk/provider";
+/** A vendor's model behind our contract: its package's stream becomes ours. Loaded, like the package, with the first request. */
+import type {
+  LanguageModelV3,
+  LanguageModelV3FinishReason,
+  LanguageModelV3StreamPart,
+  LanguageModelV3Usage,
+  SharedV3ProviderMetadata,
+} from "@ai-sdk/provider";
+import * as v from "valibot";
 import type { Usage } from "../../core/event.js";
-import type { Finish, Model, ModelCall, ModelPart, ModelRequest } from "./model.js";
-import { vendorFault } from "./vendor-fault.js";
-import { toPrompt } from "./vendor-prompt.js";
+import { mintId } from "../../core/ids.js";
+import type { Finish, Message, ModelCall, ModelPart, ModelRequest } from "./model.js";
+import { cutFault, vendorFault, type Vendor } from "./vendor-fault.js";
+import { keepMeta, mergeMeta, type Origin } from "./vendor-meta.js";
+import { callOptions } from "./vendor-options.js";
 
-export interface VendorModel {
-  provider: string;
+/** What is spoken on the wire; vendors that speak the same take the same requests. */
+export type Wire = "anthropic" | "openai-responses" | "openai-chat" | "compatible";
+
+export interface VendorModel extends Vendor {
   id: string;
-  contextLimit?: number;
-  /** Which variable holds the key, for the message that a refused key gets. */
-  keyVariable?: string;
+  wire: Wire;
   load(): Promise<LanguageModelV3>;
 }
 
-export function vendorModel(vendor: VendorModel): Model {
-  let loaded: Promise<LanguageModelV3> | undefined;
-  return {
-    provider: vendor.provider,
-    id: vendor.id,
-    thinking: true,
-    ...(vendor.contextLimit !== undefined && { contextLimit: vendor.contextLimit }),
-    async *stream(request, signal) {
-      try {
-        loaded ??= vendor.load();
-        const { stream } = await (await loaded).doStream(callOptions(request, signal));
-        yield* translate(stream);
-      } catch (error) {
-        throw vendorFault(error, vendor);
-      }
-    },
-  };
+export async function* streamVendor(vendor: VendorModel, request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart> {
+  let answering = false;
+  try {
+    const model = await vendor.load();
+    const { stream } = await model.doStream(callOptions(request, vendor, signal));
+    answering = true;
+    yield* translate(stream, vendor, request.messages);
+  } catch (error) {
+    throw vendorFault(error, vendor, answering);
+  }
 }
 
-function callOptions(request: ModelRequest, signal: AbortSignal): Parameters<LanguageModelV3["doStream"]>[0] {
-  return {
-    prompt: toPrompt(request.system, request.messages),
-    tools: request.tools.map((tool) => ({
-      type: "function",
-      name: tool.name,
-      description: tool.description,
-      inputSchema: tool.parameters,
-    })),
-    abortSignal: signal,
-    maxOutputTokens: request.maxTokens,
-    temperature: request.temperature,
-    topP: request.topP,
-    stopSequences: request.stop,
-  };
-}
-
-/** Signatures come on different parts with each vendor: what any part of a block carries is kept with the block. */
-async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>): AsyncIterable<ModelPart> {
-  let meta: SharedV3ProviderMetadata | undefined;
+async function* translate(
+  stream: ReadableStream<LanguageModelV3StreamPart>,
+  vendor: VendorModel,
+  history: readonly Message[],
+): AsyncIterable<ModelPart> {
+  const blocks = new Blocks({ provider: vendor.provider, model: vendor.id });
+  const ids = new CallIds(history);
+  let isFinished = false;
   for await (const part of stream) {
-    if ("providerMetadata" in part && part.providerMetadata !== undefined) meta = { ...meta, ...part.providerMetadata };
     switch (part.type) {
-      case "text-delta":
-        yield { type: "text", text: part.delta };
-        break;
-      case "reasoning-delta":
-        yield { type: "thinking", text: part.delta };
-        break;
       case "text-start":
       case "reasoning-start":
-        meta = part.providerMetadata;
+        blocks.note(part);
+        break;
+      case "text-delta":
+      case "reasoning-delta":
+        yield* blocks.delta(part);
         break;
       case "text-end":
       case "reasoning-end":
-        yield { type: part.type === "text-end" ? "text.end" : "thinking.end", ...(meta !== undefined && { meta }) };
-        meta = undefined;
+        yield* blocks.end(part);
         break;
       case "tool-input-start":
-        yield { type: "call.delta", id: part.id, name: part.toolName, text: "" };
+        yield* blocks.held();
+        yield { type: "call.delta", id: ids.of(part.id), name: part.toolName, text: "" };
         break;
       case "tool-input-delta":
-        yield { type: "call.delta", id: part.id, text: part.delta };
+        yield { type: "call.delta", id: ids.of(part.id), text: part.delta };
         break;
       case "tool-call":
-        yield { type: "call", call: toCall(part.toolCallId, part.toolName, part.input), ...(meta !== undefined && { meta }) };
-        meta = undefined;
+        yield* blocks.held();
+        yield { type: "call", call: toCall(ids.of(part.toolCallId), part.toolName, part.input), ...blocks.metaOf(part.providerMetadata) };
+        break;
+      case "raw":
+        yield* startUsage(part.rawValue);
         break;
       case "finish":
-        yield { type: "usage", usage: toUsage(part.usage) };
-        yield { type: "finish", reason: FINISH[part.finishReason.unified] ?? "other" };
+        if (isCut(part.finishReason)) throw cutFault(vendor);
+        yield* blocks.held();
+        yield* totalUsage(part.usage);
+        yield { type: "finish", reason: toFinish(part.finishReason) };
+        // Read to its end, so that the connection can be used again.
+        isFinished = true;
         break;
       case "error":
         throw part.error;
       default:
-      // Sources, raw chunks and vendor-run tools are not asked for.
+      // Sources and vendor-run tools are not asked for.
     }
+  }
+  if (!isFinished) throw cutFault(vendor);
+}
+
+// --- text and thinking ---
+
+type Piece = Extract<LanguageModelV3StreamPart, { type: `${"text" | "reasoning"}-${"start" | "delta" | "end"}` }>;
+
+/** Signatures come on different parts with each vendor: what any part of a block carries is kept with the block. */
+class Blocks {
+  readonly #origin: Origin;
+  readonly #metas = new Map<string, SharedV3ProviderMetadata>();
+  readonly #shown = new Set<string>();
+  /** Thinking that nothing was shown of. It waits for something to be shown, for until then the answer can be asked for again. */
+  #hidden: ModelPart[] = [];
+
+  constructor(origin: Origin) {
+    this.#origin = origin;
+  }
+
+  note({ id, providerMetadata }: Piece): void {
+    const meta = mergeMeta(this.#metas.get(id), providerMetadata);
+    if (meta !== undefined) this.#metas.set(id, meta);
+  }
+
+  *delta(part: Extract<Piece, { delta: string }>): Iterable<ModelPart> {
+    this.note(part);
+    if (part.delta === "") return;
+    this.#shown.add(part.id);
+    yield* this.held();
+    yield { type: part.type === "text-delta" ? "text" : "thinking", text: part.delta };
+  }
+
+  *end(part: Piece): Iterable<ModelPart> {
+    this.note(part);
+    const meta = this.#metas.get(part.id);
+    this.#metas.delete(part.id);
+    const isShown = this.#shown.delete(part.id);
+    if (part.type === "text-end") {
+      if (isShown) yield { type: "text.end", ...this.metaOf(meta) };
+      return;
+    }
+    const end: ModelPart = { type: "thinking.end", meta: keepMeta(this.#origin, meta) };
+    if (isShown) yield end;
+    else if (meta !== undefined) this.#hidden.push(end);
+  }
+
+  *held(): Iterable<ModelPart> {
+    if (this.#hidden.length === 0) return;
+    yield* this.#hidden;
+    this.#hidden = [];
+  }
+
+  metaOf(meta: SharedV3ProviderMetadata | undefined): { meta?: unknown } {
+    return meta === undefined ? {} : { meta: keepMeta(this.#origin, meta) };
   }
 }
 
-const FINISH: Record<string, Finish> = {
-  stop: "stop",
-  length: "length",
-  "content-filter": "content_filter",
-  "tool-calls": "tool_calls",
-};
+// --- calls ---
+
+/** Some servers number their calls anew in each answer; within a session an id must be the only one. */
+class CallIds {
+  readonly #taken: ReadonlySet<string>;
+  readonly #given = new Map<string, string>();
+
+  constructor(history: readonly Message[]) {
+    this.#taken = new Set(history.flatMap((message) => (message.role === "tool" ? message.results.map(({ call }) => call) : [])));
+  }
+
+  of(id: string): string {
+    let given = this.#given.get(id);
+    if (given === undefined) {
+      given = id === "" || this.#taken.has(id) ? `call_${mintId()}` : id;
+      this.#given.set(id, given);
+    }
+    return given;
+  }
+}
 
 function toCall(id: string, name: string, input: string): ModelCall {
   try {
-    const args: unknown = input === "" ? {} : JSON.parse(input);
+    const args: unknown = input.trim() === "" ? {} : JSON.parse(input);
     if (typeof args === "object" && args !== null && !Array.isArray(args)) return { id, name, args: { ...args } };
   } catch {
     // Told by `raw`.
@@ -110,15 +173,61 @@ function toCall(id: string, name: string, input: string): ModelCall {
   return { id, name, args: {}, raw: input };
 }
 
-function toUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage {
+// --- usage ---
+
+const MessageStart = v.looseObject({
+  type: v.literal("message_start"),
+  message: v.looseObject({
+    usage: v.looseObject({
+      input_tokens: v.number(),
+      output_tokens: v.nullish(v.number(), 0),
+      cache_read_input_tokens: v.nullish(v.number(), 0),
+      cache_creation_input_tokens: v.nullish(v.number(), 0),
+    }),
+  }),
+});
+
+function* startUsage(event: unknown): Iterable<ModelPart> {
+  const start = v.safeParse(MessageStart, event, { abortEarly: true });
+  if (!start.success) return;
+  const { usage } = start.output.message;
+  const { input_tokens: input, output_tokens: output, cache_read_input_tokens: cacheRead, cache_creation_input_tokens: cacheWrite } = usage;
+  yield { type: "usage", usage: { input, output, cacheRead, cacheWrite, reasoning: 0 } };
+}
+
+/** Nothing where the server counts nothing. */
+function* totalUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): Iterable<ModelPart> {
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return;
   const cacheRead = inputTokens.cacheRead ?? 0;
   const cacheWrite = inputTokens.cacheWrite ?? 0;
   const reasoning = outputTokens.reasoning ?? 0;
-  return {
-    input: inputTokens.noCache ?? Math.max(0, (inputTokens.total ?? 0) - cacheRead - cacheWrite),
-    output: outputTokens.text ?? Math.max(0, (outputTokens.total ?? 0) - reasoning),
+  const usage: Usage = {
+    input: Math.max(0, inputTokens.noCache ?? (inputTokens.total ?? 0) - cacheRead - cacheWrite),
+    output: Math.max(0, outputTokens.text ?? (outputTokens.total ?? 0) - reasoning),
     cacheRead,
     cacheWrite,
     reasoning,
   };
+  yield { type: "usage", usage };
+}
+
+// --- the end ---
+
+/** The packages make up a finish of their own for a stream that just ends. */
+function isCut({ unified, raw }: LanguageModelV3FinishReason): boolean {
+  return unified === "other" && raw === undefined;
+}
+
+function toFinish({ unified, raw }: LanguageModelV3FinishReason): Finish {
+  switch (unified) {
+    case "stop":
+    case "length":
+      return unified;
+    case "tool-calls":
+      return "tool_calls";
+    case "content-filter":
+      return raw === "content_filter" ? "content_filter" : "refusal";
+    default:
+      return "other";
+  }
 }

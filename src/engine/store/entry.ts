@@ -1,11 +1,13 @@
 /** What stands in a session's log, a line each. The schema is the type, and it is what a log is read back with. */
 import * as v from "valibot";
 import { SessionConfig, type SessionConfig as Config } from "../../core/config.js";
-import { Part } from "../../core/content.js";
+import { Part, type Part as StoredPart } from "../../core/content.js";
 import { Event, type Event as StoredEvent } from "../../core/event.js";
 import type { Message } from "../models/model.js";
 
-const ModelCall = v.looseObject({ id: v.string(), name: v.string(), args: v.record(v.string(), v.unknown()), raw: v.optional(v.string()) });
+/** Not v.record, which leaves out names like "constructor": a tool may have such an argument. */
+const Args = v.custom<Record<string, unknown>>((value) => typeof value === "object" && value !== null && !Array.isArray(value));
+const ModelCall = v.looseObject({ id: v.string(), name: v.string(), args: Args, raw: v.optional(v.string()) });
 
 const AssistantBlock = v.variant("type", [
   v.looseObject({ type: v.literal("text"), text: v.string(), meta: v.optional(v.unknown()) }),
@@ -21,7 +23,7 @@ export const StoredMessage: v.GenericSchema<unknown, Message> = v.variant("role"
   v.looseObject({ role: v.literal("tool"), results: v.array(CallResult) }),
 ]);
 
-/** The first line of a log, and one more for each time it was opened again. */
+/** The first line of a log, and one more for each time it was opened again; then with the number at which that run began. */
 const Opened = v.looseObject({
   kind: v.literal("opened"),
   at: v.number(),
@@ -29,6 +31,7 @@ const Opened = v.looseObject({
   cwd: v.string(),
   name: v.optional(v.string()),
   config: SessionConfig,
+  seq: v.optional(v.number()),
 });
 
 /** An event as it was told; with `seq`, `at`, `turn` and `parent`, so that a replay is the same. */
@@ -45,10 +48,34 @@ const Unfinished = v.looseObject({
   text: v.string(),
 });
 
-export const Entry: v.GenericSchema<unknown, Entry> = v.variant("kind", [Opened, Told, Said, Unfinished]);
+/** What the host said into a turn, and was told that it was heard; no message holds it yet. */
+const Steered = v.looseObject({ kind: v.literal("steered"), parts: v.array(Part) });
+
+/** A number that was given to an event which is not kept. */
+const Mark = v.looseObject({ kind: v.literal("mark"), seq: v.number() });
+
+/** From here on the run could not write its log: what it did is not known. */
+const Lost = v.looseObject({ kind: v.literal("lost"), at: v.number() });
+
+const Entry: v.GenericSchema<unknown, Entry> = v.variant("kind", [Opened, Told, Said, Unfinished, Steered, Mark, Lost]);
 /** Written out, because a message's type is the model's (models/model.ts) and not the schema's. */
 export type Entry =
-  | { kind: "opened"; at: number; id: string; cwd: string; name?: string | undefined; config: Config }
+  | { kind: "opened"; at: number; id: string; cwd: string; name?: string | undefined; config: Config; seq?: number | undefined }
   | { kind: "event"; event: StoredEvent }
   | { kind: "message"; message: Message }
-  | { kind: "partial"; turn: string; block: "text" | "thinking"; text: string };
+  | { kind: "partial"; turn: string; block: "text" | "thinking"; text: string }
+  | { kind: "steered"; parts: StoredPart[] }
+  | { kind: "mark"; seq: number }
+  | { kind: "lost"; at: number };
+
+/** One bad sector must not cost the whole session, but whoever reads on must know that something is missing. */
+export type ReadEntry = Entry | { kind: "unreadable" };
+
+export function parseEntry(line: string): ReadEntry {
+  try {
+    const result = v.safeParse(Entry, JSON.parse(line));
+    return result.success ? result.output : { kind: "unreadable" };
+  } catch {
+    return { kind: "unreadable" };
+  }
+}

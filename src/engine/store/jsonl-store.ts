@@ -1,77 +1,126 @@
 /** Sessions as folders under PARLEY_HOME/sessions: `log.jsonl`, which is the truth, `snapshot.json`, which saves reading it, and `lock`. */
-import { mkdirSync, openSync, closeSync, fsyncSync, existsSync } from "node:fs";
-import { open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import * as v from "valibot";
-import { SessionConfig } from "../../core/config.js";
-import { plainText } from "../../core/content.js";
-import { ParleyError, systemCode } from "../../core/errors.js";
+import { existsSync, statSync } from "node:fs";
+import { readdir, rename, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf, ParleyError } from "../../core/errors.js";
 import type { Event } from "../../core/event.js";
-import { Entry, StoredMessage } from "./entry.js";
+import { mintId } from "../../core/ids.js";
+import { makeFolder, syncFolder } from "../../os/folders.js";
+import { parseEntry, type ReadEntry } from "./entry.js";
+import { folderName } from "./folder-name.js";
+import { readHead } from "./heads.js";
 import { takeLock } from "./lock.js";
 import { LogFile, readLines } from "./log-file.js";
 import { rebuild } from "./rebuild.js";
+import { readSnapshot, snapshotOf, writeSnapshot, type Snapshot } from "./snapshot.js";
 import type { SessionLog, SessionStore, SessionSummary, StoredSession } from "./store.js";
 
-const LONGEST_ID = 128;
-/** Bytes of a log's beginning that tell what the session is. */
-const HEAD = 16 * 1024;
-const FIRST_PROMPT_CHARS = 80;
+const LOG = "log.jsonl";
+/** No id encodes to a name with a dot. */
+const REMOVED = ".removed-";
+/** Log that may lie behind a snapshot; with a longer session, as much as the snapshot is long. */
+const WORTH_A_SNAPSHOT = 256 * 1024;
+/** Logs that are looked at together. */
+const AT_ONCE = 32;
+/** A folder without a log may be one that somebody is just filling. */
+const ABANDONED_MS = 60 * 60 * 1000;
+
+type Release = () => Promise<void>;
 
 export function jsonlStore(home: string, options: { keep: number; redact<T>(value: T): T }): SessionStore {
   const root = join(home, "sessions");
+  const folderOf = (id: string): string => join(root, folderName(id));
   return { create, open: reopen, list, latest, events, remove };
 
   async function create(session: Parameters<SessionStore["create"]>[0]): Promise<SessionLog> {
-    const folder = folderOf(root, session.id);
-    makeFolder(root);
-    if (existsSync(join(folder, "log.jsonl"))) throw fault(`Session ID '${session.id}' already exists`);
-    makeFolder(folder);
-    const release = await takeLock(join(folder, "lock"), `Session '${session.id}'`);
-    const log = openLog(folder, release);
-    log.append({ kind: "opened", at: Date.now(), ...session });
-    syncFolder(folder);
-    syncFolder(root);
-    void prune(session.id);
-    return log;
+    const { id } = session;
+    const folder = folderOf(id);
+    if (!isEmpty(folder)) throw exists(id);
+    makeFolder(folder, 0o700);
+    const release = await takeLock(join(folder, "lock"), `Session '${id}'`).catch(async (error: unknown) => {
+      await rmdir(folder).catch(() => {});
+      throw error;
+    });
+    let file: LogFile | undefined;
+    try {
+      file = LogFile.open(join(folder, LOG));
+      // Somebody may have had it between the first look and the lock.
+      if (file.size > 0) throw exists(id);
+      const log = sessionLog(folder, file, release, undefined, Promise.all([syncFolder(folder), syncFolder(root)]));
+      log.append({ kind: "opened", at: Date.now(), ...session });
+      void prune(id).catch(() => {});
+      return log;
+    } catch (error) {
+      await file?.close().catch(() => {});
+      if (isEmpty(folder)) await discard(folder);
+      await release();
+      throw error;
+    }
   }
 
-  async function reopen(id: string): Promise<{ session: StoredSession; log: SessionLog }> {
-    const folder = folderOf(root, id);
-    if (!existsSync(join(folder, "log.jsonl"))) throw fault(`Session '${id}' not found`);
+  /** A home that cannot be written is still read: the session goes on, and what it does from now on is not kept. */
+  async function reopen(id: string): Promise<Awaited<ReturnType<SessionStore["open"]>>> {
+    const folder = folderOf(id);
+    if (isEmpty(folder)) throw notFound(id);
+    const writer = await openWriter(folder, id).catch((error: unknown) => {
+      if (error instanceof ParleyError) throw error;
+      if (isEmpty(folder)) throw notFound(id);
+      return { warning: `What happens in this session from now on is not saved: ${messageOf(error)}` };
+    });
+    if ("warning" in writer) return { session: readable(id, rebuild(undefined, readEntries(folder, 0))), log: undefined, ...writer };
+    const { file, release } = writer;
+    try {
+      const snapshot = await readSnapshot(folder, file);
+      const session = readable(id, rebuild(snapshot?.session, readEntries(folder, snapshot?.offset ?? 0)));
+      return { session, log: sessionLog(folder, file, release, snapshot) };
+    } catch (error) {
+      await file.close().catch(() => {});
+      await release();
+      throw error;
+    }
+  }
+
+  async function openWriter(folder: string, id: string): Promise<{ file: LogFile; release: Release }> {
     const release = await takeLock(join(folder, "lock"), `Session '${id}'`);
     try {
-      const log = openLog(folder, release);
-      const session = await load(folder);
-      if (session === undefined) throw fault(`The log of session '${id}' cannot be read; 'parley sessions rm ${id}' removes it`);
-      return { session, log };
+      return { file: LogFile.open(join(folder, LOG)), release };
     } catch (error) {
       await release();
       throw error;
     }
   }
 
-  function openLog(folder: string, release: () => Promise<void>): SessionLog {
-    const file = LogFile.open(join(folder, "log.jsonl"));
+  function sessionLog(folder: string, file: LogFile, release: Release, snapshot: Snapshot | undefined, rooted?: Promise<unknown>): SessionLog {
+    let { offset, bytes } = snapshot ?? { offset: 0, bytes: 0 };
+    let closing: Promise<void> | undefined;
+    rooted?.catch(() => {});
     return {
       append: (entry) => file.append(JSON.stringify(options.redact(entry))),
-      sync: () => file.sync(),
-      async snapshot(session) {
-        const offset = file.size;
+      async sync() {
+        await Promise.all([rooted, file.sync()]);
+      },
+      async settle(session) {
+        if (file.size - offset < Math.max(WORTH_A_SNAPSHOT, bytes)) return;
+        const text = snapshotOf(options.redact(session()), file);
+        offset = file.size;
+        bytes = text.length;
+        // It must not know what a power cut takes from the log.
         await file.sync();
-        await writeAtomically(join(folder, "snapshot.json"), JSON.stringify({ offset, ...options.redact(session) }));
+        // Without it the next opening takes longer, and that is all.
+        await writeSnapshot(folder, text).catch(() => {});
       },
-      async close() {
-        await file.close();
-        await release();
-      },
+      close: () => (closing ??= file.close().finally(release)),
     };
   }
 
   async function list(): Promise<SessionSummary[]> {
-    const names = await readdir(root).catch(() => []);
-    const all = await Promise.all(names.map((name) => summary(join(root, name))));
-    return all.flatMap((found) => found ?? []).sort((a, b) => b.usedAt - a.usedAt);
+    const names = await folders();
+    const found: SessionSummary[] = [];
+    for (let at = 0; at < names.length; at += AT_ONCE) {
+      const heads = await Promise.all(names.slice(at, at + AT_ONCE).map((name) => readHead(join(root, name, LOG))));
+      for (const head of heads) if (head !== undefined) found.push(head);
+    }
+    return found.sort((a, b) => b.usedAt - a.usedAt);
   }
 
   async function latest(cwd: string): Promise<string | undefined> {
@@ -79,125 +128,75 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   }
 
   async function events(id: string): Promise<Event[]> {
-    const file = join(folderOf(root, id), "log.jsonl");
-    if (!existsSync(file)) throw fault(`Session '${id}' not found`);
-    return readEntries(file, 0).flatMap((entry) => (entry.kind === "event" ? [entry.event] : []));
+    const folder = folderOf(id);
+    if (isEmpty(folder)) throw notFound(id);
+    return [...readEntries(folder, 0)].flatMap((entry) => (entry.kind === "event" ? [entry.event] : []));
   }
 
   async function remove(id: string): Promise<void> {
-    const folder = folderOf(root, id);
-    if (!existsSync(join(folder, "log.jsonl"))) throw fault(`Session '${id}' not found`);
-    await takeLock(join(folder, "lock"), `Session '${id}'`);
-    await rm(folder, { recursive: true, force: true });
+    const folder = folderOf(id);
+    if (!existsSync(join(folder, LOG))) throw notFound(id);
+    await removeFolder(folder, `Session '${id}'`);
   }
 
-  /** The oldest go when there are too many; one that is in use stays. */
+  async function removeFolder(folder: string, what: string): Promise<void> {
+    const release = await takeLock(join(folder, "lock"), what);
+    try {
+      await discard(folder);
+    } finally {
+      await release();
+    }
+  }
+
+  /** Gone in one step: nobody ever opens half a session. */
+  async function discard(folder: string): Promise<void> {
+    const away = join(root, `${REMOVED}${mintId()}`);
+    await rename(folder, away);
+    await rm(away, { recursive: true, force: true });
+  }
+
+  /** The oldest go when there are too many; one that is in use stays. What others left half made or half removed goes too. */
   async function prune(newest: string): Promise<void> {
     const old = (await list()).slice(options.keep).filter(({ id }) => id !== newest);
     for (const { id } of old) await remove(id).catch(() => {});
-  }
-}
-
-/** Ids are the host's: anything may stand in them, so they are not file names yet. */
-function folderOf(root: string, id: string): string {
-  if (id === "" || Buffer.byteLength(id) > LONGEST_ID) throw fault(`A session id has 1 to ${LONGEST_ID} bytes, not ${Buffer.byteLength(id)}`);
-  return join(root, encodeURIComponent(id.toWellFormed()).replaceAll(".", "%2E"));
-}
-
-const Snapshot = v.object({
-  offset: v.number(),
-  id: v.string(),
-  cwd: v.string(),
-  name: v.optional(v.string()),
-  config: SessionConfig,
-  messages: v.array(StoredMessage),
-  seq: v.number(),
-  prompted: v.boolean(),
-});
-
-async function load(folder: string): Promise<StoredSession | undefined> {
-  const snapshot = await readSnapshot(folder);
-  const base = snapshot === undefined ? undefined : { ...snapshot, name: snapshot.name };
-  return rebuild(base, readEntries(join(folder, "log.jsonl"), snapshot?.offset ?? 0));
-}
-
-/** One that does not fit its log (it was cut, or the snapshot is torn) is not used. */
-async function readSnapshot(folder: string): Promise<v.InferOutput<typeof Snapshot> | undefined> {
-  try {
-    const snapshot = v.parse(Snapshot, JSON.parse(await readFile(join(folder, "snapshot.json"), "utf8")));
-    const { size } = await stat(join(folder, "log.jsonl"));
-    return snapshot.offset <= size ? snapshot : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function readEntries(file: string, from: number): Entry[] {
-  return readLines(file, from).flatMap(parseEntry);
-}
-
-/** A line that cannot be read is passed over: one bad sector must not cost the whole session. */
-function parseEntry(line: string): Entry[] {
-  try {
-    const result = v.safeParse(Entry, JSON.parse(line));
-    return result.success ? [result.output] : [];
-  } catch {
-    return [];
-  }
-}
-
-async function summary(folder: string): Promise<SessionSummary | undefined> {
-  const file = join(folder, "log.jsonl");
-  try {
-    const handle = await open(file, "r");
-    try {
-      const { mtimeMs } = await handle.stat();
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD), 0, HEAD, 0);
-      return describe(buffer.subarray(0, bytesRead).toString().split("\n"), mtimeMs);
-    } finally {
-      await handle.close();
+    for (const name of await readdir(root)) {
+      if (name.startsWith(REMOVED)) await rm(join(root, name), { recursive: true, force: true }).catch(() => {});
+      else if (isAbandoned(join(root, name))) await removeFolder(join(root, name), name).catch(() => {});
     }
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return undefined;
+  }
+
+  async function folders(): Promise<string[]> {
+    const names = await readdir(root).catch(() => []);
+    return names.filter((name) => !name.startsWith("."));
   }
 }
 
-function describe(lines: readonly string[], usedAt: number): SessionSummary | undefined {
-  const entries = lines.flatMap(parseEntry);
-  const opened = entries.find((entry) => entry.kind === "opened");
-  if (opened === undefined) return undefined;
-  const first = entries.find((entry) => entry.kind === "event" && entry.event.type === "user.message");
-  const prompt = first?.kind === "event" && first.event.type === "user.message" ? plainText(first.event.parts) : undefined;
-  const { id, cwd, name, at } = opened;
-  return { id, cwd, name, createdAt: at, usedAt, firstPrompt: prompt?.replace(/\s+/g, " ").slice(0, FIRST_PROMPT_CHARS) };
+function* readEntries(folder: string, from: number): Generator<ReadEntry> {
+  for (const line of readLines(join(folder, LOG), from)) yield parseEntry(line);
 }
 
-async function writeAtomically(file: string, text: string): Promise<void> {
-  const draft = `${file}.${process.pid}.tmp`;
-  await writeFile(draft, text, { mode: 0o600 });
-  await rename(draft, file);
+/** Nothing was ever said there. */
+function isEmpty(folder: string): boolean {
+  return (statSync(join(folder, LOG), { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
-/** With its parents, one by one: Node's own recursion never returns where the system says ENOENT for ever (below /proc). */
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if (systemCode(error) === "EEXIST") return;
-    if (systemCode(error) !== "ENOENT" || dirname(folder) === folder) throw error;
-    makeFolder(dirname(folder));
-    mkdirSync(folder, { mode: 0o700 });
-  }
+function isAbandoned(folder: string): boolean {
+  if (!isEmpty(folder)) return false;
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  return stats?.isDirectory() === true && Date.now() - stats.mtimeMs > ABANDONED_MS;
 }
 
-function syncFolder(folder: string): void {
-  const fd = openSync(folder, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+function readable(id: string, session: StoredSession | undefined): StoredSession {
+  if (session !== undefined) return session;
+  throw fault(`The log of session '${id}' cannot be read; 'parley sessions rm ${id}' removes it`);
+}
+
+function exists(id: string): ParleyError {
+  return fault(`Session ID '${id}' already exists`);
+}
+
+function notFound(id: string): ParleyError {
+  return fault(`Session '${id}' not found`);
 }
 
 function fault(message: string): ParleyError {

@@ -1,84 +1,178 @@
-/** One writer a session: a lock file that names its owner. A lock whose owner is gone is stale and is taken over. */
-import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { readFileSync } from "node:fs";
+/**
+ * One writer a session: a lock file that names its owner. A lock whose owner is gone is stale and is succeeded, by exactly one.
+ *
+ * A stale lock is never moved away, because whoever does that may have moved the lock of somebody faster. Instead the first to create
+ * `lock.after.<token of the dead owner>` is its successor; should that one die too, the next succeeds *it*, and so on. Only the living
+ * end of that line, once it has seen that the lock is still the one at which the line begins, puts its own in that lock's place.
+ */
+import { link, open, readdir, readFile, rename, rm, stat, type FileHandle } from "node:fs/promises";
+import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
 import { ParleyError, systemCode } from "../../core/errors.js";
 import { mintId } from "../../core/ids.js";
 
-const Owner = v.object({ pid: v.number(), host: v.string(), born: v.string(), at: v.number(), token: v.string() });
+/** `space` is the space of process numbers (a container has its own); `born` tells one process from a later one of the same number. */
+const Owner = v.object({
+  pid: v.number(),
+  host: v.string(),
+  space: v.string(),
+  born: v.string(),
+  at: v.number(),
+  token: v.pipe(v.string(), v.regex(/^\w+$/)),
+});
 type Owner = v.InferOutput<typeof Owner>;
+
+/** A lock as it was found. One that cannot be read (a power cut) has no owner. */
+interface Found {
+  token: string;
+  owner: Owner | undefined;
+  touchedAt: number;
+}
+
+const ATTEMPTS = 20;
+/** How often an owner shows that it lives, and when one that nobody can look at counts as gone. */
+const BEAT_MS = 10_000;
+const SILENT_MS = 60_000;
 
 /** Returns what releases it. Throws a `session` fault that tells who holds it. */
 export async function takeLock(file: string, what: string): Promise<() => Promise<void>> {
-  const mine: Owner = { pid: process.pid, host: hostname(), born: birthOf(process.pid), at: Date.now(), token: mintId() };
-  for (let attempt = 0; attempt < 3; attempt++) {
-    if (await create(file, mine)) return () => release(file, mine);
-    const owner = await readOwner(file);
-    if (owner !== undefined && isAlive(owner)) throw held(what, owner);
-    await discard(file, owner);
-  }
-  throw new ParleyError({ code: "session", message: `${what} is being opened by several processes at once; try again`, retryable: true });
-}
-
-/** Written whole before it appears under its name: nobody ever reads half a lock. */
-async function create(file: string, owner: Owner): Promise<boolean> {
-  const draft = `${file}.${owner.token}`;
-  await writeFile(draft, JSON.stringify(owner), { mode: 0o600 });
+  const mine: Owner = { pid: process.pid, host: hostname(), space: space(), born: birthOf(process.pid), at: Date.now(), token: mintId() };
+  const text = JSON.stringify(mine);
+  // Written whole before it appears under its name: nobody ever reads half a lock.
+  const draft = `${file}.${mine.token}`;
+  const handle = await open(draft, "wx", 0o600);
   try {
-    await link(draft, file);
-    return true;
+    await handle.writeFile(text);
+    const { mtimeMs: now } = await handle.stat();
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (await take(file, draft, what, now)) return holding(file, mine.token, handle, text);
+    }
+    throw new ParleyError({ code: "session", message: `${what} is being opened by several processes at once; try again`, retryable: true });
   } catch (error) {
-    if (systemCode(error) === "EEXIST") return false;
+    await handle.close();
     throw error;
   } finally {
     await rm(draft, { force: true });
   }
 }
 
-/** Moves a stale lock away. Should it be another one by now (somebody was faster), it is put back. */
-async function discard(file: string, stale: Owner | undefined): Promise<void> {
-  const away = `${file}.${mintId()}`;
+/** False: somebody moved in between; look again. */
+async function take(file: string, draft: string, what: string, now: number): Promise<boolean> {
+  if (await linked(draft, file)) return true;
+  const first = await find(file);
+  if (first === undefined) return false;
+  let claim = "";
+  for (let found = first; claim === ""; ) {
+    if (found.owner !== undefined && isAlive(found.owner, now - found.touchedAt)) {
+      // A claim behind a lock that was succeeded meanwhile says nothing.
+      if ((await find(file))?.token !== first.token) return false;
+      throw held(what, found.owner);
+    }
+    const next = `${file}.after.${found.token}`;
+    if (await linked(draft, next)) {
+      claim = next;
+    } else {
+      const successor = await find(next);
+      if (successor === undefined) return false;
+      found = successor;
+    }
+  }
+  if ((await find(file))?.token !== first.token) {
+    await rm(claim, { force: true });
+    return false;
+  }
+  await rename(draft, file);
+  await forgetClaims(file).catch(() => {});
+  return true;
+}
+
+async function linked(draft: string, name: string): Promise<boolean> {
   try {
-    await rename(file, away);
+    await link(draft, name);
+    return true;
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return;
+    if (systemCode(error) === "EEXIST") return false;
     throw error;
   }
-  const moved = await readOwner(away);
-  if (moved !== undefined && moved.token !== stale?.token) await link(away, file).catch(() => {});
-  await rm(away, { force: true });
 }
 
-async function release(file: string, mine: Owner): Promise<void> {
-  const owner = await readOwner(file);
-  if (owner?.token === mine.token) await rm(file, { force: true });
+/** The lock is ours, so every claim is one on an earlier lock: mere litter. */
+async function forgetClaims(file: string): Promise<void> {
+  const names = await readdir(dirname(file));
+  const claims = names.filter((name) => name.startsWith(`${basename(file)}.after.`));
+  await Promise.all(claims.map((name) => rm(join(dirname(file), name), { force: true })));
 }
 
-async function readOwner(file: string): Promise<Owner | undefined> {
+async function find(file: string): Promise<Found | undefined> {
   try {
-    return v.parse(Owner, JSON.parse(await readFile(file, "utf8")));
+    const { ino, mtimeMs } = await stat(file);
+    const owner = parseOwner(await readFile(file, "utf8"));
+    return { token: owner?.token ?? `unreadable_${ino}_${Math.floor(mtimeMs)}`, owner, touchedAt: mtimeMs };
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function parseOwner(text: string): Owner | undefined {
+  try {
+    return v.parse(Owner, JSON.parse(text));
   } catch {
     return undefined;
   }
 }
 
-/** On another machine nobody can tell, so its lock counts. */
-function isAlive(owner: Owner): boolean {
-  if (owner.host !== hostname()) return true;
+/** Writing the same again touches the file, by the clock of whoever keeps it; through the handle it can touch no other lock. */
+function holding(file: string, token: string, handle: FileHandle, text: string): () => Promise<void> {
+  let beaten: Promise<unknown> = Promise.resolve();
+  const beat = setInterval(() => {
+    beaten = handle.write(text, 0).catch(() => {});
+  }, BEAT_MS).unref();
+  return async () => {
+    clearInterval(beat);
+    await beaten;
+    await handle.close();
+    if ((await find(file))?.token === token) await rm(file, { force: true });
+  };
+}
+
+/** A process that we cannot look at lives for as long as it shows itself. */
+function isAlive(owner: Owner, silentMs: number): boolean {
+  if (owner.host !== hostname() || owner.space !== space()) return silentMs < SILENT_MS;
+  const born = birthOf(owner.pid);
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
     if (systemCode(error) !== "EPERM") return false;
   }
-  return owner.born === birthOf(owner.pid);
+  return born === "" || born === owner.born;
 }
 
-/** When a process began, as the system counts it: the same number may belong to another process by now. */
+/** When a process began, as the system counts it, since its number may belong to another one by now; "" when that cannot be seen. */
 function birthOf(pid: number): string {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+    const status = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const [state, ...fields] = status.slice(status.lastIndexOf(")") + 2).split(" ");
+    // Killed, and still listed because its parent has not asked for it.
+    return state === "Z" || state === "X" ? "dead" : `${bootId()} ${fields[18] ?? ""}`;
+  } catch {
+    return "";
+  }
+}
+
+function bootId(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  } catch {
+    return "";
+  }
+}
+
+function space(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
   } catch {
     return "";
   }

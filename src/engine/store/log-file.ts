@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const datasync = promisify(fdatasync);
 const LF = 0x0a;
-const CHUNK = 1024 * 1024;
+const CHUNK = 256 * 1024;
 
 export class LogFile {
   readonly #fd: number;
@@ -13,6 +13,8 @@ export class LogFile {
   /** One at a time; whoever comes while it runs shares the next. */
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
+  /** The number of a closed file may be another's by now. */
+  #closed = false;
 
   private constructor(fd: number, size: number) {
     this.#fd = fd;
@@ -23,20 +25,38 @@ export class LogFile {
   /** Cuts off a last line that a crash left unfinished. */
   static open(file: string): LogFile {
     const fd = openSync(file, "a+", 0o600);
-    const size = fstatSync(fd).size;
-    const whole = endOfLastLine(fd, size);
-    if (whole < size) ftruncateSync(fd, whole);
-    return new LogFile(fd, whole);
+    try {
+      const size = fstatSync(fd).size;
+      const whole = endOfLastLine(fd, size);
+      if (whole < size) ftruncateSync(fd, whole);
+      return new LogFile(fd, whole);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
   }
 
   get size(): number {
     return this.#size;
   }
 
+  /** All of it or, when it throws, nothing of it. */
   append(line: string): void {
+    if (this.#closed) throw new Error("the log is closed");
     const bytes = Buffer.from(`${line}\n`);
-    for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
+    } catch (error) {
+      this.#takeBack();
+      throw error;
+    }
     this.#size += bytes.length;
+  }
+
+  /** The bytes before a position, so many at most. */
+  before(position: number, most: number): Buffer {
+    const bytes = Buffer.alloc(Math.min(position, most));
+    return bytes.subarray(0, readSync(this.#fd, bytes, 0, bytes.length, position - bytes.length));
   }
 
   /** Everything appended so far survives a power cut. Calls that come together share one sync. */
@@ -56,8 +76,13 @@ export class LogFile {
   }
 
   async close(): Promise<void> {
-    await this.sync();
-    closeSync(this.#fd);
+    if (this.#closed) return;
+    this.#closed = true;
+    try {
+      await this.sync();
+    } finally {
+      closeSync(this.#fd);
+    }
   }
 
   async #sync(): Promise<void> {
@@ -65,32 +90,49 @@ export class LogFile {
     await datasync(this.#fd);
     this.#synced = size;
   }
+
+  /** Where even that fails, the next one to open the file does it. */
+  #takeBack(): void {
+    try {
+      ftruncateSync(this.#fd, this.#size);
+    } catch {
+      return;
+    }
+  }
 }
 
 function endOfLastLine(fd: number, size: number): number {
   const chunk = Buffer.alloc(Math.min(CHUNK, size));
   for (let end = size; end > 0; ) {
     const from = Math.max(0, end - chunk.length);
-    readSync(fd, chunk, 0, end - from, from);
-    const at = chunk.subarray(0, end - from).lastIndexOf(LF);
+    const read = readSync(fd, chunk, 0, end - from, from);
+    const at = chunk.subarray(0, read).lastIndexOf(LF);
     if (at !== -1) return from + at + 1;
     end = from;
   }
   return 0;
 }
 
-/** The lines from a position on, as text. */
-export function readLines(file: string, from: number): string[] {
+/** The whole lines from a position on; what stands behind the last LF is not finished and does not count. */
+export function* readLines(file: string, from: number): Generator<string> {
   const fd = openSync(file, "r");
   try {
-    const size = fstatSync(fd).size;
-    const bytes = Buffer.alloc(Math.max(0, size - from));
-    for (let at = 0; at < bytes.length; ) {
-      const read = readSync(fd, bytes, at, bytes.length - at, from + at);
-      if (read === 0) break;
+    const chunk = Buffer.alloc(CHUNK);
+    let begun: Buffer[] = [];
+    for (let at = from; ; ) {
+      const read = readSync(fd, chunk, 0, CHUNK, at);
+      if (read === 0) return;
       at += read;
+      let start = 0;
+      for (let end = chunk.indexOf(LF); end !== -1 && end < read; end = chunk.indexOf(LF, start)) {
+        const rest = chunk.subarray(start, end);
+        yield (begun.length === 0 ? rest : Buffer.concat([...begun, rest])).toString();
+        begun = [];
+        start = end + 1;
+      }
+      // A copy, because the chunk is filled anew.
+      if (start < read) begun.push(Buffer.from(chunk.subarray(start, read)));
     }
-    return bytes.toString().split("\n").slice(0, -1);
   } finally {
     closeSync(fd);
   }

@@ -1,61 +1,130 @@
 /** From a log back to a session: its conversation exactly, its settings, and what a crash left open. */
 import type { Part } from "../../core/content.js";
-import type { Event, EventOf } from "../../core/event.js";
-import type { CallResult, Message } from "../models/model.js";
-import type { Entry } from "./entry.js";
-import type { Crash, StoredSession } from "./store.js";
-
-type Base = Omit<StoredSession, "crash">;
-
-interface OpenTurn {
-  started: EventOf<"turn.started">;
-  calls: Map<string, { requested: EventOf<"tool.requested">; started: boolean; ended?: EventOf<"tool.ended"> }>;
-  /** Text that no message holds yet: whole blocks, and the one that was being streamed. */
-  said: string;
-  partial: string;
-}
+import type { Event, EventOf, Usage } from "../../core/event.js";
+import { addUsage } from "../../core/usage.js";
+import type { Message } from "../models/model.js";
+import type { Entry, ReadEntry } from "./entry.js";
+import { mend, type OpenTurn } from "./mend.js";
+import { paired } from "./paired.js";
+import type { KeptSession, StoredSession } from "./store.js";
 
 /** `base` is what a snapshot already knows; the entries are those after it. */
-export function rebuild(base: Base | undefined, entries: Iterable<Entry>): StoredSession | undefined {
+export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEntry>): StoredSession | undefined {
   let session = base;
-  let turn: OpenTurn | undefined;
-  let asked: Part[] | undefined;
+  const open = new Open();
   for (const entry of entries) {
     if (entry.kind === "opened") {
-      const { id, cwd, name, config } = entry;
-      session = session === undefined ? { id, cwd, name, config, messages: [], seq: 0, prompted: false } : { ...session, config };
+      session = opened(session, entry);
+      open.unsavedSince = undefined;
     }
     if (session === undefined) continue;
-    if (entry.kind === "message") {
-      session.messages.push(entry.message);
-      if (entry.message.role === "user") asked = undefined;
-      if (entry.message.role === "assistant" && turn !== undefined) turn.said = "";
-    }
-    if (entry.kind === "partial" && entry.block === "text" && turn?.started.turn === entry.turn) turn.partial += entry.text;
-    if (entry.kind !== "event") continue;
-    const { event } = entry;
-    session.seq = Math.max(session.seq, event.seq ?? 0);
-    if (event.type === "session.updated" && event.config !== undefined) session.config = event.config;
-    if (event.type === "user.message") asked = event.parts;
-    if (event.type === "turn.started") {
-      session.prompted = true;
-      turn = { started: event, calls: new Map(), said: "", partial: "" };
-    } else if (event.type === "turn.ended") {
-      turn = undefined;
-    } else if (turn !== undefined) {
-      follow(turn, event);
-    }
+    if (entry.kind === "message") session.messages.push(entry.message);
+    if (entry.kind === "mark") session.seq = Math.max(session.seq, entry.seq);
+    if (entry.kind === "event") note(session, entry.event);
+    open.follow(entry);
   }
   if (session === undefined) return undefined;
-  return { ...session, crash: turn === undefined ? undefined : mend(session, turn, asked) };
+  const crash = mend(session.messages, open.turn, open.late);
+  const messages = paired([...session.messages, ...(crash?.mend ?? []).flatMap((entry) => (entry.kind === "message" ? [entry.message] : []))]);
+  return { ...session, messages, crash, unsavedSince: open.unsavedSince };
 }
 
-function follow(turn: OpenTurn, event: Event): void {
-  if (event.type === "tool.requested") turn.calls.set(event.call.id, { requested: event, started: false });
-  if (event.type === "text.done" && event.under === undefined) {
-    turn.said += event.text;
-    turn.partial = "";
+function opened(session: KeptSession | undefined, { id, cwd, name, config, seq = 0 }: Extract<Entry, { kind: "opened" }>): KeptSession {
+  if (session === undefined) return { id, cwd, name, config, messages: [], seq };
+  return { ...session, cwd, config, seq: Math.max(session.seq, seq) };
+}
+
+function note(session: KeptSession, event: Event): void {
+  session.seq = Math.max(session.seq, event.seq ?? 0);
+  if (event.type === "session.updated" && event.config !== undefined) session.config = event.config;
+}
+
+/** What has begun and not ended at this place of the log. */
+class Open {
+  turn: OpenTurn | undefined;
+  /** Said into a turn that ended before it was heard: it becomes the next prompt. */
+  late: Part[] = [];
+  unsavedSince: number | undefined;
+
+  follow(entry: ReadEntry): void {
+    switch (entry.kind) {
+      case "message":
+        return this.#message(entry.message);
+      case "event":
+        return this.#event(entry.event);
+      case "partial":
+        if (this.turn?.started.turn === entry.turn) this.turn.partial[entry.block] += entry.text;
+        return;
+      case "steered":
+        this.turn?.steered.push(...entry.parts);
+        return;
+      case "lost":
+        this.unsavedSince ??= entry.at;
+        if (this.turn !== undefined) this.turn.torn = true;
+        return;
+      case "unreadable":
+        if (this.turn !== undefined) this.turn.torn = true;
+        return;
+      default:
+    }
   }
+
+  #message(message: Message): void {
+    const { turn } = this;
+    if (message.role === "user") {
+      if (turn === undefined) this.late = [];
+      else if (turn.prompt !== undefined) turn.prompt = undefined;
+      else turn.taken = [];
+    }
+    if (message.role === "assistant" && turn !== undefined) {
+      turn.said = [];
+      turn.partial = { text: "", thinking: "" };
+    }
+  }
+
+  #event(event: Event): void {
+    if (event.type === "turn.started") this.turn = begun(event);
+    else if (this.turn === undefined) return;
+    else if (event.type === "turn.ended") this.#ended(event, this.turn);
+    else if (event.type === "user.message") this.#asked(event, this.turn);
+    else progress(this.turn, event);
+  }
+
+  /** The first of a turn is its prompt; the others are what was steered in, at the moment it was taken. */
+  #asked({ parts }: EventOf<"user.message">, turn: OpenTurn): void {
+    if (turn.asked) {
+      turn.taken = parts;
+      turn.steered = [];
+      return;
+    }
+    turn.asked = true;
+    turn.prompt = parts;
+    this.late = [];
+  }
+
+  #ended({ outcome }: EventOf<"turn.ended">, turn: OpenTurn): void {
+    if (outcome !== "interrupted" && turn.steered.length > 0) this.late = turn.steered;
+    this.turn = undefined;
+  }
+}
+
+function begun(started: EventOf<"turn.started">): OpenTurn {
+  return {
+    started,
+    asked: false,
+    prompt: undefined,
+    steered: [],
+    taken: [],
+    calls: new Map(),
+    said: [],
+    partial: { text: "", thinking: "" },
+    usage: undefined,
+    torn: false,
+  };
+}
+
+function progress(turn: OpenTurn, event: Event): void {
+  if (event.type === "tool.requested") turn.calls.set(event.call.id, { requested: event, started: false });
   if (event.type === "tool.started") {
     const call = turn.calls.get(event.call);
     if (call !== undefined) call.started = true;
@@ -64,54 +133,8 @@ function follow(turn: OpenTurn, event: Event): void {
     const call = turn.calls.get(event.call);
     if (call !== undefined) call.ended = event;
   }
-}
-
-/** Closes the conversation where the crash cut it, and says what is owed. */
-function mend(session: Base, turn: OpenTurn, asked: Part[] | undefined): Crash {
-  const messages: Message[] = [];
-  if (asked !== undefined) messages.push({ role: "user", parts: asked });
-  const text = turn.said + turn.partial;
-  if (text !== "") messages.push({ role: "assistant", blocks: [{ type: "text", text }] });
-  const dangling = text === "" && asked === undefined ? danglingCalls(session.messages) : [];
-  if (dangling.length > 0) messages.push({ role: "tool", results: dangling.map(({ id, name }) => resultOf(id, name, turn)) });
-  session.messages.push(...messages);
-  const open = [...turn.calls.values()].filter((call) => call.ended === undefined);
-  const meta = addressOf(turn.started);
-  const reason = "the process ended in the middle of the turn";
-  return {
-    turn: turn.started.turn ?? "",
-    messages,
-    unknown: open.filter((call) => call.started).map(({ requested: { call } }) => ({ id: call.id, name: call.name, title: call.title })),
-    owed: [
-      ...open.map(({ requested, started }): Event => {
-        const under = requested.under === undefined ? {} : { under: requested.under };
-        const output: Part[] = [{ type: "text", text: started ? UNKNOWN : NOT_STARTED }];
-        return { type: "tool.ended", ...meta, ...under, call: requested.call.id, status: "cancelled", output, reason: started ? UNKNOWN : NOT_STARTED };
-      }),
-      { type: "turn.ended", ...meta, outcome: "failed", reason, fault: { code: "internal", message: reason, retryable: true } },
-    ],
-  };
-}
-
-const UNKNOWN = "The process ended while this call was running; whether it took effect is unknown. Look before you repeat it.";
-const NOT_STARTED = "The process ended before this call was started; it did not run.";
-
-/** Calls of the last assistant message that no result answers. */
-function danglingCalls(messages: readonly Message[]): { id: string; name: string }[] {
-  const last = messages.at(-1);
-  return last?.role === "assistant" ? last.blocks.flatMap((block) => (block.type === "call" ? [block.call] : [])) : [];
-}
-
-function resultOf(call: string, name: string, turn: OpenTurn): CallResult {
-  const known = turn.calls.get(call);
-  if (known?.ended !== undefined) return { call, name, parts: known.ended.output ?? [], failed: known.ended.status !== "ok" };
-  return { call, name, parts: [{ type: "text", text: known?.started === true ? UNKNOWN : NOT_STARTED }], failed: true };
-}
-
-function addressOf({ session, turn, parent }: Event): { session?: string; turn?: string; parent?: string } {
-  return {
-    ...(session !== undefined && { session }),
-    ...(turn !== undefined && { turn }),
-    ...(parent !== undefined && { parent }),
-  };
+  if (event.type === "usage" && event.scope === "call") turn.usage = addUsage(turn.usage, event.usage satisfies Usage);
+  if ((event.type !== "text.done" && event.type !== "thinking.done") || event.under !== undefined) return;
+  if (event.type === "text.done") turn.said.push(event.text);
+  turn.partial = { text: "", thinking: "" };
 }

@@ -1,9 +1,11 @@
 /** What of a session goes into its log, and when. A log that fails is told once, and the session goes on without it. */
+import type { Part } from "../../core/content.js";
 import { messageOf } from "../../core/errors.js";
 import type { Event, EventType } from "../../core/event.js";
 import type { Message } from "../models/model.js";
 import type { Entry } from "./entry.js";
-import type { SessionLog, StoredSession } from "./store.js";
+import { nextSeq } from "./seq.js";
+import type { KeptSession, SessionLog } from "./store.js";
 
 /** Whole items; deltas, progress and replies are not kept. */
 const KEPT: ReadonlySet<EventType> = new Set<EventType>([
@@ -25,27 +27,32 @@ const KEPT: ReadonlySet<EventType> = new Set<EventType>([
 
 /** How long streamed text may be missing from the log. */
 const PARTIAL_MS = 250;
-/** Entries after which a snapshot is worth its while. */
-const SNAPSHOT_ENTRIES = 500;
 
 export class Recorder {
   readonly #onBroken: (why: string) => void;
+  /** What is written to; undefined when nothing is kept, or no longer. */
   #log: SessionLog | undefined;
-  #entries = 0;
+  /** A log that failed: it is kept locked until the end, lest somebody go on with what it holds. */
+  #broken: SessionLog | undefined;
   #turn = "";
   #partial = { text: "", thinking: "" };
   #timer: NodeJS.Timeout | undefined;
+  /** Numbers from here on mean that the log must know of them, for the next run begins behind what it knows. */
+  #unmarked: number;
 
-  constructor(log: SessionLog | undefined, onBroken: (why: string) => void) {
+  constructor(log: SessionLog | undefined, firstSeq: number, onBroken: (why: string) => void) {
     this.#log = log;
+    this.#unmarked = nextSeq(firstSeq);
     this.#onBroken = onBroken;
   }
 
   /** Before anybody else hears of it. */
   event(event: Event): void {
     if (this.#log === undefined) return;
+    const isKept = KEPT.has(event.type);
+    if (event.seq !== undefined && event.seq >= this.#unmarked) this.#mark(event.seq, isKept);
     if (event.type === "text.delta" || event.type === "thinking.delta") return this.#delta(event.type === "text.delta" ? "text" : "thinking", event);
-    if (!KEPT.has(event.type)) return;
+    if (!isKept) return;
     if (event.type === "turn.started") this.#turn = event.turn ?? "";
     if (event.under === undefined && (event.type === "text.done" || event.type === "thinking.done")) this.#forgetPartial();
     this.#append({ kind: "event", event });
@@ -55,23 +62,36 @@ export class Recorder {
     this.#append({ kind: "message", message });
   }
 
+  /** The host is told that it was heard, so it is not lost, whenever the model gets to it. */
+  steered(parts: Part[]): void {
+    this.#append({ kind: "steered", parts });
+  }
+
+  reopened(session: Omit<Extract<Entry, { kind: "opened" }>, "kind">): void {
+    this.#append({ kind: "opened", ...session });
+  }
+
   /** What was recorded survives a power cut. */
   async sync(): Promise<void> {
     await this.#try((log) => log.sync());
   }
 
   /** Between turns: makes a later opening fast. */
-  async settle(session: () => Omit<StoredSession, "crash">): Promise<void> {
-    if (this.#entries < SNAPSHOT_ENTRIES) return;
-    this.#entries = 0;
-    await this.#try((log) => log.snapshot(session()));
+  async settle(session: () => KeptSession): Promise<void> {
+    await this.#try((log) => log.settle(session));
   }
 
-  async close(session: () => Omit<StoredSession, "crash">): Promise<void> {
+  async close(session: () => KeptSession): Promise<void> {
     this.#forgetPartial();
-    if (this.#entries > 0) await this.#try((log) => log.snapshot(session()));
+    await this.settle(session);
     await this.#try((log) => log.close());
-    this.#log = undefined;
+    await this.#broken?.close().catch(() => {});
+    this.#log = this.#broken = undefined;
+  }
+
+  #mark(seq: number, isKept: boolean): void {
+    this.#unmarked = nextSeq(seq);
+    if (!isKept) this.#append({ kind: "mark", seq });
   }
 
   #delta(block: "text" | "thinking", event: { text: string; under?: string | undefined }): void {
@@ -96,12 +116,10 @@ export class Recorder {
   }
 
   #append(entry: Entry): void {
-    if (this.#log === undefined) return;
     try {
-      this.#log.append(entry);
-      this.#entries++;
+      this.#log?.append(entry);
     } catch (error) {
-      this.#broken(error);
+      this.#fail(error);
     }
   }
 
@@ -110,13 +128,25 @@ export class Recorder {
     try {
       await work(this.#log);
     } catch (error) {
-      this.#broken(error);
+      this.#fail(error);
     }
   }
 
-  #broken(error: unknown): void {
+  #fail(error: unknown): void {
+    if (this.#log === undefined) return;
+    this.#broken = this.#log;
     this.#log = undefined;
     this.#forgetPartial();
+    leaveWord(this.#broken);
     this.#onBroken(`This session can no longer be saved: ${messageOf(error)}`);
+  }
+}
+
+/** Where there is room for a few more bytes, whoever resumes the session learns that something is missing. */
+function leaveWord(log: SessionLog): void {
+  try {
+    log.append({ kind: "lost", at: Date.now() });
+  } catch {
+    return;
   }
 }

@@ -4,8 +4,8 @@ import type { Event } from "../../core/event.js";
 import type { Message } from "../models/model.js";
 import type { Entry } from "./entry.js";
 
-/** A session as it was when it was last open. */
-export interface StoredSession {
+/** What is kept of a session, and is enough to go on with it. */
+export interface KeptSession {
   id: string;
   cwd: string;
   name: string | undefined;
@@ -13,20 +13,24 @@ export interface StoredSession {
   messages: Message[];
   /** The highest that was used. */
   seq: number;
-  /** Whether a prompt was ever given. */
-  prompted: boolean;
+}
+
+/** A session as it was when it was last open. */
+export interface StoredSession extends KeptSession {
   /** What the last run left open, when it did not end in order. */
   crash: Crash | undefined;
+  /** Since when its last run could not save what it did (milliseconds since 1970). */
+  unsavedSince: number | undefined;
 }
 
 export interface Crash {
-  turn: string;
-  /** What was added to the conversation so that it is whole again. */
-  messages: Message[];
   /** Calls that ran when the process ended: whether they took effect is not known, and they are never run again in silence. */
   unknown: { id: string; name: string; title: string | undefined }[];
-  /** The events that the turn still owes: one end for each call, and its own. */
-  owed: Event[];
+  /**
+   * What makes the log whole again, in this order: the messages are in the conversation already, the events want a stamp. The end of
+   * the turn is the last, and a run that dies in the middle of writing them leaves a log that is mended to the same conversation.
+   */
+  mend: Extract<Entry, { kind: "event" | "message" }>[];
 }
 
 export interface SessionSummary {
@@ -41,19 +45,19 @@ export interface SessionSummary {
 
 /** The log of one open session; this process is its only writer. */
 export interface SessionLog {
-  /** Written when it returns (to the system; `sync` makes it survive a power cut). Throws when the disk refuses it. */
+  /** Written when it returns (to the system; `sync` makes it survive a power cut). Throws when the disk refuses it, and then nothing of it is there. */
   append(entry: Entry): void;
   sync(): Promise<void>;
-  /** Keeps what a later `open` needs in one piece, so that it need not read the whole log. */
-  snapshot(session: Omit<StoredSession, "crash">): Promise<void>;
+  /** Between turns: keeps what a later `open` needs in one piece, once the log has grown enough for that to be worth its while. */
+  settle(session: () => KeptSession): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface SessionStore {
   /** Throws a `session` fault when there is one of that id. */
   create(session: { id: string; cwd: string; name: string | undefined; config: SessionConfig }): Promise<SessionLog>;
-  /** Throws a `session` fault when there is none, or when another process has it. */
-  open(id: string): Promise<{ session: StoredSession; log: SessionLog }>;
+  /** Throws a `session` fault when there is none, or when another process has it. What can be read but not written comes without a log. */
+  open(id: string): Promise<{ session: StoredSession; log: SessionLog | undefined; warning?: string }>;
   /** Newest first. */
   list(): Promise<SessionSummary[]>;
   /** The one last used in this folder. */

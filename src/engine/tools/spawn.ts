@@ -15,6 +15,7 @@ export const spawn = defineTool({
   name: "Spawn",
   category: "exec",
   access: "none",
+  endsItself: true,
   description:
     `Gives tasks to sub-agents that work side by side, each with a fresh conversation and the same tools, and returns what each answered. ` +
     `At most ${MOST} at once. Use it for independent pieces of work; a sub-agent cannot spawn further ones.`,

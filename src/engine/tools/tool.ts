@@ -55,6 +55,8 @@ export interface Tool {
   readonly access: Access;
   /** The host runs it, and can refuse it there. */
   readonly hosted?: true;
+  /** At an interrupt its run ends by itself, at once, and its own calls before it; nobody need leave it behind. */
+  readonly endsItself?: true;
   /** For the model. */
   readonly description: string;
   /** JSON Schema of the arguments. */
@@ -75,6 +77,7 @@ interface ToolDefinition<S extends ArgsSchema> {
   name: string;
   category: Category;
   access: Access;
+  endsItself?: true;
   description: string;
   args: S;
   title(args: v.InferOutput<S>): string;

@@ -38,7 +38,10 @@ export async function webGet(address: string, options: WebGetOptions): Promise<W
       return { url, status, statusText: response.statusMessage ?? "", type: (response.headers["content-type"] ?? "").toLowerCase(), body };
     }
     response.destroy();
-    url = checkedUrl(location, url);
+    const next = checkedUrl(location, url);
+    // Whoever allowed this address did not allow another.
+    if (next.host !== url.host) throw webError(`${url.href} redirects to another host: ${next.href}. Fetch that address itself if it is wanted.`);
+    url = next;
   }
 }
 

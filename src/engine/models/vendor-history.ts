@@ -1,0 +1,110 @@
+/**
+ * History repair: whatever happened to a conversation (a crash, an interrupt, a change of provider), what goes to a vendor is one that
+ * it takes. Every call has its result right behind it, no result is without its call, nothing is empty, and the roles alternate.
+ */
+import { plainText, textPart, type Part } from "../../core/content.js";
+import type { AssistantBlock, CallResult, Message, ModelCall } from "./model.js";
+
+type ToolMessage = Extract<Message, { role: "tool" }>;
+
+export interface Taste {
+  /** Whether a block of thinking may go back: vendors refuse each other's. */
+  takesThinking(block: Extract<AssistantBlock, { type: "thinking" }>): boolean;
+  /** Whether an image may stand in a tool result; else it follows in a user message. */
+  imagesInResults: boolean;
+}
+
+export function repair(messages: readonly Message[], taste: Taste): Message[] {
+  const told = messages.map((message) => withoutEmpty(message, taste)).filter((message) => !isEmpty(message));
+  const closed = told.flatMap((message, at) => withResults(message, told, at));
+  return alternating(taste.imagesInResults ? closed : closed.flatMap(imagesBehind));
+}
+
+// --- nothing empty ---
+
+function withoutEmpty(message: Message, { takesThinking }: Taste): Message {
+  if (message.role === "user") return { role: "user", parts: message.parts.filter((part) => !isEmptyPart(part)) };
+  if (message.role === "tool") return message;
+  const blocks = message.blocks.filter((block) => {
+    if (block.type === "call") return true;
+    return block.type === "text" ? block.text.trim() !== "" : takesThinking(block);
+  });
+  // Thinking that led to nothing, because the answer was cut off behind it, is refused as the end of a message.
+  return { role: "assistant", blocks: blocks.slice(0, blocks.findLastIndex((block) => block.type !== "thinking") + 1) };
+}
+
+function isEmptyPart(part: Part): boolean {
+  return part.type !== "image" && plainText([part]).trim() === "";
+}
+
+function isEmpty(message: Message): boolean {
+  if (message.role === "user") return message.parts.length === 0;
+  return message.role === "assistant" ? message.blocks.length === 0 : message.results.length === 0;
+}
+
+// --- calls and results ---
+
+/** A message of the model with the results of its calls; tool messages themselves go, so that a result without a call is dropped. */
+function withResults(message: Message, all: readonly Message[], at: number): Message[] {
+  if (message.role === "tool") return [];
+  if (message.role === "user") return [message];
+  const calls = message.blocks.flatMap((block) => (block.type === "call" ? [block.call] : []));
+  if (calls.length === 0) return [message];
+  const found = resultsBehind(all, at);
+  return [message, { role: "tool", results: calls.map((call) => found.get(call.id) ?? unfinished(call)) }];
+}
+
+/** The results that come before the model speaks again. */
+function resultsBehind(all: readonly Message[], at: number): Map<string, CallResult> {
+  const found = new Map<string, CallResult>();
+  for (let next = at + 1; next < all.length; next++) {
+    const message = all[next];
+    if (message === undefined || message.role === "assistant") break;
+    if (message.role === "tool") for (const result of message.results) found.set(result.call, result);
+  }
+  return found;
+}
+
+function unfinished(call: ModelCall): CallResult {
+  const text = `The call of ${call.name} was cut off; whether it took effect is unknown`;
+  return { call: call.id, name: call.name, parts: [textPart(text)], failed: true };
+}
+
+/** For wires on which a tool result is text: its images stand in a message of the user behind it. */
+function imagesBehind(message: Message): Message[] {
+  if (message.role !== "tool") return [message];
+  const images = message.results.flatMap((result) => {
+    const own = result.parts.filter((part) => part.type === "image");
+    return own.length === 0 ? [] : [textPart(`What ${result.name} (${result.call}) returned as an image:`), ...own];
+  });
+  if (images.length === 0) return [message];
+  const plain: ToolMessage = { role: "tool", results: message.results.map(withoutImages) };
+  return [plain, { role: "user", parts: images }];
+}
+
+function withoutImages(result: CallResult): CallResult {
+  const rest = result.parts.filter((part) => part.type !== "image");
+  if (rest.length === result.parts.length) return result;
+  return { ...result, parts: plainText(rest) === "" ? [textPart("The image follows in the next message.")] : rest };
+}
+
+// --- whose turn ---
+
+/** Neighbours of one role become one message; the user has the first word and the last. */
+function alternating(messages: readonly Message[]): Message[] {
+  const joined: Message[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (last?.role === "user" && message.role === "user") joined.splice(-1, 1, { role: "user", parts: [...last.parts, ...message.parts] });
+    else if (last?.role === "assistant" && message.role === "assistant")
+      joined.splice(-1, 1, { role: "assistant", blocks: [...last.blocks, ...message.blocks] });
+    else joined.push(message);
+  }
+  if (joined[0]?.role === "assistant") joined.unshift(says("(The conversation begins here.)"));
+  const last = joined.at(-1)?.role;
+  return last === undefined || last === "assistant" ? [...joined, says("Continue.")] : joined;
+}
+
+function says(text: string): Message {
+  return { role: "user", parts: [textPart(text)] };
+}

@@ -1,0 +1,53 @@
+/** What a stored session is, told from the beginning of its log alone. */
+import { open, type FileHandle } from "node:fs/promises";
+import { plainText } from "../../core/content.js";
+import { systemCode } from "../../core/errors.js";
+import { parseEntry } from "./entry.js";
+import type { SessionSummary } from "./store.js";
+
+/** Bytes to try: mostly the first do. Long settings or a long first prompt need more. */
+const HEADS = [16 * 1024, 256 * 1024, 4 * 1024 * 1024, 64 * 1024 * 1024];
+const FIRST_PROMPT_CHARS = 80;
+
+/** Undefined when there is no log, or one that does not begin like a session. */
+export async function readHead(log: string): Promise<SessionSummary | undefined> {
+  try {
+    const handle = await open(log, "r");
+    try {
+      return await readFrom(handle);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (ABSENT.has(systemCode(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EISDIR", "EACCES"]);
+
+async function readFrom(handle: FileHandle): Promise<SessionSummary | undefined> {
+  const { size, mtimeMs } = await handle.stat();
+  let found: SessionSummary | undefined;
+  for (const bytes of HEADS) {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(bytes, size)), 0, Math.min(bytes, size), 0);
+    found = describe(buffer.toString("utf8", 0, bytesRead).split("\n").slice(0, -1), mtimeMs);
+    if (found?.firstPrompt !== undefined || bytesRead >= size) return found;
+  }
+  return found;
+}
+
+function describe(lines: readonly string[], usedAt: number): SessionSummary | undefined {
+  let session: SessionSummary | undefined;
+  for (const line of lines) {
+    const entry = parseEntry(line);
+    if (entry.kind === "opened" && session === undefined) {
+      const { id, cwd, name, at } = entry;
+      session = { id, cwd, name, createdAt: at, usedAt, firstPrompt: undefined };
+    }
+    if (entry.kind !== "event" || entry.event.type !== "user.message" || session === undefined) continue;
+    const prompt = plainText(entry.event.parts).replace(/\s+/g, " ").slice(0, FIRST_PROMPT_CHARS);
+    return { ...session, firstPrompt: prompt };
+  }
+  return session;
+}

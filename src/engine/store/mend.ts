@@ -1,0 +1,124 @@
+/** What a turn still owes that a crash cut off: an answer for each call, an end for itself, and a conversation that can go on. */
+import type { Part } from "../../core/content.js";
+import type { Event, EventOf, Usage } from "../../core/event.js";
+import type { AssistantBlock, CallResult, Message } from "../models/model.js";
+import type { Crash } from "./store.js";
+
+export interface OpenTurn {
+  started: EventOf<"turn.started">;
+  /** Its prompt was seen. */
+  asked: boolean;
+  /** The prompt, what was steered in, and what of that was taken: for as long as no message holds it. */
+  prompt: Part[] | undefined;
+  steered: Part[];
+  taken: Part[];
+  calls: Map<string, OpenCall>;
+  /** Text that no message holds yet: whole blocks, and the one that was being streamed. */
+  said: string[];
+  partial: Record<"text" | "thinking", string>;
+  usage: Usage | undefined;
+  /** A part of its log is missing, so that a call may have been started without our knowing. */
+  torn: boolean;
+}
+
+interface OpenCall {
+  requested: EventOf<"tool.requested">;
+  started: boolean;
+  ended?: EventOf<"tool.ended">;
+}
+
+/** `late` is what was said into a turn that ended before it was heard. */
+export function mend(messages: readonly Message[], turn: OpenTurn | undefined, late: Part[]): Crash | undefined {
+  if (turn === undefined) return late.length === 0 ? undefined : { unknown: [], mend: [said({ role: "user", parts: late })] };
+  const address = addressOf(turn.started);
+  const dangling = danglingCalls(messages);
+  return {
+    unknown: unknownCalls(turn, dangling),
+    // Each line leaves a log from which the next ones follow again: a block before the message that holds it, the turn's end last.
+    mend: [
+      ...openBlocks(turn).map((event) => told({ ...event, ...address })),
+      ...(dangling.length === 0 ? [] : [said({ role: "tool", results: dangling.map((call) => resultOf(call, turn)) })]),
+      ...userMessage(turn.prompt ?? (turn.asked ? [] : late)),
+      ...assistantMessage(turn),
+      ...userMessage(turn.taken),
+      ...(turn.steered.length === 0 ? [] : [told({ type: "user.message", parts: turn.steered, ...address }), ...userMessage(turn.steered)]),
+      ...openCalls(turn).map((call) => told({ ...endOf(call, turn), ...address })),
+      told({ ...turnEnd(turn), ...address }),
+    ],
+  };
+}
+
+const UNKNOWN = "The process ended while this call was running; whether it took effect is unknown. Look before you repeat it.";
+const NOT_STARTED = "The process ended before this call was started; it did not run.";
+const CUT = "the process ended in the middle of the turn";
+
+// --- the conversation ---
+
+/** Calls of the last message that no result answers. */
+function danglingCalls(messages: readonly Message[]): { id: string; name: string }[] {
+  const last = messages.at(-1);
+  return last?.role === "assistant" ? last.blocks.flatMap((block) => (block.type === "call" ? [block.call] : [])) : [];
+}
+
+function resultOf({ id, name }: { id: string; name: string }, turn: OpenTurn): CallResult {
+  const call = turn.calls.get(id);
+  if (call?.ended !== undefined) return { call: id, name, parts: call.ended.output ?? [], failed: call.ended.status !== "ok" };
+  return { call: id, name, parts: [{ type: "text", text: fateOf(call, turn) }], failed: true };
+}
+
+/** Without a vendor's signature thinking cannot be given back; text can. */
+function assistantMessage({ said: whole, partial }: OpenTurn): Crash["mend"] {
+  const blocks = [...whole, partial.text].filter((text) => text !== "").map((text): AssistantBlock => ({ type: "text", text }));
+  return blocks.length === 0 ? [] : [said({ role: "assistant", blocks })];
+}
+
+function userMessage(parts: Part[]): Crash["mend"] {
+  return parts.length === 0 ? [] : [said({ role: "user", parts })];
+}
+
+// --- the events ---
+
+function openBlocks({ partial }: OpenTurn): Event[] {
+  const thinking: Event[] = partial.thinking === "" ? [] : [{ type: "thinking.done", text: partial.thinking }];
+  return partial.text === "" ? thinking : [...thinking, { type: "text.done", text: partial.text }];
+}
+
+function openCalls({ calls }: OpenTurn): OpenCall[] {
+  return [...calls.values()].filter((call) => call.ended === undefined);
+}
+
+function endOf(call: OpenCall, turn: OpenTurn): Event {
+  const { requested } = call;
+  const text = fateOf(call, turn);
+  const under = requested.under === undefined ? {} : { under: requested.under };
+  return { type: "tool.ended", ...under, call: requested.call.id, status: "cancelled", output: [{ type: "text", text }], reason: text };
+}
+
+function turnEnd({ usage }: OpenTurn): Event {
+  const fault = { code: "internal", message: CUT, retryable: true };
+  return { type: "turn.ended", outcome: "failed", reason: CUT, fault, ...(usage !== undefined && { usage }) };
+}
+
+function addressOf({ turn, parent }: Event): { turn?: string; parent?: string } {
+  return { ...(turn !== undefined && { turn }), ...(parent !== undefined && { parent }) };
+}
+
+// --- the fate of a call: not started, finished, or unknown ---
+
+function fateOf(call: OpenCall | undefined, { torn }: OpenTurn): string {
+  return call?.started === true || torn ? UNKNOWN : NOT_STARTED;
+}
+
+function unknownCalls(turn: OpenTurn, dangling: readonly { id: string; name: string }[]): Crash["unknown"] {
+  const requested = openCalls(turn).map(({ requested: { call }, started }) => ({ id: call.id, name: call.name, title: call.title, started }));
+  const unseen = dangling.filter(({ id }) => !turn.calls.has(id)).map(({ id, name }) => ({ id, name, title: undefined, started: false }));
+  return [...requested, ...unseen].filter(({ started }) => started || turn.torn).map(({ id, name, title }) => ({ id, name, title }));
+}
+
+function told(event: Event): Crash["mend"][number] {
+  return { kind: "event", event };
+}
+
+function said(message: Message): Crash["mend"][number] {
+  return { kind: "message", message };
+}

@@ -1,0 +1,302 @@
+/** One line to a driven agent: a side of its dialect, the transport that it has at the moment, and what is under way on it. */
+import { toFault, type Fault } from "../core/errors.js";
+import type { Closed, Event } from "../core/event.js";
+import type { Op, OpOf } from "../core/op.js";
+import type { Launch, Transport } from "../core/wire.js";
+import type { Dialect, Side, Step } from "../dialects/dialect.js";
+import { Deadlines } from "./deadlines.js";
+import { opGap } from "./gaps.js";
+import { Grants } from "./grants.js";
+import { sideEnv } from "./stamp.js";
+import { QUEUE_LIMIT, Turns, type Release } from "./turns.js";
+import { Unanswered, refusal } from "./unanswered.js";
+
+/** Seconds until an approval that nobody answers is denied, unless somebody says otherwise. */
+const ANSWER_SECONDS = 300;
+/** How long an agent that was told to leave may take before it is made to. */
+const LEAVE_MS = 5000;
+const NO_ANSWERS = "the host closed its input";
+
+export type Dial = (launch: Launch) => Promise<Transport> | Transport;
+
+export interface ConnectOptions {
+  /** Seconds until an approval that nobody answers is denied. */
+  answerSeconds?: number;
+}
+
+/** Tells the host; a promise when the host is slow. */
+type Tell = (event: Event) => Promise<void> | undefined;
+
+export class Line {
+  readonly #dialect: Dialect;
+  readonly #dial: Dial;
+  readonly #tell: Tell;
+  readonly #gone: (closed: Closed) => void;
+  readonly #side: Side<Event, Op>;
+  readonly #grants: Grants;
+  readonly #deadlines: Deadlines;
+  readonly #turns = new Turns();
+  readonly #unanswered = new Unanswered();
+  #transport: Transport | undefined;
+  #launching: Promise<void> | undefined;
+  #reading: Promise<void> = Promise.resolve();
+  /** Ops go out one after the other, behind the dialling. */
+  #order: Promise<void> = Promise.resolve();
+  /** `drained`: once nothing runs or waits. `now`: whatever runs. */
+  #leaving: "drained" | "now" | undefined;
+  #leaveTimer: NodeJS.Timeout | undefined;
+  #over = false;
+
+  constructor(dialect: Dialect, dial: Dial, options: ConnectOptions, tell: Tell, gone: (closed: Closed) => void) {
+    this.#dialect = dialect;
+    this.#dial = dial;
+    this.#tell = tell;
+    this.#gone = gone;
+    this.#side = dialect.hostSide(sideEnv);
+    this.#grants = new Grants(dialect.coverage);
+    this.#deadlines = new Deadlines(options.answerSeconds ?? ANSWER_SECONDS, (op) => this.#sendOwn(op));
+  }
+
+  open(launch: Launch): Promise<void> {
+    return this.#inOrder(() => this.#launch(launch));
+  }
+
+  /** Never rejects: what is wrong with an op is answered. */
+  send(op: Op): Promise<void> {
+    this.#unanswered.took(op);
+    return this.#inOrder(async () => {
+      await this.#attempt(op, () => this.#send(op));
+      this.#unanswered.sent(op);
+    });
+  }
+
+  // --- leaving ---
+
+  /** Only `now` has a word on the wire; `drained` is the end of input, once there is nothing left to do. */
+  leave({ when, id }: OpOf<"shutdown">): void {
+    if (when === "now") return this.#leaveNow(id);
+    void this.#inOrder(async () => {
+      this.#leaving ??= "drained";
+      this.#deadlines.deny(NO_ANSWERS);
+      this.#leaveWhenIdle();
+    });
+  }
+
+  /** Interrupts and ends the transport, process included; resolves when it is gone. */
+  async end(): Promise<void> {
+    this.#leaveNow(sideEnv.stamp().id);
+    await this.#launching;
+    const transport = this.#transport;
+    transport?.close("term");
+    await transport?.closed;
+    await this.#reading;
+  }
+
+  /** A wire without a word for it gets its turn interrupted, and then the end. */
+  #leaveNow(id: string | undefined): void {
+    if (this.#leaving === "now" || this.#over) return;
+    this.#leaving = "now";
+    if (this.#transport === undefined && this.#launching === undefined) return void this.#inOrder(() => this.#finish({}));
+    const meta = id === undefined ? {} : { id };
+    if (this.#dialect.coverage.shutdown !== "none") {
+      this.#writeNow({ type: "shutdown", when: "now", ...meta });
+      return this.#endSoon();
+    }
+    if (this.#turns.running && this.#dialect.coverage["turn.interrupt"] !== "none") this.#writeNow({ type: "turn.interrupt", ...meta });
+    this.#transport?.close("term");
+  }
+
+  /** Past the ops that wait, and without waiting. */
+  #writeNow(op: Op): void {
+    const step = this.#side.write(op);
+    void this.#put(step);
+    for (const event of step.in) void this.#hear(event);
+  }
+
+  #leaveWhenIdle(): void {
+    if (this.#leaving !== "drained" || this.#over || !this.#turns.idle) return;
+    if (this.#transport === undefined) return void this.#inOrder(() => this.#finish({}));
+    this.#transport.close("eof");
+    this.#endSoon();
+  }
+
+  #endSoon(): void {
+    this.#leaveTimer ??= setTimeout(() => this.#transport?.close("term"), LEAVE_MS);
+  }
+
+  // --- ops ---
+
+  #inOrder(work: () => Promise<void>): Promise<void> {
+    this.#order = this.#order.then(work);
+    return this.#order;
+  }
+
+  /** One op that fails must not hold up the next. */
+  async #attempt(op: Op, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      await this.#answer([refusal(op, toFault(error))]);
+    }
+  }
+
+  async #send(op: Op): Promise<void> {
+    if (this.#over) return;
+    if (op.type === "session.open") this.#turns.open(op);
+    if (op.type === "turn.prompt" && this.#mustWait(op)) return this.#hold(op);
+    if (op.type === "turn.interrupt" && this.#turns.cancel(op)) {
+      return this.#answer([{ type: "reply", to: op.type, status: "ok", session: op.session, parent: op.id }]);
+    }
+    this.#grants.op(op);
+    this.#deadlines.op(op);
+    const gap = opGap(this.#dialect, op, this.#turns.runs(op));
+    switch (gap.do) {
+      case "send":
+        if (gap.op.type === "turn.prompt") this.#turns.sent(gap.op);
+        return this.#write(gap.op);
+      case "answer":
+        return this.#answer(gap.events);
+      case "queue":
+        return this.#hold(gap.op);
+      case "leave":
+        return this.#leaveNow(op.id);
+      default:
+        gap satisfies never;
+    }
+  }
+
+  #mustWait(op: OpOf<"turn.prompt">): boolean {
+    return this.#turns.waits(op) || (this.#dialect.oneTurn === true && this.#turns.runs(op));
+  }
+
+  async #hold(op: OpOf<"turn.prompt">): Promise<void> {
+    this.#unanswered.took(op);
+    if (this.#turns.hold(op)) return;
+    const message = `${QUEUE_LIMIT} prompts wait already; this one was refused`;
+    await this.#answer([refusal(op, { code: "limit", message, retryable: true })]);
+  }
+
+  async #write(op: Op): Promise<void> {
+    const step = this.#side.write(op);
+    await this.#put(step);
+    // Not waited for: an op must get through behind a host that does not read.
+    for (const event of step.in) void this.#hear(event);
+  }
+
+  /** Ops that the link itself has to send. */
+  #sendOwn(op: Op): void {
+    void this.send({ ...op, id: sideEnv.stamp().id });
+  }
+
+  /** Answers of the link pass the bound, like every answer to control; too many unread ones hold up the asker. */
+  async #answer(events: readonly Event[]): Promise<void> {
+    for (const event of events) {
+      this.#unanswered.event(event);
+      const slow = this.#tell(event);
+      if (event.type === "reply") await slow;
+    }
+  }
+
+  // --- the transport ---
+
+  #launch(launch: Launch): Promise<void> {
+    this.#launching = this.#dialIn(launch);
+    return this.#launching;
+  }
+
+  async #dialIn(launch: Launch): Promise<void> {
+    if (this.#leaving === "now") return this.#ended({});
+    try {
+      this.#transport = await this.#dial(launch);
+    } catch (error) {
+      return this.#ended({ code: null, reason: toFault(error).message });
+    }
+    // Somebody may have closed us meanwhile.
+    if (this.#isLeavingNow()) this.#transport.close("term");
+    this.#reading = this.#read(this.#transport);
+  }
+
+  #isLeavingNow(): boolean {
+    return this.#leaving === "now";
+  }
+
+  async #read(transport: Transport): Promise<void> {
+    let broke: Fault | undefined;
+    try {
+      for await (const frame of transport.frames) {
+        const step = this.#side.read(frame);
+        await this.#put(step);
+        for (const event of step.in) await this.#hear(event);
+      }
+    } catch (error) {
+      broke = toFault(error);
+    }
+    // Its output has ended, so it has nothing more to say: an agent that lingers is ended.
+    transport.close("term");
+    const closed = await transport.closed;
+    await this.#ended(broke === undefined ? closed : { ...closed, reason: broke.message });
+  }
+
+  async #ended(closed: Closed): Promise<void> {
+    this.#transport = undefined;
+    this.#launching = undefined;
+    const step = this.#side.end(closed);
+    await this.#put(step);
+    for (const event of step.in) await this.#hear(event);
+    if (this.#dialect.lifetime === "turn" && this.#leaving !== "now") return this.#leaveWhenIdle();
+    await this.#finish(closed);
+  }
+
+  async #finish(closed: Closed): Promise<void> {
+    if (this.#over) return;
+    this.#over = true;
+    this.#deadlines.clear();
+    clearTimeout(this.#leaveTimer);
+    const fault: Fault = { code: "launch", message: closed.reason ?? "The agent is gone", retryable: true };
+    for (const answer of this.#unanswered.close(fault)) void this.#tell(answer);
+    this.#gone(closed);
+  }
+
+  async #put(step: Step<Event>): Promise<void> {
+    for (const out of step.out) {
+      if ("rec" in out) await this.#transport?.write([out.rec]);
+      else if ("launch" in out) await this.#launch(out.launch);
+      else if ("kill" in out) this.#transport?.close("term");
+    }
+  }
+
+  // --- events ---
+
+  async #hear(event: Event): Promise<void> {
+    this.#unanswered.event(event);
+    const released = this.#turns.event(event);
+    const { answer, pass } = this.#grants.event(event);
+    if (answer !== undefined) this.#sendOwn(answer);
+    if (pass === undefined) return;
+    this.#deadlines.event(pass);
+    const slow = this.#tell(pass);
+    if (this.#leaving === "drained") this.#refuseToAsk(pass);
+    if (released !== undefined) this.#release(released);
+    this.#leaveWhenIdle();
+    await slow;
+  }
+
+  #release(released: Release): void {
+    if ("tell" in released) {
+      for (const event of released.tell) void this.#hear(event);
+      return;
+    }
+    // Counted at once, so that a prompt which comes now waits behind it.
+    const { send } = released;
+    this.#turns.sent(send);
+    void this.#inOrder(() => this.#attempt(send, () => this.#write(send)));
+  }
+
+  /** Nobody answers any more. */
+  #refuseToAsk(event: Event): void {
+    if (event.type === "approval.requested") this.#deadlines.deny(NO_ANSWERS);
+    if (event.type !== "host.request") return;
+    const { session, request } = event;
+    this.#sendOwn({ type: "host.answer", ...(session !== undefined && { session }), request, ok: false, data: { message: NO_ANSWERS } });
+  }
+}

@@ -1,0 +1,45 @@
+/** Folders: made with their parents, and synced, so that what was created in them survives a power cut. */
+import { mkdirSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { systemCode } from "../core/errors.js";
+
+/**
+ * With its parents, one by one: Node's own recursion never returns where the system says ENOENT for ever (below /proc).
+ * What is there already, folder or not, stays as it is.
+ */
+export function makeFolder(folder: string, mode = 0o777): void {
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return;
+    if (systemCode(error) !== "ENOENT" || dirname(folder) === folder) throw error;
+    makeFolder(dirname(folder), mode);
+    makeOne(folder, mode);
+  }
+}
+
+/** Somebody else may be making the same one. */
+function makeOne(folder: string, mode: number): void {
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+  }
+}
+
+/** Some systems cannot, or need not; there it does nothing. */
+export async function syncFolder(folder: string): Promise<void> {
+  try {
+    const handle = await open(folder, "r");
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (!CANNOT_SYNC.has(systemCode(error) ?? "")) throw error;
+  }
+}
+
+const CANNOT_SYNC: ReadonlySet<string> = new Set(["EACCES", "EBADF", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"]);

@@ -1,0 +1,198 @@
+/** A host that speaks the aionrs wire to the built command, and holds every line that it hears against the document. */
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as v from "valibot";
+import { expect, onTestFinished } from "vitest";
+import { stringify } from "yaml";
+import { WireEvent, type Command, type WireEventOf } from "../../src/dialects/aionrs/wire.js";
+import { environment, PARLEY, scratch, script } from "../process/harness.js";
+import { Order } from "./order.js";
+
+export interface AionrsOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  args?: string[];
+  responses?: unknown[];
+  then?: "stop" | "repeat" | "orders";
+  /** What stands in the user's config.yaml. */
+  config?: Record<string, unknown>;
+  /** PARLEY_HOME, to be shared by several runs. */
+  home?: string;
+}
+
+/** `parley --json-stream` with the rehearsal model, and no word yet. */
+export function launch(options: AionrsOptions = {}): AionrsHost {
+  const home = options.home ?? scratch();
+  if (options.config !== undefined) {
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, "config.yaml"), stringify(options.config));
+  }
+  const model = options.responses === undefined ? [] : ["--model", script(options.responses, options.then)];
+  return launchWith(["--provider", "rehearsal", ...model, ...(options.args ?? [])], { ...options, home });
+}
+
+/** With these flags and no others. */
+export function launchWith(args: string[], options: Pick<AionrsOptions, "cwd" | "env" | "home"> = {}): AionrsHost {
+  const child = spawn(process.execPath, [PARLEY, "--json-stream", ...args], {
+    cwd: options.cwd ?? scratch(),
+    env: environment({ ...(options.home !== undefined && { PARLEY_HOME: options.home }), ...options.env }),
+  });
+  return new AionrsHost(child);
+}
+
+/** The same, once it is ready. */
+export async function ready(options: AionrsOptions = {}): Promise<AionrsHost> {
+  const host = launch(options);
+  await host.next("ready");
+  return host;
+}
+
+export class AionrsHost {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly events: WireEvent[] = [];
+  readonly lines: string[] = [];
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  stderr = "";
+  readonly #order = new Order();
+  readonly #bytes: Buffer[] = [];
+  #watchers: (() => void)[] = [];
+  #over = false;
+  #deaf = false;
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.child = child;
+    child.stdout.on("data", (bytes: Buffer) => this.#hear(bytes));
+    child.stderr.on("data", (bytes: Buffer) => {
+      this.stderr += bytes.toString();
+    });
+    child.stdin.on("error", () => {});
+    this.exited = new Promise((resolve) => {
+      child.once("close", (code, signal) => {
+        this.#over = true;
+        if (signal === null && !this.#deaf) this.#order.end();
+        this.#wake();
+        resolve({ code, signal });
+      });
+    });
+    onTestFinished(async () => {
+      if (!this.#over) child.kill("SIGKILL");
+      await this.exited;
+      expect(this.#order.violations, this.lines.join("\n")).toEqual([]);
+    });
+  }
+
+  // --- commands ---
+
+  send(...commands: Command[]): void {
+    for (const command of commands) {
+      this.#order.command(command);
+      this.child.stdin.write(`${JSON.stringify(command)}\n`);
+    }
+  }
+
+  raw(text: string | Buffer): void {
+    this.child.stdin.write(text);
+  }
+
+  message(msg_id: string, input = "go", files?: string[]): void {
+    this.send({ type: "message", msg_id, input, ...(files !== undefined && { files }) });
+  }
+
+  approve(call_id: string, scope?: "once" | "always"): void {
+    this.send({ type: "tool_approve", call_id, ...(scope !== undefined && { scope }) });
+  }
+
+  deny(call_id: string, reason?: string): void {
+    this.send({ type: "tool_deny", call_id, ...(reason !== undefined && { reason }) });
+  }
+
+  // --- events ---
+
+  /** The first event of that type that matches, heard already or yet to come. */
+  async next<T extends WireEvent["type"]>(type: T, matches: (event: WireEventOf<T>) => boolean = () => true): Promise<WireEventOf<T>> {
+    for (let at = 0; ;) {
+      for (; at < this.events.length; at++) {
+        const event = this.events[at];
+        if (event !== undefined && isType(event, type) && matches(event)) return event;
+      }
+      if (this.#over) throw new Error(`The agent ended without ${type}. It said:\n${this.lines.join("\n")}\nstderr: ${this.stderr}`);
+      await new Promise<void>((resolve) => this.#watchers.push(resolve));
+    }
+  }
+
+  /** Resolves with the whole stream of a message, from stream_start to stream_end. */
+  async stream(msg_id: string): Promise<WireEvent[]> {
+    await this.next("stream_end", (event) => event.msg_id === msg_id);
+    const own = this.events.filter((event) => event["msg_id"] === msg_id);
+    expect(own.map((event) => event.type).filter((type) => type === "stream_start" || type === "stream_end")).toEqual([
+      "stream_start",
+      "stream_end",
+    ]);
+    return own;
+  }
+
+  asks(call_id: string): Promise<WireEventOf<"tool_request">> {
+    return this.next("tool_request", (event) => event.call_id === call_id);
+  }
+
+  of<T extends WireEvent["type"]>(type: T): WireEventOf<T>[] {
+    return this.events.filter((event) => isType(event, type));
+  }
+
+  /** What happened to a call, in words: "tool_request tool_running tool_result". */
+  story(call_id: string): string {
+    return this.events.flatMap((event) => (event["call_id"] === call_id ? [event.type] : [])).join(" ");
+  }
+
+  text(msg_id: string): string {
+    return this.of("text_delta")
+      .filter((event) => event.msg_id === msg_id)
+      .map((event) => event.text)
+      .join("");
+  }
+
+  /** Whatever was sent before it has been read and answered when this returns: an idle answer is told at once. */
+  async settled(): Promise<void> {
+    const probe = `probe-${this.lines.length}-${Math.random()}`;
+    this.send({ type: "tool_deny", call_id: probe });
+    await this.next("error", (event) => event.error.message.includes(probe));
+  }
+
+  /** Nobody reads from now on. */
+  hangUp(): void {
+    this.#deaf = true;
+    this.child.stdout.destroy();
+  }
+
+  async finish(): Promise<number | null> {
+    this.child.stdin.end();
+    return (await this.exited).code;
+  }
+
+  #hear(bytes: Buffer): void {
+    this.#bytes.push(bytes);
+    const all = Buffer.concat(this.#bytes.splice(0));
+    let from = 0;
+    for (let at = all.indexOf(0x0a); at !== -1; at = all.indexOf(0x0a, from)) {
+      const line = new TextDecoder("utf-8", { fatal: true }).decode(all.subarray(from, at));
+      from = at + 1;
+      this.lines.push(line);
+      const event = v.parse(WireEvent, JSON.parse(line));
+      this.events.push(event);
+      this.#order.event(event);
+    }
+    this.#bytes.push(all.subarray(from));
+    this.#wake();
+  }
+
+  #wake(): void {
+    const watchers = this.#watchers;
+    this.#watchers = [];
+    for (const wake of watchers) wake();
+  }
+}
+
+function isType<T extends WireEvent["type"]>(event: WireEvent, type: T): event is WireEventOf<T> {
+  return event.type === type;
+}

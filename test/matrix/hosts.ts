@@ -1,0 +1,145 @@
+/** How a host of each dialect speaks and what it hears: the only place of the matrix that knows wire names. One adapter a dialect. */
+import * as v from "valibot";
+import { plainText } from "../../src/core/content.js";
+import { Event } from "../../src/core/event.js";
+import { WireEvent } from "../../src/dialects/aionrs/wire.js";
+
+/** What any host can hear, whatever its wire calls it. */
+export type Heard =
+  | { is: "ready"; sessionId: string | undefined }
+  | { is: "started"; turn: string }
+  /** Not every wire says how a turn ended. */
+  | { is: "ended"; turn: string; outcome: string | undefined }
+  | { is: "text"; text: string }
+  | { is: "thinking"; text: string }
+  | { is: "asked"; call: string; tool: string; args: Record<string, unknown> }
+  | { is: "running"; call: string }
+  /** Not every wire tells a denial from a cancellation. */
+  | { is: "result"; call: string; status: "ok" | "failed" | "refused"; text: string }
+  /** Without a turn: about a line or the session. */
+  | { is: "error"; message: string; retryable: boolean; turn: string | undefined };
+
+/** How a session begins: a new one, or one that the host was told the name of. */
+export interface Opening {
+  resume?: string;
+}
+
+export interface HostScript {
+  /** What the host puts on the relay's command line. */
+  flags(opening: Opening): string[];
+  /** The records with which it begins. */
+  open(opening: Opening): unknown[];
+  prompt(turn: string, text: string): unknown;
+  interrupt(turn: string): unknown;
+  allow(call: string, grant?: "tool" | "category"): unknown;
+  deny(call: string, reason: string): unknown;
+  mode(mode: "default" | "yolo"): unknown;
+  /** The wider grants that its wire can say. */
+  grants: readonly ("tool" | "category")[];
+  /** A record of a type that does not exist. */
+  unknown: unknown;
+  hear(record: unknown): Heard[];
+}
+
+function native(session: string): HostScript {
+  return {
+    flags: () => [],
+    open: ({ resume }) => [
+      { type: "session.open", session, ...(resume === undefined ? { open: "new" } : { open: "resume", sessionId: resume }) },
+    ],
+    prompt: (turn, text) => ({ type: "turn.prompt", session, turn, parts: [{ type: "text", text }] }),
+    interrupt: (turn) => ({ type: "turn.interrupt", session, turn }),
+    allow: (call, grant) => ({ type: "approval.answer", session, answers: [{ call, decision: "allow", ...(grant !== undefined && { grant }) }] }),
+    deny: (call, reason) => ({ type: "approval.answer", session, answers: [{ call, decision: "deny", reason }] }),
+    mode: (mode) => ({ type: "session.configure", session, patch: { mode } }),
+    grants: ["tool", "category"],
+    unknown: { type: "no.such.thing", session },
+    hear: (record) => hearNative(v.parse(Event, record)),
+  };
+}
+
+function hearNative(event: Event): Heard[] {
+  const turn = event.turn ?? "";
+  switch (event.type) {
+    case "session.ready":
+      return [{ is: "ready", sessionId: event.sessionId }];
+    case "turn.started":
+      return [{ is: "started", turn }];
+    case "turn.ended":
+      return [{ is: "ended", turn, outcome: event.outcome }];
+    case "text.delta":
+      return [{ is: "text", text: event.text }];
+    case "thinking.delta":
+      return [{ is: "thinking", text: event.text }];
+    case "text.done":
+      return event.streamed === true ? [] : [{ is: "text", text: event.text }];
+    case "thinking.done":
+      return event.streamed === true ? [] : [{ is: "thinking", text: event.text }];
+    case "approval.requested":
+      return event.calls.map((call) => ({ is: "asked", call: call.id, tool: call.name, args: call.args ?? {} }));
+    case "tool.started":
+      return [{ is: "running", call: event.call }];
+    case "tool.ended":
+      return [{ is: "result", call: event.call, status: result(event.status), text: plainText(event.output ?? []) }];
+    case "error":
+      return [{ is: "error", message: event.fault.message, retryable: event.fault.retryable === true, turn: event.turn }];
+    case "reply":
+      return event.fault === undefined ? [] : [{ is: "error", message: event.fault.message, retryable: event.fault.retryable === true, turn: undefined }];
+    default:
+      return [];
+  }
+}
+
+function result(status: "ok" | "failed" | "denied" | "cancelled"): "ok" | "failed" | "refused" {
+  return status === "ok" || status === "failed" ? status : "refused";
+}
+
+function aionrs(): HostScript {
+  return {
+    flags: ({ resume }) => (resume === undefined ? [] : ["--resume", resume]),
+    open: () => [],
+    prompt: (turn, text) => ({ type: "message", msg_id: turn, input: text }),
+    interrupt: () => ({ type: "stop" }),
+    allow: (call, grant) => ({ type: "tool_approve", call_id: call, scope: grant === "category" ? "always" : "once" }),
+    deny: (call, reason) => ({ type: "tool_deny", call_id: call, reason }),
+    mode: (mode) => ({ type: "set_mode", mode }),
+    grants: ["category"],
+    unknown: { type: "no.such.thing" },
+    hear: (record) => hearAionrs(v.parse(WireEvent, record)),
+  };
+}
+
+function hearAionrs(event: WireEvent): Heard[] {
+  switch (event.type) {
+    case "ready":
+      return [{ is: "ready", sessionId: event.session_id }];
+    case "stream_start":
+      return [{ is: "started", turn: event.msg_id }];
+    case "stream_end":
+      return [{ is: "ended", turn: event.msg_id, outcome: undefined }];
+    case "text_delta":
+      return [{ is: "text", text: event.text }];
+    case "thinking":
+      return [{ is: "thinking", text: event.text }];
+    case "tool_request":
+      return [{ is: "asked", call: event.call_id, tool: event.tool.name, args: event.tool.args }];
+    case "tool_running":
+      return [{ is: "running", call: event.call_id }];
+    case "tool_result":
+      return [{ is: "result", call: event.call_id, status: event.status === "success" ? "ok" : "failed", text: event.output }];
+    case "tool_cancelled":
+      return [{ is: "result", call: event.call_id, status: "refused", text: event.reason ?? "" }];
+    case "error":
+      return [
+        { is: "error", message: event.error.message, retryable: event.error.retryable === true, turn: event.msg_id ?? undefined },
+      ];
+    case "info":
+      return [];
+    default:
+      event satisfies never;
+      return [];
+  }
+}
+
+/** A host a session; `session` is its handle where the wire has handles. */
+export const hosts: Readonly<Record<string, (session: string) => HostScript>> = { native, aionrs };

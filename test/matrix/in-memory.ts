@@ -1,0 +1,144 @@
+/** The matrix without processes: `relay` between streams and a memory pair, the real engine with the rehearsal model behind it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { PassThrough } from "node:stream";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { Agent } from "../../src/core/agent.js";
+import { mintId } from "../../src/core/ids.js";
+import type { Closed } from "../../src/core/event.js";
+import type { Launch, Transport } from "../../src/core/wire.js";
+import { buildEngine } from "../../src/cli/build-engine.js";
+import { COMMANDS } from "../../src/cli/commands.js";
+import { parseFlags, settingsFlags } from "../../src/cli/flags.js";
+import { openingOf } from "../../src/cli/opening.js";
+import { exitCode } from "../../src/cli/relay.js";
+import { sessionMap } from "../../src/cli/session-map.js";
+import { loadDialect, type Dialect } from "../../src/dialects/index.js";
+import { loadSettings, type Loaded } from "../../src/engine/config.js";
+import { relay } from "../../src/link/relay.js";
+import { serve } from "../../src/link/serve.js";
+import { memoryPair } from "../../src/transports/memory.js";
+import { LineWriter, readFrames } from "../../src/transports/streams.js";
+import { processesWith, until } from "../process/harness.js";
+import { agents } from "./agents.js";
+import { Host, type Ended } from "./host.js";
+import { hosts } from "./hosts.js";
+import { files, type OpenRoom } from "./in-processes.js";
+
+export function memoryRoom(as: string, drive: string): OpenRoom {
+  const [dir, home] = [files(), mkdtempSync(join(tmpdir(), "parley-home-"))];
+  const mark = `matrix-${randomBytes(9).toString("hex")}`;
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, PARLEY_HOME: home, MATRIX: mark };
+  const started: Host[] = [];
+  return {
+    dir,
+    async start(opening = {}) {
+      const script = hosts[as]?.(mintId());
+      const agent = agents[drive];
+      if (script === undefined || agent === undefined) throw new Error(`No script of a host of '${as}', or no command of an agent of '${drive}'`);
+      const [asDialect, driveDialect] = [await loadDialect(as), await loadDialect(drive)];
+      const loaded = await settings(["relay", ...script.flags(opening)], env, dir);
+      const wire = streams(asDialect);
+      const driven = dialer(driveDialect, agent, env, dir);
+      const violations: string[] = [];
+      let code: number | undefined;
+      const running = relay({
+        as: asDialect,
+        transport: wire.transport,
+        drive: driveDialect,
+        dial: driven.dial,
+        sessions: sessionMap(home, drive),
+        onViolation: (violation) => violations.push(violation),
+        ...(asDialect.lifetime !== "connection" && { launch: { argv: [], env: {}, open: openingOf(loaded) } }),
+      });
+      const ended = running.closed.then(async (closed): Promise<Ended> => {
+        await Promise.all(driven.engines.map((engine) => engine.close()));
+        return { code: code ?? exitCode(closed), violations, stderr: "" };
+      });
+      const host = new Host(script, {
+        write: (text) => wire.input.write(text),
+        endInput: () => wire.input.end(),
+        terminate() {
+          code = 143;
+          void running.agent.send({ type: "shutdown", when: "now" });
+        },
+        killAgent: driven.kill,
+        ended,
+      });
+      wire.onLine((line) => host.hear(line));
+      started.push(host);
+      for (const record of script.open(opening)) host.send(record);
+      await host.next("ready");
+      return host;
+    },
+    async leave() {
+      for (const host of started) host.endInput();
+      const ends = await Promise.all(started.map((host) => host.ended));
+      await until(() => processesWith(mark).length === 0);
+      for (const folder of [dir, home]) rmSync(folder, { recursive: true, force: true });
+      expect(ends.flatMap(({ violations }) => violations)).toEqual([]);
+    },
+    heard: () => started.flatMap((host) => host.lines),
+    drop() {
+      for (const host of started) host.terminate();
+    },
+  };
+}
+
+/** The relay's own end of two streams, and the host's. */
+function streams(dialect: Dialect): { transport: Transport; input: PassThrough; onLine(hear: (line: string) => void): void } {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const writer = new LineWriter(output, dialect.framing);
+  return {
+    input,
+    transport: {
+      frames: readFrames(input, dialect.framing),
+      write: (records) => writer.write(records),
+      closed: writer.closed,
+      close() {
+        input.destroy();
+        writer.end();
+      },
+    },
+    onLine(hear) {
+      let rest = "";
+      output.setEncoding("utf8").on("data", (text: string) => {
+        const lines = (rest + text).split("\n");
+        rest = lines.pop() ?? "";
+        for (const line of lines) hear(line);
+      });
+    },
+  };
+}
+
+/** Dials engines that are served as the command would serve them; `kill` cuts the last wire as a dead process would. */
+function dialer(dialect: Dialect, args: readonly string[], env: Record<string, string>, cwd: string) {
+  const engines: Agent[] = [];
+  let kill = (): void => {};
+  async function dial(launch: Launch): Promise<Transport> {
+    const loaded = await settings([...args, ...launch.argv], env, launch.cwd ?? cwd);
+    const engine = buildEngine(loaded, env);
+    engines.push(engine);
+    const [near, far] = memoryPair(dialect.framing);
+    const opened = dialect.lifetime === "connection" ? {} : { launch: { argv: launch.argv, env: launch.env, open: openingOf(loaded) } };
+    const served = serve(engine, dialect, far, opened);
+    const killed = new Promise<Closed>((resolve) => {
+      kill = () => {
+        resolve({ code: null, signal: "SIGKILL" });
+        far.close("term");
+      };
+    });
+    return { ...near, closed: Promise.race([killed, served]) };
+  }
+  return { dial, engines, kill: () => kill() };
+}
+
+/** What the command would make of these arguments. */
+function settings(args: readonly string[], env: Record<string, string>, cwd: string): Promise<Loaded> {
+  const named = COMMANDS.find(({ name }) => name !== "" && name === args[0]);
+  const command = named ?? COMMANDS.find(({ name }) => name === "");
+  const parsed = parseFlags(named === undefined ? args : args.slice(1), command?.flags ?? []);
+  return loadSettings({ flags: settingsFlags(parsed), env, cwd });
+}

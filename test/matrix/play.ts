@@ -1,0 +1,53 @@
+/** Plays all scenarios for every pair of dialects that there is. */
+import { afterAll, describe, expect, it, onTestFailed } from "vitest";
+import { dialectIds } from "../../src/dialects/index.js";
+import { agents } from "./agents.js";
+import type { Host } from "./host.js";
+import { hosts } from "./hosts.js";
+import type { OpenRoom } from "./in-processes.js";
+import { conversation, endings, grants } from "./scenarios.js";
+
+export function playMatrix(openRoom: (as: string, drive: string) => OpenRoom): void {
+  it("has a host and an agent of every dialect", () => {
+    expect(Object.keys(hosts).toSorted()).toEqual(dialectIds.toSorted());
+    expect(Object.keys(agents).toSorted()).toEqual(dialectIds.toSorted());
+  });
+  for (const as of Object.keys(hosts)) for (const drive of Object.keys(agents)) playPair(as, drive, openRoom);
+}
+
+function playPair(as: string, drive: string, openRoom: (as: string, drive: string) => OpenRoom): void {
+  const kinds = hosts[as]?.("").grants ?? [];
+  const own = [...Object.entries(endings), ...kinds.map((kind) => [`a grant for a ${kind} covers it and no more`, grants[kind]] as const)];
+
+  describe(`${as} host, ${drive} agent`, () => {
+    // One relay for the whole conversation; after a failure the next scenario gets a new one.
+    let talk: { room: OpenRoom; host: Host } | undefined;
+    afterAll(() => talk?.room.leave());
+
+    it.each(Object.entries(conversation))("%s", async (_name, play) => {
+      const { room, host } = talk ?? (await begin());
+      talk = undefined;
+      await dropOnFailure(room, () => play(host, room));
+      talk = { room, host };
+    });
+
+    it.each(own)("%s", async (_name, play) => {
+      const { room, host } = await begin();
+      await dropOnFailure(room, () => play(host, room));
+      await room.leave();
+    });
+
+    async function begin(): Promise<{ room: OpenRoom; host: Host }> {
+      const room = openRoom(as, drive);
+      return { room, host: await dropOnFailure(room, () => room.start()) };
+    }
+  });
+}
+
+async function dropOnFailure<T>(room: OpenRoom, work: () => Promise<T>): Promise<T> {
+  onTestFailed(() => {
+    console.error(`The host heard last:\n${room.heard().slice(-20).join("\n")}`);
+    room.drop();
+  });
+  return work();
+}

@@ -1,0 +1,225 @@
+/** The same scenarios for each vendor: what a turn needs works on every wire. */
+import { describe, expect, test } from "vitest";
+import type { Model, ModelPart } from "../../src/engine/models/model.js";
+import { modelServer } from "../support/model-server.js";
+import { modelAt, PNG, talk, VENDORS, type VendorUnderTest } from "./harness.js";
+
+const ALL = Object.values(VENDORS);
+const NOTE = { "note.txt": "the sea\n", "other.txt": "the sky\n", "dot.png": Buffer.from(PNG, "base64") };
+
+describe.each(ALL)("$name", (vendor) => {
+  test("text comes as it streams", async () => {
+    const host = await talk(vendor, [{ text: ["Hel", "lo"] }]);
+    const end = await host.turn("hi");
+    expect(end).toMatchObject({ outcome: "completed", finish: "stop" });
+    expect(host.texts("text.delta")).toEqual(["Hel", "lo"]);
+    expect(host.texts("text.done")).toEqual(["Hello"]);
+  });
+
+  test("one tool: its arguments stream, its result goes back, the answer follows", async () => {
+    const host = await talk(vendor, [{ text: ["I look."], calls: [{ name: "Read", args: { file_path: "note.txt" } }] }, { text: ["Done."] }], { files: NOTE });
+    const end = await host.turn("read it");
+    expect(end).toMatchObject({ outcome: "completed", finish: "stop" });
+    expect(host.of("tool.delta").map(({ text }) => text).join("")).toBe('{"file_path":"note.txt"}');
+    expect(host.of("tool.requested")).toMatchObject([{ call: { name: "Read", args: { file_path: "note.txt" } } }]);
+    expect(host.of("tool.ended")).toMatchObject([{ status: "ok" }]);
+    expect(JSON.stringify(host.body(2))).toContain("the sea");
+    expect(host.texts("text.done")).toEqual(["I look.", "Done."]);
+  });
+
+  test("parallel tools: each call gets its own result", async () => {
+    const calls = [
+      { id: "call_a_0123456789", name: "Read", args: { file_path: "note.txt" } },
+      { id: "call_b_0123456789", name: "Read", args: { file_path: "other.txt" } },
+    ];
+    const host = await talk(vendor, [{ calls }, { text: ["Both."] }], { files: NOTE });
+    await host.turn("read both");
+    expect(host.of("tool.requested").map(({ call }) => [call.id, call.args])).toEqual(calls.map(({ id, args }) => [id, args]));
+    expect(host.of("tool.ended").map(({ call, status }) => [call, status]).sort()).toEqual(calls.map(({ id }) => [id, "ok"]));
+    expect(host.texts("text.done")).toEqual(["Both."]);
+  });
+
+  test("images go in the prompt and in a tool result", async () => {
+    const host = await talk(vendor, [{ calls: [{ name: "Read", args: { file_path: "dot.png" } }] }, { text: ["A dot."] }], { files: NOTE });
+    const end = await host.turn([
+      { type: "text", text: "what is this?" },
+      { type: "image", mime: "image/png", data: PNG },
+    ]);
+    expect(end.outcome).toBe("completed");
+    expect(images(host.body(1))).toBe(1);
+    expect(images(host.body(2))).toBe(2);
+  });
+
+  test("an image of a kind that no model takes is left out and said so", async () => {
+    const host = await talk(vendor, [{ text: ["Fine."] }]);
+    const end = await host.turn([{ type: "image", mime: "image/bmp", data: PNG }]);
+    expect(end.outcome).toBe("completed");
+    expect(JSON.stringify(host.body(1))).toContain("image/bmp was left out");
+  });
+
+  test("counts are disjoint, cached input and reasoning included", async () => {
+    const cacheWrite = vendor.wire === "anthropic" ? 40 : 0;
+    const usage = { input: 100, cacheRead: 30, cacheWrite, output: 20, reasoning: 7 };
+    const host = await talk(vendor, [{ text: ["Hi"], usage }]);
+    const end = await host.turn("hi");
+    expect(end.usage).toEqual(usage);
+    expect(host.of("usage")).toMatchObject([{ scope: "call", usage }]);
+  });
+
+  test("an answer that was cut short by its limit says so", async () => {
+    const host = await talk(vendor, [{ text: ["Once upon"], stop: word(vendor, "max_tokens", "length", "max_output_tokens") }], {
+      config: { maxTokens: 2000 },
+    });
+    expect(await host.turn("tell")).toMatchObject({ outcome: "completed", finish: "length" });
+    expect(JSON.stringify(host.body(1))).toContain("2000");
+  });
+
+  test("401: told at once, with the place of the key", async () => {
+    const message = "that key is not known here";
+    const host = await talk(vendor, [{ error: { status: 401, type: "authentication_error", message } }]);
+    const end = await host.turn("hi");
+    expect(end).toMatchObject({ outcome: "failed", fault: { code: "provider", status: 401, retryable: false } });
+    const check = vendor.keyVariable === undefined ? "" : ` (check ${vendor.keyVariable})`;
+    expect(end.reason).toBe(`${vendor.provider} answered 401: ${message}${check}`);
+    expect(host.server.requests).toHaveLength(1);
+  });
+
+  test("429 with Retry-After, then an answer: each retry is told with its number", async () => {
+    const busy = { error: { status: 429, type: "rate_limit_error", message: "Slow down", retryAfter: 0 } };
+    const host = await talk(vendor, [busy, busy, { text: ["Here."] }]);
+    expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
+    expect(host.of("notice").map(({ kind, text }) => [kind, text])).toEqual([
+      ["retry", `${vendor.provider} answered 429: Slow down. Retrying (1/3)`],
+      ["retry", `${vendor.provider} answered 429: Slow down. Retrying (2/3)`],
+    ]);
+  });
+
+  test("500 four times: the turn fails, and another try may be made", async () => {
+    const down = { error: { status: 500, type: "api_error", message: "We are down.", retryAfter: 0 } };
+    const host = await talk(vendor, [down, down, down, down, { text: ["Up again."] }]);
+    const end = await host.turn("hi");
+    expect(end).toMatchObject({ outcome: "failed", fault: { status: 500, retryable: true, message: `${vendor.provider} answered 500: We are down.` } });
+    expect(host.server.requests).toHaveLength(4);
+    expect(host.of("error")).toHaveLength(1);
+    expect(await host.turn("again")).toMatchObject({ outcome: "completed" });
+  });
+
+  test("a cut before any output is tried again", async () => {
+    const host = await talk(vendor, [{ text: ["lost"], cut: "before" }, { text: ["Here."] }]);
+    expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
+    expect(host.texts("text.done")).toEqual(["Here."]);
+    expect(host.of("notice")).toMatchObject([
+      { text: `The connection to ${vendor.provider} was lost in the middle of its answer. Retrying (1/3)` },
+    ]);
+  });
+
+  test.each([{ cleanly: false }, { cleanly: true }])("a cut after output ends the turn (cleanly: $cleanly)", async ({ cleanly }) => {
+    const host = await talk(vendor, [{ text: ["The ans"], cut: "after", cleanly }, { text: ["All of it."] }]);
+    const end = await host.turn("hi");
+    const message = `The connection to ${vendor.provider} was lost in the middle of its answer`;
+    expect(end).toMatchObject({ outcome: "failed", fault: { code: "provider", retryable: true, message } });
+    expect(host.texts("text.done")).toEqual(["The ans"]);
+    expect(host.server.requests).toHaveLength(1);
+    expect(await host.turn("and?")).toMatchObject({ outcome: "completed" });
+    expect(host.texts("text.done")).toEqual(["The ans", "All of it."]);
+  });
+
+  test("a cut within the arguments of a call runs nothing", async () => {
+    const calls = [{ name: "Write", args: ['{"file_path":"new.txt","con'] }];
+    const host = await talk(vendor, [{ calls, cut: "after" }, { text: ["Sorry."] }]);
+    expect(await host.turn("write")).toMatchObject({ outcome: "failed", fault: { retryable: true } });
+    expect(host.of("tool.requested")).toEqual([]);
+    expect(await host.turn("again")).toMatchObject({ outcome: "completed" });
+  });
+
+  test("an error event within the stream: the vendor's words, and retryable when it is overloaded", async () => {
+    const broken = { type: word(vendor, "overloaded_error", "server_error", "server_error"), message: "Overloaded" };
+    const host = await talk(vendor, [{ text: ["Well"], broken }]);
+    const end = await host.turn("hi");
+    const status = vendor.wire === "anthropic" ? 529 : 500;
+    expect(end).toMatchObject({ outcome: "failed", fault: { code: "provider", status, retryable: true } });
+    expect(end.reason).toBe(`${vendor.provider} answered ${status}: Overloaded`);
+    expect(host.texts("text.done")).toEqual(["Well"]);
+  });
+
+  test("malformed arguments: the model sees what was wrong", async () => {
+    const host = await talk(vendor, [{ calls: [{ name: "Read", args: ['{"file_path": "no', "te.txt"] }] }, { text: ["I see."] }]);
+    expect(await host.turn("read")).toMatchObject({ outcome: "completed" });
+    expect(host.of("tool.ended")).toMatchObject([{ status: "failed" }]);
+    expect(JSON.stringify(host.body(2))).toContain("The arguments of Read are not a JSON object");
+  });
+
+  test("an interrupt while it answers closes the connection at once, and what was used counts", async () => {
+    const first = { calls: [{ name: "Read", args: { file_path: "note.txt" } }], usage: { input: 70, output: 30 } };
+    const host = await talk(vendor, [first, { text: ["Thinking ab"], hold: "end", usage: { input: 200 } }, { text: ["Yes?"] }], { files: NOTE });
+    host.prompt("hi");
+    await host.next("text.delta");
+    void host.agent.send({ type: "turn.interrupt", session: "s" });
+    expect(await host.server.requests[1]?.ended).toBe("left");
+    const end = await host.ended();
+    expect(end.outcome).toBe("interrupted");
+    expect(end.usage).toMatchObject(vendor.wire === "anthropic" ? { input: 270, output: 31 } : { input: 70, output: 30 });
+    expect(host.texts("text.done")).toEqual(["Thinking ab"]);
+    expect(await host.turn("go on")).toMatchObject({ outcome: "completed" });
+  });
+
+  test("an interrupt before the first byte closes the connection at once", async () => {
+    const host = await talk(vendor, [{ text: ["late"], hold: "start" }, { text: ["Yes?"] }]);
+    host.prompt("hi");
+    await host.server.received(1);
+    void host.agent.send({ type: "turn.interrupt", session: "s" });
+    expect(await host.server.requests[0]?.ended).toBe("left");
+    expect(await host.ended()).toMatchObject({ outcome: "interrupted" });
+    expect(await host.turn("now")).toMatchObject({ outcome: "completed" });
+  });
+
+  test("a slow first byte is waited for", async () => {
+    const host = await talk(vendor, [{ text: ["late"], hold: "start" }]);
+    host.prompt("hi");
+    await host.server.received(1);
+    host.server.release();
+    expect(await host.ended()).toMatchObject({ outcome: "completed" });
+  });
+
+  test("an answer that the vendor holds back for its safety is a finish of its own", async () => {
+    const said = vendor.wire === "anthropic" || vendor.wire === "local" ? { text: ["I can't."] } : { refusal: ["I can't."] };
+    const stop = vendor.wire === "anthropic" ? "refusal" : vendor.wire === "local" ? "content_filter" : undefined;
+    const host = await talk(vendor, [{ ...said, ...(stop !== undefined && { stop }) }]);
+    expect(await host.turn("hi")).toMatchObject({ outcome: "completed", finish: vendor.wire === "local" ? "content_filter" : "refusal" });
+    expect(host.texts("text.done")).toEqual(["I can't."]);
+  });
+
+  test("a server that cannot be reached: told, and retryable", async () => {
+    const server = await modelServer(vendor.wire, []);
+    await server.close();
+    await expect(firstPart(await modelAt(vendor, server))).rejects.toMatchObject({
+      fault: { code: "provider", retryable: true, message: expect.stringContaining(`There was no connection to ${vendor.provider}: `) },
+    });
+  });
+
+  test("a key that the vendor repeats is not told", async () => {
+    const key = "sk-secret-0123456789";
+    const message = `Wrong: ${key}`;
+    const source = vendor.wire === "local" ? { apiKey: key } : { chosen: vendor.provider, apiKey: key };
+    const host = await talk(vendor, [{ error: { status: 500, message, retryAfter: 0 } }, { text: ["ok"] }], { source });
+    await host.turn("hi");
+    expect(JSON.stringify(host.events)).not.toContain(key);
+    expect(JSON.stringify(host.events)).toContain("[redacted]");
+  });
+});
+
+/** By wire: Anthropic's word, OpenAI's on the chat wire, OpenAI's on the other. */
+function word(vendor: VendorUnderTest, anthropic: string, chat: string, responses: string): string {
+  if (vendor.wire === "anthropic") return anthropic;
+  return vendor.wire === "openai-responses" ? responses : chat;
+}
+
+function images(body: unknown): number {
+  return JSON.stringify(body).split(PNG).length - 1;
+}
+
+async function firstPart(model: Model): Promise<ModelPart | undefined> {
+  const request = { system: "", messages: [{ role: "user" as const, parts: [{ type: "text" as const, text: "hi" }] }], tools: [] };
+  for await (const part of model.stream(request, new AbortController().signal)) return part;
+  return undefined;
+}

@@ -1,0 +1,161 @@
+/** The engine in this process, with a vendor's real package against a scripted server. Every stream goes through the grammar checker. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import type { Agent } from "../../src/core/agent.js";
+import type { SessionConfig } from "../../src/core/config.js";
+import type { Part } from "../../src/core/content.js";
+import type { Event, EventOf, EventType } from "../../src/core/event.js";
+import { Grammar } from "../../src/core/grammar.js";
+import { createEngine } from "../../src/engine/engine.js";
+import type { Model } from "../../src/engine/models/model.js";
+import { openModel, type ModelSource } from "../../src/engine/models/open.js";
+import { modelServer, type ModelServer, type Reply, type WireName } from "../support/model-server.js";
+
+/** The smallest PNG there is. */
+export const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+export interface VendorUnderTest {
+  name: string;
+  wire: WireName;
+  provider: string;
+  model: string;
+  keyVariable?: string;
+  source(server: ModelServer): Partial<ModelSource>;
+}
+
+const anthropic: VendorUnderTest = {
+  name: "anthropic",
+  wire: "anthropic",
+  provider: "anthropic",
+  model: "claude-sonnet-4-6",
+  keyVariable: "ANTHROPIC_API_KEY",
+  source: ({ url, key }) => ({ env: { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url } }),
+};
+const openaiChat: VendorUnderTest = {
+  name: "openai, chat completions",
+  wire: "openai-chat",
+  provider: "openai",
+  model: "gpt-5.4",
+  keyVariable: "OPENAI_API_KEY",
+  source: ({ url, key }) => ({ env: { OPENAI_API_KEY: key, OPENAI_BASE_URL: url } }),
+};
+const openaiResponses: VendorUnderTest = {
+  ...openaiChat,
+  name: "openai, responses",
+  wire: "openai-responses",
+  source: (server) => ({ ...openaiChat.source(server), providers: { openai: { api: "responses" } } }),
+};
+const local: VendorUnderTest = {
+  name: "local",
+  wire: "local",
+  provider: "local",
+  model: "qwen3",
+  source: ({ url }) => ({ chosen: "local", baseUrl: url }),
+};
+export const VENDORS = { anthropic, openaiChat, openaiResponses, local };
+
+/** A server with that script, and a session that talks to it. */
+export async function talk(vendor: VendorUnderTest, script: readonly Reply[], options: TalkOptions = {}): Promise<Talk> {
+  const server = await modelServer(vendor.wire, script);
+  return new Talk(vendor, server, options);
+}
+
+export interface TalkOptions {
+  config?: SessionConfig;
+  files?: Record<string, string | Buffer>;
+  /** Instead of what the vendor's source says. */
+  source?: Partial<ModelSource>;
+}
+
+export class Talk {
+  readonly server: ModelServer;
+  readonly agent: Agent;
+  readonly events: Event[] = [];
+  readonly folder: string;
+  readonly #grammar = new Grammar();
+  readonly #violations: string[] = [];
+  #watchers: (() => void)[] = [];
+  #turns = 0;
+
+  constructor(vendor: VendorUnderTest, server: ModelServer, { config = {}, files = {}, source = {} }: TalkOptions) {
+    this.server = server;
+    this.folder = scratch(files);
+    const from = { ...sourceOf(vendor, server), ...source };
+    this.agent = createEngine({
+      defaults: { cwd: this.folder, provider: vendor.provider, model: vendor.model, mode: "yolo", ...config },
+      openModel: (wanted, override) => openModel(wanted, override, from),
+      env: from.env,
+    });
+    const heard = this.#listen();
+    onTestFinished(async () => {
+      await this.agent.close();
+      await heard;
+      expect([...this.#violations, ...this.#grammar.end()]).toEqual([]);
+      expect(JSON.stringify(this.events)).not.toContain(server.key);
+    });
+    void this.agent.send({ type: "session.open", session: "s", open: "new", config: {} });
+  }
+
+  /** Prompts, and waits for the end of that turn. */
+  async turn(prompt: string | Part[]): Promise<EventOf<"turn.ended">> {
+    this.prompt(prompt);
+    return this.ended();
+  }
+
+  prompt(prompt: string | Part[]): void {
+    this.#turns++;
+    void this.agent.send({ type: "turn.prompt", session: "s", parts: typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt });
+  }
+
+  /** The end of the turn that was prompted last. */
+  async ended(): Promise<EventOf<"turn.ended">> {
+    return this.next("turn.ended", (event) => this.of("turn.ended").indexOf(event) === this.#turns - 1);
+  }
+
+  async next<T extends EventType>(type: T, matches: (event: EventOf<T>) => boolean = () => true): Promise<EventOf<T>> {
+    for (;;) {
+      const found = this.of(type).find(matches);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => this.#watchers.push(resolve));
+    }
+  }
+
+  of<T extends EventType>(type: T): EventOf<T>[] {
+    return this.events.filter((event): event is EventOf<T> => event.type === type);
+  }
+
+  texts(type: "text.delta" | "text.done" | "thinking.delta" | "thinking.done"): string[] {
+    return this.of(type).map(({ text }) => text);
+  }
+
+  /** The body of the nth request, counted from 1. */
+  body(nth: number): unknown {
+    return this.server.requests[nth - 1]?.body;
+  }
+
+  async #listen(): Promise<void> {
+    for await (const event of this.agent.events) {
+      this.events.push(event);
+      this.#violations.push(...this.#grammar.event(event).map((violation) => `${violation} in ${JSON.stringify(event)}`));
+      for (const wake of this.#watchers.splice(0)) wake();
+    }
+  }
+}
+
+/** The model alone, without an engine around it. */
+export function modelAt(vendor: VendorUnderTest, server: ModelServer): Promise<Model> {
+  return openModel({ provider: vendor.provider, model: vendor.model }, undefined, sourceOf(vendor, server));
+}
+
+function sourceOf(vendor: VendorUnderTest, server: ModelServer): ModelSource {
+  return { env: {}, providers: {}, chosen: undefined, ...vendor.source(server) };
+}
+
+function scratch(files: Record<string, string | Buffer>): string {
+  const folder = mkdtempSync(join(tmpdir(), "parley-test-"));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

@@ -1,0 +1,69 @@
+/** Our own source as trees: what a file imports (dynamic imports and types too) and a few things that it must not contain. */
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { parseSync } from "rolldown/utils";
+
+const ROOT = join(import.meta.dirname, "../../src");
+
+export interface SourceFile {
+  /** Relative to src. */
+  path: string;
+  imports: string[];
+  /** Lines with a type that is `any`. */
+  anys: number[];
+  /** Names of module-level variables that can change. */
+  lets: string[];
+}
+
+/** Every file of the program, tests left out. */
+export function sourceFiles(): SourceFile[] {
+  return readdirSync(ROOT, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
+    .map((path) => path.replaceAll("\\", "/"))
+    .toSorted()
+    .map((path) => scan(path, readFileSync(join(ROOT, path), "utf8")));
+}
+
+export function scan(path: string, text: string): SourceFile {
+  const { program } = parseSync(path, text);
+  const file: SourceFile = { path, imports: [], anys: [], lets: [] };
+  walk(program, (node) => {
+    const source = node["type"] === "TSImportType" ? node["argument"] : node["source"];
+    const from = /^(Import|Export|TSImportType)/.test(String(node["type"])) ? literal(source) : undefined;
+    if (from !== undefined) file.imports.push(from);
+    if (node["type"] === "TSAnyKeyword") file.anys.push(text.slice(0, Number(node["start"])).split("\n").length);
+  });
+  for (const statement of program.body) {
+    const declared = "declaration" in statement && statement.declaration ? statement.declaration : statement;
+    if (declared.type !== "VariableDeclaration" || declared.kind === "const") continue;
+    for (const { id } of declared.declarations) file.lets.push(id.type === "Identifier" ? id.name : id.type);
+  }
+  return file;
+}
+
+/** A relative import as a path below src; others as they are. */
+export function target(file: SourceFile, from: string): string {
+  if (!from.startsWith(".")) return from;
+  return relative(".", join(dirname(file.path), from))
+    .replaceAll("\\", "/")
+    .replace(/\.js$/, ".ts");
+}
+
+type Node = Record<string, unknown>;
+
+function walk(value: unknown, visit: (node: Node) => void): void {
+  if (Array.isArray(value)) for (const item of value) walk(item, visit);
+  if (!isNode(value)) return;
+  if (typeof value["type"] === "string") visit(value);
+  for (const child of Object.values(value)) walk(child, visit);
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function literal(value: unknown): string | undefined {
+  if (!isNode(value)) return undefined;
+  if (typeof value["value"] === "string") return value["value"];
+  return literal(value["literal"]);
+}
