@@ -1,4 +1,5 @@
-// Writes docs/vocabulary.md from the published schemas; --check only tells whether it is up to date.
+// Writes docs/vocabulary.md from the published schemas, and the tables of docs/relay.md from what each dialect covers; --check only tells
+// whether they are up to date.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -75,10 +76,82 @@ ${table(schema.definitions.event)}
 7. \`closed\` is last on the connection.
 `;
 
-if (!process.argv.includes("--check")) writeFileSync(FILE, page);
-else if (readFileSync(FILE, "utf8") !== page) {
-  console.error(`${FILE} is not up to date: run node scripts/docs.mjs`);
-  process.exitCode = 1;
+/** What becomes of an op that an agent's protocol does not have, or has only in part. */
+const OP_GAPS = {
+  "session.open": "Left out, and a notice says what; a mode that is not there is refused.",
+  "turn.prompt": "Left out, and a notice says what.",
+  "session.configure": "Refused as a whole: a reply and a notice.",
+  "session.close": "Its process is ended.",
+  "session.list": "Refused.",
+  "provider.set": "Refused.",
+  "turn.steer": "Waits and becomes the next prompt; idle it changes nothing.",
+  "approval.answer": "Wider grants are kept by the relay; changed arguments become a denial that says so.",
+  "host.answer": "Refused.",
+  "command.suggest": "Refused.",
+  ping: "Answered by the relay.",
+  shutdown: "Open and queued turns end, then its input does; at once: the turn is interrupted and the process ended.",
+  other: "Refused.",
+};
+
+/** What becomes of an event that a host's protocol does not have, or has only in part. */
+const EVENT_GAPS = {
+  "session.updated": "Lost.",
+  "session.ended": "The host sees the end of the process.",
+  closed: "The host sees the end of the process.",
+  "text.done": "The pieces were enough.",
+  "thinking.done": "The pieces were enough.",
+  "user.message": "Lost.",
+  "tool.requested": "Told with the approval or the start.",
+  "tool.delta": "Lost; the whole arguments follow.",
+  "tool.progress": "Lost; the whole output follows.",
+  "host.request": "Answered by the relay with an error.",
+  "host.settled": "Lost.",
+  usage: "The sum comes with the end of the turn.",
+  compaction: "Lost.",
+  "catalog.updated": "Lost.",
+  reply: "Only failures are told.",
+  other: "Lost.",
+};
+
+const { dialectIds, loadDialect } = await import("../dist/dialects.js");
+const dialects = await Promise.all(dialectIds.map(loadDialect));
+const coverage = `### Ops, by the agent's dialect
+
+${lossTable(schema.definitions.op, OP_GAPS)}
+
+### Events, by the host's dialect
+
+${lossTable(schema.definitions.event, EVENT_GAPS)}
+`;
+const relay = readFileSync("docs/relay.md", "utf8").replace(/(?<=<!-- coverage -->\n)[^]*(?=<!-- \/coverage -->)/, () => `\n${coverage}\n`);
+
+for (const [file, text] of [
+  [FILE, page],
+  ["docs/relay.md", relay],
+]) {
+  if (!process.argv.includes("--check")) writeFileSync(file, text);
+  else if (readFileSync(file, "utf8") !== text) {
+    console.error(`${file} is not up to date: run node scripts/docs.mjs`);
+    process.exitCode = 1;
+  }
+}
+
+function lossTable({ oneOf }, gaps) {
+  const types = oneOf
+    .map(({ properties }) => properties.type.const)
+    .filter((type) => dialects.some((dialect) => dialect.coverage[type] !== "exact"));
+  const rows = types.map((type) => {
+    if (gaps[type] === undefined)
+      throw new Error(`scripts/docs.mjs does not say what becomes of ${type} where a dialect does not cover it`);
+    return `| \`${type}\` | ${dialects.map((dialect) => covered(dialect.coverage[type])).join(" | ")} | ${gaps[type]} |`;
+  });
+  const head = `| | ${dialects.map(({ id }) => id).join(" | ")} | elsewhere |`;
+  return [head, `|---|${dialects.map(() => "---|").join("")}---|`, ...rows].join("\n");
+}
+
+function covered(covers) {
+  if (covers === "exact") return "yes";
+  return covers === "none" ? "–" : `only ${covers.only.join(", ")}`;
 }
 
 function table({ oneOf }) {

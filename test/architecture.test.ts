@@ -39,7 +39,11 @@ function seen(file: SourceFile): string[] {
 
 /** "file → what it sees", for what is not allowed. */
 function breaches(where: (file: SourceFile) => boolean, allowed: (path: string, file: SourceFile) => boolean): string[] {
-  return files.filter(where).flatMap((file) => seen(file).filter((path) => !allowed(path, file)).map((path) => `${file.path} → ${path}`));
+  return files.filter(where).flatMap((file) =>
+    seen(file)
+      .filter((path) => !allowed(path, file))
+      .map((path) => `${file.path} → ${path}`),
+  );
 }
 
 describe("doors", () => {
@@ -49,7 +53,12 @@ describe("doors", () => {
   });
 
   test.each(Object.keys(DOORS))("%s sees only what it may see", (name) => {
-    expect(breaches((file) => room(file.path) === name, (path) => DOORS[name]?.includes(room(path)) === true)).toEqual([]);
+    expect(
+      breaches(
+        (file) => room(file.path) === name,
+        (path) => DOORS[name]?.includes(room(path)) === true,
+      ),
+    ).toEqual([]);
   });
 
   test("a dialect sees core, its own folder, the kit and what a dialect is; no other dialect", () => {
@@ -61,16 +70,24 @@ describe("doors", () => {
         return [folder(file.path), EXTENDS[folder(file.path)]].includes(folder(path));
       }),
     ).toEqual([]);
-    expect(breaches((file) => file.path.startsWith("dialects/kit/"), (path) => room(path) === "core" || path === "dialects/dialect.ts" || path.startsWith("dialects/kit/"))).toEqual([]);
+    expect(
+      breaches(
+        (file) => file.path.startsWith("dialects/kit/"),
+        (path) => room(path) === "core" || path === "dialects/dialect.ts" || path.startsWith("dialects/kit/"),
+      ),
+    ).toEqual([]);
   });
 
   test("dialects and core do no input or output: they import no builtin of Node", () => {
     const pure = files.filter((file) => ["dialects", "core"].includes(room(file.path)));
-    expect(pure.flatMap((file) => file.imports.filter((from) => from.startsWith("node:")).map((from) => `${file.path} → ${from}`))).toEqual([]);
+    expect(pure.flatMap((file) => file.imports.filter((from) => from.startsWith("node:")).map((from) => `${file.path} → ${from}`))).toEqual(
+      [],
+    );
   });
 
   test("builtins of Node are named as such", () => {
-    const bare = /^(assert|buffer|child_process|crypto|events|fs|http|https|net|os|path|process|readline|stream|timers|url|util|zlib)(\/|$)/;
+    const bare =
+      /^(assert|buffer|child_process|crypto|events|fs|http|https|net|os|path|process|readline|stream|timers|url|util|zlib)(\/|$)/;
     expect(files.flatMap((file) => file.imports.filter((from) => bare.test(from)).map((from) => `${file.path} → ${from}`))).toEqual([]);
   });
 });
@@ -92,7 +109,9 @@ describe("rules of the house", () => {
   });
 
   test("child processes are started in one room", () => {
-    const spawning = files.filter((file) => file.imports.includes("node:child_process") && room(file.path) !== "cli").map((file) => room(file.path));
+    const spawning = files
+      .filter((file) => file.imports.includes("node:child_process") && room(file.path) !== "cli")
+      .map((file) => room(file.path));
     expect([...new Set(spawning)]).toEqual(["os"]);
   });
 });

@@ -16,6 +16,8 @@ export interface Command {
 }
 
 const DIALECT: Flag = { name: "dialect", value: "ID", help: "the protocol to speak on stdin and stdout: native, aionrs" };
+/** Nothing that a relay could pass on: COMMAND must say them itself. */
+const OF_THE_AGENT = new Set(["base-url", "api-key", "trust-workspace", "no-session"]);
 const JSON_OUTPUT: Flag = { name: "json", help: "for machines" };
 
 export const COMMANDS: readonly Command[] = [
@@ -89,7 +91,7 @@ export const COMMANDS: readonly Command[] = [
       { name: "check", help: "verify the grammar at the seam; a violation goes to stderr and makes the exit code 3" },
       { name: "report", value: "[json]", help: "at the end, tell on stderr what was exact, partly said, made up or lost" },
       { name: "allow-unheard", help: "allow what a host cannot be asked about, instead of denying it" },
-      ...SHARED_FLAGS,
+      ...SHARED_FLAGS.filter(({ name }) => !OF_THE_AGENT.has(name)),
     ],
     async run(parsed) {
       const { runRelay } = await import("./relay.js");

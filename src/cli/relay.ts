@@ -1,5 +1,5 @@
 /** `parley relay`: a host of one dialect, an agent of another, and us between them. */
-import { toFault } from "../core/errors.js";
+import { toFault, type ParleyError } from "../core/errors.js";
 import type { Closed } from "../core/event.js";
 import type { Launch, Transport } from "../core/wire.js";
 import { loadDialect, type Dialect } from "../dialects/index.js";
@@ -23,6 +23,7 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   const as = await loadDialect(named(parsed, "as"));
   const drive = await loadDialect(named(parsed, "drive"));
   const print = reportFormat(parsed);
+  for (const flag of ["resume", "session-id"]) if (as.lifetime === "connection" && given(parsed, flag)) throw opensItself(flag, as);
   keepStdoutClean();
   const loaded = await load().catch(toFault);
   if (!("settings" in loaded)) {
@@ -83,6 +84,10 @@ function named(parsed: Parsed, flag: string): string {
   return id;
 }
 
+function opensItself(flag: string, as: Dialect): ParleyError {
+  return usage(`--${flag} means nothing to a host of '${as.id}': it opens its sessions itself`);
+}
+
 function reportFormat(parsed: Parsed): "text" | "json" | undefined {
   const format = text(parsed, "report");
   if (format !== undefined && format !== "text" && format !== "json") throw usage(`--report is text or json, not '${format}'`);
@@ -92,7 +97,7 @@ function reportFormat(parsed: Parsed): "text" | "json" | undefined {
 /** What the command says itself is not said twice. */
 function withFlags(command: readonly string[], flags: readonly string[]): string[] {
   const added: string[] = [];
-  for (let at = 0; at < flags.length; ) {
+  for (let at = 0; at < flags.length;) {
     const flag = flags[at] ?? "";
     const next = flags[at + 1];
     const value = next !== undefined && !next.startsWith("--") ? [next] : [];

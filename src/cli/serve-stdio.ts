@@ -26,6 +26,7 @@ export async function serveStdio(dialectId: string, load: () => Promise<Loaded>,
   const launch = dialect.lifetime === "connection" ? {} : { launch: { argv: [], env: {}, open: openingOf(loaded) } };
   const closed = await serve(agent, dialect, transport, launch);
   await transport.flushed();
+  if (closed.reason !== undefined) console.error(`parley: ${closed.reason}`);
   return signals.code() ?? closed.code ?? 0;
 }
 

@@ -14,7 +14,8 @@ const MOST = 2000;
 /** A file an entry, so that relays that run side by side need no lock. A home that cannot be written costs the memory, not the relay. */
 export function sessionMap(home: string, dialect: string): SessionMap {
   const folder = join(home, "relay");
-  const fileOf = (name: string): string => join(folder, `${createHash("sha256").update(`${dialect} ${name}`).digest("hex").slice(0, 32)}.json`);
+  const fileOf = (name: string): string =>
+    join(folder, `${createHash("sha256").update(`${dialect} ${name}`).digest("hex").slice(0, 32)}.json`);
   return {
     get: (name) => read(fileOf(name)),
     set(name, sessionId) {

@@ -24,7 +24,13 @@ function list(sessions: readonly SessionSummary[], json: boolean): number {
 
 function row({ id, usedAt, cwd, name, firstPrompt }: SessionSummary): string {
   const when = new Date(usedAt).toISOString().slice(0, 16).replace("T", " ");
-  return `${id}  ${when}  ${cwd}  ${name ?? firstPrompt ?? "(nothing was said)"}`;
+  const about = name ?? (firstPrompt === "" ? "(no text)" : (firstPrompt ?? "(nothing was said)"));
+  return harmless(`${id}  ${when}  ${cwd}  ${about}`);
+}
+
+/** Ids, names and prompts are others' words: none of them may move the cursor or begin a line. */
+function harmless(text: string): string {
+  return text.replace(/\p{Cc}/gu, "\u{FFFD}");
 }
 
 async function show(store: SessionStore, id: string, json: boolean, env: Env): Promise<number> {
@@ -40,8 +46,6 @@ async function show(store: SessionStore, id: string, json: boolean, env: Env): P
 
 function tell(event: Event, screen: Screen): void {
   if (event.type === "user.message") screen.line(`\n> ${event.parts.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ")}`);
-  // Kept blocks are whole: what was streamed then is shown at once now.
-  else if (event.type === "text.done" || event.type === "thinking.done") screen.show({ ...event, streamed: undefined });
   else screen.show(event);
 }
 

@@ -9,7 +9,14 @@ test("plain text of content is its words, one part below the other, without what
   const parts: Part[] = [
     { type: "text", text: "see" },
     { type: "image", mime: "image/png", data: "AAAA" },
-    { type: "todo", items: [{ text: "one", status: "completed" }, { text: "two", status: "in_progress" }, { text: "three", status: "pending" }] },
+    {
+      type: "todo",
+      items: [
+        { text: "one", status: "completed" },
+        { text: "two", status: "in_progress" },
+        { text: "three", status: "pending" },
+      ],
+    },
     { type: "file", path: "a.txt" },
     { type: "json", data: { a: 1 } },
     { type: "diff", path: "a", before: null, after: "x", patch: "@@", stat: { added: 1, removed: 0 } },

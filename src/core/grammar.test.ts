@@ -87,7 +87,9 @@ const MUTATIONS: Mutation[] = [
     to: (entry) => [
       { op: { type: "ping" } },
       entry,
-      ...("event" in entry && entry.event.type === "approval.requested" ? changed({ type: "tool.started", call: entry.event.calls[0]?.id })(entry) : []),
+      ...("event" in entry && entry.event.type === "approval.requested"
+        ? changed({ type: "tool.started", call: entry.event.calls[0]?.id })(entry)
+        : []),
     ],
   },
   {

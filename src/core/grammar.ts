@@ -101,7 +101,8 @@ export class Grammar {
       say(2, `${event.type} of turn ${event.turn ?? ""}, which ${why}`);
       return;
     }
-    if (event.under !== undefined && !turn.calls.has(event.under)) say(4, `${event.type} under call ${event.under}, which was never requested`);
+    if (event.under !== undefined && !turn.calls.has(event.under))
+      say(4, `${event.type} under call ${event.under}, which was never requested`);
     switch (event.type) {
       case "text.delta":
       case "thinking.delta":
@@ -125,7 +126,8 @@ export class Grammar {
       case "tool.ended":
         return this.#call(event, turn, say);
       case "host.request":
-        if (event.call !== undefined && !turn.calls.has(event.call)) say(4, `host.request of call ${event.call}, which was never requested`);
+        if (event.call !== undefined && !turn.calls.has(event.call))
+          say(4, `host.request of call ${event.call}, which was never requested`);
         return;
       case "usage":
         turn.usage = true;

@@ -18,5 +18,5 @@ export const metaEntries = {
   ext: v.optional(v.record(v.string(), v.unknown())),
 } as const;
 
-const Meta = v.object(metaEntries);
+export const Meta = v.object(metaEntries);
 export type Meta = v.InferOutput<typeof Meta>;

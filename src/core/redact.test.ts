@@ -76,7 +76,10 @@ describe("redaction", () => {
     fc.assert(
       fc.property(secretsAndText, ([known, text]) => {
         const stream = new Redactor(known).stream();
-        const safe = text.split("").map((letter) => stream.push(letter)).join("");
+        const safe = text
+          .split("")
+          .map((letter) => stream.push(letter))
+          .join("");
         const longest = Math.max(0, ...known.map((value) => value.length));
         // What was held may be a whole secret within a longer one that never came.
         expect(stream.flush().length).toBeLessThanOrEqual(Math.max(longest - 1, "[redacted]".length));

@@ -66,7 +66,8 @@ export class Redactor {
   ranges(text: string): Range[] {
     const found: Range[] = [];
     for (const secret of this.#secrets) {
-      for (let from = text.indexOf(secret); from !== -1; from = text.indexOf(secret, from + 1)) found.push({ from, to: from + secret.length });
+      for (let from = text.indexOf(secret); from !== -1; from = text.indexOf(secret, from + 1))
+        found.push({ from, to: from + secret.length });
     }
     return found.length < 2 ? found : joined(found);
   }

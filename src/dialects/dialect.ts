@@ -4,8 +4,8 @@ import type { Closed, Event, EventType } from "../core/event.js";
 import type { Op, OpType } from "../core/op.js";
 import type { Frame, Launch } from "../core/wire.js";
 
-/** What a side puts on the wire or does to the process behind it. */
-export type Out = { rec: unknown } | { launch: Launch } | { kill: true } | { exit: number };
+/** What a side puts on the wire or does to the process behind it. `exit`: we leave with that code; `reason` is for people. */
+export type Out = { rec: unknown } | { launch: Launch } | { kill: true } | { exit: number; reason?: string };
 
 /** `in`: ops or events for our side of the connection. `out`: what goes to the other side. */
 export interface Step<In> {

@@ -41,14 +41,17 @@ export class HostSession {
     this.#handle = ready.session ?? "";
   }
 
-  /** Everything that happens until this turn has ended; its `turn.ended` is the last. One prompt at a time. */
+  /** Everything that happens until this turn has ended; its `turn.ended` is the last. One prompt at a time. Throws when it is refused. */
   async *prompt(prompt: string | Part[]): AsyncIterable<Event> {
+    const id = mintId();
     const turn = mintId();
     const parts = typeof prompt === "string" ? [textPart(prompt)] : prompt;
-    await this.#agent.send({ type: "turn.prompt", session: this.#handle, turn, parts });
+    await this.#agent.send({ type: "turn.prompt", id, session: this.#handle, turn, parts });
     for (let next = await this.#events.next(); next.done !== true; next = await this.#events.next()) {
-      yield next.value;
-      if (next.value.type === "turn.ended" && next.value.turn === turn) return;
+      const event = next.value;
+      yield event;
+      if (event.type === "turn.ended" && (event.turn === turn || event.parent === id)) return;
+      if (event.type === "reply" && event.parent === id && event.fault !== undefined) throw new ParleyError(event.fault);
     }
     throw new ParleyError({ code: "launch", message: "The agent closed in the middle of a turn", retryable: true });
   }

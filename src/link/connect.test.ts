@@ -85,7 +85,10 @@ describe("a connection", () => {
     await agent.send({ type: "session.open", id: "o2", session: "other", open: "new" });
     await agent.send({ type: "turn.prompt", id: "p2", session: "other", parts: [] });
     expect((await peer.of("turn.prompt", 2)).session).toBe("other");
-    peer.say({ type: "session.ready", session: "other", parent: "o2" }, { type: "turn.started", session: "other", turn: "t2", parent: "p2" });
+    peer.say(
+      { type: "session.ready", session: "other", parent: "o2" },
+      { type: "turn.started", session: "other", turn: "t2", parent: "p2" },
+    );
     peer.say({ type: "turn.ended", session: "other", turn: "t2", outcome: "completed", parent: "p2" });
     await host.of("turn.ended");
     await agent.send({ type: "turn.steer", id: "idle", session: "other", parts: [] });
@@ -156,10 +159,7 @@ describe("a connection", () => {
 describe("the end of the agent", () => {
   test("in a turn ends everything that was open, once, in order, and `closed` is last", async () => {
     const { agent, host, peer } = await running();
-    peer.say(
-      { type: "text.delta", ...TURN, text: "half a sen" },
-      { type: "tool.requested", ...TURN, call: { id: "c0", name: "Spawn" } },
-    );
+    peer.say({ type: "text.delta", ...TURN, text: "half a sen" }, { type: "tool.requested", ...TURN, call: { id: "c0", name: "Spawn" } });
     peer.say({ type: "tool.started", ...TURN, call: "c0" }, { type: "thinking.delta", ...TURN, under: "c0", text: "hm" }, ...asks("c1"));
     peer.say({ type: "usage", ...TURN, scope: "call", usage: { input: 1, output: 2 } });
     await host.of("usage");
@@ -176,14 +176,24 @@ describe("the end of the agent", () => {
       "session.ended",
       "closed",
     ]);
-    expect(tail.find((event) => event.type === "turn.ended")).toMatchObject({ ...TURN, outcome: "failed", parent: "p", usage: { input: 1, output: 2 } });
+    expect(tail.find((event) => event.type === "turn.ended")).toMatchObject({
+      ...TURN,
+      outcome: "failed",
+      parent: "p",
+      usage: { input: 1, output: 2 },
+    });
     // The text block was open when a tool was requested: that was the agent's own breach, and the only one.
-    expect(host.violations).toEqual(["rule 3: tool.requested inside an open text block", "rule 3: tool.requested inside an open text block"]);
+    expect(host.violations).toEqual([
+      "rule 3: tool.requested inside an open text block",
+      "rule 3: tool.requested inside an open text block",
+    ]);
     await agent.close();
   });
 
   test("that could not even be started is told, with every op that waited", async () => {
-    const agent = connect(native, () => Promise.reject(new ParleyError({ code: "launch", message: "Could not start ante: it was not found" })));
+    const agent = connect(native, () =>
+      Promise.reject(new ParleyError({ code: "launch", message: "Could not start ante: it was not found" })),
+    );
     const host = new Listener(agent);
     await Promise.all([
       agent.send({ type: "session.open", id: "o", session: "s", open: "new" }),
@@ -197,7 +207,8 @@ describe("the end of the agent", () => {
       ["reply", "i"],
       ["closed", undefined],
     ]);
-    for (const event of host.heard.all.slice(0, 3)) expect(event).toMatchObject({ status: "error", fault: { message: "Could not start ante: it was not found" } });
+    for (const event of host.heard.all.slice(0, 3))
+      expect(event).toMatchObject({ status: "error", fault: { message: "Could not start ante: it was not found" } });
     expect(host.heard.all.at(-1)).toMatchObject({ reason: "Could not start ante: it was not found" });
     // Nobody is left to answer, and nothing breaks.
     await agent.send({ type: "ping" });
@@ -273,7 +284,9 @@ describe("deadlines", () => {
     vi.advanceTimersByTime(60_000);
     await peer.of("approval.answer", 2);
     await quiet();
-    expect(peer.heard.all.flatMap((op) => (op.type === "approval.answer" ? op.answers : [])).map(({ call, decision }) => [call, decision])).toEqual([
+    expect(
+      peer.heard.all.flatMap((op) => (op.type === "approval.answer" ? op.answers : [])).map(({ call, decision }) => [call, decision]),
+    ).toEqual([
       ["c1", "allow"],
       ["c3", "deny"],
     ]);
@@ -326,7 +339,11 @@ describe("grants that the wire cannot hold", () => {
     const all = await running(lacking({ "approval.answer": { only } }));
     all.peer.say(...calls(["c1", "Bash"]));
     await all.host.of("approval.requested");
-    await all.agent.send({ type: "approval.answer", session: "s", answers: [{ call: "c1", decision: "allow", grant, ...(args !== undefined && { args }) }] });
+    await all.agent.send({
+      type: "approval.answer",
+      session: "s",
+      answers: [{ call: "c1", decision: "allow", grant, ...(args !== undefined && { args }) }],
+    });
     const first = (await all.peer.of("approval.answer")).answers[0];
     all.peer.say(...calls(["c2", "Bash"], ["c3", "Spawn"], ["c4", "Edit"]));
     return { ...all, first };
@@ -407,7 +424,10 @@ describe("what the agent's wire cannot say", () => {
   });
 
   test.each<[Op, string]>([
-    [{ type: "session.configure", id: "x", session: "s", patch: { model: "m", mode: "plan" } }, "This agent's protocol cannot change model within a session"],
+    [
+      { type: "session.configure", id: "x", session: "s", patch: { model: "m", mode: "plan" } },
+      "This agent's protocol cannot change model within a session",
+    ],
     [{ type: "session.seed", id: "x", session: "s", text: "before" }, "This agent's protocol has no session.seed"],
     [{ type: "session.close", id: "x", session: "s" }, "This agent's protocol cannot close one session of many"],
     [{ type: "command.suggest", id: "x", session: "s", trigger: "at", text: "@" }, "This agent's protocol has no command.suggest"],
@@ -417,7 +437,13 @@ describe("what the agent's wire cannot say", () => {
     );
     await agent.send(op);
     expect(await host.of("notice")).toMatchObject({ session: "s", level: "warning", text: message });
-    expect(await host.of("reply")).toMatchObject({ session: "s", to: op.type, parent: "x", status: "error", fault: { code: "unsupported", message } });
+    expect(await host.of("reply")).toMatchObject({
+      session: "s",
+      to: op.type,
+      parent: "x",
+      status: "error",
+      fault: { code: "unsupported", message },
+    });
     expect(peer.heard.types).toEqual([]);
     await agent.close();
   });
@@ -490,7 +516,12 @@ describe("a wire that holds one turn", () => {
   test("lets 64 prompts wait and refuses the next", async () => {
     const { agent, host, peer } = await opened();
     for (let n = 0; n <= 65; n++) await agent.send(prompt(n));
-    expect(await host.of("reply")).toMatchObject({ to: "turn.prompt", parent: "p65", status: "error", fault: { code: "limit", retryable: true } });
+    expect(await host.of("reply")).toMatchObject({
+      to: "turn.prompt",
+      parent: "p65",
+      status: "error",
+      fault: { code: "limit", retryable: true },
+    });
     for (let n = 0; n <= 64; n++) {
       await peer.of("turn.prompt", n + 1);
       peer.say(start(n), end(n));
@@ -512,7 +543,11 @@ describe("a wire that holds one turn", () => {
     peer.say(start(3), end(3));
     await host.of("turn.ended", 3);
     expect(peer.heard.all.flatMap((op) => (op.type === "turn.prompt" ? [op.id] : []))).toEqual(["p1", "p3"]);
-    expect(host.heard.all.filter((event): event is EventOf<"turn.ended"> => event.type === "turn.ended").map((event) => [event.turn, event.outcome])).toEqual([
+    expect(
+      host.heard.all
+        .filter((event): event is EventOf<"turn.ended"> => event.type === "turn.ended")
+        .map((event) => [event.turn, event.outcome]),
+    ).toEqual([
       ["t1", "completed"],
       ["t2", "interrupted"],
       ["t3", "completed"],
@@ -541,7 +576,12 @@ describe("shutting down", () => {
     await host.of("approval.requested");
     await agent.send({ type: "shutdown", when: "drained" });
     expect((await peer.of("approval.answer")).answers).toEqual([{ call: "c1", decision: "deny", reason: "the host closed its input" }]);
-    peer.say({ type: "tool.ended", ...TURN, call: "c1", status: "denied" }, ...asks("c2"), { type: "host.request", ...TURN, request: "r", kind: "tool" });
+    peer.say({ type: "tool.ended", ...TURN, call: "c1", status: "denied" }, ...asks("c2"), {
+      type: "host.request",
+      ...TURN,
+      request: "r",
+      kind: "tool",
+    });
     expect((await peer.of("approval.answer", 2)).answers[0]).toMatchObject({ call: "c2", decision: "deny" });
     expect(await peer.of("host.answer")).toMatchObject({ request: "r", ok: false });
     await quiet();
@@ -805,7 +845,11 @@ function perTurn(): Dialect {
           write(op) {
             if (op.type === "session.open") return { in: [{ type: "session.ready", session: op.session, parent: op.id }], out: [] };
             if (op.type !== "turn.prompt") return { in: [], out: [] };
-            turn = { turn: op.turn ?? "", ...(op.session !== undefined && { session: op.session }), ...(op.id !== undefined && { parent: op.id }) };
+            turn = {
+              turn: op.turn ?? "",
+              ...(op.session !== undefined && { session: op.session }),
+              ...(op.id !== undefined && { parent: op.id }),
+            };
             return { in: [{ type: "turn.started", ...turn }], out: [{ launch: { argv: [turn.turn], env: {} } }] };
           },
           end() {

@@ -37,11 +37,11 @@ export class Deadlines {
 
   /** Denies whatever waits. */
   deny(reason: string): void {
-    for (const pending of [...this.#pending]) this.#deny(pending, reason);
+    for (const pending of this.#pending) this.#deny(pending, reason);
   }
 
   clear(): void {
-    for (const pending of [...this.#pending]) this.#drop(pending);
+    for (const pending of this.#pending) this.#drop(pending);
   }
 
   #start(call: string, session: string | undefined): void {

@@ -43,7 +43,9 @@ export class Grants {
     }
     for (const call of open) this.#asked.push({ call, session: event.session });
     return {
-      ...(answers.length > 0 && { answer: { type: "approval.answer", ...(event.session !== undefined && { session: event.session }), answers } }),
+      ...(answers.length > 0 && {
+        answer: { type: "approval.answer", ...(event.session !== undefined && { session: event.session }), answers },
+      }),
       ...(open.length > 0 && { pass: { ...event, calls: open } }),
     };
   }

@@ -13,6 +13,8 @@ import { Unanswered, refusal } from "./unanswered.js";
 
 /** Seconds until an approval that nobody answers is denied, unless somebody says otherwise. */
 const ANSWER_SECONDS = 300;
+/** Seconds until an agent whose process is a session must be ready: generous, because a first start may fetch things. */
+const READY_SECONDS = 60;
 /** How long an agent that was told to leave may take before it is made to. */
 const LEAVE_MS = 5000;
 const NO_ANSWERS = "the host closed its input";
@@ -22,6 +24,8 @@ export type Dial = (launch: Launch) => Promise<Transport> | Transport;
 export interface ConnectOptions {
   /** Seconds until an approval that nobody answers is denied. */
   answerSeconds?: number;
+  /** Seconds until an agent whose process is a session must be ready; then it is ended. */
+  readySeconds?: number;
 }
 
 /** Tells the host; a promise when the host is slow. */
@@ -35,6 +39,7 @@ export class Line {
   readonly #side: Side<Event, Op>;
   readonly #grants: Grants;
   readonly #deadlines: Deadlines;
+  readonly #readySeconds: number;
   readonly #turns = new Turns();
   readonly #unanswered = new Unanswered();
   #transport: Transport | undefined;
@@ -45,6 +50,11 @@ export class Line {
   /** `drained`: once nothing runs or waits. `now`: whatever runs. */
   #leaving: "drained" | "now" | undefined;
   #leaveTimer: NodeJS.Timeout | undefined;
+  #readyTimer: NodeJS.Timeout | undefined;
+  /** Why we ended it ourselves. */
+  #verdict: string | undefined;
+  /** How a transport that lasts as long as the line ended. */
+  #closed: Closed = {};
   #over = false;
 
   constructor(dialect: Dialect, dial: Dial, options: ConnectOptions, tell: Tell, gone: (closed: Closed) => void) {
@@ -55,6 +65,7 @@ export class Line {
     this.#side = dialect.hostSide(sideEnv);
     this.#grants = new Grants(dialect.coverage);
     this.#deadlines = new Deadlines(options.answerSeconds ?? ANSWER_SECONDS, (op) => this.#sendOwn(op));
+    this.#readySeconds = options.readySeconds ?? READY_SECONDS;
   }
 
   open(launch: Launch): Promise<void> {
@@ -96,7 +107,7 @@ export class Line {
   #leaveNow(id: string | undefined): void {
     if (this.#leaving === "now" || this.#over) return;
     this.#leaving = "now";
-    if (this.#transport === undefined && this.#launching === undefined) return void this.#inOrder(() => this.#finish({}));
+    if (this.#transport === undefined && this.#launching === undefined) return void this.#inOrder(() => this.#finish());
     const meta = id === undefined ? {} : { id };
     if (this.#dialect.coverage.shutdown !== "none") {
       this.#writeNow({ type: "shutdown", when: "now", ...meta });
@@ -115,7 +126,7 @@ export class Line {
 
   #leaveWhenIdle(): void {
     if (this.#leaving !== "drained" || this.#over || !this.#turns.idle) return;
-    if (this.#transport === undefined) return void this.#inOrder(() => this.#finish({}));
+    if (this.#transport === undefined) return void this.#inOrder(() => this.#finish());
     this.#transport.close("eof");
     this.#endSoon();
   }
@@ -142,6 +153,7 @@ export class Line {
 
   async #send(op: Op): Promise<void> {
     if (this.#over) return;
+    if (op.type === "session.open" && this.#isTaken()) return this.#answer([refusal(op, taken(op.session))]);
     if (op.type === "session.open") this.#turns.open(op);
     if (op.type === "turn.prompt" && this.#mustWait(op)) return this.#hold(op);
     if (op.type === "turn.interrupt" && this.#turns.cancel(op)) {
@@ -163,6 +175,11 @@ export class Line {
       default:
         gap satisfies never;
     }
+  }
+
+  /** Its process is a session, and it runs. */
+  #isTaken(): boolean {
+    return this.#dialect.lifetime === "session" && this.#launching !== undefined;
   }
 
   #mustWait(op: OpOf<"turn.prompt">): boolean {
@@ -213,7 +230,15 @@ export class Line {
     }
     // Somebody may have closed us meanwhile.
     if (this.#isLeavingNow()) this.#transport.close("term");
+    if (this.#dialect.lifetime === "session") this.#expectReady(this.#transport);
     this.#reading = this.#read(this.#transport);
+  }
+
+  #expectReady(transport: Transport): void {
+    this.#readyTimer = setTimeout(() => {
+      this.#verdict = `The agent was not ready after ${this.#readySeconds} s and was ended`;
+      transport.close("term");
+    }, this.#readySeconds * 1000);
   }
 
   #isLeavingNow(): boolean {
@@ -221,7 +246,6 @@ export class Line {
   }
 
   async #read(transport: Transport): Promise<void> {
-    let broke: Fault | undefined;
     try {
       for await (const frame of transport.frames) {
         const step = this.#side.read(frame);
@@ -229,26 +253,29 @@ export class Line {
         for (const event of step.in) await this.#hear(event);
       }
     } catch (error) {
-      broke = toFault(error);
+      this.#verdict = toFault(error).message;
     }
     // Its output has ended, so it has nothing more to say: an agent that lingers is ended.
     transport.close("term");
     const closed = await transport.closed;
-    await this.#ended(broke === undefined ? closed : { ...closed, reason: broke.message });
+    await this.#ended(this.#verdict === undefined ? closed : { ...closed, reason: this.#verdict });
   }
 
   async #ended(closed: Closed): Promise<void> {
     this.#transport = undefined;
     this.#launching = undefined;
+    clearTimeout(this.#readyTimer);
+    if (this.#dialect.lifetime !== "turn") this.#closed = closed;
     const step = this.#side.end(closed);
     await this.#put(step);
     for (const event of step.in) await this.#hear(event);
     if (this.#dialect.lifetime === "turn" && this.#leaving !== "now") return this.#leaveWhenIdle();
-    await this.#finish(closed);
+    await this.#finish();
   }
 
-  async #finish(closed: Closed): Promise<void> {
+  async #finish(): Promise<void> {
     if (this.#over) return;
+    const closed = this.#closed;
     this.#over = true;
     this.#deadlines.clear();
     clearTimeout(this.#leaveTimer);
@@ -268,6 +295,7 @@ export class Line {
   // --- events ---
 
   async #hear(event: Event): Promise<void> {
+    if (event.type === "session.ready") clearTimeout(this.#readyTimer);
     this.#unanswered.event(event);
     const released = this.#turns.event(event);
     const { answer, pass } = this.#grants.event(event);
@@ -299,4 +327,8 @@ export class Line {
     const { session, request } = event;
     this.#sendOwn({ type: "host.answer", ...(session !== undefined && { session }), request, ok: false, data: { message: NO_ANSWERS } });
   }
+}
+
+function taken(session: string): Fault {
+  return { code: "session", message: `There is a session '${session}' already`, retryable: false };
 }

@@ -97,7 +97,9 @@ describe("a relay", () => {
 
   test("shows the host its own handle, and finds the agent's session behind it again", async () => {
     const known = new Map<string, string>();
-    const { agent, host, closed } = chain(chat, { sessions: { get: (name) => known.get(name), set: (name, id) => known.set(name, id).size > 0 } });
+    const { agent, host, closed } = chain(chat, {
+      sessions: { get: (name) => known.get(name), set: (name, id) => known.set(name, id).size > 0 },
+    });
     host.say({ type: "session.open", session: "mine", open: "new" });
     expect(await host.of("session.ready")).toMatchObject({ session: "mine", sessionId: "mine" });
     host.say({ type: "session.open", session: "again", open: "resume", sessionId: "mine" } satisfies Op);

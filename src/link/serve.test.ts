@@ -12,7 +12,8 @@ const TURN = { session: "s", turn: "t" };
 
 /** Opens, and answers a prompt with one word. */
 const chat: Script = {
-  "session.open": (op, agent) => void agent.tell({ type: "session.ready", session: op.session, ...(op.id !== undefined && { parent: op.id }) }),
+  "session.open": (op, agent) =>
+    void agent.tell({ type: "session.ready", session: op.session, ...(op.id !== undefined && { parent: op.id }) }),
   "turn.prompt": (_op, agent) =>
     void agent.tell(
       { type: "turn.started", ...TURN },
@@ -167,7 +168,9 @@ describe("a served agent", () => {
         return {
           ...side,
           read: (frame) =>
-            "launch" in frame ? { in: [{ type: "session.open", session: frame.launch.argv[0] ?? "", open: "new" }], out: [] } : side.read(frame),
+            "launch" in frame
+              ? { in: [{ type: "session.open", session: frame.launch.argv[0] ?? "", open: "new" }], out: [] }
+              : side.read(frame),
         };
       },
     };
@@ -200,7 +203,14 @@ describe("what the host's wire cannot say", () => {
     ...chat,
     "turn.prompt": (_op, agent) =>
       void agent.tell(
-        { type: "approval.requested", ...TURN, calls: [{ id: "c1", name: "Bash" }, { id: "c2", name: "Edit" }] },
+        {
+          type: "approval.requested",
+          ...TURN,
+          calls: [
+            { id: "c1", name: "Bash" },
+            { id: "c2", name: "Edit" },
+          ],
+        },
         { type: "host.request", ...TURN, request: "r1", kind: "fs" },
         { type: "host.request", ...TURN, request: "r2", kind: "tool" },
       ),
@@ -222,13 +232,25 @@ describe("what the host's wire cannot say", () => {
   test.each(["approval.requested", "approval.answer"] as const)("denies an approval where there is no %s", async (type) => {
     const reason = "this host cannot be asked for approval";
     expect(await answersOf({ [type]: "none" })).toMatchObject([
-      { type: "approval.answer", session: "s", answers: [{ call: "c1", decision: "deny", reason }, { call: "c2", decision: "deny", reason }] },
+      {
+        type: "approval.answer",
+        session: "s",
+        answers: [
+          { call: "c1", decision: "deny", reason },
+          { call: "c2", decision: "deny", reason },
+        ],
+      },
     ]);
   });
 
   test("allows an approval when it is told to", async () => {
     expect(await answersOf({ "approval.requested": "none" }, { unheard: "allow" })).toMatchObject([
-      { answers: [{ call: "c1", decision: "allow" }, { call: "c2", decision: "allow" }] },
+      {
+        answers: [
+          { call: "c1", decision: "allow" },
+          { call: "c2", decision: "allow" },
+        ],
+      },
     ]);
   });
 

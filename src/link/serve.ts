@@ -17,7 +17,7 @@ export interface ServeOptions {
 /** Resolves when the agent has closed and all that it said is written. The end of input drains; a broken output stops at once. */
 export async function serve(agent: Agent, dialect: Dialect, transport: Transport, options: ServeOptions = {}): Promise<Closed> {
   const side = dialect.agentSide(sideEnv);
-  let exit: number | undefined;
+  let exit: Closed | undefined;
   let last: Closed = {};
   let unreadAnswers = 0;
   let over = false;
@@ -37,7 +37,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
   transport.close("eof");
   await transport.closed;
   if (broke !== undefined) throw broke;
-  return exit === undefined ? last : { ...last, code: exit };
+  return { ...last, ...exit };
 
   async function readOps(): Promise<void> {
     for await (const frame of transport.frames) await take(side.read(frame));
@@ -75,8 +75,8 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     for (const op of ops) await agent.send(op);
   }
 
-  function leave(code: number): void {
-    exit = code;
+  function leave({ exit: code, reason }: { exit: number; reason?: string }): void {
+    exit = { code, ...(reason !== undefined && { reason }) };
     void agent.send(shutdown("now"));
   }
 
@@ -84,7 +84,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     let full: Promise<void> | undefined;
     for (const out of step.out) {
       if ("rec" in out) full = transport.write([out.rec]) ?? full;
-      else if ("exit" in out) leave(out.exit);
+      else if ("exit" in out) leave(out);
     }
     return full;
   }

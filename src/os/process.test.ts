@@ -83,7 +83,8 @@ describe("ending a tree", () => {
 });
 
 describe("a command that cannot be started", () => {
-  const start = (argv: string[], cwd?: string): Promise<Tree> => startTree(argv, { env: {}, stdio: "ignore", ...(cwd !== undefined && { cwd }) });
+  const start = (argv: string[], cwd?: string): Promise<Tree> =>
+    startTree(argv, { env: {}, stdio: "ignore", ...(cwd !== undefined && { cwd }) });
   const fault = (message: string): object => ({ fault: { code: "launch", message, retryable: false } });
 
   test("says what was not found", async () => {
@@ -100,7 +101,9 @@ describe("a command that cannot be started", () => {
   test("says that the folder is none", async () => {
     const file = join(scratch(), "file");
     writeFileSync(file, "");
-    await expect(start([process.execPath], file)).rejects.toMatchObject(fault(`Could not start ${process.execPath}: '${file}' is not a folder`));
+    await expect(start([process.execPath], file)).rejects.toMatchObject(
+      fault(`Could not start ${process.execPath}: '${file}' is not a folder`),
+    );
   });
 
   test.skipIf(process.platform === "win32")("says that it may not be executed", async () => {

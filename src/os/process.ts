@@ -32,7 +32,7 @@ export interface Tree {
 }
 
 /** The tag's name; its value is one for each tree. */
-export const TREE_TAG = "PARLEY_TREE";
+const TREE_TAG = "PARLEY_TREE";
 
 /** How long we wait for what was killed to be gone: a process that hangs in the system takes no signal. */
 const KILL_MS = 2000;
@@ -182,7 +182,9 @@ function folderProblem(cwd: string): string | undefined {
   try {
     return statSync(cwd).isDirectory() ? undefined : `'${cwd}' is not a folder`;
   } catch (error) {
-    return systemCode(error) === "ENOENT" ? `the folder '${cwd}' does not exist` : `the folder '${cwd}' cannot be used: ${messageOf(error)}`;
+    return systemCode(error) === "ENOENT"
+      ? `the folder '${cwd}' does not exist`
+      : `the folder '${cwd}' cannot be used: ${messageOf(error)}`;
   }
 }
 

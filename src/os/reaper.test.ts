@@ -57,6 +57,16 @@ describe.skipIf(process.platform !== "linux")("when we die, nothing of ours live
     await until(() => !started.some(lives), "the reaper to leave");
   });
 
+  test("killed right after the start, before anybody knows the child", async () => {
+    const { env, gone } = marked();
+    const ours = spawn(process.execPath, [fixture("hasty.mjs"), join(folder, "process.mjs"), fixture("tree.mjs")], {
+      env,
+      stdio: "ignore",
+    });
+    await new Promise((resolve) => ours.once("exit", resolve));
+    await gone();
+  });
+
   test.each(["crash", "exit"])("by %s", async (how) => {
     const { env, gone } = marked();
     const ours = await owner(env, "stubborn", "child");

@@ -48,15 +48,16 @@ export function watch(tag: string): Watched {
   if (process.platform === "win32") return { started() {}, release() {} };
   reaper ??= start();
   const { stdin } = reaper;
-  const known = [0];
+  let known: number | undefined = 0;
   stdin?.write(`+ 0 ${tag}\n`);
   return {
     started(pid) {
-      known.push(pid);
-      stdin?.write(`+ ${pid} ${tag}\n`);
+      stdin?.write(`+ ${pid} ${tag}\n- ${known ?? 0} ${tag}\n`);
+      known = pid;
     },
     release() {
-      for (const pid of known.splice(0)) stdin?.write(`- ${pid} ${tag}\n`);
+      if (known !== undefined) stdin?.write(`- ${known} ${tag}\n`);
+      known = undefined;
     },
   };
 }

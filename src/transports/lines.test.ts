@@ -18,7 +18,12 @@ function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 /** Whatever stands on a line: JSON or not, UTF-8 or not, with every character that some reader takes for a line's end. */
 const line = fc.oneof(
   fc.jsonValue().map((value) => Buffer.from(JSON.stringify(value))),
-  fc.string({ unit: fc.constantFrom("a", '"', "{", "}", "é", "€", "😀", LS, "\u2029", "\u0085", "\0", "\r", " ", "\t", "\v", "\f"), maxLength: 30 }).map((text) => Buffer.from(text)),
+  fc
+    .string({
+      unit: fc.constantFrom("a", '"', "{", "}", "é", "€", "😀", LS, "\u2029", "\u0085", "\0", "\r", " ", "\t", "\v", "\f"),
+      maxLength: 30,
+    })
+    .map((text) => Buffer.from(text)),
   fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes)),
 );
 const end = fc.constantFrom("\n", "\r\n", "\n\n");

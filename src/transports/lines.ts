@@ -9,7 +9,7 @@ import { messageOf } from "../core/errors.js";
 export type Framing = "json" | "text";
 
 /** 16 MiB. */
-export const LINE_CAP = 16 * 1024 * 1024;
+const LINE_CAP = 16 * 1024 * 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;

@@ -174,13 +174,21 @@ describe("the end", () => {
 
 test("a line over the cap is told, and the next one is heard", async () => {
   const mark = marked();
-  const transport = await spawnTransport({ argv: [process.execPath, fixture("echo.mjs")], env: mark.env }, { framing: "json", lineCap: 1000 });
+  const transport = await spawnTransport(
+    { argv: [process.execPath, fixture("echo.mjs")], env: mark.env },
+    { framing: "json", lineCap: 1000 },
+  );
   void transport.write(["x".repeat(5000), "short"]);
   transport.close("eof");
-  expect(await all(transport)).toEqual([{ bad: "The line is longer than 1000 bytes and was skipped", line: `"${"x".repeat(199)}` }, { rec: "short" }]);
+  expect(await all(transport)).toEqual([
+    { bad: "The line is longer than 1000 bytes and was skipped", line: `"${"x".repeat(199)}` },
+    { rec: "short" },
+  ]);
   await transport.closed;
 });
 
 test("a command that is not there is a launch fault", async () => {
-  await expect(spawnTransport({ argv: ["/nowhere/agent"], env: {} }, { framing: "json" })).rejects.toMatchObject({ fault: { code: "launch" } });
+  await expect(spawnTransport({ argv: ["/nowhere/agent"], env: {} }, { framing: "json" })).rejects.toMatchObject({
+    fault: { code: "launch" },
+  });
 });

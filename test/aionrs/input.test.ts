@@ -65,7 +65,9 @@ describe("a bad line", () => {
   it("is not repeated at length", async () => {
     const host = await ready();
     const long = "x".repeat(100_000);
-    host.raw(`${long}\n{"type":"${long}"}\n{"type":"set_mode","mode":"${long}"}\n{"type":"tool_approve","call_id":"x","scope":"${long}"}\n`);
+    host.raw(
+      `${long}\n{"type":"${long}"}\n{"type":"set_mode","mode":"${long}"}\n{"type":"tool_approve","call_id":"x","scope":"${long}"}\n`,
+    );
     await host.settled();
     const lengths = host.of("error").map(({ error }) => error.message.length);
     expect(lengths).toHaveLength(5);
@@ -76,7 +78,8 @@ describe("a bad line", () => {
 describe("lines", () => {
   it("end at LF: CRLF, blank lines, blanks around them and chunks anyhow mean the same", async () => {
     const host = await ready();
-    const text = '\n  \r\n{"type":"message","msg_id":"m1","input":"say ünï 🦜"}\r\n\t\n {"type":"message","msg_id":"m2","input":"say two"} \n';
+    const text =
+      '\n  \r\n{"type":"message","msg_id":"m1","input":"say ünï 🦜"}\r\n\t\n {"type":"message","msg_id":"m2","input":"say two"} \n';
     for (const byte of Buffer.from(text)) {
       host.raw(Buffer.from([byte]));
       await new Promise((resolve) => setImmediate(resolve));

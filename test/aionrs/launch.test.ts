@@ -47,9 +47,12 @@ describe("the flags", () => {
   it("may stand in any order, with = and with words that are names of something else", async () => {
     const cwd = realpathSync(scratch());
     const model = script([{ expect: { system: "constructor" }, say: "ok" }]);
-    const { code, stdout } = await run(["--system-prompt", "constructor", `--model=${model}`, "--json-stream", `--workspace=${cwd}`, "-p", "rehearsal"], {
-      input: '{"type":"message","msg_id":"m1","input":"hi"}\n',
-    });
+    const { code, stdout } = await run(
+      ["--system-prompt", "constructor", `--model=${model}`, "--json-stream", `--workspace=${cwd}`, "-p", "rehearsal"],
+      {
+        input: '{"type":"message","msg_id":"m1","input":"hi"}\n',
+      },
+    );
     expect([code, stdout]).toEqual([0, expect.stringContaining('"ok"')]);
   });
 
@@ -96,7 +99,9 @@ describe("the environment", () => {
 
   it("a wrong key is provider_error that names the variable and not the key", async () => {
     const server = await modelServer("anthropic", []);
-    const host = launchWith(["--provider", "anthropic"], { env: { ANTHROPIC_API_KEY: "sk-wrong-0123456789", ANTHROPIC_BASE_URL: server.url } });
+    const host = launchWith(["--provider", "anthropic"], {
+      env: { ANTHROPIC_API_KEY: "sk-wrong-0123456789", ANTHROPIC_BASE_URL: server.url },
+    });
     await host.next("ready");
     host.message("m1");
     await host.stream("m1");
@@ -118,19 +123,75 @@ describe("the environment", () => {
   });
 });
 
+describe("what the model is sent", () => {
+  it("D27, D28: the history, the message, its picture and its text, in that order", async () => {
+    const cwd = scratch({ "notes.txt": "buy milk\n" });
+    const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+    writeFileSync(join(cwd, "dot.png"), Buffer.from(png, "base64"));
+    const server = await modelServer("anthropic", [{ text: ["Hi"] }]);
+    const host = launchWith(["-p", "anthropic", "-k", server.key, "-b", server.url], { cwd });
+    await host.next("ready");
+    host.send({ type: "init_history", text: "User asked about herons." });
+    host.message("m1", "look", ["dot.png", "notes.txt"]);
+    await host.stream("m1");
+    const sent = JSON.stringify(asked(server));
+    const places = ["User asked about herons.", '"look"', png, "buy milk"].map((words) => sent.indexOf(words));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(sent).toContain('"media_type":"image/png"');
+  });
+
+  it("D6: a denial, as the result of its call", async () => {
+    const server = await modelServer("anthropic", [
+      { calls: [{ id: "toolu_1", name: "Bash", args: { command: "true" } }] },
+      { text: ["I see."] },
+    ]);
+    const host = launchWith(["-p", "anthropic", "-k", server.key, "-b", server.url]);
+    host.message("m1");
+    await host.asks("toolu_1");
+    host.deny("toolu_1", "Not on a Sunday");
+    await host.stream("m1");
+    expect(host.text("m1")).toBe("I see.");
+    expect(server.requests[1]?.body).toMatchObject({
+      messages: expect.arrayContaining([
+        { role: "user", content: [expect.objectContaining({ type: "tool_result", tool_use_id: "toolu_1", is_error: true })] },
+      ]),
+    });
+    expect(JSON.stringify(server.requests[1]?.body)).toContain("Not on a Sunday");
+  });
+
+  it("D16: nothing more after a stop: the request is given up", async () => {
+    const server = await modelServer("anthropic", [{ text: ["one"], hold: "end" }, { text: ["two"] }]);
+    const host = launchWith(["-p", "anthropic", "-k", server.key, "-b", server.url]);
+    host.message("m1");
+    await host.next("text_delta");
+    host.send({ type: "stop" });
+    await host.stream("m1");
+    expect(await server.requests[0]?.ended).toBe("left");
+    host.message("m2");
+    await host.stream("m2");
+    expect([host.text("m1"), host.text("m2"), host.of("error")]).toEqual(["one", "two", []]);
+  });
+});
+
 describe("the config", () => {
   it("that is broken is config_error with file, line and remedy", async () => {
     const home = scratch();
     writeFileSync(join(home, "config.yaml"), "provider: rehearsal\nmodle: x\n");
     const host = launchWith([], { home });
     expect((await host.exited).code).toBe(1);
-    expect(host.events).toMatchObject([{ error: { code: "config_error", message: expect.stringMatching(/config\.yaml:2:1.*modle.*model/s) } }]);
+    expect(host.events).toMatchObject([
+      { error: { code: "config_error", message: expect.stringMatching(/config\.yaml:2:1.*modle.*model/s) } },
+    ]);
   });
 
   it("of an untrusted workspace grants nothing", async () => {
     const cwd = scratch();
     writeFileSync(join(cwd, ".parley.yaml"), "approval: yolo\n");
-    const host = await ready({ cwd, responses: [{ call: { tool: "Write", args: { file_path: "a", content: "x" }, id: "t1" } }, { say: "ok" }] });
+    const host = await ready({
+      cwd,
+      responses: [{ call: { tool: "Write", args: { file_path: "a", content: "x" }, id: "t1" } }, { say: "ok" }],
+    });
     host.message("m1");
     await host.asks("t1");
     host.deny("t1");

@@ -91,7 +91,12 @@ export class Order {
       tool_cancelled: [undefined, "asked", "approved", "running"],
     };
     if (!allowed[event.type].includes(state)) this.#say(`${event.type} of ${id}, which is ${state ?? "unheard of"}`);
-    const next: Record<typeof event.type, Call> = { tool_request: "asked", tool_running: "running", tool_result: "over", tool_cancelled: "over" };
+    const next: Record<typeof event.type, Call> = {
+      tool_request: "asked",
+      tool_running: "running",
+      tool_result: "over",
+      tool_cancelled: "over",
+    };
     this.#calls.set(id, next[event.type]);
   }
 

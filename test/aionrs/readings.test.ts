@@ -45,11 +45,8 @@ describe("a message during a turn", () => {
     host.message("same", "say two");
     expect(await host.finish()).toBe(0);
     expect(host.text("same")).toBe("onetwo");
-    expect(host.events.map(({ type }) => type)).toEqual([
-      "ready",
-      ...["stream_start", "text_delta", "stream_end"],
-      ...["stream_start", "text_delta", "stream_end"],
-    ]);
+    const stream = ["stream_start", "text_delta", "stream_end"];
+    expect(host.events.map(({ type }) => type)).toEqual(["ready", ...stream, ...stream]);
   });
 });
 
@@ -89,7 +86,10 @@ describe("stop", () => {
     const tag = mark();
     const host = await ready({
       args: ["--auto-approve"],
-      responses: [{ call: { tool: "Spawn", args: { tasks: [{ name: "a", prompt: "x" }] }, id: "t1" } }, { call: bash(`export MARK=${tag}; sleep 60`, "c1") }],
+      responses: [
+        { call: { tool: "Spawn", args: { tasks: [{ name: "a", prompt: "x" }] }, id: "t1" } },
+        { call: bash(`export MARK=${tag}; sleep 60`, "c1") },
+      ],
     });
     host.message("m1");
     await until(() => processesWith(tag).length > 0);
@@ -97,6 +97,20 @@ describe("stop", () => {
     await host.stream("m1");
     expect(host.story("t1")).toBe("tool_running tool_cancelled");
     await until(() => processesWith(tag).length === 0);
+  });
+});
+
+describe("stop while a sub-agent waits for an answer", () => {
+  it("cancels its call, then its parent's, then the stream ends", async () => {
+    const host = await ready({
+      config: { allowTools: ["Spawn"] },
+      responses: [{ call: { tool: "Spawn", args: { tasks: [{ name: "a", prompt: "x" }] }, id: "t1" } }, { call: write("a", "c1") }],
+    });
+    host.message("m1");
+    await host.asks("c1");
+    host.send({ type: "stop" });
+    await host.stream("m1");
+    expect([host.story("t1"), host.story("c1")]).toEqual(["tool_running tool_cancelled", "tool_request tool_cancelled"]);
   });
 });
 
@@ -124,12 +138,21 @@ describe("answers", () => {
     host.approve("t1");
     await host.settled();
     expect(host.of("error").slice(0, 3)).toMatchObject(
-      ["never", "never", "t1"].map((id) => ({ msg_id: null, error: { code: "protocol_error", message: expect.stringContaining(id), retryable: false } })),
+      ["never", "never", "t1"].map((id) => ({
+        msg_id: null,
+        error: { code: "protocol_error", message: expect.stringContaining(id), retryable: false },
+      })),
     );
   });
 
   it("without scope mean once, without reason an empty one; null counts as missing", async () => {
-    const host = await ready({ responses: [{ calls: [write("a", "t1"), write("b", "t2"), write("c", "t3"), write("d", "t4")] }, { call: write("e", "t5") }, { say: "ok" }] });
+    const host = await ready({
+      responses: [
+        { calls: [write("a", "t1"), write("b", "t2"), write("c", "t3"), write("d", "t4")] },
+        { call: write("e", "t5") },
+        { say: "ok" },
+      ],
+    });
     host.message("m1");
     await host.asks("t4");
     host.approve("t1");
@@ -158,7 +181,9 @@ describe("answers", () => {
   });
 
   it("and modes count for later calls: requests already out stay pending", async () => {
-    const host = await ready({ responses: [{ calls: [write("a", "t1"), write("b", "t2")] }, { calls: [write("c", "t3"), bash("true", "t4")] }, { say: "ok" }] });
+    const host = await ready({
+      responses: [{ calls: [write("a", "t1"), write("b", "t2")] }, { calls: [write("c", "t3"), bash("true", "t4")] }, { say: "ok" }],
+    });
     host.message("m1");
     await host.asks("t2");
     host.approve("t1", "always");
@@ -172,7 +197,10 @@ describe("answers", () => {
   });
 
   it("nobody gives are denials at the deadline", async () => {
-    const host = await ready({ config: { limits: { approvalSeconds: 1 } }, responses: [{ call: write("a", "t1") }, { expect: { toolResult: "timed out" }, say: "ok" }] });
+    const host = await ready({
+      config: { limits: { approvalSeconds: 1 } },
+      responses: [{ call: write("a", "t1") }, { expect: { toolResult: "timed out" }, say: "ok" }],
+    });
     host.message("m1");
     await host.stream("m1");
     expect(host.of("tool_cancelled")).toMatchObject([{ call_id: "t1", reason: "approval timed out after 1 s" }]);
@@ -183,7 +211,10 @@ describe("answers", () => {
 describe("calls of the model", () => {
   it("that carry the same id are told apart", async () => {
     const cwd = scratch();
-    const host = await ready({ cwd, responses: [{ calls: [write("a", "dup"), write("b", "dup")] }, { call: write("c", "dup") }, { say: "ok" }] });
+    const host = await ready({
+      cwd,
+      responses: [{ calls: [write("a", "dup"), write("b", "dup")] }, { call: write("c", "dup") }, { say: "ok" }],
+    });
     host.message("m1");
     for (let seen = 0; seen < 3; seen++) {
       const request = await host.next("tool_request", (event) => host.of("tool_request").indexOf(event) === seen);
@@ -195,7 +226,11 @@ describe("calls of the model", () => {
   });
 
   it("that a rule denies are cancelled without being asked for", async () => {
-    const host = await ready({ config: { rules: [{ deny: "Bash(rm *)" }] }, args: ["--auto-approve"], responses: [{ call: bash("rm -rf x", "t1") }, { say: "ok" }] });
+    const host = await ready({
+      config: { rules: [{ deny: "Bash(rm *)" }] },
+      args: ["--auto-approve"],
+      responses: [{ call: bash("rm -rf x", "t1") }, { say: "ok" }],
+    });
     host.message("m1");
     await host.stream("m1");
     expect(host.of("tool_cancelled")).toMatchObject([{ call_id: "t1", reason: expect.stringContaining("rm *") }]);
@@ -218,7 +253,11 @@ describe("calls of the model", () => {
     const cwd = scratch();
     const workspace = join(cwd, "in");
     mkdirSync(workspace);
-    const host = await ready({ cwd, args: ["--workspace", workspace, "--auto-approve"], responses: [{ call: bash("true", "t1") }, { say: "ok" }] });
+    const host = await ready({
+      cwd,
+      args: ["--workspace", workspace, "--auto-approve"],
+      responses: [{ call: bash("true", "t1") }, { say: "ok" }],
+    });
     rmSync(workspace, { recursive: true });
     host.message("m1");
     await host.stream("m1");
@@ -228,11 +267,18 @@ describe("calls of the model", () => {
   });
 
   it("stop at --max-turns: info, then stream_end", async () => {
-    const host = await ready({ args: ["--auto-approve", "--max-turns", "2"], then: "repeat", responses: [{ call: { tool: "Bash", args: { command: "true" } } }] });
+    const host = await ready({
+      args: ["--auto-approve", "--max-turns", "2"],
+      then: "repeat",
+      responses: [{ call: { tool: "Bash", args: { command: "true" } } }],
+    });
     host.message("m1");
     await host.stream("m1");
     expect(host.of("tool_result")).toHaveLength(2);
-    expect(host.events.slice(-2)).toMatchObject([{ type: "info", msg_id: "m1", message: expect.stringContaining("--max-turns") }, { type: "stream_end" }]);
+    expect(host.events.slice(-2)).toMatchObject([
+      { type: "info", msg_id: "m1", message: expect.stringContaining("--max-turns") },
+      { type: "stream_end" },
+    ]);
     expect(host.of("error")).toEqual([]);
   });
 });
@@ -291,7 +337,14 @@ describe("attachments", () => {
 
 describe("the end of input", () => {
   it("denies what waits for an approval, finishes the turn and the queue, and leaves with 0", async () => {
-    const host = await ready({ responses: [{ call: write("a", "t1") }, { expect: { toolResult: "closed its input" }, call: write("b", "t2") }, { say: "one" }, { say: "two" }] });
+    const host = await ready({
+      responses: [
+        { call: write("a", "t1") },
+        { expect: { toolResult: "closed its input" }, call: write("b", "t2") },
+        { say: "one" },
+        { say: "two" },
+      ],
+    });
     host.message("m1");
     host.message("m2");
     await host.asks("t1");
@@ -324,7 +377,11 @@ describe("sessions", () => {
   it("--resume latest is the session last used in this workspace", async () => {
     const home = scratch();
     const [here, there] = [realpathSync(scratch()), realpathSync(scratch())];
-    for (const [cwd, id] of [[here, "one"], [here, "two"], [there, "three"]] as const) {
+    for (const [cwd, id] of [
+      [here, "one"],
+      [here, "two"],
+      [there, "three"],
+    ] as const) {
       const host = await ready({ home, cwd, args: ["--session-id", id] });
       host.message("m", "say hi");
       await host.stream("m");
@@ -340,7 +397,9 @@ describe("sessions", () => {
       const host = launch({ home, cwd, args });
       expect((await host.exited).code).toBe(1);
       const [event] = host.of("error");
-      expect(host.events).toEqual([{ type: "error", msg_id: null, error: { code: "config_error", message: event?.error.message, retryable: false } }]);
+      expect(host.events).toEqual([
+        { type: "error", msg_id: null, error: { code: "config_error", message: event?.error.message, retryable: false } },
+      ]);
       return event?.error.message ?? "";
     };
     expect(await refused(["--resume", "nope"])).toContain("'nope' not found");
@@ -366,7 +425,12 @@ describe("sessions", () => {
 
   it("outlive a kill: the next run knows what was said, and is told that the last one was cut", async () => {
     const [home, cwd] = [scratch(), scratch()];
-    const first = await ready({ home, cwd, args: ["--session-id", "s", "--auto-approve"], responses: [{ say: "heron", call: bash("sleep 60", "t1") }] });
+    const first = await ready({
+      home,
+      cwd,
+      args: ["--session-id", "s", "--auto-approve"],
+      responses: [{ say: "heron", call: bash("sleep 60", "t1") }],
+    });
     first.message("m1");
     await first.next("tool_running");
     first.child.kill("SIGKILL");

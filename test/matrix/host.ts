@@ -88,11 +88,16 @@ export class Host {
   }
 
   /** The nth thing (from 1) that matches, heard already or yet to come. */
-  async next<T extends Heard["is"]>(is: T, matches: (heard: Heard & { is: T }) => boolean = () => true, nth = 1): Promise<Heard & { is: T }> {
+  async next<T extends Heard["is"]>(
+    is: T,
+    matches: (heard: Heard & { is: T }) => boolean = () => true,
+    nth = 1,
+  ): Promise<Heard & { is: T }> {
     for (;;) {
       const found = this.all(is).filter((heard) => matches(heard))[nth - 1];
       if (found !== undefined) return found;
-      if (this.#over !== undefined) throw new Error(`The relay ended without '${is}'. It said:\n${this.lines.join("\n")}\n${this.#over.stderr}`);
+      if (this.#over !== undefined)
+        throw new Error(`The relay ended without '${is}'. It said:\n${this.lines.join("\n")}\n${this.#over.stderr}`);
       await new Promise<void>((resolve) => this.#watchers.push(resolve));
     }
   }
@@ -114,12 +119,17 @@ export class Host {
   async turn(turn: string): Promise<TurnHeard> {
     const end = await this.next("ended", (heard) => heard.turn === turn);
     const within = this.#within(turn);
-    const of = <T extends Heard["is"]>(is: T): (Heard & { is: T })[] => within.filter((heard): heard is Heard & { is: T } => heard.is === is);
+    const of = <T extends Heard["is"]>(is: T): (Heard & { is: T })[] =>
+      within.filter((heard): heard is Heard & { is: T } => heard.is === is);
     expect(this.all("started").filter((heard) => heard.turn === turn)).toHaveLength(1);
     expect(of("ended")).toHaveLength(1);
     return {
-      text: of("text").map(({ text }) => text).join(""),
-      thinking: of("thinking").map(({ text }) => text).join(""),
+      text: of("text")
+        .map(({ text }) => text)
+        .join(""),
+      thinking: of("thinking")
+        .map(({ text }) => text)
+        .join(""),
       asked: of("asked"),
       results: of("result"),
       errors: of("error"),

@@ -49,7 +49,11 @@ function native(session: string): HostScript {
     ],
     prompt: (turn, text) => ({ type: "turn.prompt", session, turn, parts: [{ type: "text", text }] }),
     interrupt: (turn) => ({ type: "turn.interrupt", session, turn }),
-    allow: (call, grant) => ({ type: "approval.answer", session, answers: [{ call, decision: "allow", ...(grant !== undefined && { grant }) }] }),
+    allow: (call, grant) => ({
+      type: "approval.answer",
+      session,
+      answers: [{ call, decision: "allow", ...(grant !== undefined && { grant }) }],
+    }),
     deny: (call, reason) => ({ type: "approval.answer", session, answers: [{ call, decision: "deny", reason }] }),
     mode: (mode) => ({ type: "session.configure", session, patch: { mode } }),
     grants: ["tool", "category"],
@@ -84,7 +88,9 @@ function hearNative(event: Event): Heard[] {
     case "error":
       return [{ is: "error", message: event.fault.message, retryable: event.fault.retryable === true, turn: event.turn }];
     case "reply":
-      return event.fault === undefined ? [] : [{ is: "error", message: event.fault.message, retryable: event.fault.retryable === true, turn: undefined }];
+      return event.fault === undefined
+        ? []
+        : [{ is: "error", message: event.fault.message, retryable: event.fault.retryable === true, turn: undefined }];
     default:
       return [];
   }
@@ -130,9 +136,7 @@ function hearAionrs(event: WireEvent): Heard[] {
     case "tool_cancelled":
       return [{ is: "result", call: event.call_id, status: "refused", text: event.reason ?? "" }];
     case "error":
-      return [
-        { is: "error", message: event.error.message, retryable: event.error.retryable === true, turn: event.msg_id ?? undefined },
-      ];
+      return [{ is: "error", message: event.error.message, retryable: event.error.retryable === true, turn: event.msg_id ?? undefined }];
     case "info":
       return [];
     default:

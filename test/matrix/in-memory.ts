@@ -37,7 +37,8 @@ export function memoryRoom(as: string, drive: string): OpenRoom {
     async start(opening = {}) {
       const script = hosts[as]?.(mintId());
       const agent = agents[drive];
-      if (script === undefined || agent === undefined) throw new Error(`No script of a host of '${as}', or no command of an agent of '${drive}'`);
+      if (script === undefined || agent === undefined)
+        throw new Error(`No script of a host of '${as}', or no command of an agent of '${drive}'`);
       const [asDialect, driveDialect] = [await loadDialect(as), await loadDialect(drive)];
       const loaded = await settings(["relay", ...script.flags(opening)], env, dir);
       const wire = streams(asDialect);

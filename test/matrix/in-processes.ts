@@ -37,7 +37,8 @@ export function processRoom(as: string, drive: string): OpenRoom {
     async start(opening = {}) {
       const script = hosts[as]?.(mintId());
       const agent = agents[drive];
-      if (script === undefined || agent === undefined) throw new Error(`No script of a host of '${as}', or no command of an agent of '${drive}'`);
+      if (script === undefined || agent === undefined)
+        throw new Error(`No script of a host of '${as}', or no command of an agent of '${drive}'`);
       const args = ["relay", "--as", as, "--drive", drive, "--check", ...script.flags(opening), "--", process.execPath, PARLEY, ...agent];
       const env = { PATH: process.env["PATH"] ?? "", HOME: home, PARLEY_HOME: home, MATRIX: mark };
       const child = spawn(process.execPath, [PARLEY, ...args], { cwd: dir, env });

@@ -58,7 +58,12 @@ export const conversation: Readonly<Record<string, Scenario>> = {
     host.send(host.script.deny(b.call, "b is private"));
     host.send(host.script.allow(a.call));
     const turn = await host.turn("two");
-    expect(new Map(turn.results.map(({ call, status }) => [call, status]))).toEqual(new Map([[a.call, "ok"], [b.call, "refused"]]));
+    expect(new Map(turn.results.map(({ call, status }) => [call, status]))).toEqual(
+      new Map([
+        [a.call, "ok"],
+        [b.call, "refused"],
+      ]),
+    );
     expect(turn.text).toContain("alpha");
     expect(turn.text).toContain("b is private");
     expect(turn.text).not.toContain("beta");
@@ -227,7 +232,7 @@ export const grants: Readonly<Record<"tool" | "category", Scenario>> = {
   },
 };
 
-export async function cleanEnd(host: Host): Promise<void> {
+async function cleanEnd(host: Host): Promise<void> {
   host.endInput();
   expect((await host.ended).code).toBe(0);
 }

@@ -1,6 +1,6 @@
 /** How the process lives and ends: EOF, signals, a broken pipe, kill -9, slow hosts; and that nothing is left behind. */
 import { spawn } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { environment, PARLEY, processesWith, scratch, script, start, until } from "./harness.js";
@@ -85,7 +85,7 @@ describe("a background command", () => {
     await host.turnEnded();
     await until(() => processesWith(tag).length > 0);
     const log = /(\/\S+\.log)/.exec(JSON.stringify(host.ofType("tool.ended")[0]?.output))?.[1] ?? "";
-    await until(() => readFileSync(log, "utf8").includes("started"));
+    await until(() => existsSync(log) && readFileSync(log, "utf8").includes("started"));
     expect(await host.finish()).toBe(0);
     await until(() => processesWith(tag).length === 0);
     rmSync(join(log, ".."), { recursive: true, force: true });

@@ -65,6 +65,8 @@ export async function talk(vendor: VendorUnderTest, script: readonly Reply[], op
 export interface TalkOptions {
   config?: SessionConfig;
   files?: Record<string, string | Buffer>;
+  /** Beside what the vendor's source says. */
+  env?: Record<string, string>;
   /** Instead of what the vendor's source says. */
   source?: Partial<ModelSource>;
 }
@@ -79,10 +81,11 @@ export class Talk {
   #watchers: (() => void)[] = [];
   #turns = 0;
 
-  constructor(vendor: VendorUnderTest, server: ModelServer, { config = {}, files = {}, source = {} }: TalkOptions) {
+  constructor(vendor: VendorUnderTest, server: ModelServer, { config = {}, files = {}, env = {}, source = {} }: TalkOptions) {
     this.server = server;
     this.folder = scratch(files);
-    const from = { ...sourceOf(vendor, server), ...source };
+    const own = sourceOf(vendor, server);
+    const from = { ...own, ...source, env: { ...own.env, ...env } };
     this.agent = createEngine({
       defaults: { cwd: this.folder, provider: vendor.provider, model: vendor.model, mode: "yolo", ...config },
       openModel: (wanted, override) => openModel(wanted, override, from),
@@ -106,7 +109,17 @@ export class Talk {
 
   prompt(prompt: string | Part[]): void {
     this.#turns++;
-    void this.agent.send({ type: "turn.prompt", session: "s", parts: typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt });
+    void this.agent.send({
+      type: "turn.prompt",
+      session: "s",
+      parts: typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt,
+    });
+  }
+
+  async configure(patch: SessionConfig): Promise<void> {
+    const before = this.of("session.updated").length;
+    await this.agent.send({ type: "session.configure", session: "s", patch });
+    await this.next("session.updated", (event) => this.of("session.updated").indexOf(event) === before);
   }
 
   /** The end of the turn that was prompted last. */

@@ -77,7 +77,9 @@ function localProblem(body: unknown): string | undefined {
   if (!parsed.success) return firstOf(parsed.issues);
   const { messages } = parsed.output;
   const talk = messages.filter(({ role }) => role === "user" || role === "assistant");
-  const isRepeated = talk.some((message, at) => at > 0 && message.role === "user" && messages[messages.indexOf(message) - 1]?.role === "user");
+  const isRepeated = talk.some(
+    (message, at) => at > 0 && message.role === "user" && messages[messages.indexOf(message) - 1]?.role === "user",
+  );
   if (isRepeated || talk[0]?.role !== "user") return "Conversation roles must alternate user/assistant/user/assistant/...";
   return pairing(messages);
 }
@@ -91,7 +93,8 @@ function pairing(messages: readonly Message[]): string | undefined {
   let open: string[] = [];
   for (const message of messages) {
     if (message.role === "tool") {
-      if (!open.includes(message.tool_call_id)) return "messages with role 'tool' must be a response to a preceding message with 'tool_calls'";
+      if (!open.includes(message.tool_call_id))
+        return "messages with role 'tool' must be a response to a preceding message with 'tool_calls'";
       open = open.filter((id) => id !== message.tool_call_id);
     } else if (open.length > 0) {
       return `tool_call_ids did not have response messages: ${open.join(", ")}`;
@@ -124,7 +127,11 @@ function play(reply: Reply, count: number, body: unknown, thinks: boolean): Play
       ...(reply.refusal ?? []).map((piece) => chunk({ refusal: piece })),
       ...callDeltas(reply, count).map((delta) => chunk({ tool_calls: [delta] })),
     ],
-    ending: [chunk({}, stop), { data: { ...head, choices: [], usage: usageOf(reply) } }, { data: "[DONE]" }],
+    ending: [
+      chunk({}, stop),
+      ...(reply.uncounted === true ? [] : [{ data: { ...head, choices: [], usage: usageOf(reply) } }]),
+      { data: "[DONE]" },
+    ],
   };
 }
 
@@ -146,7 +153,12 @@ function usageOf({ usage = {} }: Reply): Record<string, unknown> {
     completion_tokens: output + reasoning,
     total_tokens: input + cacheRead + output + reasoning,
     prompt_tokens_details: { cached_tokens: cacheRead, audio_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: reasoning, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
   };
 }
 

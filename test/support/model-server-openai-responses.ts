@@ -121,7 +121,10 @@ function play(reply: Reply, count: number, body: unknown): Played {
     { type: "response.created", response: pending },
     { type: "response.in_progress", response: pending },
   ];
-  const numbered = [...opening, ...output, end].map((data, sequence_number): Frame => ({ event: data.type, data: { ...data, sequence_number } }));
+  const numbered = [...opening, ...output, end].map((data, sequence_number): Frame => ({
+    event: data.type,
+    data: { ...data, sequence_number },
+  }));
   return { opening: numbered.slice(0, 2), output: numbered.slice(2, -1), ending: numbered.slice(-1) };
 }
 
@@ -158,7 +161,10 @@ function messageItem({ text, refusal }: Reply, count: number): Streamed[][] {
     ...(text ?? []).map((delta) => ({ type: "response.output_text.delta", ...at, delta, logprobs: [], obfuscation: "x" })),
     ...(refusal ?? []).map((delta) => ({ type: "response.refusal.delta", ...at, delta })),
   ];
-  const whole = text === undefined ? { type: "refusal", refusal: (refusal ?? []).join("") } : { type: "output_text", text: text.join(""), annotations: [] };
+  const whole =
+    text === undefined
+      ? { type: "refusal", refusal: (refusal ?? []).join("") }
+      : { type: "output_text", text: text.join(""), annotations: [] };
   return [
     [
       { type: "response.output_item.added", item: { ...item, status: "in_progress", content: [] } },

@@ -15,6 +15,8 @@ export interface Reply {
   /** The vendor's own word for why it stopped; by default what follows from the rest. */
   stop?: string;
   usage?: ScriptedUsage;
+  /** The server counts no tokens (chat completions). */
+  uncounted?: boolean;
   /** Instead of an answer: an HTTP error. */
   error?: ScriptedError;
   /** In place of the end: the vendor's error event. */

@@ -103,7 +103,10 @@ export async function modelServer(wireName: WireName, script: readonly Reply[]):
     response.end();
   }
 
-  function sendError(response: ServerResponse, { status, type = "api_error", message = "Scripted error", retryAfter, body }: ScriptedError): void {
+  function sendError(
+    response: ServerResponse,
+    { status, type = "api_error", message = "Scripted error", retryAfter, body }: ScriptedError,
+  ): void {
     response.writeHead(status, {
       "content-type": body === undefined ? "application/json" : "text/plain",
       ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
@@ -140,7 +143,9 @@ async function write(response: ServerResponse, frames: readonly Frame[]): Promis
   for (const { event, data } of frames) {
     if (response.destroyed) return;
     const text = typeof data === "string" ? data : JSON.stringify(data);
-    await new Promise<void>((resolve) => response.write(`${event === undefined ? "" : `event: ${event}\n`}data: ${text}\n\n`, () => resolve()));
+    await new Promise<void>((resolve) =>
+      response.write(`${event === undefined ? "" : `event: ${event}\n`}data: ${text}\n\n`, () => resolve()),
+    );
   }
 }
 

@@ -23,12 +23,18 @@ export function marked(): Marked {
   const mark = randomBytes(9).toString("hex");
   const alive = (): number[] => withMark(`${NAME}=${mark}`);
   onTestFinished(() => {
-    for (const pid of alive()) process.kill(pid, "SIGKILL");
+    const left = alive();
+    for (const pid of left) process.kill(pid, "SIGKILL");
+    expect(left, "processes that outlived their test").toEqual([]);
   });
   return {
     env: { PATH: process.env["PATH"] ?? "", [NAME]: mark },
     alive,
-    gone: () => until(() => alive().length === 0, () => `processes ${alive().join(", ")} to be gone`),
+    gone: () =>
+      until(
+        () => alive().length === 0,
+        () => `processes ${alive().join(", ")} to be gone`,
+      ),
   };
 }
 

@@ -25,11 +25,11 @@ export function sourceFiles(): SourceFile[] {
 }
 
 export function scan(path: string, text: string): SourceFile {
-  const { program } = parseSync(path, text);
+  const { program, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message}`);
   const file: SourceFile = { path, imports: [], anys: [], lets: [] };
   walk(program, (node) => {
-    const source = node["type"] === "TSImportType" ? node["argument"] : node["source"];
-    const from = /^(Import|Export|TSImportType)/.test(String(node["type"])) ? literal(source) : undefined;
+    const from = /^(Import|Export|TSImportType)/.test(String(node["type"])) ? literal(node["source"]) : undefined;
     if (from !== undefined) file.imports.push(from);
     if (node["type"] === "TSAnyKeyword") file.anys.push(text.slice(0, Number(node["start"])).split("\n").length);
   });
@@ -64,6 +64,5 @@ function isNode(value: unknown): value is Node {
 
 function literal(value: unknown): string | undefined {
   if (!isNode(value)) return undefined;
-  if (typeof value["value"] === "string") return value["value"];
-  return literal(value["literal"]);
+  return typeof value["value"] === "string" ? value["value"] : undefined;
 }

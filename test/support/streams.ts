@@ -17,13 +17,22 @@ export function legalStream(): fc.Arbitrary<Entry[]> {
     .map((entries): Entry[] => [...entries, told({ type: "closed", code: 0 })]);
 }
 
+/** One turn of a session, from its start to its end. */
+export function legalTurn(): fc.Arbitrary<Entry[]> {
+  return turn("s", "t");
+}
+
 function session(name: string): fc.Arbitrary<Entry[]> {
-  const turns = fc.integer({ min: 1, max: 3 }).chain((count) => fc.tuple(...Array.from({ length: count }, (_, n) => turn(name, `${name}-t${n}`))));
-  return fc.tuple(turns, fc.boolean()).map(([all, ended]) => [
-    told({ type: "session.ready", session: name }),
-    ...all.flat(),
-    ...(ended ? [told({ type: "session.ended", session: name })] : []),
-  ]);
+  const turns = fc
+    .integer({ min: 1, max: 3 })
+    .chain((count) => fc.tuple(...Array.from({ length: count }, (_, n) => turn(name, `${name}-t${n}`))));
+  return fc
+    .tuple(turns, fc.boolean())
+    .map(([all, ended]) => [
+      told({ type: "session.ready", session: name }),
+      ...all.flat(),
+      ...(ended ? [told({ type: "session.ended", session: name })] : []),
+    ]);
 }
 
 function turn(name: string, id: string): fc.Arbitrary<Entry[]> {
@@ -51,18 +60,30 @@ function block(): fc.Arbitrary<Step> {
 /** Some calls at once: requested together, asked for together or not at all, running side by side. */
 function calls(id: string): fc.Arbitrary<Step> {
   const one = fc.record({ allowed: fc.boolean(), progress: fc.nat(2) });
-  return fc.tuple(fc.array(one, { minLength: 1, maxLength: 3 }), fc.boolean(), fc.infiniteStream(fc.nat())).map(([all, asked, dice]) => (prefix) => {
-    const named = all.map((call, index) => ({ ...call, id: `${id}-${prefix}-c${index}` }));
-    const requested = named.map((call) => told({ type: "tool.requested", call: { id: call.id, name: "Bash", args: {} } }));
-    if (!asked) return [...requested, ...shuffledTogether(named.map((call) => run(call.id, true, call.progress)), dice)];
-    const answers = named.map((call) => ({ call: call.id, decision: call.allowed ? ("allow" as const) : ("deny" as const) }));
-    return [
-      ...requested,
-      told({ type: "approval.requested", calls: named.map((call) => ({ id: call.id, name: "Bash" })) }),
-      { op: { type: "approval.answer", answers } },
-      ...shuffledTogether(named.map((call) => run(call.id, call.allowed, call.progress)), dice),
-    ];
-  });
+  return fc
+    .tuple(fc.array(one, { minLength: 1, maxLength: 3 }), fc.boolean(), fc.infiniteStream(fc.nat()))
+    .map(([all, asked, dice]) => (prefix) => {
+      const named = all.map((call, index) => ({ ...call, id: `${id}-${prefix}-c${index}` }));
+      const requested = named.map((call) => told({ type: "tool.requested", call: { id: call.id, name: "Bash", args: {} } }));
+      if (!asked)
+        return [
+          ...requested,
+          ...shuffledTogether(
+            named.map((call) => run(call.id, true, call.progress)),
+            dice,
+          ),
+        ];
+      const answers = named.map((call) => ({ call: call.id, decision: call.allowed ? ("allow" as const) : ("deny" as const) }));
+      return [
+        ...requested,
+        told({ type: "approval.requested", calls: named.map((call) => ({ id: call.id, name: "Bash" })) }),
+        { op: { type: "approval.answer", answers } },
+        ...shuffledTogether(
+          named.map((call) => run(call.id, call.allowed, call.progress)),
+          dice,
+        ),
+      ];
+    });
 }
 
 function run(call: string, allowed: boolean, progress: number): Entry[] {

@@ -88,7 +88,7 @@ export class Listener {
   }
 
   of<K extends EventType>(type: K, nth?: number): Promise<EventOf<K>> {
-    return this.heard.of(type, nth) as Promise<EventOf<K>>;
+    return this.heard.of(type, nth);
   }
 
   get types(): string[] {
@@ -123,8 +123,8 @@ export class ScriptedAgent implements Agent {
   async send(op: Op): Promise<void> {
     this.taken.add(op);
     const answer = this.#script[op.type];
-    if (answer !== undefined) return void (await answer(op as never, this));
-    if (op.type === "shutdown") await this.close();
+    if (answer !== undefined) await answer(op as never, this);
+    else if (op.type === "shutdown") await this.close();
   }
 
   tell(...events: Event[]): Promise<void> | undefined {
@@ -140,7 +140,7 @@ export class ScriptedAgent implements Agent {
   }
 
   of<K extends OpType>(type: K, nth?: number): Promise<OpOf<K>> {
-    return this.taken.of(type, nth) as Promise<OpOf<K>>;
+    return this.taken.of(type, nth);
   }
 }
 

@@ -2,13 +2,13 @@
 import type { Coverage } from "../dialect.js";
 
 export const coverage: Coverage = {
-  "session.open": "exact",
+  "session.open": { only: ["provider", "model", "maxTokens", "maxTurns", "system", "cwd", "mode"] },
   "session.configure": { only: ["mode"] },
   "session.seed": "exact",
   "session.close": "none",
   "session.list": "none",
   "provider.set": "none",
-  "turn.prompt": "exact",
+  "turn.prompt": { only: ["text", "file"] },
   "turn.steer": "none",
   "turn.interrupt": "exact",
   "approval.answer": { only: ["call", "category"] },

@@ -14,7 +14,7 @@ import { events, VERSION, type WireEvent, type WireEventOf, type WireUsage } fro
 /** Readers repair: beginnings and ends that the wire does not say, blocks that it does not close, calls that it does not announce. */
 export function readEvent(rec: unknown, state: HostState): Event[] {
   const parsed = parse(rec);
-  if (typeof parsed === "string") return [{ type: "error", ...at(state), fault: { code: "protocol", message: parsed, retryable: false } }];
+  if (typeof parsed === "string") return onBadRecord(rec, parsed, state);
   if ("unknown" in parsed) return [stray(parsed.unknown, rec, state)];
   const { event } = parsed;
   switch (event.type) {
@@ -66,6 +66,13 @@ function parse(rec: unknown): { event: WireEvent } | { unknown: string } | strin
   return result.success ? { event: result.output } : `The agent wrote an invalid ${type}: ${describeIssues(result.issues)}`;
 }
 
+/** An end with something wrong in it is an end all the same. */
+function onBadRecord(rec: unknown, message: string, state: HostState): Event[] {
+  const error: Event = { type: "error", ...at(state), fault: { code: "protocol", message, retryable: false } };
+  const isEnd = state.turn !== undefined && stringField(rec, "type") === "stream_end" && stringField(rec, "msg_id") === state.turn;
+  return isEnd ? [error, ...endTurn(state, undefined)] : [error];
+}
+
 /** What we have no name for, or no place: it is passed on as it is. */
 function stray(name: string, data: unknown, state: HostState): Event {
   return { type: "other", ...at(state), name, data };
@@ -91,7 +98,8 @@ function onReady(event: WireEventOf<"ready">, state: HostState): Event[] {
 /** A message whose beginning the wire left out (a slash command has none) begins with its first line. Undefined: there is no such message. */
 function begin(event: MessageEvent, state: HostState): Event[] | undefined {
   if (!state.ready) return undefined;
-  if (event.type === "stream_start") return [...(state.turn === undefined ? [] : endTurn(state, undefined)), ...startTurn(event.msg_id, state)];
+  if (event.type === "stream_start")
+    return [...(state.turn === undefined ? [] : endTurn(state, undefined)), ...startTurn(event.msg_id, state)];
   if (state.turn !== undefined) return [];
   return state.prompts.has(event.msg_id) ? startTurn(event.msg_id, state) : undefined;
 }
@@ -158,7 +166,10 @@ function onResult(event: WireEventOf<"tool_result">, state: HostState): Event[] 
       : output_type === "image"
         ? { type: "image", mime: typeof mime === "string" ? mime : "image/png", data: output }
         : { type: "text", text: output };
-  return [...announced, { type: "tool.ended", ...inTurn(state), call: call_id, status: status === "success" ? "ok" : "failed", output: [part] }];
+  return [
+    ...announced,
+    { type: "tool.ended", ...inTurn(state), call: call_id, status: status === "success" ? "ok" : "failed", output: [part] },
+  ];
 }
 
 /** The wire shows a diff but not the files: what it does not say stays empty. */
@@ -208,7 +219,7 @@ export function refuseOpen(fault: Fault, state: HostState): Event[] {
   return [reply];
 }
 
-export function endTurn(state: HostState, usage: WireUsage | undefined): Event[] {
+export function endTurn(state: HostState, usage: WireUsage | null | undefined): Event[] {
   const meta = inTurn(state);
   const ends: Event[] = closeBlock(state);
   for (const [call, now] of state.calls) {
@@ -218,7 +229,7 @@ export function endTurn(state: HostState, usage: WireUsage | undefined): Event[]
   }
   const outcome = state.failed !== undefined ? "failed" : state.interrupted ? "interrupted" : "completed";
   const why = state.failed === undefined ? {} : { reason: state.failed.message, fault: state.failed };
-  ends.push({ type: "turn.ended", ...meta, outcome, ...why, ...(usage !== undefined && { usage: fromUsage(usage) }) });
+  ends.push({ type: "turn.ended", ...meta, outcome, ...why, ...(usage && { usage: fromUsage(usage) }) });
   state.prompts.delete(state.turn ?? "");
   state.turn = undefined;
   state.interrupted = false;
@@ -259,10 +270,14 @@ function major(version: string): string {
 export function writeEvent(event: Event, state: AgentState): Out[] {
   if (event.under !== undefined) return writeChild(event, state);
   const msg_id = state.messages.get(event.turn ?? "") ?? "";
+  if (!state.ready && (event.type === "notice" || event.type === "error")) {
+    state.early.push(event);
+    return [];
+  }
   switch (event.type) {
     case "session.ready":
       state.ready = true;
-      return [line(readyLine(event))];
+      return [line(readyLine(event)), ...writeEarly(state)];
     case "turn.started":
       return [line({ type: "stream_start", msg_id })];
     case "text.delta":
@@ -294,11 +309,17 @@ export function writeEvent(event: Event, state: AgentState): Out[] {
   }
 }
 
+/** `ready` is the first line; what was to be told before it comes after. */
+function writeEarly(state: AgentState): Out[] {
+  return state.early.splice(0).flatMap((event) => writeEvent(event, state));
+}
+
 /** What a sub-agent says stays with it; a call of it that must be asked for comes up as one of the parent's message. */
 function writeChild(event: Event, state: AgentState): Out[] {
   const msg_id = state.messages.get(event.turn ?? "") ?? "";
   if (event.type === "tool.requested" || event.type === "approval.requested") return writeCall(event, msg_id, state);
-  if ((event.type === "tool.started" || event.type === "tool.ended") && state.announced.has(event.call)) return writeCall(event, msg_id, state);
+  if ((event.type === "tool.started" || event.type === "tool.ended") && state.announced.has(event.call))
+    return writeCall(event, msg_id, state);
   return [];
 }
 
@@ -353,7 +374,8 @@ function outputOf(parts: readonly Part[], call: Call | undefined): Pick<WireEven
   const image = parts.find((part) => part.type === "image");
   if (image !== undefined) return { output: image.data, output_type: "image", metadata: { mime: image.mime } };
   const diff = parts.find((part) => part.type === "diff");
-  if (diff === undefined || canonicalTool(call?.name ?? "") !== "Edit") return { output: plainText(parts.filter((part) => part.type !== "diff")), output_type: "text" };
+  if (diff === undefined || canonicalTool(call?.name ?? "") !== "Edit")
+    return { output: plainText(parts.filter((part) => part.type !== "diff")), output_type: "text" };
   const path = call?.args?.["file_path"];
   return { output: diff.patch, output_type: "diff", metadata: { file_path: typeof path === "string" ? path : diff.path } };
 }
@@ -361,8 +383,11 @@ function outputOf(parts: readonly Part[], call: Call | undefined): Pick<WireEven
 function writeReply(event: EventOf<"reply">, state: AgentState): Out[] {
   const { fault } = event;
   if (event.to === "session.open") {
-    const opened = errorLine(null, { code: "config", message: fault?.message ?? "The session could not be opened", retryable: false });
-    return state.ready ? [opened] : [opened, { exit: 1 }];
+    const reason = fault?.message ?? "The session could not be opened";
+    const told = errorLine(null, { code: "config", message: reason, retryable: false });
+    if (state.ready) return [told];
+    state.ready = true;
+    return [...writeEarly(state), told, { exit: 1, reason }];
   }
   if (event.to === "turn.prompt" && fault !== undefined) state.messages.delete(event.parent ?? "");
   // A real host sends its history once more before it stops, and must not see an error for it.

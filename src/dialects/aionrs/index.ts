@@ -110,6 +110,8 @@ function hostSide(env: SideEnv): Side<Event, Op> {
   }
 
   function refuseHeld(fault: Fault): Event[] {
-    return state.held.splice(0).map((op) => ({ type: "reply", to: op.type, status: "error", session: state.session, parent: op.id, fault }));
+    return state.held
+      .splice(0)
+      .map((op) => ({ type: "reply", to: op.type, status: "error", session: state.session, parent: op.id, fault }));
   }
 }

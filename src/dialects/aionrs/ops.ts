@@ -94,11 +94,18 @@ function message(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<
   state.prompts.set(msg_id, op.id);
   const files = op.parts.flatMap((part) => (part.type === "file" && part.path !== undefined ? [part.path] : []));
   const input = plainText(op.parts.filter((part) => part.type !== "file" || part.path === undefined));
-  const lost = op.parts.filter(isUnsendable).length;
+  const lost = unsendable(op);
   return {
-    in: lost === 0 ? [] : [warning(`aionrs takes files by their paths; ${lost} of the prompt's parts were left out`, state)],
+    in: lost.length === 0 ? [] : [warning(`aionrs cannot carry ${lost.join(", ")}; files go by their paths`, state)],
     out: [{ rec: { type: "message", msg_id, input, content: input, ...(files.length > 0 && { files }) } }],
   };
+}
+
+function unsendable({ parts, command, overrides }: OpOf<"turn.prompt">): string[] {
+  const lost = parts.filter(isUnsendable).map((part) => `a part of type ${part.type}`);
+  if (command !== undefined) lost.push("a command");
+  if (overrides !== undefined) lost.push("overrides");
+  return lost;
 }
 
 function isUnsendable(part: Part): boolean {

@@ -1,6 +1,6 @@
 /** What each side of a connection remembers. */
 import type { Fault } from "../../core/errors.js";
-import type { Call } from "../../core/event.js";
+import type { Call, Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { OpenWork } from "../kit/open-work.js";
 
@@ -9,6 +9,8 @@ export interface AgentState {
   session: string;
   /** `ready` is out: what fails from then on is no reason to leave. */
   ready: boolean;
+  /** What was to be told before that. */
+  readonly early: Event[];
   /** The host's name of each turn that has not ended, in the order of asking; two may carry the same name. */
   readonly messages: Map<string, string>;
   readonly calls: Map<string, Call>;
@@ -45,7 +47,7 @@ export interface HostState {
 }
 
 export function agentState(): AgentState {
-  return { session: "", ready: false, messages: new Map(), calls: new Map(), announced: new Set() };
+  return { session: "", ready: false, early: [], messages: new Map(), calls: new Map(), announced: new Set() };
 }
 
 export function hostState(work: OpenWork): HostState {

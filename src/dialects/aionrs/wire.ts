@@ -28,7 +28,14 @@ const InitHistory = message("init_history", { text });
 export const WireMode = v.picklist(["default", "auto_edit", "yolo"]);
 const SetMode = message("set_mode", { mode: WireMode });
 
-export const commands = { message: Message, stop: Stop, tool_approve: ToolApprove, tool_deny: ToolDeny, init_history: InitHistory, set_mode: SetMode } as const;
+export const commands = {
+  message: Message,
+  stop: Stop,
+  tool_approve: ToolApprove,
+  tool_deny: ToolDeny,
+  init_history: InitHistory,
+  set_mode: SetMode,
+} as const;
 export const Command = v.union([Message, Stop, ToolApprove, ToolDeny, InitHistory, SetMode]);
 export type Command = v.InferOutput<typeof Command>;
 
@@ -66,7 +73,7 @@ const WireUsage = v.looseObject({
   cache_write_tokens: v.optional(v.number()),
 });
 export type WireUsage = v.InferOutput<typeof WireUsage>;
-const StreamEnd = message("stream_end", { msg_id: text, usage: v.optional(WireUsage) });
+const StreamEnd = message("stream_end", { msg_id: text, usage: v.nullish(WireUsage) });
 const ErrorEvent = message("error", {
   msg_id: v.optional(v.nullable(text)),
   error: v.looseObject({ code: text, message: text, retryable: v.optional(v.boolean()) }),

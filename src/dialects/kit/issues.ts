@@ -28,5 +28,6 @@ export function stringField(record: unknown, name: string): string | undefined {
 
 export function shapeOf(record: unknown): string {
   if (record === null) return "null";
-  return Array.isArray(record) ? "an array" : `a ${typeof record}`;
+  if (Array.isArray(record)) return "an array";
+  return typeof record === "object" ? "an object" : `a ${typeof record}`;
 }

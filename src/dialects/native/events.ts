@@ -1,6 +1,7 @@
 /** Agent → host. */
 import * as v from "valibot";
 import type { Event } from "../../core/event.js";
+import { Meta } from "../../core/meta.js";
 import { describeIssues, shapeOf, stringField } from "../kit/issues.js";
 import { wire } from "./wire.js";
 
@@ -10,10 +11,16 @@ const known = new Set<string>(wire.event.options.map((option) => option.entries.
 export function readEvent(rec: unknown): Event {
   const type = stringField(rec, "type");
   if (type === undefined) return broken(`The agent wrote a line that is ${shapeOf(rec)} without a "type"`);
-  if (!known.has(type)) return { type: "other", name: type, data: rec };
+  if (!known.has(type)) return { type: "other", ...addressOf(rec), name: type, data: rec };
   const result = v.safeParse(wire.event, rec);
   if (!result.success) return broken(`The agent wrote an invalid ${type}: ${describeIssues(result.issues)}`);
   return result.output;
+}
+
+/** Which session, turn and op it belongs to, where it says so in our words. */
+function addressOf(rec: unknown): Meta {
+  const result = v.safeParse(Meta, rec);
+  return result.success ? result.output : {};
 }
 
 export function broken(message: string): Event {

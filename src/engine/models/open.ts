@@ -153,7 +153,10 @@ function accessTo(provider: string, config: SessionConfig, override: ProviderOve
 /** The packages want the `/v1`; a missing or doubled one is forgiven. Another version in the path is left alone. */
 function versioned(address: string): string {
   if (!isApiRoot(address)) throw fault(`The base URL '${address}' is not an http or https URL`);
-  const root = address.trim().replace(/\/+$/, "").replace(/(\/v1)+$/, "/v1");
+  const root = address
+    .trim()
+    .replace(/\/+$/, "")
+    .replace(/(\/v1)+$/, "/v1");
   return /\/v\d+[a-z0-9]*(\/|$)/.test(new URL(root).pathname) ? root : `${root}/v1`;
 }
 

@@ -30,7 +30,9 @@ export async function* streamWithRetries(
       const wait = waitMs(error, attempt);
       waited += wait;
       if (waited > WITHIN_MS || performance.now() - since > WITHIN_MS) throw error;
-      watch.onRetry(`${sentence(error.message)} Retrying${wait >= 1000 ? ` in ${Math.round(wait / 1000)} s` : ""} (${attempt}/${ATTEMPTS - 1})`);
+      watch.onRetry(
+        `${sentence(error.message)} Retrying${wait >= 1000 ? ` in ${Math.round(wait / 1000)} s` : ""} (${attempt}/${ATTEMPTS - 1})`,
+      );
       await pause(wait, signal);
     }
   }
@@ -52,6 +54,7 @@ function waitMs(error: ParleyError, attempt: number): number {
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
     const timer = setTimeout(done, ms);
     signal.addEventListener("abort", done, { once: true });
     function done(): void {

@@ -88,7 +88,11 @@ function lostFault({ message }: Failure, thrown: unknown, vendor: Vendor): Parle
   return fault(vendor, thrown, { message: `There was no connection to ${vendor.provider}: ${why}`, retryable: true });
 }
 
-function fault(vendor: Vendor, cause: unknown, told: { message: string; retryable: boolean; status?: number; retryAfter?: number }): ParleyError {
+function fault(
+  vendor: Vendor,
+  cause: unknown,
+  told: { message: string; retryable: boolean; status?: number; retryAfter?: number },
+): ParleyError {
   const message = new Redactor(vendor.secrets).text(told.message);
   return new ParleyError({ code: "provider", ...told, message }, { cause });
 }

@@ -8,8 +8,7 @@ import type {
 } from "@ai-sdk/provider";
 import * as v from "valibot";
 import type { Usage } from "../../core/event.js";
-import { mintId } from "../../core/ids.js";
-import type { Finish, Message, ModelCall, ModelPart, ModelRequest } from "./model.js";
+import type { Finish, ModelCall, ModelPart, ModelRequest } from "./model.js";
 import { cutFault, vendorFault, type Vendor } from "./vendor-fault.js";
 import { keepMeta, mergeMeta, type Origin } from "./vendor-meta.js";
 import { callOptions } from "./vendor-options.js";
@@ -29,19 +28,14 @@ export async function* streamVendor(vendor: VendorModel, request: ModelRequest, 
     const model = await vendor.load();
     const { stream } = await model.doStream(callOptions(request, vendor, signal));
     answering = true;
-    yield* translate(stream, vendor, request.messages);
+    yield* translate(stream, vendor);
   } catch (error) {
     throw vendorFault(error, vendor, answering);
   }
 }
 
-async function* translate(
-  stream: ReadableStream<LanguageModelV3StreamPart>,
-  vendor: VendorModel,
-  history: readonly Message[],
-): AsyncIterable<ModelPart> {
+async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, vendor: VendorModel): AsyncIterable<ModelPart> {
   const blocks = new Blocks({ provider: vendor.provider, model: vendor.id });
-  const ids = new CallIds(history);
   let isFinished = false;
   for await (const part of stream) {
     switch (part.type) {
@@ -59,14 +53,14 @@ async function* translate(
         break;
       case "tool-input-start":
         yield* blocks.held();
-        yield { type: "call.delta", id: ids.of(part.id), name: part.toolName, text: "" };
+        yield { type: "call.delta", id: part.id, name: part.toolName, text: "" };
         break;
       case "tool-input-delta":
-        yield { type: "call.delta", id: ids.of(part.id), text: part.delta };
+        yield { type: "call.delta", id: part.id, text: part.delta };
         break;
       case "tool-call":
         yield* blocks.held();
-        yield { type: "call", call: toCall(ids.of(part.toolCallId), part.toolName, part.input), ...blocks.metaOf(part.providerMetadata) };
+        yield { type: "call", call: toCall(part.toolCallId, part.toolName, part.input), ...blocks.metaOf(part.providerMetadata) };
         break;
       case "raw":
         yield* startUsage(part.rawValue);
@@ -143,25 +137,6 @@ class Blocks {
 }
 
 // --- calls ---
-
-/** Some servers number their calls anew in each answer; within a session an id must be the only one. */
-class CallIds {
-  readonly #taken: ReadonlySet<string>;
-  readonly #given = new Map<string, string>();
-
-  constructor(history: readonly Message[]) {
-    this.#taken = new Set(history.flatMap((message) => (message.role === "tool" ? message.results.map(({ call }) => call) : [])));
-  }
-
-  of(id: string): string {
-    let given = this.#given.get(id);
-    if (given === undefined) {
-      given = id === "" || this.#taken.has(id) ? `call_${mintId()}` : id;
-      this.#given.set(id, given);
-    }
-    return given;
-  }
-}
 
 function toCall(id: string, name: string, input: string): ModelCall {
   try {

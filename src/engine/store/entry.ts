@@ -5,9 +5,7 @@ import { Part, type Part as StoredPart } from "../../core/content.js";
 import { Event, type Event as StoredEvent } from "../../core/event.js";
 import type { Message } from "../models/model.js";
 
-/** Not v.record, which leaves out names like "constructor": a tool may have such an argument. */
-const Args = v.custom<Record<string, unknown>>((value) => typeof value === "object" && value !== null && !Array.isArray(value));
-const ModelCall = v.looseObject({ id: v.string(), name: v.string(), args: Args, raw: v.optional(v.string()) });
+const ModelCall = v.looseObject({ id: v.string(), name: v.string(), args: v.record(v.string(), v.unknown()), raw: v.optional(v.string()) });
 
 const AssistantBlock = v.variant("type", [
   v.looseObject({ type: v.literal("text"), text: v.string(), meta: v.optional(v.unknown()) }),
@@ -17,7 +15,7 @@ const AssistantBlock = v.variant("type", [
 
 const CallResult = v.looseObject({ call: v.string(), name: v.string(), parts: v.array(Part), failed: v.boolean() });
 
-export const StoredMessage: v.GenericSchema<unknown, Message> = v.variant("role", [
+export const StoredMessage: v.GenericSchema<Message> = v.variant("role", [
   v.looseObject({ role: v.literal("user"), parts: v.array(Part) }),
   v.looseObject({ role: v.literal("assistant"), blocks: v.array(AssistantBlock) }),
   v.looseObject({ role: v.literal("tool"), results: v.array(CallResult) }),
@@ -57,7 +55,7 @@ const Mark = v.looseObject({ kind: v.literal("mark"), seq: v.number() });
 /** From here on the run could not write its log: what it did is not known. */
 const Lost = v.looseObject({ kind: v.literal("lost"), at: v.number() });
 
-const Entry: v.GenericSchema<unknown, Entry> = v.variant("kind", [Opened, Told, Said, Unfinished, Steered, Mark, Lost]);
+const Entry: v.GenericSchema<Entry> = v.variant("kind", [Opened, Told, Said, Unfinished, Steered, Mark, Lost]);
 /** Written out, because a message's type is the model's (models/model.ts) and not the schema's. */
 export type Entry =
   | { kind: "opened"; at: number; id: string; cwd: string; name?: string | undefined; config: Config; seq?: number | undefined }
@@ -71,10 +69,11 @@ export type Entry =
 /** One bad sector must not cost the whole session, but whoever reads on must know that something is missing. */
 export type ReadEntry = Entry | { kind: "unreadable" };
 
+/** The line itself, checked, and not the schema's copy of it: that leaves out names like "constructor", which a tool's argument may have. */
 export function parseEntry(line: string): ReadEntry {
   try {
-    const result = v.safeParse(Entry, JSON.parse(line));
-    return result.success ? result.output : { kind: "unreadable" };
+    const value: unknown = JSON.parse(line);
+    return v.is(Entry, value) ? value : { kind: "unreadable" };
   } catch {
     return { kind: "unreadable" };
   }

@@ -109,8 +109,16 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
         // Without it the next opening takes longer, and that is all.
         await writeSnapshot(folder, text).catch(() => {});
       },
-      close: () => (closing ??= file.close().finally(release)),
+      close: () => (closing ??= close()),
     };
+
+    async function close(): Promise<void> {
+      try {
+        await file.close();
+      } finally {
+        await release();
+      }
+    }
   }
 
   async function list(): Promise<SessionSummary[]> {
@@ -130,7 +138,7 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   async function events(id: string): Promise<Event[]> {
     const folder = folderOf(id);
     if (isEmpty(folder)) throw notFound(id);
-    return [...readEntries(folder, 0)].flatMap((entry) => (entry.kind === "event" ? [entry.event] : []));
+    return [...readEntries(folder, 0)].flatMap((entry) => (entry.kind === "event" ? [replayed(entry.event)] : []));
   }
 
   async function remove(id: string): Promise<void> {
@@ -184,6 +192,13 @@ function isAbandoned(folder: string): boolean {
   if (!isEmpty(folder)) return false;
   const stats = statSync(folder, { throwIfNoEntry: false });
   return stats?.isDirectory() === true && Date.now() - stats.mtimeMs > ABANDONED_MS;
+}
+
+/** Its deltas are not kept, so a block that was streamed then is whole now. */
+function replayed(event: Event): Event {
+  if (event.type !== "text.done" && event.type !== "thinking.done") return event;
+  const { streamed: _, ...whole } = event;
+  return whole;
 }
 
 function readable(id: string, session: StoredSession | undefined): StoredSession {

@@ -35,7 +35,9 @@ export interface Snapshot {
 export async function readSnapshot(folder: string, log: Pick<LogFile, "size" | "before">): Promise<Snapshot | undefined> {
   try {
     const text = await readFile(join(folder, "snapshot.json"), "utf8");
-    const { offset, seam, session } = v.parse(Snapshot, JSON.parse(text));
+    const value: unknown = JSON.parse(text);
+    if (!v.is(Snapshot, value)) return undefined;
+    const { offset, seam, session } = value;
     if (offset > log.size || seam !== seamAt(log, offset)) return undefined;
     return { session: { ...session, name: session.name }, offset, bytes: text.length };
   } catch {

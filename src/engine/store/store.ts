@@ -62,6 +62,7 @@ export interface SessionStore {
   list(): Promise<SessionSummary[]>;
   /** The one last used in this folder. */
   latest(cwd: string): Promise<string | undefined>;
+  /** What was told, as whole items: a replay without deltas. */
   events(id: string): Promise<Event[]>;
   remove(id: string): Promise<void>;
 }

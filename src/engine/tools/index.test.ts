@@ -33,7 +33,7 @@ test.each([
   ["Grep", { pattern: "a\nb" }, "Grep 'a b' in ."],
   ["Grep", { pattern: "a", path: "src" }, "Grep 'a' in src"],
   ["TodoWrite", { todos: [{ content: "a", status: "pending" }] }, "Update the todo list (1 items)"],
-  ["WebFetch", { url: "https://example.org" }, "Fetch URL"],
+  ["WebFetch", { url: "https://example.org" }, "Fetch https://example.org"],
 ])("%s %j is titled %j", (name, args, title) => {
   expect(tool(name).title(args)).toBe(title);
 });

@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import { ParleyError, type Fault } from "../../core/errors.js";
+import { vendorFault } from "./vendor-fault.js";
+
+const VENDOR = { provider: "acme", keyName: "ACME_KEY", secrets: ["sk-0123456789"] };
+
+describe("what the vendor said", () => {
+  test.each([
+    ['{"type":"error","error":{"type":"api_error","message":"Overheated"}}', "Overheated"],
+    ['{"error":{"message":"Overheated","type":null}}', "Overheated"],
+    ['{"error":"Overheated"}', "Overheated"],
+    ['{"message":"Overheated"}', "Overheated"],
+    ['{"detail":"Overheated"}', "Overheated"],
+    ["Overheated\n", "Overheated"],
+    ["<html><body>Overheated</body></html>", "Server Error"],
+    ["", "Server Error"],
+    ['{"error":{"message":"key sk-0123456789 is bad"}}', "key [redacted] is bad"],
+  ])("%j", (responseBody, said) => {
+    expect(faultOf({ message: "Server Error", statusCode: 500, responseBody })).toMatchObject({
+      message: `acme answered 500: ${said}`,
+      status: 500,
+    });
+  });
+
+  test("a page is cut", () => {
+    expect(faultOf({ statusCode: 500, responseBody: "x".repeat(5_000) }).message).toHaveLength("acme answered 500: ".length + 401);
+  });
+
+  test("nothing at all", () => {
+    expect(faultOf({ message: "", statusCode: 503 }).message).toBe("acme answered 503: no explanation was given");
+  });
+});
+
+describe("whether another try makes sense", () => {
+  test.each([
+    [400, false],
+    [401, false],
+    [403, false],
+    [404, false],
+    [408, false],
+    [409, false],
+    [413, false],
+    [429, true],
+    [500, true],
+    [503, true],
+    [529, true],
+  ])("%i: %s", (statusCode, retryable) => {
+    expect(faultOf({ message: "no", statusCode })).toMatchObject({ code: "provider", status: statusCode, retryable });
+  });
+
+  test.each([
+    [{ type: "overloaded_error", message: "busy" }, 529, true],
+    [{ type: "rate_limit_error", message: "busy" }, 429, true],
+    [{ type: "invalid_request_error", message: "no" }, 400, false],
+    [{ type: "server_error", code: "rate_limit_exceeded", message: "busy" }, 429, true],
+    [{ type: "exotic", code: 502, message: "busy" }, 502, true],
+    [{ type: "exotic", code: null, message: "no" }, undefined, false],
+  ])("within a stream: %j", (error, status, retryable) => {
+    const fault = faultOf(error);
+    expect(fault).toMatchObject({ retryable, message: `acme answered${status === undefined ? "" : ` ${status}`}: ${error.message}` });
+    expect(fault.status).toBe(status);
+  });
+});
+
+test.each([
+  [{ "retry-after": "7" }, 7],
+  [{ "retry-after": "0" }, 0],
+  [{ "retry-after": "1.5" }, 1.5],
+  [{ "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, 0],
+  [{ "retry-after": "soon" }, undefined],
+  [{}, undefined],
+])("Retry-After %j", (responseHeaders, retryAfter) => {
+  expect(faultOf({ message: "no", statusCode: 429, responseHeaders }).retryAfter).toBe(retryAfter);
+});
+
+test("Retry-After as a date to come", () => {
+  const date = new Date(Date.now() + 3_600_000).toUTCString();
+  const { retryAfter } = faultOf({ message: "no", statusCode: 429, responseHeaders: { "retry-after": date } });
+  expect(retryAfter).toBeGreaterThan(3_000);
+  expect(retryAfter).toBeLessThanOrEqual(3_600);
+});
+
+test.each([401, 403])("%i names the place of the key", (statusCode) => {
+  expect(faultOf({ message: "no", statusCode }).message).toBe(`acme answered ${statusCode}: no (check ACME_KEY)`);
+});
+
+describe("lost connections", () => {
+  const reset = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+
+  test("before the answer", () => {
+    const error = new Error("Cannot connect to API: read ECONNRESET", { cause: reset });
+    expect(faultOf(error)).toEqual({ code: "provider", retryable: true, message: "There was no connection to acme: read ECONNRESET" });
+  });
+
+  test("while it answered, also when the package has the status of its beginning", () => {
+    const message = "The connection to acme was lost in the middle of its answer";
+    expect(faultOf(new TypeError("terminated"), true)).toEqual({ code: "provider", retryable: true, message });
+    const wrapped = Object.assign(new Error("Failed to process successful response", { cause: reset }), { statusCode: 200 });
+    expect(faultOf(wrapped)).toEqual({ code: "provider", retryable: true, message });
+  });
+});
+
+test("what is ours, and an abort, pass through", () => {
+  const ours = new ParleyError({ code: "config", message: "no" });
+  const abort = new DOMException("gone", "AbortError");
+  expect(vendorFault(ours, VENDOR, false)).toBe(ours);
+  expect(vendorFault(abort, VENDOR, true)).toBe(abort);
+});
+
+function faultOf(thrown: unknown, answering = false): Fault {
+  const error = vendorFault(thrown, VENDOR, answering);
+  if (!(error instanceof ParleyError)) throw new Error("no fault");
+  return error.fault;
+}

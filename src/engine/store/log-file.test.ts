@@ -1,0 +1,88 @@
+import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { scratch } from "../../../test/support/processes.js";
+import { parseEntry } from "./entry.js";
+import { LogFile, readLines } from "./log-file.js";
+import { rebuild } from "./rebuild.js";
+import { messagesIn, unsound, writtenLog } from "./testing.js";
+
+test("for every prefix of a log, opening repairs it, and what is read back is what its whole lines say", async () => {
+  const [log] = fc.sample(writtenLog(), { numRuns: 1, seed: 20 });
+  const entries = [...(log ?? []).slice(0, 20), { kind: "steered" as const, parts: [{ type: "text" as const, text: "日本語 — é 👩‍👩‍👧" }] }];
+  const bytes = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+  const file = join(scratch(), "log.jsonl");
+  for (let length = 0; length <= bytes.length; length++) {
+    const prefix = bytes.subarray(0, length);
+    const whole = prefix.lastIndexOf("\n") + 1;
+    writeFileSync(file, prefix);
+    expect([...readLines(file, 0)].length).toBe(lineCount(prefix));
+    const opened = LogFile.open(file);
+    expect([opened.size, statSync(file).size]).toEqual([whole, whole]);
+    await opened.close();
+    const read = [...readLines(file, 0)].map(parseEntry);
+    expect(read).toEqual(entries.slice(0, lineCount(prefix)));
+    const messages = rebuild(undefined, read)?.messages ?? [];
+    expect(unsound(messages)).toEqual([]);
+    expect(messages.slice(0, messagesIn(entries.slice(0, read.length)).length)).toEqual(messagesIn(entries.slice(0, read.length)));
+  }
+});
+
+test("what is appended after a repair begins a line of its own", async () => {
+  const file = join(scratch(), "log.jsonl");
+  writeFileSync(file, '{"a":1}\n{"torn":');
+  const log = LogFile.open(file);
+  log.append('{"b":2}');
+  await log.close();
+  expect(readFileSync(file, "utf8")).toBe('{"a":1}\n{"b":2}\n');
+});
+
+test("lines longer than a chunk, and places in the middle of a file", () => {
+  const file = join(scratch(), "log.jsonl");
+  const long = "é".repeat(700_000);
+  writeFileSync(file, `first\n${long}\nlast\nunfinished`);
+  expect([...readLines(file, 0)]).toEqual(["first", long, "last"]);
+  expect([...readLines(file, 6)]).toEqual([long, "last"]);
+  expect([...readLines(file, 10_000_000)]).toEqual([]);
+  const log = LogFile.open(file);
+  expect(log.size).toBe(6 + Buffer.byteLength(long) + 1 + 5);
+  expect(log.before(5, 3).toString()).toBe("rst");
+  expect(log.before(2, 100).toString()).toBe("fi");
+});
+
+test("syncs that come together are shared, and each waits for what was appended before it", async () => {
+  const file = join(scratch(), "log.jsonl");
+  const log = LogFile.open(file);
+  const done: string[] = [];
+  log.append("1");
+  const first = log.sync().then(() => done.push("first"));
+  log.append("2");
+  const second = log.sync();
+  const third = log.sync();
+  expect(second).toBe(third);
+  await Promise.all([first, second.then(() => done.push("second")), third]);
+  expect(done).toEqual(["first", "second"]);
+  await log.close();
+});
+
+test("a line that the disk refuses leaves nothing behind", () => {
+  const file = LogFile.open("/dev/full");
+  expect(() => file.append("x")).toThrow(/ENOSPC/);
+  expect(file.size).toBe(0);
+});
+
+test("a closed log takes no more, and closing again is nothing", async () => {
+  const file = join(scratch(), "log.jsonl");
+  const log = LogFile.open(file);
+  log.append("1");
+  await log.close();
+  await log.close();
+  expect(() => log.append("2")).toThrow("the log is closed");
+  appendFileSync(file, "x");
+  expect([...readLines(file, 0)]).toEqual(["1"]);
+});
+
+function lineCount(bytes: Buffer): number {
+  return bytes.toString("latin1").split("\n").length - 1;
+}
