@@ -37,7 +37,7 @@ export interface ScriptedCall {
 }
 
 /** Disjoint, as the engine counts; each wire adds up what its vendor adds up. */
-export interface ScriptedUsage {
+interface ScriptedUsage {
   input?: number;
   cacheRead?: number;
   cacheWrite?: number;

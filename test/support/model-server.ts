@@ -14,7 +14,7 @@ import { localWire, openaiChatWire } from "./model-server-openai-chat.js";
 import { openaiResponsesWire } from "./model-server-openai-responses.js";
 import type { Frame, Reply, ScriptedError, WireSpec } from "./model-server-script.js";
 
-export type { Reply, ScriptedCall } from "./model-server-script.js";
+export type { Reply } from "./model-server-script.js";
 
 const WIRES = {
   anthropic: anthropicWire,
@@ -24,7 +24,7 @@ const WIRES = {
 } satisfies Record<string, WireSpec>;
 export type WireName = keyof typeof WIRES;
 
-export interface ModelRequestSeen {
+interface ModelRequestSeen {
   path: string;
   headers: IncomingHttpHeaders;
   body: unknown;

@@ -12,7 +12,7 @@ const text = v.string();
 // --- commands: host → agent ---
 
 /** `content` is what later revisions call `input`; one of the two must be there. Hosts that have nothing to say for a field say null. */
-export const Message = v.pipe(
+const Message = v.pipe(
   message("message", {
     msg_id: text,
     input: v.nullish(text),

@@ -1,0 +1,76 @@
+/** A relay between two processes when one of the three does not behave: nothing is left behind, nothing is lost, nobody is blocked. */
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { environment, NativeHost, PARLEY, processesWith, scratch, until } from "../process/harness.js";
+import { agents } from "./agents.js";
+
+const PIECES = 100_000;
+
+function start(drive: string): { host: NativeHost; ours(): number[] } {
+  const mark = `RELAYED=${randomBytes(9).toString("hex")}`;
+  const [name = "", value = ""] = mark.split("=");
+  const args = ["relay", "--as", "native", "--drive", drive, "--check", "--", process.execPath, PARLEY, ...(agents[drive] ?? [])];
+  const child = spawn(process.execPath, [PARLEY, ...args], { cwd: scratch(), env: environment({ [name]: value }) });
+  return { host: new NativeHost(child), ours: () => processesWith(mark) };
+}
+
+describe.each(Object.keys(agents))("between a native host and a %s agent", (drive) => {
+  it("a relay that is killed leaves neither agent nor tools behind", async () => {
+    const { host, ours } = start(drive);
+    await host.open({ mode: "yolo" });
+    host.prompt("run `sleep 300 & sleep 301`");
+    await host.next("tool.started");
+    await until(() => ours().length >= 4);
+    host.child.kill("SIGKILL");
+    await until(() => ours().length === 0);
+  });
+
+  it("a host that is gone ends them all, quietly", async () => {
+    const { host, ours } = start(drive);
+    await host.open({ mode: "yolo" });
+    host.prompt("run `sleep 300`");
+    await host.next("tool.started");
+    host.child.stdout.destroy();
+    host.child.stdin.destroy();
+    await host.exited;
+    expect(host.stderr).toBe("");
+    await until(() => ours().length === 0);
+  });
+
+  it("a host that does not read holds the agent back, can still interrupt, and gets the end", async () => {
+    const { host, ours } = start(drive);
+    await host.open();
+    host.child.stdout.pause();
+    host.prompt(`stream ${PIECES} pieces of 'and here are some more words to be carried along '`);
+    await idle(ours);
+    host.send({ type: "turn.interrupt", session: "s" });
+    host.child.stdout.resume();
+    expect(await host.turnEnded()).toMatchObject({ outcome: "interrupted" });
+    expect(host.ofType("text.delta").length).toBeLessThan(PIECES);
+    expect(await host.finish()).toBe(0);
+  });
+
+  it("a host that reads late gets everything, in order", async () => {
+    const { host, ours } = start(drive);
+    await host.open();
+    host.child.stdout.pause();
+    host.prompt("count to 20000");
+    await idle(ours);
+    host.child.stdout.resume();
+    await host.turnEnded();
+    expect(host.text()).toBe(Array.from({ length: 20_000 }, (_, index) => index + 1).join(" "));
+    expect(await host.finish()).toBe(0);
+  });
+});
+
+/** Nobody uses any processor time: each waits for another. */
+async function idle(ours: () => number[]): Promise<void> {
+  const used = (): string => ours().map(cpuOf).join();
+  for (let before = ""; before !== used(); await new Promise((resolve) => setTimeout(resolve, 300))) before = used();
+}
+
+function cpuOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/stat`, "latin1").split(" ").slice(13, 15).join("+");
+}
