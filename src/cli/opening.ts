@@ -11,9 +11,12 @@ export function openingOf(loaded: Loaded): Opening & { open: "new" | "resume" } 
   return { open: "new", config, ...(sessionId !== undefined && { sessionId }) };
 }
 
-/** Only what a flag says: a resumed session keeps its own model and mode unless told otherwise. */
+/**
+ * Only what a flag says: a resumed session keeps its own model and tools unless told otherwise. The approval mode is always that of
+ * this run: who starts without --auto-approve must not find a session of last week running everything unasked.
+ */
 function explicitConfig({ settings, origins }: Loaded): SessionConfig {
   const given = Object.entries(sessionDefaults(settings)).filter(([key]) => origins.get(key)?.startsWith("flag ") === true);
   const cwd = origins.get("workspace")?.startsWith("flag ") === true ? { cwd: settings.workspace } : {};
-  return { ...Object.fromEntries(given), ...cwd };
+  return { ...Object.fromEntries(given), mode: settings.mode, ...cwd };
 }

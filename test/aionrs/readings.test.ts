@@ -442,6 +442,20 @@ describe("sessions", () => {
     expect([host.text("m2"), host.of("error")]).toEqual(["and on", []]);
   });
 
+  it("resumed without --auto-approve ask again, whatever the last run was allowed", async () => {
+    const [home, cwd] = [scratch(), scratch()];
+    const first = await ready({ home, cwd, args: ["--session-id", "s", "--auto-approve"], responses: [{ call: write("a", "t1") }, { say: "ok" }] });
+    first.message("m1");
+    await first.stream("m1");
+    expect(first.of("tool_request")).toEqual([]);
+    await first.finish();
+    const host = await ready({ home, cwd, args: ["--resume", "s"], responses: [{ call: write("b", "t2") }, { say: "ok" }] });
+    host.message("m2");
+    expect(await host.next("tool_request")).toMatchObject({ call_id: "t2" });
+    host.send({ type: "stop" });
+    await host.stream("m2");
+  });
+
   it("go on without a memory where the home cannot be written, and say so", async () => {
     const host = launch({ home: "/proc/nowhere" });
     expect(Object.keys(await host.next("ready"))).not.toContain("session_id");
