@@ -11,7 +11,7 @@ import type { SessionState } from "./session-state.js";
 export type Emit = (event: Event) => Promise<void> | undefined;
 
 /** Model calls that the turn may still make; a sub-agent draws on its parent's. */
-export interface Budget {
+interface Budget {
   readonly limit: number;
   used: number;
 }

@@ -265,7 +265,8 @@ export class Line {
     this.#transport = undefined;
     this.#launching = undefined;
     clearTimeout(this.#readyTimer);
-    if (this.#dialect.lifetime !== "turn") this.#closed = closed;
+    // One that was told to leave has done so; how is no news.
+    if (this.#dialect.lifetime !== "turn" && !this.#isLeavingNow()) this.#closed = closed;
     const step = this.#side.end(closed);
     await this.#put(step);
     for (const event of step.in) await this.#hear(event);

@@ -157,6 +157,18 @@ describe("a native host that drives aionrs", () => {
   });
 });
 
+describe("a shutdown", () => {
+  it("interrupts at once and is a clean end, though the process had to be told by a signal", async () => {
+    const host = await opened();
+    host.prompt("wait forever");
+    await host.next("turn.started");
+    host.send({ type: "shutdown", when: "now" });
+    expect(await host.exited).toEqual({ code: 0, signal: null });
+    expect(host.ofType("turn.ended")).toMatchObject([{ outcome: "interrupted" }]);
+    expect(host.stderr).toBe("");
+  });
+});
+
 describe("an agent that never gets ready", () => {
   it("is ended after a while, and its opener hears why", async () => {
     const dial = () =>

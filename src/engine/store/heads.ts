@@ -19,12 +19,12 @@ export async function readHead(log: string): Promise<SessionSummary | undefined>
       await handle.close();
     }
   } catch (error) {
-    if (ABSENT.has(systemCode(error) ?? "")) return undefined;
-    throw error;
+    const code = systemCode(error);
+    // One bad file does not spoil the list; having too many open would empty it.
+    if (code === undefined || code === "EMFILE" || code === "ENFILE") throw error;
+    return undefined;
   }
 }
-
-const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EISDIR", "EACCES"]);
 
 async function readFrom(handle: FileHandle): Promise<SessionSummary | undefined> {
   const { size, mtimeMs } = await handle.stat();

@@ -86,9 +86,13 @@ describe("a new session", () => {
 
   test("asked for twice at the same time is one", async () => {
     const home = scratch();
-    const results = await Promise.allSettled([create(open(home), "s"), create(open(home), "s"), create(open(home), "s")]);
-    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    expect(readFileSync(join(home, "sessions", "s", "log.jsonl"), "utf8").split("\n")).toHaveLength(2);
+    const attempt = async (id: string) => (await create(open(home), id)).close();
+    for (let round = 0; round < 50; round++) {
+      const id = `s${round}`;
+      const results = await Promise.allSettled(Array.from({ length: 5 }, () => attempt(id)));
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(readFileSync(join(home, "sessions", id, "log.jsonl"), "utf8").split("\n")).toHaveLength(2);
+    }
   });
 
   test("on a full disk leaves neither lock nor log behind", async () => {

@@ -60,6 +60,7 @@ class LiveRun {
   readonly #dice: Iterator<number>;
   #seq = 1;
   #calls = 0;
+  #texts = 0;
   #turn = "";
 
   constructor(dice: Iterable<number>) {
@@ -103,7 +104,9 @@ class LiveRun {
       this.#told({ type: "thinking.done", text: plan.thinking });
       blocks.push({ type: "thinking", text: plan.thinking, meta: { vendor: { signature: plan.thinking } } });
     }
-    for (const pieces of plan.texts) {
+    for (const words of plan.texts) {
+      // No two blocks are alike, nor is one the beginning of another.
+      const pieces = [`${++this.#texts}:`, ...words];
       for (const piece of pieces.slice(0, -1)) this.#entries.push({ kind: "partial", turn: this.#turn, block: "text", text: piece });
       this.#told({ type: "text.done", text: pieces.join("") });
       blocks.push({ type: "text", text: pieces.join("") });

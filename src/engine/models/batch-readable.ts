@@ -1,0 +1,213 @@
+/**
+ * The `ReadableStream` that the provider packages get in the bundle (scripts/build.mjs puts it in place of Node's). Chunks travel in arrays:
+ * a stage costs a promise or two for all that one read of the network brought, where Node's streams make a dozen for each chunk.
+ * It is what the packages use of the standard: no byte streams, no strategies, and nothing is read before somebody asks for it.
+ */
+import { Flow, type ReadResult } from "./batch-flow.js";
+
+interface Source<T> {
+  start?(controller: BatchReadableController<T>): unknown;
+  pull?(controller: BatchReadableController<T>): unknown;
+  cancel?(reason: unknown): unknown;
+}
+
+/** Where batches come from. */
+export interface Input<T> {
+  /** At least one chunk; undefined at the end. The array is the caller's. */
+  readBatch(): Promise<T[] | undefined>;
+  cancel(reason?: unknown): Promise<void>;
+}
+
+/** A transform of ours. Node's own are not taken: nothing in the bundle makes any. */
+interface Stage<T, R> {
+  readonly readable: R;
+  attach(input: Input<T>): void;
+}
+
+export class BatchReadableStream<T> {
+  readonly #flow: Flow<T>;
+  #reader: BatchReader<T> | undefined;
+
+  constructor(source: Source<T> = {}) {
+    this.#flow = new Flow<T>({ pull: () => source.pull?.(controller), cancel: (reason) => source.cancel?.(reason) });
+    const controller = new BatchReadableController(this.#flow);
+    this.#flow.during(source.start?.(controller));
+  }
+
+  get locked(): boolean {
+    return this.#reader !== undefined;
+  }
+
+  getReader(): BatchReader<T> {
+    if (this.#reader !== undefined) throw new TypeError("The stream is locked to another reader");
+    this.#reader = new BatchReader(this.#flow, () => {
+      this.#reader = undefined;
+    });
+    return this.#reader;
+  }
+
+  async cancel(reason?: unknown): Promise<void> {
+    if (this.#reader !== undefined) throw new TypeError("The stream is locked to a reader, which alone can cancel it");
+    await this.#flow.cancel(reason);
+  }
+
+  pipeThrough<R>(stage: Stage<T, R>): R {
+    stage.attach(this.getReader());
+    return stage.readable;
+  }
+
+  tee(): [BatchReadableStream<T>, BatchReadableStream<T>] {
+    return split(this.getReader());
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<T, undefined> {
+    const reader = this.getReader();
+    return {
+      next: () => reader.read(),
+      async return() {
+        await reader.cancel();
+        reader.releaseLock();
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
+  }
+}
+
+export class BatchReadableController<T> {
+  readonly #flow: Flow<T>;
+
+  constructor(flow: Flow<T>) {
+    this.#flow = flow;
+  }
+
+  get desiredSize(): number | null {
+    return this.#flow.room;
+  }
+
+  enqueue(chunk: T): void {
+    this.#flow.put([chunk]);
+  }
+
+  /** The array is the stream's from now on. */
+  enqueueBatch(chunks: T[]): void {
+    this.#flow.put(chunks);
+  }
+
+  close(): void {
+    this.#flow.close();
+  }
+
+  error(error?: unknown): void {
+    this.#flow.fail(error);
+  }
+}
+
+class BatchReader<T> implements Input<T> {
+  #flow: Flow<T> | undefined;
+  readonly #onRelease: () => void;
+
+  constructor(flow: Flow<T>, onRelease: () => void) {
+    this.#flow = flow;
+    this.#onRelease = onRelease;
+  }
+
+  get closed(): Promise<void> {
+    const closed = this.#flow === undefined ? Promise.reject(released()) : this.#flow.whenClosed();
+    // Reads tell of a failure too: nobody has to look here.
+    closed.catch(ignore);
+    return closed;
+  }
+
+  read(): Promise<ReadResult<T>> {
+    return this.#flow === undefined ? Promise.reject(released()) : this.#flow.read();
+  }
+
+  /** All that waits, at least one chunk; undefined at the end. */
+  readBatch(): Promise<T[] | undefined> {
+    return this.#flow === undefined ? Promise.reject(released()) : this.#flow.readBatch();
+  }
+
+  cancel(reason?: unknown): Promise<void> {
+    return this.#flow === undefined ? Promise.reject(released()) : this.#flow.cancel(reason);
+  }
+
+  releaseLock(): void {
+    if (this.#flow === undefined) return;
+    this.#flow.release();
+    this.#flow = undefined;
+    this.#onRelease();
+  }
+}
+
+/** A stream's chunks in the batches in which they came; one by one from Node's own streams. */
+export async function* batchesOf<T>(stream: ReadableStream<T> | BatchReadableStream<T>): AsyncGenerator<T[], void, undefined> {
+  const input: Input<T> = stream instanceof BatchReadableStream ? stream.getReader() : oneByOne(stream);
+  let ended = false;
+  try {
+    for (let batch = await input.readBatch(); batch !== undefined; batch = await input.readBatch()) yield batch;
+    ended = true;
+  } finally {
+    if (!ended) input.cancel().catch(ignore);
+  }
+}
+
+function oneByOne<T>(stream: ReadableStream<T>): Input<T> {
+  const reader = stream.getReader();
+  return {
+    async readBatch() {
+      const result = await reader.read();
+      return result.done ? undefined : [result.value];
+    },
+    cancel: (reason) => reader.cancel(reason),
+  };
+}
+
+/** Whichever branch asks, both get; the source is cancelled when both are. */
+function split<T>(input: Input<T>): [BatchReadableStream<T>, BatchReadableStream<T>] {
+  const live: (BatchReadableController<T> | undefined)[] = [];
+  const reasons: unknown[] = [];
+  let reading: Promise<void> | undefined;
+  let settle: (cancelled?: Promise<void>) => void = ignore;
+  const cancelled = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return [branch(0), branch(1)];
+
+  function branch(index: number): BatchReadableStream<T> {
+    return new BatchReadableStream<T>({
+      start(controller) {
+        live[index] = controller;
+      },
+      pull: () => (reading ??= read()),
+      cancel(reason) {
+        live[index] = undefined;
+        reasons[index] = reason;
+        if (live.every((controller) => controller === undefined)) settle(input.cancel(reasons));
+        return cancelled;
+      },
+    });
+  }
+
+  async function read(): Promise<void> {
+    try {
+      const batch = await input.readBatch();
+      reading = undefined;
+      if (batch !== undefined) return live.forEach((controller, index) => controller?.enqueueBatch(index === 0 ? batch.slice() : batch));
+      for (const controller of live) controller?.close();
+    } catch (error) {
+      for (const controller of live) controller?.error(error);
+    }
+    settle();
+  }
+}
+
+export function ignore(): void {
+  // Told elsewhere.
+}
+
+function released(): TypeError {
+  return new TypeError("The reader was released");
+}
