@@ -275,8 +275,11 @@ describe("the start", () => {
       status: "error",
       fault: { code: "unsupported", message: expect.stringContaining("plan") },
     });
+    const restricted = real();
+    restricted.open({ rules: [{ deny: "Bash" }] });
+    expect(await restricted.next("reply")).toMatchObject({ status: "error", fault: { message: expect.stringContaining("deny and ask rules") } });
     const driver = real();
-    driver.open({ mode: "auto_edit", rules: [{ deny: "Bash" }] });
+    driver.open({ mode: "auto_edit", rules: [{ allow: "Bash" }] });
     expect(await driver.next("notice", ({ text }) => text === "mode updated: auto_edit")).toBeDefined();
     expect(driver.of("notice")[0]).toMatchObject({ level: "warning", text: expect.stringContaining("rules") });
   });

@@ -19,7 +19,13 @@ export function writeLaunch(op: OpOf<"session.open">): Launch {
   return { argv: ["--json-stream", ...given, ...yolo], env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) };
 }
 
-/** What changes how the agent works or what it may do, and has no flag. */
+/** What keeps the agent from something, and has no flag: without it the agent may do more than was asked for. */
+export function restrictions(config: SessionConfig): string[] {
+  const forbids = config.rules?.some((rule) => !("allow" in rule)) === true ? ["deny and ask rules"] : [];
+  return [...forbids, ...(["allowedTools", "disallowedTools"] as const).filter((key) => config[key] !== undefined)];
+}
+
+/** What changes how the agent works, and has no flag. */
 const UNSAID = [
   "thinking",
   "thinkingBudget",
@@ -28,8 +34,6 @@ const UNSAID = [
   "topP",
   "stop",
   "appendSystem",
-  "allowedTools",
-  "disallowedTools",
   "approveTools",
   "rules",
   "hostTools",

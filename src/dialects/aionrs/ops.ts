@@ -5,7 +5,7 @@ import type { Event } from "../../core/event.js";
 import type { Op, OpOf } from "../../core/op.js";
 import type { Out, SideEnv, Step } from "../dialect.js";
 import { describeIssues, echo, shapeOf, stringField } from "../kit/issues.js";
-import { unsaid, writeLaunch } from "./launch.js";
+import { restrictions, unsaid, writeLaunch } from "./launch.js";
 import type { AgentState, HostState } from "./state.js";
 import { commands, WireMode, type Command } from "./wire.js";
 
@@ -77,11 +77,13 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   }
 }
 
-/** A process is one session: opening it is starting it. A mode that it does not have must not become one that allows more. */
+/** A process is one session: opening it is starting it. Translation never widens authority: what would restrict it and cannot be said is refused. */
 export function openOp(op: OpOf<"session.open">, state: HostState): Step<Event> {
   state.session = op.session;
   const { mode } = op.config ?? {};
   if (mode !== undefined && !v.is(WireMode, mode)) return refused(op, noMode(mode), state);
+  const dropped = restrictions(op.config ?? {});
+  if (dropped.length > 0) return refused(op, `aionrs cannot be told ${dropped.join(", ")}, and would do more without`, state);
   state.opener = op.id;
   if (mode === "auto_edit") state.mode = mode;
   const lost = unsaid(op.config ?? {});

@@ -21,12 +21,18 @@ export interface Turn {
 export function readTurn(messages: readonly Message[]): Turn {
   const last = messages.findLastIndex((message) => message.role === "user");
   const text = orderText(messages[last]);
-  const steered = messages[last - 1]?.role === "tool";
+  const steered = isStillOpen(messages[last - 1]);
   const noted = steered && !messages.slice(last).some((message) => message.role === "assistant") ? text : undefined;
   const steps = orders(text);
   if (!steered || understood(steps)) return turnAt(messages, last, steps, noted);
   const before = messages.slice(0, last).findLastIndex((message) => message.role === "user");
   return turnAt(messages, before, orders(orderText(messages[before])), noted);
+}
+
+/** Results that no answer followed: their turn goes on, unless it was cut off there. */
+function isStillOpen(message: Message | undefined): boolean {
+  if (message?.role !== "tool") return false;
+  return !message.results.some((result) => /^(Interrupted by the user|The process ended)/.test(plainText(result.parts)));
 }
 
 function turnAt(messages: readonly Message[], index: number, steps: Step[], noted: string | undefined): Turn {
