@@ -1,6 +1,7 @@
 // Bundles the command and the library entries into dist/, split so that a command loads only what it needs.
 import { chmod, rm } from "node:fs/promises";
 import { builtinModules } from "node:module";
+import { resolve } from "node:path";
 import { rolldown } from "rolldown";
 
 const external = [...builtinModules, ...builtinModules.map((name) => `node:${name}`), "@vscode/ripgrep"];
@@ -20,6 +21,30 @@ const START = [
   /\/node_modules\/valibot\//,
 ];
 
+/** What these names mean in the vendors' packages, and in what talks to them: streams that work in batches, and no second HTTP client. */
+const STAND_INS = {
+  ReadableStream: ["BatchReadableStream", "batch-readable.ts"],
+  TransformStream: ["BatchTransformStream", "batch-transform.ts"],
+  TextDecoderStream: ["BatchTextDecoderStream", "batch-transform.ts"],
+  Headers: ["LightHeaders", "light-response.ts"],
+  Response: ["LightResponse", "light-response.ts"],
+};
+const STANDS_IN = /\/node_modules\/(@ai-sdk|eventsource-parser)\/|\/src\/engine\/models\/http-fetch\.ts$/;
+
+const standIns = {
+  name: "stand-ins",
+  transform: {
+    filter: { id: STANDS_IN },
+    handler(code) {
+      const used = Object.entries(STAND_INS).filter(([name]) => new RegExp(`\\b${name}\\b`).test(code));
+      const imports = used.map(
+        ([name, [ours, file]]) => `import { ${ours} as ${name} } from ${JSON.stringify(resolve("src/engine/models", file))};`,
+      );
+      return { code: [...imports, code].join("\n") };
+    },
+  },
+};
+
 await rm("dist", { recursive: true, force: true });
 await build({ parley: "src/cli/parley.ts" }, [{ name: "start", test: (id) => START.some((pattern) => pattern.test(id)) }]);
 await build({ index: "src/index.ts", engine: "src/engine/index.ts", dialects: "src/dialects/index.ts" }, []);
@@ -30,6 +55,7 @@ async function build(input, groups) {
     input,
     platform: "node",
     external,
+    plugins: [standIns],
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
     onLog(level, log, handle) {
       // Vendors' packages may warn; our own code may not. The library has no start to speed up, so laziness may be lost on it.

@@ -45,7 +45,8 @@ async function show(store: SessionStore, id: string, json: boolean, env: Env): P
 }
 
 function tell(event: Event, screen: Screen): void {
-  if (event.type === "user.message") screen.line(`\n> ${event.parts.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ")}`);
+  if (event.type === "user.message")
+    screen.line(`\n> ${event.parts.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ")}`);
   else screen.show(event);
 }
 

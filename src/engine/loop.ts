@@ -49,10 +49,12 @@ async function receive(run: Run, response: Response): Promise<void> {
     started: () => response.started,
     onRetry: (text) => void run.emit({ type: "notice", level: "warning", text, kind: "retry" }),
   });
-  for await (const part of parts) {
-    if (run.signal.aborted) return;
-    const full = response.take(part);
-    if (full !== undefined) await full;
+  for await (const batch of parts) {
+    for (const part of batch) {
+      if (run.signal.aborted) return;
+      const full = response.take(part);
+      if (full !== undefined) await full;
+    }
   }
 }
 

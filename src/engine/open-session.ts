@@ -63,7 +63,11 @@ export async function keep(op: OpOf<"session.open">, config: Located, store: Ses
 }
 
 /** Under its handle where that can be; but a handle only means something to its own connection, and an earlier one may have had it. */
-async function createUnnamed(handle: string, session: { cwd: string; name: string | undefined; config: SessionConfig }, store: SessionStore): Promise<Kept> {
+async function createUnnamed(
+  handle: string,
+  session: { cwd: string; name: string | undefined; config: SessionConfig },
+  store: SessionStore,
+): Promise<Kept> {
   try {
     return { log: await store.create({ id: handle, ...session }), id: handle };
   } catch (error) {

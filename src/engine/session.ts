@@ -256,8 +256,6 @@ export class Session {
     // In the log before the start is told: a prompt that was acknowledged is never lost.
     heard(op.parts);
     await this.#deps.push(started);
-    // Nobody waits for this one: it is there long before the answer is.
-    void this.#recorder.sync();
     if (cancelled) this.#stop(live, "interrupted before it began");
     const config = { ...this.config, ...op.overrides };
     const end = await this.#work(op, live, config, heard, emit, (call) => (draft) => this.#emit(draft, { ...address, under: call }));
@@ -266,7 +264,7 @@ export class Session {
     this.#live = undefined;
     const ended = this.#stamped({ type: "turn.ended", ...end, ...reason }, address);
     this.#recorder.event(ended);
-    await this.#recorder.sync();
+    void this.#recorder.sync();
     await this.#deps.push(ended);
     await this.#recorder.settle(() => this.#kept());
   }

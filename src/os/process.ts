@@ -6,8 +6,8 @@
 import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
 import { statSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { randomBytes } from "node:crypto";
 import { ParleyError, systemCode, messageOf } from "../core/errors.js";
+import { mintId } from "../core/ids.js";
 import { watch, type Watched } from "./reaper.js";
 
 /** How a child ended; `code` is null when a signal ended it. */
@@ -41,7 +41,7 @@ const KILL_MS = 2000;
 export async function startTree(argv: readonly string[], options: TreeOptions): Promise<Tree> {
   const [file, ...args] = argv;
   if (file === undefined || file === "") throw launchError("an empty command", "there is nothing to run");
-  const tag = randomBytes(9).toString("base64url");
+  const tag = mintId();
   const watched = watch(tag);
   const child = spawnChecked(file, args, options, tag, watched);
   const exited = new Promise<Exit>((resolve) => {
@@ -58,7 +58,7 @@ export async function startTree(argv: readonly string[], options: TreeOptions): 
   const pid = child.pid;
   if (pid === undefined) throw launchError(file, "it has no process id");
   const owned: Owned = { child, pid, tag };
-  void exited.then(async () => ((await lives(owned)) ? undefined : watched.release()));
+  void exited.then(() => releaseLater(owned, watched));
   const grace = { until: Infinity };
   let ending: Promise<void> | undefined;
   const end = (graceMs: number): Promise<void> => {
@@ -68,6 +68,32 @@ export async function startTree(argv: readonly string[], options: TreeOptions): 
   };
   return { child, pid, exited, end };
 }
+
+/** Ended trees that the reaper still watches, by tag. */
+const ended = new Map<string, { owned: Owned; watched: Watched }>();
+const RELEASE_AFTER_MS = 2000;
+
+/**
+ * What left an ended tree can only be found by looking at every process, so the ended trees of the last seconds are looked for in one
+ * go. Until then the reaper knows them by their tags; a group that is gone is forgotten at once, for its number may be another's soon.
+ */
+function releaseLater(owned: Owned, watched: Watched): void {
+  if (!signalGroup(owned.pid, 0)) watched.started(0);
+  if (ended.size === 0) setTimeout(() => void releaseEnded(), RELEASE_AFTER_MS).unref();
+  ended.set(owned.tag, { owned, watched });
+}
+
+async function releaseEnded(): Promise<void> {
+  const trees = [...ended];
+  ended.clear();
+  const worn = new Set((await eachProcess("environ", (environ) => TAG.exec(environ)?.[1])).map(([, tag]) => tag));
+  for (const [tag, { owned, watched }] of trees) {
+    if (worn.has(tag) || signalGroup(owned.pid, 0)) releaseLater(owned, watched);
+    else watched.release();
+  }
+}
+
+const TAG = new RegExp(`${TREE_TAG}=([\\w-]+)`);
 
 interface Owned {
   child: ChildProcess;

@@ -85,8 +85,8 @@ async function ask(source: Partial<ModelSource>, config: SessionConfig = {}): Pr
   const model = await openModel(config, undefined, sourceOf(source));
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: "hi" }] }];
   let text = "";
-  for await (const part of model.stream({ system: "", messages, tools: [] }, new AbortController().signal)) {
-    if (part.type === "text") text += part.text;
+  for await (const batch of model.stream({ system: "", messages, tools: [] }, new AbortController().signal)) {
+    for (const part of batch) if (part.type === "text") text += part.text;
   }
   return text;
 }

@@ -236,6 +236,6 @@ function images(body: unknown): number {
 
 async function firstPart(model: Model): Promise<ModelPart | undefined> {
   const request = { system: "", messages: [{ role: "user" as const, parts: [{ type: "text" as const, text: "hi" }] }], tools: [] };
-  for await (const part of model.stream(request, new AbortController().signal)) return part;
+  for await (const [part] of model.stream(request, new AbortController().signal)) return part;
   return undefined;
 }

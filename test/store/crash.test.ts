@@ -69,10 +69,7 @@ describe("killed at a random moment and resumed", () => {
 
 test("a call that ran is named to the host and to the model, and one that waited did not run", async () => {
   const story = new Story();
-  const host = story.start([
-    { say: "Two things.", calls: [bash("first", "sleep 300"), bash("second")] },
-    { say: "never" },
-  ]);
+  const host = story.start([{ say: "Two things.", calls: [bash("first", "sleep 300"), bash("second")] }, { say: "never" }]);
   await host.open(CONFIG);
   host.prompt("go");
   await host.next("tool.started");
@@ -158,9 +155,19 @@ const CONFIG: SessionConfig = { mode: "yolo", hostTools: [{ name: "Note" }] };
 function workScript(name: string): unknown[] {
   const host = (id: string) => ({ tool: "Note", args: { id: `${name}-${id}` }, id: `${name}-${id}` });
   return [
-    { think: "Let me see what there is.", say: { text: "I begin. ", pieces: 60 }, calls: [bash(`${name}-a`), host("b"), host("c"), bash(`${name}-d`, "sleep 0.05")] },
-    { say: "Now the rest.", calls: [host("e"), { tool: "Read", args: { file_path: "nothing.txt" }, id: `${name}-read` }, bash(`${name}-f`)] },
-    { say: { text: "Nearly. ", pieces: 40 }, call: { tool: "Spawn", args: { tasks: [{ name: "child", prompt: "help" }] }, id: `${name}-spawn` } },
+    {
+      think: "Let me see what there is.",
+      say: { text: "I begin. ", pieces: 60 },
+      calls: [bash(`${name}-a`), host("b"), host("c"), bash(`${name}-d`, "sleep 0.05")],
+    },
+    {
+      say: "Now the rest.",
+      calls: [host("e"), { tool: "Read", args: { file_path: "nothing.txt" }, id: `${name}-read` }, bash(`${name}-f`)],
+    },
+    {
+      say: { text: "Nearly. ", pieces: 40 },
+      call: { tool: "Spawn", args: { tasks: [{ name: "child", prompt: "help" }] }, id: `${name}-spawn` },
+    },
     { calls: [bash(`${name}-g`)] },
     { say: "The child is done." },
     { say: { text: "The end. ", pieces: 30 } },
@@ -192,7 +199,10 @@ class Story {
         answered++;
         const { name, args } = v.parse(HostCall, request.data);
         appendFileSync(join(this.cwd, "ran.txt"), `${args.id}\n`);
-        setTimeout(() => host.send({ type: "host.answer", session: "s", request: request.request, ok: true, data: `${name} ${args.id}` }), 5);
+        setTimeout(
+          () => host.send({ type: "host.answer", session: "s", request: request.request, ok: true, data: `${name} ${args.id}` }),
+          5,
+        );
       }
     });
     let answered = 0;
@@ -216,7 +226,11 @@ class Story {
   /** How often a tool ran. */
   ran(id: string): number {
     const file = join(this.cwd, "ran.txt");
-    return existsSync(file) ? readFileSync(file, "utf8").split("\n").filter((line) => line === id).length : 0;
+    return existsSync(file)
+      ? readFileSync(file, "utf8")
+          .split("\n")
+          .filter((line) => line === id).length
+      : 0;
   }
 
   /** What a resume would find, found in a copy, so that nothing is mended yet. */
@@ -276,7 +290,10 @@ class Story {
     const { stdout, code } = await run(["sessions", "show", "s", "--json"], { env: { PARLEY_HOME: this.home } });
     // A session whose first line was never written is none; then nobody can have heard of it.
     if (code !== 0) expect(this.heard.some((event) => ACKNOWLEDGED.has(event.type))).toBe(false);
-    const events = stdout.split("\n").slice(0, -1).map((line) => v.parse(Event, JSON.parse(line)));
+    const events = stdout
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => v.parse(Event, JSON.parse(line)));
     const seqs = events.map((event) => event.seq ?? -1);
     expect(seqs).toEqual(seqs.toSorted((one, other) => one - other));
     expect(new Set(seqs).size).toBe(seqs.length);
@@ -300,12 +317,25 @@ class Story {
 async function completed(host: NativeHost, text: string): Promise<void> {
   const ended = await host.next("turn.ended", (event) => event.replay !== true);
   expect(ended).toMatchObject({ outcome: "completed" });
-  expect(host.ofType("text.done").filter((event) => event.turn === ended.turn).map((event) => event.text)).toEqual([text]);
+  expect(
+    host
+      .ofType("text.done")
+      .filter((event) => event.turn === ended.turn)
+      .map((event) => event.text),
+  ).toEqual([text]);
 }
 
 const HostCall = v.object({ name: v.string(), args: v.object({ id: v.string() }) });
 
-const ACKNOWLEDGED: ReadonlySet<EventType> = new Set<EventType>(["turn.started", "turn.ended", "text.done", "thinking.done", "tool.requested", "tool.started", "tool.ended"]);
+const ACKNOWLEDGED: ReadonlySet<EventType> = new Set<EventType>([
+  "turn.started",
+  "turn.ended",
+  "text.done",
+  "thinking.done",
+  "tool.requested",
+  "tool.started",
+  "tool.ended",
+]);
 
 function shownAs(event: Event): Event {
   const { streamed: _, ...whole } = { streamed: undefined, ...event };

@@ -29,7 +29,11 @@ describe("what is told", () => {
     const host = start({
       env: { PARLEY_HOME: home },
       responses: [
-        { think: "hm", say: { text: "so ", pieces: 50 }, calls: [bash("echo 1").call, { tool: "Read", args: { file_path: "x" }, id: "r" }, { tool: "Nonsense", id: "n" }] },
+        {
+          think: "hm",
+          say: { text: "so ", pieces: 50 },
+          calls: [bash("echo 1").call, { tool: "Read", args: { file_path: "x" }, id: "r" }, { tool: "Nonsense", id: "n" }],
+        },
         { say: "Next.", call: { tool: "Spawn", args: { tasks: [{ name: "c", prompt: "go" }] } } },
         { say: "A child." },
         { say: "The end." },
@@ -59,7 +63,11 @@ describe("what is told", () => {
 
   test("of a tool's start is in the log before the tool runs", async () => {
     const home = scratch();
-    const host = start({ env: { PARLEY_HOME: home }, args: ["--auto-approve"], responses: [bash(`grep -c '"tool.started"' '${logOf(home)}'`), { say: "ok" }] });
+    const host = start({
+      env: { PARLEY_HOME: home },
+      args: ["--auto-approve"],
+      responses: [bash(`grep -c '"tool.started"' '${logOf(home)}'`), { say: "ok" }],
+    });
     await host.open();
     host.prompt("go");
     await host.turnEnded();
@@ -123,7 +131,8 @@ test("of several processes that resume a crashed session at once, one gets it an
   host.child.kill("SIGKILL");
   await host.exited;
   const hosts = Array.from({ length: 4 }, () => start({ env: { PARLEY_HOME: home } }));
-  for (const one of hosts) one.send({ type: "session.open", id: "o", session: "s", open: "resume", sessionId: "s", config: { model: "rehearsal" } });
+  for (const one of hosts)
+    one.send({ type: "session.open", id: "o", session: "s", open: "resume", sessionId: "s", config: { model: "rehearsal" } });
   await until(() => hosts.every((one) => one.events.length > 0));
   const winners = hosts.filter((one) => one.events[0]?.type === "session.ready");
   expect(winners).toHaveLength(1);
@@ -132,7 +141,9 @@ test("of several processes that resume a crashed session at once, one gets it an
     expect(fault?.message).toMatch(new RegExp(`^Session 's' is in use by process ${winners[0]?.child.pid ?? 0} since|several processes`));
   }
   for (const one of hosts) expect(await one.finish()).toBe(0);
-  const ends = readFileSync(logOf(home), "utf8").split("\n").filter((line) => line.includes('"turn.ended"'));
+  const ends = readFileSync(logOf(home), "utf8")
+    .split("\n")
+    .filter((line) => line.includes('"turn.ended"'));
   expect(ends).toHaveLength(1);
 });
 
@@ -150,30 +161,44 @@ describe("a home that cannot be written", () => {
       expect(await host.turnEnded(turn)).toMatchObject({ outcome: "completed" });
     }
     expect(await host.finish()).toBe(0);
-    expect(host.ofType("notice")).toMatchObject([{ level: "warning", kind: "store", text: expect.stringMatching(/^This session is not saved: /) }]);
+    expect(host.ofType("notice")).toMatchObject([
+      { level: "warning", kind: "store", text: expect.stringMatching(/^This session is not saved: /) },
+    ]);
   });
 
   test("any more, because the disk is full, costs one warning; what was saved is whole, and a resume tells what is missing", async () => {
     const home = scratch();
-    const responses = [{ say: { text: "words and words ", pieces: 60 }, call: { tool: "Bash", args: { command: "echo ran >> ran.txt" } } }, { say: "done" }];
+    const responses = [
+      { say: { text: "words and words ", pieces: 60 }, call: { tool: "Bash", args: { command: "echo ran >> ran.txt" } } },
+      { say: "done" },
+    ];
     const cwd = scratch();
     const args = ["serve", "--dialect", "native", "--provider", "rehearsal", "--auto-approve", "--model", script(responses, "repeat")];
     // Files may have 16 KiB, and no more: a write beyond that fails as on a full disk.
-    const child = spawn("bash", ["-c", 'ulimit -f 16; exec "$@"', "bash", process.execPath, PARLEY, ...args], { cwd, env: environment({ PARLEY_HOME: home }) });
+    const child = spawn("bash", ["-c", 'ulimit -f 16; exec "$@"', "bash", process.execPath, PARLEY, ...args], {
+      cwd,
+      env: environment({ PARLEY_HOME: home }),
+    });
     const host = new NativeHost(child);
     await host.open();
     for (let turn = 1; turn <= 8; turn++) {
       host.prompt(`turn ${turn}`);
       expect(await host.turnEnded(turn)).toMatchObject({ outcome: "completed" });
     }
-    expect(host.ofType("notice")).toMatchObject([{ level: "warning", kind: "store", text: expect.stringMatching(/^This session can no longer be saved: /) }]);
+    expect(host.ofType("notice")).toMatchObject([
+      { level: "warning", kind: "store", text: expect.stringMatching(/^This session can no longer be saved: /) },
+    ]);
     expect(await host.finish()).toBe(0);
     expect(readFileSync(join(cwd, "ran.txt"), "utf8").split("\n")).toHaveLength(9);
     const bytes = readFileSync(logOf(home));
     expect(bytes.length).toBeLessThanOrEqual(16 * 1024);
     expect(bytes.at(-1)).toBe(0x0a);
     const again = await resumed(home);
-    const texts = () => again.ofType("notice").map(({ text }) => text).join("\n");
+    const texts = () =>
+      again
+        .ofType("notice")
+        .map(({ text }) => text)
+        .join("\n");
     await until(() => /could not be saved then|in the middle of a turn/.test(texts()));
     again.prompt("hello");
     expect(await again.turnEnded()).toMatchObject({ outcome: "completed" });
@@ -199,7 +224,10 @@ describe("with sessions switched off", () => {
     host.prompt("hi");
     await host.turnEnded();
     host.send({ type: "session.open", session: "t", open: "resume", sessionId: "s" });
-    expect(await host.next("reply")).toMatchObject({ status: "error", fault: { message: "Sessions are switched off, so none can be resumed" } });
+    expect(await host.next("reply")).toMatchObject({
+      status: "error",
+      fault: { message: "Sessions are switched off, so none can be resumed" },
+    });
     expect(await host.finish()).toBe(0);
     expect(readdirSync(home)).toEqual(["config.yaml"]);
   });
@@ -218,7 +246,10 @@ describe("parley sessions", () => {
     expect(await host.finish()).toBe(0);
     const list = await run(["sessions", "list"], { env });
     expect(list.stdout).toMatch(/^s {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}\/.* {2}greet\ufffd\[31m me now\n$/);
-    expect(JSON.parse((await run(["sessions", "--json"], { env })).stdout)).toMatchObject({ id: "s", firstPrompt: "greet\u001b[31m me now" });
+    expect(JSON.parse((await run(["sessions", "--json"], { env })).stdout)).toMatchObject({
+      id: "s",
+      firstPrompt: "greet\u001b[31m me now",
+    });
     const shown = (await run(["sessions", "show", "s"], { env })).stdout;
     for (const piece of ["> greet", "Let me.", "echo hello", "hello", "Done so."]) expect(shown).toContain(piece);
     expect(await run(["sessions", "rm", "s"], { env })).toMatchObject({ code: 0, stdout: "Session 's' is removed.\n" });
@@ -234,7 +265,11 @@ describe("parley sessions", () => {
       const folder = join(home, "sessions", `s${number}`);
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, "log.jsonl"), `${JSON.stringify({ kind: "opened", at: 1, id: `s${number}`, cwd: "/w", config: {} })}\n`);
-      writeFileSync(join(folder, "log.jsonl"), `${JSON.stringify({ kind: "event", event: { type: "user.message", parts: [{ type: "text", text: "hi" }] } })}\n`, { flag: "a" });
+      writeFileSync(
+        join(folder, "log.jsonl"),
+        `${JSON.stringify({ kind: "event", event: { type: "user.message", parts: [{ type: "text", text: "hi" }] } })}\n`,
+        { flag: "a" },
+      );
       truncateSync(join(folder, "log.jsonl"), 2 ** 34);
     }
     const { code, stdout } = await run(["sessions"], { env: { PARLEY_HOME: home } });

@@ -22,17 +22,17 @@ const WORK: ModelPart[][] = [
     { type: "text", text: "I write — naïvely — 日本語 \u2028 and \ud83d" },
     { type: "text", text: "\ude00." },
     { type: "text.end", meta: { openai: { itemId: "msg_1" } } },
-    { type: "call", call: { id: "w", name: "Write", args: { file_path: "a.txt", content: "x\n" } }, meta: { google: { thoughtSignature: "t" } } },
+    {
+      type: "call",
+      call: { id: "w", name: "Write", args: { file_path: "a.txt", content: "x\n" } },
+      meta: { google: { thoughtSignature: "t" } },
+    },
     { type: "call", call: { id: "x", name: "Nonsense", args: { constructor: 1, __proto: 2 } } },
     { type: "call", call: { id: "y", name: "Read", args: {}, raw: "{broken" } },
     { type: "usage", usage: { input: 3, output: 4, cacheRead: 1 } },
     { type: "finish", reason: "tool_calls" },
   ],
-  [
-    { type: "text", text: "Done." },
-    { type: "text.end" },
-    { type: "finish", reason: "stop" },
-  ],
+  [{ type: "text", text: "Done." }, { type: "text.end" }, { type: "finish", reason: "stop" }],
 ];
 
 test("the model gets the very same conversation after a resume, with what its vendor wants back", async () => {
@@ -164,7 +164,11 @@ describe("a resumed session", () => {
     await run.send({ type: "session.close", session: "s" });
     const ready = await run.open({ open: "resume", sessionId: "s" }, 2);
     expect(ready).toMatchObject({ sessionId: "s" });
-    expect(run.events.map((event) => event.type).filter((type) => type.startsWith("session."))).toEqual(["session.ready", "session.ended", "session.ready"]);
+    expect(run.events.map((event) => event.type).filter((type) => type.startsWith("session."))).toEqual([
+      "session.ready",
+      "session.ended",
+      "session.ready",
+    ]);
     expect(run.wrong).toEqual([]);
     await run.end();
   });
@@ -173,7 +177,9 @@ describe("a resumed session", () => {
     const run = new Run(scratch(), []);
     await run.open();
     await run.send({ type: "session.open", id: "again", session: "other", open: "resume", sessionId: "s" });
-    expect(run.of("reply").find((event) => event.parent === "again")?.fault?.message).toMatch(/^Session 's' is in use by process \d+ since/);
+    expect(run.of("reply").find((event) => event.parent === "again")?.fault?.message).toMatch(
+      /^Session 's' is in use by process \d+ since/,
+    );
     await run.end();
   });
 
@@ -183,7 +189,14 @@ describe("a resumed session", () => {
     await first.open();
     await first.end();
     const second = new Run(home, []);
-    await second.send({ type: "session.open", id: "gone", session: "s", open: "resume", sessionId: "s", config: { cwd: "/nowhere/at/all" } });
+    await second.send({
+      type: "session.open",
+      id: "gone",
+      session: "s",
+      open: "resume",
+      sessionId: "s",
+      config: { cwd: "/nowhere/at/all" },
+    });
     expect(second.of("reply").at(-1)).toMatchObject({ status: "error", parent: "gone" });
     expect(await second.open({ open: "resume", sessionId: "s" })).toMatchObject({ sessionId: "s" });
     await second.end();
@@ -301,7 +314,12 @@ class Run {
       secrets: [SECRET],
       openModel: async (config) => {
         this.asked = config;
-        return { provider: config.provider ?? "p", id: config.model ?? "m", thinking: true, stream: (request) => this.#respond(request.messages, rest.shift()) };
+        return {
+          provider: config.provider ?? "p",
+          id: config.model ?? "m",
+          thinking: true,
+          stream: (request) => this.#respond(request.messages, rest.shift()),
+        };
       },
       openStore: async (redact) => jsonlStore(home, { keep: 99, redact }),
     });
@@ -341,12 +359,12 @@ class Run {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  async *#respond(messages: readonly Message[], parts: ModelPart[] = [{ type: "text", text: "(end)" }]): AsyncGenerator<ModelPart> {
+  async *#respond(messages: readonly Message[], parts: ModelPart[] = [{ type: "text", text: "(end)" }]): AsyncGenerator<ModelPart[]> {
     this.requests.push(structuredClone([...messages]));
     await this.whileAsked?.();
     this.whileAsked = undefined;
-    yield* parts;
-    if (!parts.some(({ type }) => type === "finish")) yield { type: "finish", reason: "stop" };
+    for (const part of parts) yield [part];
+    if (!parts.some(({ type }) => type === "finish")) yield [{ type: "finish", reason: "stop" }];
   }
 
   async #read(): Promise<void> {

@@ -68,9 +68,11 @@ export interface Model {
   readonly thinking: boolean;
   /** Tokens that fit, when known. */
   readonly contextLimit?: number;
+  /** Loads what the first request will need; no request is made. */
+  warm?(): Promise<unknown>;
   /**
-   * Streams one response and ends with `finish`. Throws a ParleyError with a `provider` fault (status, retryable) when it fails;
+   * Streams one response in batches, as they come, and ends with `finish`. Throws a ParleyError with a `provider` fault (status, retryable) when it fails;
    * stops at once when the signal is aborted (throwing, or just ending: the engine looks at the signal first).
    */
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart[]>;
 }

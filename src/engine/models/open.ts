@@ -5,7 +5,7 @@ import type { OwnProvider } from "../config-schema.js";
 import { isApiRoot, isProviderName, PROVIDERS, type ProviderInfo } from "./catalogue.js";
 import { chooseProvider } from "./choose-provider.js";
 import type { Model } from "./model.js";
-import type { VendorModel, Wire } from "./vendor.js";
+import type { Fetch, VendorModel, Wire } from "./vendor.js";
 
 /** A provider's address as the host set it within a run. */
 export interface ProviderOverride {
@@ -39,7 +39,7 @@ interface Access {
 
 interface Loader {
   wire(access: Access): Wire;
-  load(access: Access): ReturnType<VendorModel["load"]>;
+  load(access: Access, fetch: Fetch): ReturnType<VendorModel["load"]>;
 }
 
 export async function openModel(config: SessionConfig, override: ProviderOverride | undefined, source: ModelSource): Promise<Model> {
@@ -74,13 +74,14 @@ function vendorModel(access: Access, loader: Loader, contextLimit: number | unde
     wire: loader.wire(access),
     ...(keyName !== undefined && { keyName }),
     secrets: [apiKey ?? "", ...Object.values(access.headers ?? {})],
-    load: () => (loaded ??= loader.load(access)),
+    load: (fetch) => (loaded ??= loader.load(access, fetch)),
   };
   return {
     provider,
     id,
     thinking: true,
     ...(contextLimit !== undefined && { contextLimit }),
+    warm: async () => (await import("./vendor.js")).warmVendor(vendor),
     async *stream(request, signal) {
       const { streamVendor } = await import("./vendor.js");
       yield* streamVendor(vendor, request, signal);
@@ -94,27 +95,27 @@ function vendorModel(access: Access, loader: Loader, contextLimit: number | unde
 
 const compatible: Loader = {
   wire: () => "compatible",
-  async load({ id, apiKey, baseURL, headers }) {
+  async load({ id, apiKey, baseURL, headers }, fetch) {
     const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
     const address = baseURL ?? versioned("http://127.0.0.1:8080");
-    return createOpenAICompatible({ name: "compatible", baseURL: address, apiKey, headers, includeUsage: true })(id);
+    return createOpenAICompatible({ name: "compatible", baseURL: address, apiKey, headers, includeUsage: true, fetch })(id);
   },
 };
 
 const LOADERS: Readonly<Record<string, Loader>> = {
   anthropic: {
     wire: () => "anthropic",
-    async load({ id, apiKey, baseURL = "https://api.anthropic.com/v1", headers }) {
+    async load({ id, apiKey, baseURL = "https://api.anthropic.com/v1", headers }, fetch) {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ apiKey, baseURL, headers })(id);
+      return createAnthropic({ apiKey, baseURL, headers, fetch })(id);
     },
   },
   openai: {
     wire: openaiWire,
-    async load(access) {
+    async load(access, fetch) {
       const { id, apiKey, baseURL = "https://api.openai.com/v1", headers } = access;
       const { createOpenAI } = await import("@ai-sdk/openai");
-      const openai = createOpenAI({ apiKey, baseURL, headers });
+      const openai = createOpenAI({ apiKey, baseURL, headers, fetch });
       return openaiWire(access) === "openai-responses" ? openai.responses(id) : openai.chat(id);
     },
   },

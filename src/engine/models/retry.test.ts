@@ -52,8 +52,8 @@ async function run(steps: Step[], abort = new AbortController(), onTold: () => v
   };
   let error: unknown;
   try {
-    for await (const part of streamWithRetries(scripted(steps), { system: "", messages: [], tools: [] }, abort.signal, watch)) {
-      if (part.type === "text") heard.push(part.text);
+    for await (const batch of streamWithRetries(scripted(steps), { system: "", messages: [], tools: [] }, abort.signal, watch)) {
+      for (const part of batch) if (part.type === "text") heard.push(part.text);
     }
   } catch (thrown) {
     error = thrown;
@@ -66,11 +66,11 @@ function scripted(steps: Step[]): Model {
     provider: "acme",
     id: "one",
     thinking: false,
-    async *stream(_, signal): AsyncIterable<ModelPart> {
+    async *stream(_, signal): AsyncIterable<ModelPart[]> {
       if (signal.aborted) throw new DOMException("gone", "AbortError");
       for (const item of [steps.shift() ?? ""].flat()) {
         if (item instanceof Error) throw item;
-        yield { type: "text", text: item };
+        yield [{ type: "text", text: item }];
       }
     },
   };

@@ -18,7 +18,7 @@ export async function* streamWithRetries(
   request: ModelRequest,
   signal: AbortSignal,
   watch: RetryWatch,
-): AsyncIterable<ModelPart> {
+): AsyncIterable<ModelPart[]> {
   const since = performance.now();
   let waited = 0;
   for (let attempt = 1; ; attempt++) {

@@ -8,6 +8,8 @@ import type {
 } from "@ai-sdk/provider";
 import * as v from "valibot";
 import type { Usage } from "../../core/event.js";
+import { batchesOf } from "./batch-readable.js";
+import { httpFetch } from "./http-fetch.js";
 import type { Finish, ModelCall, ModelPart, ModelRequest } from "./model.js";
 import { cutFault, vendorFault, type Vendor } from "./vendor-fault.js";
 import { keepMeta, mergeMeta, type Origin } from "./vendor-meta.js";
@@ -16,16 +18,23 @@ import { callOptions } from "./vendor-options.js";
 /** What is spoken on the wire; vendors that speak the same take the same requests. */
 export type Wire = "anthropic" | "openai-responses" | "openai-chat" | "compatible";
 
+/** How the package is to reach its vendor. */
+export type Fetch = typeof globalThis.fetch;
+
 export interface VendorModel extends Vendor {
   id: string;
   wire: Wire;
-  load(): Promise<LanguageModelV3>;
+  load(fetch: Fetch): Promise<LanguageModelV3>;
 }
 
-export async function* streamVendor(vendor: VendorModel, request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart> {
+export async function warmVendor(vendor: VendorModel): Promise<void> {
+  await vendor.load(httpFetch);
+}
+
+export async function* streamVendor(vendor: VendorModel, request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart[]> {
   let answering = false;
   try {
-    const model = await vendor.load();
+    const model = await vendor.load(httpFetch);
     const { stream } = await model.doStream(callOptions(request, vendor, signal));
     answering = true;
     yield* translate(stream, vendor);
@@ -34,52 +43,59 @@ export async function* streamVendor(vendor: VendorModel, request: ModelRequest, 
   }
 }
 
-async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, vendor: VendorModel): AsyncIterable<ModelPart> {
+async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, vendor: VendorModel): AsyncIterable<ModelPart[]> {
   const blocks = new Blocks({ provider: vendor.provider, model: vendor.id });
   let isFinished = false;
-  for await (const part of stream) {
-    switch (part.type) {
-      case "text-start":
-      case "reasoning-start":
-        blocks.note(part);
-        break;
-      case "text-delta":
-      case "reasoning-delta":
-        yield* blocks.delta(part);
-        break;
-      case "text-end":
-      case "reasoning-end":
-        yield* blocks.end(part);
-        break;
-      case "tool-input-start":
-        yield* blocks.held();
-        yield { type: "call.delta", id: part.id, name: part.toolName, text: "" };
-        break;
-      case "tool-input-delta":
-        yield { type: "call.delta", id: part.id, text: part.delta };
-        break;
-      case "tool-call":
-        yield* blocks.held();
-        yield { type: "call", call: toCall(part.toolCallId, part.toolName, part.input), ...blocks.metaOf(part.providerMetadata) };
-        break;
-      case "raw":
-        yield* startUsage(part.rawValue);
-        break;
-      case "finish":
-        if (isCut(part.finishReason)) throw cutFault(vendor);
-        yield* blocks.held();
-        yield* totalUsage(part.usage);
-        yield { type: "finish", reason: toFinish(part.finishReason) };
+  for await (const batch of batchesOf(stream)) {
+    const parts: ModelPart[] = [];
+    let failure: { error: unknown } | undefined;
+    try {
+      for (const part of batch) {
+        for (const ours of translated(part, blocks, vendor)) parts.push(ours);
         // Read to its end, so that the connection can be used again.
-        isFinished = true;
-        break;
-      case "error":
-        throw part.error;
-      default:
-      // Sources and vendor-run tools are not asked for.
+        isFinished ||= part.type === "finish";
+      }
+    } catch (error) {
+      failure = { error };
     }
+    // What came before a failure is told before it.
+    if (parts.length > 0) yield parts;
+    if (failure !== undefined) throw failure.error;
   }
   if (!isFinished) throw cutFault(vendor);
+}
+
+function* translated(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: VendorModel): Iterable<ModelPart> {
+  switch (part.type) {
+    case "text-start":
+    case "reasoning-start":
+      return blocks.note(part);
+    case "text-delta":
+    case "reasoning-delta":
+      return yield* blocks.delta(part);
+    case "text-end":
+    case "reasoning-end":
+      return yield* blocks.end(part);
+    case "tool-input-start":
+      yield* blocks.held();
+      return yield { type: "call.delta", id: part.id, name: part.toolName, text: "" };
+    case "tool-input-delta":
+      return yield { type: "call.delta", id: part.id, text: part.delta };
+    case "tool-call":
+      yield* blocks.held();
+      return yield { type: "call", call: toCall(part.toolCallId, part.toolName, part.input), ...blocks.metaOf(part.providerMetadata) };
+    case "raw":
+      return yield* startUsage(part.rawValue);
+    case "finish":
+      if (isCut(part.finishReason)) throw cutFault(vendor);
+      yield* blocks.held();
+      yield* totalUsage(part.usage);
+      return yield { type: "finish", reason: toFinish(part.finishReason) };
+    case "error":
+      throw part.error;
+    default:
+    // Sources and vendor-run tools are not asked for.
+  }
 }
 
 // --- text and thinking ---

@@ -1,4 +1,15 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -12,7 +23,21 @@ import type { KeptSession, SessionLog, SessionStore } from "./store.js";
 const SECRET = "sk-very-secret-value";
 
 describe("ids", () => {
-  const odd = ["a/b", "../../etc/passwd", "..", ".", "…", "CON", "a\0b", "a\nb", "%2e%2e", "~", "日".repeat(42), "/".repeat(128), "x".repeat(128)];
+  const odd = [
+    "a/b",
+    "../../etc/passwd",
+    "..",
+    ".",
+    "…",
+    "CON",
+    "a\0b",
+    "a\nb",
+    "%2e%2e",
+    "~",
+    "日".repeat(42),
+    "/".repeat(128),
+    "x".repeat(128),
+  ];
 
   test.each(odd)("%j is kept, listed, resumed and removed, and nothing leaves the folder", async (id) => {
     const home = scratch();
@@ -42,7 +67,9 @@ describe("ids", () => {
   });
 
   test("different ids have different folders, whose names are safe", () => {
-    const id = fc.oneof(fc.string({ minLength: 1, maxLength: 40, unit: "binary" }), fc.constantFrom(...odd)).filter((text) => text.isWellFormed() && Buffer.byteLength(text) <= 128);
+    const id = fc
+      .oneof(fc.string({ minLength: 1, maxLength: 40, unit: "binary" }), fc.constantFrom(...odd))
+      .filter((text) => text.isWellFormed() && Buffer.byteLength(text) <= 128);
     fc.assert(
       fc.property(id, id, (one, other) => {
         expect(folderName(one) === folderName(other)).toBe(one === other);
@@ -278,14 +305,24 @@ describe("the list", () => {
       const folder = join(home, "sessions", `s${number}`);
       mkdirSync(folder, { recursive: true });
       const file = join(folder, "log.jsonl");
-      writeFileSync(file, `${line({ kind: "opened", at: number, id: `s${number}`, cwd: "/w", config: {} })}${line(asked(`prompt ${number}`))}`);
+      writeFileSync(
+        file,
+        `${line({ kind: "opened", at: number, id: `s${number}`, cwd: "/w", config: {} })}${line(asked(`prompt ${number}`))}`,
+      );
       // Gigabytes of nothing: whoever reads them does not come back.
       truncateSync(file, 2 ** 34);
       utimesSync(file, new Date(), new Date(1_700_000_000_000 + number * 1000));
     }
     const sessions = await open(home).list();
     expect(sessions.map(({ id }) => id)).toEqual(Array.from({ length: 300 }, (_, index) => `s${299 - index}`));
-    expect(sessions[0]).toEqual({ id: "s299", cwd: "/w", name: undefined, createdAt: 299, usedAt: 1_700_000_299_000, firstPrompt: "prompt 299" });
+    expect(sessions[0]).toEqual({
+      id: "s299",
+      cwd: "/w",
+      name: undefined,
+      createdAt: 299,
+      usedAt: 1_700_000_299_000,
+      firstPrompt: "prompt 299",
+    });
   });
 
   test("knows sessions with long settings and long first prompts", async () => {
@@ -309,7 +346,11 @@ describe("the list", () => {
 
   test("gives the one last used in a folder", async () => {
     const home = scratch();
-    for (const [id, cwd, day] of [["a", "/w", 1], ["b", "/w", 3], ["c", "/other", 5]] as const) {
+    for (const [id, cwd, day] of [
+      ["a", "/w", 1],
+      ["b", "/w", 3],
+      ["c", "/other", 5],
+    ] as const) {
       await (await open(home).create({ id, cwd, name: undefined, config: {} })).close();
       utimesSync(join(home, "sessions", id, "log.jsonl"), new Date(), new Date(2026, 0, day));
     }

@@ -90,7 +90,13 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
     }
   }
 
-  function sessionLog(folder: string, file: LogFile, release: Release, snapshot: Snapshot | undefined, rooted?: Promise<unknown>): SessionLog {
+  function sessionLog(
+    folder: string,
+    file: LogFile,
+    release: Release,
+    snapshot: Snapshot | undefined,
+    rooted?: Promise<unknown>,
+  ): SessionLog {
     let { offset, bytes } = snapshot ?? { offset: 0, bytes: 0 };
     let closing: Promise<void> | undefined;
     rooted?.catch(() => {});

@@ -18,21 +18,27 @@ describe("a lock", () => {
     );
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await release();
-    await (await takeLock(file, "Session 's'"))();
+    await (
+      await takeLock(file, "Session 's'")
+    )();
     expect(readdirSync(join(file, ".."))).toEqual([]);
   });
 
   test("of a process that is gone is taken over", async () => {
     const file = join(scratch(), "lock");
     writeFileSync(file, await lockOf({ pid: await deadPid() }));
-    await (await takeLock(file, "s"))();
+    await (
+      await takeLock(file, "s")
+    )();
     expect(readdirSync(join(file, ".."))).toEqual([]);
   });
 
   test("of an earlier process with the same number is taken over", async () => {
     const file = join(scratch(), "lock");
     writeFileSync(file, await lockOf({ pid: process.pid, born: "long ago" }));
-    await (await takeLock(file, "s"))();
+    await (
+      await takeLock(file, "s")
+    )();
   });
 
   test.skipIf(process.platform !== "linux")("of a process that was killed and that its parent has not buried is taken over", async () => {
@@ -43,13 +49,17 @@ describe("a lock", () => {
     const pid = Number(await firstLine(parent.stdout));
     await until(() => stateOf(pid) === "Z", "a zombie");
     writeFileSync(file, await lockOf({ pid, born: born.replace(/\d+$/, birthTicks(pid)) }));
-    await (await takeLock(file, "s"))();
+    await (
+      await takeLock(file, "s")
+    )();
   });
 
   test("that a power cut left empty is taken over", async () => {
     const file = join(scratch(), "lock");
     writeFileSync(file, "");
-    await (await takeLock(file, "s"))();
+    await (
+      await takeLock(file, "s")
+    )();
   });
 
   test("of another machine counts for as long as its owner shows itself", async () => {
@@ -57,7 +67,9 @@ describe("a lock", () => {
     writeFileSync(file, await lockOf({ host: "elsewhere" }));
     await expect(takeLock(file, "s")).rejects.toThrow(/^s is in use by process \d+ on elsewhere since/);
     utimesSync(file, new Date(), new Date(Date.now() - 61_000));
-    await (await takeLock(file, "s"))();
+    await (
+      await takeLock(file, "s")
+    )();
   });
 
   test("of a container with process numbers of its own counts in the same way", async () => {

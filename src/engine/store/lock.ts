@@ -64,7 +64,7 @@ async function take(file: string, draft: string, what: string, now: number): Pro
   const first = await find(file);
   if (first === undefined) return false;
   let claim = "";
-  for (let found = first; claim === ""; ) {
+  for (let found = first; claim === "";) {
     if (found.owner !== undefined && isAlive(found.owner, now - found.touchedAt)) {
       // A claim behind a lock that was succeeded meanwhile says nothing.
       if ((await find(file))?.token !== first.token) return false;
@@ -180,5 +180,9 @@ function space(): string {
 
 function held(what: string, { pid, host, at }: Owner): ParleyError {
   const where = host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
-  return new ParleyError({ code: "session", message: `${what} is in use by ${where} since ${new Date(at).toISOString()}`, retryable: true });
+  return new ParleyError({
+    code: "session",
+    message: `${what} is in use by ${where} since ${new Date(at).toISOString()}`,
+    retryable: true,
+  });
 }

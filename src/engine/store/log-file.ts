@@ -45,7 +45,7 @@ export class LogFile {
     if (this.#closed) throw new Error("the log is closed");
     const bytes = Buffer.from(`${line}\n`);
     try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
+      for (let at = 0; at < bytes.length;) at += writeSync(this.#fd, bytes, at);
     } catch (error) {
       this.#takeBack();
       throw error;
@@ -103,7 +103,7 @@ export class LogFile {
 
 function endOfLastLine(fd: number, size: number): number {
   const chunk = Buffer.alloc(Math.min(CHUNK, size));
-  for (let end = size; end > 0; ) {
+  for (let end = size; end > 0;) {
     const from = Math.max(0, end - chunk.length);
     const read = readSync(fd, chunk, 0, end - from, from);
     const at = chunk.subarray(0, read).lastIndexOf(LF);
@@ -119,7 +119,7 @@ export function* readLines(file: string, from: number): Generator<string> {
   try {
     const chunk = Buffer.alloc(CHUNK);
     let begun: Buffer[] = [];
-    for (let at = from; ; ) {
+    for (let at = from; ;) {
       const read = readSync(fd, chunk, 0, CHUNK, at);
       if (read === 0) return;
       at += read;

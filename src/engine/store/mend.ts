@@ -13,6 +13,8 @@ export interface OpenTurn {
   steered: Part[];
   taken: Part[];
   calls: Map<string, OpenCall>;
+  /** The newest message that it brought. */
+  last: Message | undefined;
   /** Text that no message holds yet: whole blocks, and the one that was being streamed. */
   said: string[];
   partial: Record<"text" | "thinking", string>;
@@ -28,10 +30,10 @@ interface OpenCall {
 }
 
 /** `late` is what was said into a turn that ended before it was heard. */
-export function mend(messages: readonly Message[], turn: OpenTurn | undefined, late: Part[]): Crash | undefined {
+export function mend(turn: OpenTurn | undefined, late: Part[]): Crash | undefined {
   if (turn === undefined) return late.length === 0 ? undefined : { unknown: [], mend: [said({ role: "user", parts: late })] };
   const address = addressOf(turn.started);
-  const dangling = danglingCalls(messages);
+  const dangling = danglingCalls(turn);
   return {
     unknown: unknownCalls(turn, dangling),
     // Each line leaves a log from which the next ones follow again: a block before the message that holds it, the turn's end last.
@@ -55,8 +57,7 @@ const CUT = "the process ended in the middle of the turn";
 // --- the conversation ---
 
 /** Calls of the last message that no result answers. */
-function danglingCalls(messages: readonly Message[]): { id: string; name: string }[] {
-  const last = messages.at(-1);
+function danglingCalls({ last }: OpenTurn): { id: string; name: string }[] {
   return last?.role === "assistant" ? last.blocks.flatMap((block) => (block.type === "call" ? [block.call] : [])) : [];
 }
 
@@ -110,7 +111,12 @@ function fateOf(call: OpenCall | undefined, { torn }: OpenTurn): string {
 }
 
 function unknownCalls(turn: OpenTurn, dangling: readonly { id: string; name: string }[]): Crash["unknown"] {
-  const requested = openCalls(turn).map(({ requested: { call }, started }) => ({ id: call.id, name: call.name, title: call.title, started }));
+  const requested = openCalls(turn).map(({ requested: { call }, started }) => ({
+    id: call.id,
+    name: call.name,
+    title: call.title,
+    started,
+  }));
   const unseen = dangling.filter(({ id }) => !turn.calls.has(id)).map(({ id, name }) => ({ id, name, title: undefined, started: false }));
   return [...requested, ...unseen].filter(({ started }) => started || turn.torn).map(({ id, name, title }) => ({ id, name, title }));
 }

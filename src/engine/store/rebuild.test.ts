@@ -51,7 +51,9 @@ describe("a log that was cut anywhere", () => {
 
   law("tells of each block as an event too", ({ entries }) => {
     const { messages, crash } = rebuilt(entries);
-    const told = [...eventsIn(entries), ...eventsIn(crash?.mend ?? [])].flatMap((event) => (event.type === "text.done" ? [event.text] : []));
+    const told = [...eventsIn(entries), ...eventsIn(crash?.mend ?? [])].flatMap((event) =>
+      event.type === "text.done" ? [event.text] : [],
+    );
     for (const text of textsOf(messages).assistant) expect(told).toContain(text);
   });
 
@@ -67,7 +69,11 @@ describe("a log that was cut anywhere", () => {
   law("tells finished, unknown and not started calls apart", ({ entries }) => {
     const { crash, messages } = rebuilt(entries);
     const events = eventsIn(entries.slice(openTurnAt(entries)));
-    const results = new Map(messages.flatMap((message) => (message.role === "tool" ? message.results.map((result): [string, CallResult] => [result.call, result]) : [])));
+    const results = new Map(
+      messages.flatMap((message) =>
+        message.role === "tool" ? message.results.map((result): [string, CallResult] => [result.call, result]) : [],
+      ),
+    );
     const started = new Set(events.flatMap((event) => (event.type === "tool.started" ? [event.call] : [])));
     const ended = new Map(events.flatMap((event): [string, Event][] => (event.type === "tool.ended" ? [[event.call, event]] : [])));
     for (const event of events) {
@@ -78,7 +84,8 @@ describe("a log that was cut anywhere", () => {
       const isUnknown = started.has(id) && end === undefined && crash !== undefined;
       expect(crash?.unknown.some((call) => call.id === id) ?? false).toBe(isUnknown);
       if (event.under !== undefined) continue;
-      if (end?.type === "tool.ended") expect(result).toEqual({ call: id, name: event.call.name, parts: end.output, failed: end.status !== "ok" });
+      if (end?.type === "tool.ended")
+        expect(result).toEqual({ call: id, name: event.call.name, parts: end.output, failed: end.status !== "ok" });
       else expect(joined(result?.parts ?? [])).toMatch(started.has(id) ? /is unknown/ : /did not run/);
     }
   });
@@ -207,7 +214,10 @@ function rebuilt(entries: readonly Entry[]): StoredSession {
 }
 
 function openTurnAt(entries: readonly Entry[]): number {
-  return Math.max(0, entries.findLastIndex((entry) => entry.kind === "event" && entry.event.type === "turn.started"));
+  return Math.max(
+    0,
+    entries.findLastIndex((entry) => entry.kind === "event" && entry.event.type === "turn.started"),
+  );
 }
 
 function textsOf(messages: readonly Message[]): Record<"user" | "assistant", string[]> {

@@ -24,8 +24,11 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
     open.follow(entry);
   }
   if (session === undefined) return undefined;
-  const crash = mend(session.messages, open.turn, open.late);
-  const messages = paired([...session.messages, ...(crash?.mend ?? []).flatMap((entry) => (entry.kind === "message" ? [entry.message] : []))]);
+  const crash = mend(open.turn, open.late);
+  const messages = paired([
+    ...session.messages,
+    ...(crash?.mend ?? []).flatMap((entry) => (entry.kind === "message" ? [entry.message] : [])),
+  ]);
   return { ...session, messages, crash, unsavedSince: open.unsavedSince };
 }
 
@@ -71,6 +74,7 @@ class Open {
 
   #message(message: Message): void {
     const { turn } = this;
+    if (turn !== undefined) turn.last = message;
     if (message.role === "user") {
       if (turn === undefined) this.late = [];
       else if (turn.prompt !== undefined) turn.prompt = undefined;
@@ -116,6 +120,7 @@ function begun(started: EventOf<"turn.started">): OpenTurn {
     steered: [],
     taken: [],
     calls: new Map(),
+    last: undefined,
     said: [],
     partial: { text: "", thinking: "" },
     usage: undefined,

@@ -51,7 +51,8 @@ export class Recorder {
     if (this.#log === undefined) return;
     const isKept = KEPT.has(event.type);
     if (event.seq !== undefined && event.seq >= this.#unmarked) this.#mark(event.seq, isKept);
-    if (event.type === "text.delta" || event.type === "thinking.delta") return this.#delta(event.type === "text.delta" ? "text" : "thinking", event);
+    if (event.type === "text.delta" || event.type === "thinking.delta")
+      return this.#delta(event.type === "text.delta" ? "text" : "thinking", event);
     if (!isKept) return;
     if (event.type === "turn.started") this.#turn = event.turn ?? "";
     if (event.under === undefined && (event.type === "text.done" || event.type === "thinking.done")) this.#forgetPartial();

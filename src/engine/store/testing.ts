@@ -126,7 +126,12 @@ class LiveRun {
       const next = rest[(this.#dice.next().value ?? 0) % rest.length]?.shift();
       if (next !== undefined) this.#told(next);
     }
-    const results = calls.map(({ id, tool, fate, output }): CallResult => ({ call: id, name: tool, parts: text(output), failed: fate !== "ok" }));
+    const results = calls.map(({ id, tool, fate, output }): CallResult => ({
+      call: id,
+      name: tool,
+      parts: text(output),
+      failed: fate !== "ok",
+    }));
     this.#said({ role: "tool", results });
   }
 
@@ -146,7 +151,10 @@ class LiveRun {
   }
 
   #told(event: Event): void {
-    this.#entries.push({ kind: "event", event: { ...event, session: "h", turn: this.#turn, parent: `op-${this.#turn}`, at: this.#seq, seq: this.#seq++ } });
+    this.#entries.push({
+      kind: "event",
+      event: { ...event, session: "h", turn: this.#turn, parent: `op-${this.#turn}`, at: this.#seq, seq: this.#seq++ },
+    });
   }
 
   #said(message: Message): void {
@@ -178,7 +186,9 @@ export function unsound(messages: readonly Message[]): string[] {
     if (message.role === "tool" && callsOf(before).length === 0) return [`results without calls at ${index}`];
     const calls = callsOf(message);
     const results = after?.role === "tool" ? after.results.map(({ call }) => call) : [];
-    return calls.join() === results.join() || calls.length === 0 ? [] : [`calls ${calls.join()} have the results ${results.join()} at ${index}`];
+    return calls.join() === results.join() || calls.length === 0
+      ? []
+      : [`calls ${calls.join()} have the results ${results.join()} at ${index}`];
   });
 }
 

@@ -26,10 +26,10 @@ export async function openRehearsal(options: RehearsalOptions): Promise<Model> {
   let calls = 0;
   const nextId = () => `call_${++calls}`;
 
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart[]> {
     if (signal.aborted) return;
     const streaming = { nextId, inputTokens: inputTokens(request.messages), ...(options.seed !== undefined && { seed: options.seed }) };
-    yield* streamResponse(next(request), streaming, signal);
+    for await (const part of streamResponse(next(request), streaming, signal)) yield [part];
   }
   return { provider: "rehearsal", id: options.script ?? "rehearsal", thinking: true, contextLimit: 200_000, stream };
 }

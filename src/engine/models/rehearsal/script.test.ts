@@ -167,7 +167,7 @@ describe("failures", () => {
     const model = await open("- { say: partial, cut: true }");
     const seen: ModelPart[] = [];
     const read = async () => {
-      for await (const part of model.stream(hi, new AbortController().signal)) seen.push(part);
+      for await (const batch of model.stream(hi, new AbortController().signal)) seen.push(...batch);
     };
     await expect(read()).rejects.toMatchObject({ fault: { code: "provider", retryable: true } });
     expect(seen).toEqual([{ type: "text", text: "partial" }]);

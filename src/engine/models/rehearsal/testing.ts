@@ -20,7 +20,7 @@ export function assistant(text: string): Message {
 
 export async function partsOf(model: Model, request: ModelRequest, signal = new AbortController().signal): Promise<ModelPart[]> {
   const parts: ModelPart[] = [];
-  for await (const part of model.stream(request, signal)) parts.push(part);
+  for await (const batch of model.stream(request, signal)) parts.push(...batch);
   return parts;
 }
 
