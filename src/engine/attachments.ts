@@ -38,13 +38,16 @@ async function load(part: PartOf<"file">, name: string, workspace: Workspace, ou
   if (info.kind === "other") throw new Error("it is neither a file nor a folder");
   const bytes = await workspace.read(path, MAX_FILE_BYTES);
   const mime = imageType(bytes);
-  if (mime !== null) return [text(`Attached image ${name}`), { type: "image", mime, data: Buffer.from(bytes).toString("base64"), name: part.name ?? name }];
+  if (mime !== null)
+    return [text(`Attached image ${name}`), { type: "image", mime, data: Buffer.from(bytes).toString("base64"), name: part.name ?? name }];
   if (isBinary(bytes)) return [text(`Attached file ${name} (binary, ${bytes.length} bytes)`)];
   return [text(`Attached file ${name}:\n${capText(new TextDecoder().decode(bytes), outputChars)}`)];
 }
 
 async function listing(folder: string): Promise<string> {
-  const entries = (await readdir(folder, { withFileTypes: true })).map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
+  const entries = (await readdir(folder, { withFileTypes: true }))
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    .sort();
   const more = entries.length > LISTED ? [`… and ${entries.length - LISTED} more`] : [];
   return [...entries.slice(0, LISTED), ...more].join("\n");
 }

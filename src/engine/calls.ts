@@ -122,7 +122,8 @@ async function settle(run: Run, item: Prepared, answer: Promise<Answer> | undefi
     if (error instanceof Interrupted)
       return { status: "cancelled", parts: [{ type: "text", text: "Interrupted by the user" }], reason: "interrupted" };
     // A tool that could not even be started is an error of the turn as well; one that ran and failed is only a result.
-    if (error instanceof ParleyError && error.fault.code === "launch") await run.emit({ type: "error", fault: { ...error.fault, code: "tool" } });
+    if (error instanceof ParleyError && error.fault.code === "launch")
+      await run.emit({ type: "error", fault: { ...error.fault, code: "tool" } });
     return failure(messageOf(error));
   } finally {
     line.leave();

@@ -45,7 +45,8 @@ export function createEngine(options: EngineOptions): Agent {
   const closing = new Map<Session, Promise<void>>();
   const providers = new Map<string, ProviderOverride>();
   const redactor = new Redactor([...secretValues(options.env), ...(options.secrets ?? [])]);
-  const modelOf = options.openModel ?? ((config, override) => openModel(config, override, { env: options.env, providers: {}, chosen: undefined }));
+  const modelOf =
+    options.openModel ?? ((config, override) => openModel(config, override, { env: options.env, providers: {}, chosen: undefined }));
   let store: Promise<SessionStore> | undefined;
   let seq = 0;
   let leaving: Promise<void> | undefined;
@@ -133,7 +134,8 @@ export function createEngine(options: EngineOptions): Agent {
     // Whatever can be refused comes before the log: a session that cannot be opened leaves nothing behind.
     const model = await modelOf(config, providers.get(config.provider ?? ""));
     const rules = await rulesOf(config);
-    const kept = stored ?? (await keep(op, { ...config, provider: model.provider, model: model.id, cwd: workspace.root }, await openStore()));
+    const kept =
+      stored ?? (await keep(op, { ...config, provider: model.provider, model: model.id, cwd: workspace.root }, await openStore()));
     if (stored !== undefined) seq = Math.max(seq, nextSeq(stored.session.seq));
     const session = new Session({
       handle: op.session,
@@ -152,9 +154,16 @@ export function createEngine(options: EngineOptions): Agent {
       push,
     });
     session.recover();
-    const replay = op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session.id, await openStore());
+    const replay =
+      op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session.id, await openStore());
     sessions.set(op.session, session);
-    const capabilities = { modes: ["default", "auto_edit", "plan", "yolo"], approvals: true, steering: true, thinking: model.thinking, mcp: false };
+    const capabilities = {
+      modes: ["default", "auto_edit", "plan", "yolo"],
+      approvals: true,
+      steering: true,
+      thinking: model.thinking,
+      mcp: false,
+    };
     const ready = {
       parent: op.id,
       capabilities,

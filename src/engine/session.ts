@@ -125,7 +125,8 @@ export class Session {
     if (crash !== undefined) {
       void this.#emit({ type: "notice", level: "warning", kind: "recovered", text: recoveryText(crash), data: { unknown: crash.unknown } });
     }
-    if (unsavedSince !== undefined) this.#warn(`What this session did after ${new Date(unsavedSince).toISOString()} could not be saved then`);
+    if (unsavedSince !== undefined)
+      this.#warn(`What this session did after ${new Date(unsavedSince).toISOString()} could not be saved then`);
     for (const text of early) this.#warn(text);
   }
 

@@ -277,7 +277,10 @@ describe("the start", () => {
     });
     const restricted = real();
     restricted.open({ rules: [{ deny: "Bash" }] });
-    expect(await restricted.next("reply")).toMatchObject({ status: "error", fault: { message: expect.stringContaining("deny and ask rules") } });
+    expect(await restricted.next("reply")).toMatchObject({
+      status: "error",
+      fault: { message: expect.stringContaining("deny and ask rules") },
+    });
     const driver = real();
     driver.open({ mode: "auto_edit", rules: [{ allow: "Bash" }] });
     expect(await driver.next("notice", ({ text }) => text === "mode updated: auto_edit")).toBeDefined();

@@ -444,7 +444,12 @@ describe("sessions", () => {
 
   it("resumed without --auto-approve ask again, whatever the last run was allowed", async () => {
     const [home, cwd] = [scratch(), scratch()];
-    const first = await ready({ home, cwd, args: ["--session-id", "s", "--auto-approve"], responses: [{ call: write("a", "t1") }, { say: "ok" }] });
+    const first = await ready({
+      home,
+      cwd,
+      args: ["--session-id", "s", "--auto-approve"],
+      responses: [{ call: write("a", "t1") }, { say: "ok" }],
+    });
     first.message("m1");
     await first.stream("m1");
     expect(first.of("tool_request")).toEqual([]);

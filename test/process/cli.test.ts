@@ -132,6 +132,7 @@ describe("parley demo", () => {
   it("mends the bug with the real tools, says that it approved by itself, and shows diff, usage and the next step", async () => {
     const { code, stdout } = await run(["demo"]);
     expect(code).toBe(0);
-    for (const part of ["approved by itself", "+  return a + b;", "the check passes", "Usage:", "What to type next"]) expect(stdout).toContain(part);
+    for (const part of ["approved by itself", "+  return a + b;", "the check passes", "Usage:", "What to type next"])
+      expect(stdout).toContain(part);
   });
 });

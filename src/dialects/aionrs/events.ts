@@ -5,7 +5,7 @@ import type { Fault } from "../../core/errors.js";
 import type { Call, Event, EventOf, Usage } from "../../core/event.js";
 import { canonicalTool, categoryOf } from "../../core/names.js";
 import type { Out } from "../dialect.js";
-import { describeIssues, shapeOf, stringField } from "../kit/issues.js";
+import { issuesOf, shapeOf, stringField } from "../kit/issues.js";
 import type { AgentState, HostState } from "./state.js";
 import { events, VERSION, type WireEvent, type WireEventOf, type WireUsage } from "./wire.js";
 
@@ -62,8 +62,8 @@ function parse(rec: unknown): { event: WireEvent } | { unknown: string } | strin
   if (type === undefined) return `The agent wrote a line that is ${shapeOf(rec)} without a "type"`;
   const schema = Object.entries(events).find(([name]) => name === type)?.[1];
   if (schema === undefined) return { unknown: type };
-  const result = v.safeParse(schema, rec);
-  return result.success ? { event: result.output } : `The agent wrote an invalid ${type}: ${describeIssues(result.issues)}`;
+  // The record itself, checked: the schema's copy leaves out names like "constructor", which an argument may have.
+  return v.is(schema, rec) ? { event: rec } : `The agent wrote an invalid ${type}: ${issuesOf(schema, rec)}`;
 }
 
 /** An end with something wrong in it is an end all the same. */

@@ -4,7 +4,7 @@ import { plainText, type Part } from "../../core/content.js";
 import type { Event } from "../../core/event.js";
 import type { Op, OpOf } from "../../core/op.js";
 import type { Out, SideEnv, Step } from "../dialect.js";
-import { describeIssues, echo, shapeOf, stringField } from "../kit/issues.js";
+import { issuesOf, echo, shapeOf, stringField } from "../kit/issues.js";
 import { restrictions, unsaid, writeLaunch } from "./launch.js";
 import type { AgentState, HostState } from "./state.js";
 import { commands, WireMode, type Command } from "./wire.js";
@@ -18,8 +18,7 @@ export function readCommand(rec: unknown): Command | string {
   if (type === undefined) return 'A command needs a string field "type"';
   const schema = Object.entries(commands).find(([name]) => name === type)?.[1];
   if (schema === undefined) return `Unknown command type: ${echo(type)}`;
-  const result = v.safeParse(schema, rec);
-  return result.success ? result.output : `Invalid ${type}: ${describeIssues(result.issues)}`;
+  return v.is(schema, rec) ? rec : `Invalid ${type}: ${issuesOf(schema, rec)}`;
 }
 
 export function readOps(command: Command, state: AgentState, env: SideEnv): Op[] {

@@ -8,8 +8,9 @@ export function echo(text: string): string {
   return text.length <= ECHO ? text : `${text.slice(0, ECHO).toWellFormed()}…`;
 }
 
-/** "parts: Expected Array but received undefined; …", the first three. */
-export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
+/** What a schema says against a record: "parts: Expected Array but received undefined; …", the first three. */
+export function issuesOf(schema: v.GenericSchema, rec: unknown): string {
+  const { issues = [] } = v.safeParse(schema, rec);
   const told = issues.slice(0, 3).map((issue) => {
     const path = v.getDotPath(issue);
     const message = echo(issue.message.replace(/^Invalid [a-z ]+: /, ""));

@@ -73,7 +73,6 @@ function imageResult(name: string, mime: string, bytes: Uint8Array): ToolResult 
   };
 }
 
-
 /** The name in that folder which was probably meant. */
 async function suggestion(path: string, asGiven: string): Promise<string> {
   const wanted = basename(path);

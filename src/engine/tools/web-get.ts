@@ -40,7 +40,8 @@ export async function webGet(address: string, options: WebGetOptions): Promise<W
     response.destroy();
     const next = checkedUrl(location, url);
     // Whoever allowed this address did not allow another.
-    if (next.host !== url.host) throw webError(`${url.href} redirects to another host: ${next.href}. Fetch that address itself if it is wanted.`);
+    if (next.host !== url.host)
+      throw webError(`${url.href} redirects to another host: ${next.href}. Fetch that address itself if it is wanted.`);
     url = next;
   }
 }

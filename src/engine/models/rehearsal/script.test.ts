@@ -216,8 +216,8 @@ describe("aborting", () => {
     const abort = new AbortController();
     const model = await open(text);
     let seen = 0;
-    for await (const part of model.stream(hi, abort.signal)) {
-      expect(part).toEqual({ type: "text", text: "a" });
+    for await (const batch of model.stream(hi, abort.signal)) {
+      expect(batch).toEqual([{ type: "text", text: "a" }]);
       if (++seen === 1) setImmediate(() => abort.abort());
     }
     expect(abort.signal.aborted).toBe(true);
