@@ -1,7 +1,7 @@
 // Bundles the command and the library entries into dist/, split so that a command loads only what it needs.
-import { chmod, rm } from "node:fs/promises";
+import { chmod, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 
 const external = [...builtinModules, ...builtinModules.map((name) => `node:${name}`), "@vscode/ripgrep"];
@@ -45,10 +45,12 @@ const standIns = {
   },
 };
 
+const bundled = new Set();
 await rm("dist", { recursive: true, force: true });
 await build({ parley: "src/cli/parley.ts" }, [{ name: "start", test: (id) => START.some((pattern) => pattern.test(id)) }]);
 await build({ index: "src/index.ts", engine: "src/engine/index.ts", dialects: "src/dialects/index.ts" }, []);
 await chmod("dist/parley.js", 0o755);
+await writeFile("dist/THIRD-PARTY-NOTICES.txt", await notices());
 
 async function build(input, groups) {
   const bundle = await rolldown({
@@ -62,6 +64,31 @@ async function build(input, groups) {
       if (log.id?.includes("node_modules") !== true && log.code !== "INEFFECTIVE_DYNAMIC_IMPORT") handle(level, log);
     },
   });
-  await bundle.write({ dir: "dist", format: "esm", chunkFileNames: "chunks/[name]-[hash].js", codeSplitting: { groups } });
+  const { output } = await bundle.write({
+    dir: "dist",
+    format: "esm",
+    chunkFileNames: "chunks/[name]-[hash].js",
+    codeSplitting: { groups },
+  });
+  for (const { moduleIds = [] } of output) for (const id of moduleIds) notePackage(id);
   await bundle.close();
+}
+
+/** The innermost package that a module belongs to. */
+function notePackage(id) {
+  const [, root] = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id) ?? [];
+  if (root !== undefined) bundled.add(root);
+}
+
+/** What the licences of the bundled packages ask for: their names, and their texts. */
+async function notices() {
+  const entries = await Promise.all(
+    [...bundled].map(async (root) => {
+      const { name, version, license } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+      const file = (await readdir(root)).find((entry) => /^licen[cs]e(\.\w+)?$/i.test(entry));
+      const text = file === undefined ? `Licence: ${license}` : await readFile(join(root, file), "utf8");
+      return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+    }),
+  );
+  return `Parley contains these packages.\n\n${entries.sort().join(`\n${"-".repeat(72)}\n\n`)}`;
 }

@@ -4,6 +4,7 @@ import type { Event, EventOf, Usage } from "../core/event.js";
 
 export interface Sink {
   write(text: string): unknown;
+  isTTY?: boolean;
 }
 
 export interface ScreenOptions {
@@ -32,9 +33,9 @@ export class Screen {
     if (event.under !== undefined && !event.type.startsWith("tool.")) return;
     switch (event.type) {
       case "text.delta":
-        return this.#write(this.#options.answer, event.text);
+        return this.#write(this.#options.answer, shown(event.text, this.#options.answer));
       case "text.done":
-        if (event.streamed !== true) this.#write(this.#options.answer, event.text);
+        if (event.streamed !== true) this.#write(this.#options.answer, shown(event.text, this.#options.answer));
         return this.#endLine();
       case "thinking.delta":
         return this.#write(this.#options.aside, this.#dim(event.text));
@@ -42,7 +43,7 @@ export class Screen {
         if (event.streamed !== true) this.#write(this.#options.aside, this.#dim(event.text));
         return this.#endLine();
       case "tool.requested":
-        this.#titles.set(event.call.id, event.call.title ?? event.call.name);
+        this.#titles.set(event.call.id, shown(event.call.title ?? event.call.name, this.#options.aside));
         return;
       case "tool.started":
         return this.line(`${this.#paint("36", "●")} ${this.#titles.get(event.call) ?? event.call}`);
@@ -56,13 +57,18 @@ export class Screen {
     }
   }
 
+  /** A line of ours; what others wrote in it goes through `foreign` first. */
   line(text: string): void {
     this.#endLine();
     this.#options.aside.write(`${text}\n`);
   }
 
+  foreign(text: string): string {
+    return shown(text, this.#options.aside);
+  }
+
   diff(patch: string): void {
-    for (const line of patch.trimEnd().split("\n")) this.line(`  ${this.#paint(diffColour(line), line)}`);
+    for (const line of this.foreign(patch).trimEnd().split("\n")) this.line(`  ${this.#paint(diffColour(line), line)}`);
   }
 
   #ended(event: EventOf<"tool.ended">): void {
@@ -76,7 +82,7 @@ export class Screen {
     if (part.type === "diff") return this.diff(part.patch);
     if (part.type === "todo") {
       for (const item of part.items)
-        this.line(`  ${item.status === "completed" ? "☑" : item.status === "in_progress" ? "◐" : "☐"} ${item.text}`);
+        this.line(`  ${item.status === "completed" ? "☑" : item.status === "in_progress" ? "◐" : "☐"} ${this.foreign(item.text)}`);
       return;
     }
     if (part.type !== "text" && part.type !== "terminal") return;
@@ -102,9 +108,22 @@ export class Screen {
   }
 
   #paint(code: string, text: string): string {
-    return this.#options.colour && code !== "" ? `\u001b[${code}m${text}\u001b[0m` : text;
+    const safe = shown(text, this.#options.aside);
+    return this.#options.colour && code !== "" ? `\u001b[${code}m${safe}\u001b[0m` : safe;
   }
 }
+
+/**
+ * What a model, a tool or a file says must not steer the terminal (clear it, write to the clipboard, turn text around under an
+ * approval): control and direction characters are shown instead of obeyed. A pipe gets everything as it is.
+ */
+export function shown(text: string, sink: Sink): string {
+  if (sink.isTTY !== true) return text;
+  return text.replace(/\r\n?/g, "\n").replace(STEERING, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+// oxlint-disable-next-line no-control-regex
+const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 function diffColour(line: string): string {
   if (line.startsWith("+++") || line.startsWith("---")) return "1";
