@@ -11,7 +11,7 @@ const START = [
   /\/src\/core\//,
   /\/src\/transports\/(stdio|streams|lines)\./,
   /\/src\/dialects\/kit\//,
-  /\/src\/dialects\/(index|dialect)\./,
+  /\/src\/dialects\/(index|dialect|aionrs\/short-flags)\./,
   /\/src\/link\/(serve|gaps|stamp)\./,
   /\/src\/engine\/(engine|session|session-state|open-session|approval|history|host-requests|locks|environment|local-workspace)\./,
   /\/src\/engine\/(config|config-file|config-flags|config-layers|config-model|trust|nearest)\./,

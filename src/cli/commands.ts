@@ -1,6 +1,7 @@
 /** The commands as data; what each does is loaded when it runs. */
 import type { Loaded } from "../engine/config.js";
 import { loadSettings } from "../engine/config.js";
+import { dialectIds } from "../dialects/index.js";
 import { given, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 
 export interface Command {
@@ -15,7 +16,7 @@ export interface Command {
   run(parsed: Parsed): Promise<number>;
 }
 
-const DIALECT: Flag = { name: "dialect", value: "ID", help: "the protocol to speak on stdin and stdout: native, aionrs" };
+const DIALECT: Flag = { name: "dialect", value: "ID", help: `the protocol to speak on stdin and stdout: ${dialectIds.join(", ")}` };
 /** Nothing that a relay could pass on: COMMAND must say them itself. */
 const OF_THE_AGENT = new Set(["base-url", "api-key", "trust-workspace", "no-session"]);
 const JSON_OUTPUT: Flag = { name: "json", help: "for machines" };
@@ -147,7 +148,7 @@ async function runDefault(parsed: Parsed): Promise<number> {
 
 async function runServe(parsed: Parsed): Promise<number> {
   const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? "aionrs" : undefined);
-  if (id === undefined) throw usage("Which protocol? Give --dialect native or --dialect aionrs");
+  if (id === undefined) throw usage(`Which protocol? Give --dialect with one of ${dialectIds.join(", ")}`);
   if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
   const { serveStdio } = await import("./serve-stdio.js");
   return serveStdio(id, () => load(parsed), process.env);

@@ -34,7 +34,12 @@ export async function runDoctor(loaded: Loaded | Fault, env: Env, probes: Surrou
     checkLocalServer(settings, env),
     checkRipgrep(),
     checkProgram("shell", "bash", env, "install bash, or the Bash tool cannot run commands"),
-    checkProgram("sandbox", "bwrap", env, "install bubblewrap to run commands in a sandbox (optional)"),
+    checkProgram(
+      "sandbox",
+      "bwrap",
+      env,
+      "commands run without a sandbox in this version; bubblewrap is what a later one will use (optional)",
+    ),
     checkProgram("git", "git", env, "install git, so that the agent can see what changed (optional)"),
     checkTerminal(probes.stdout, env),
   ];
@@ -96,7 +101,7 @@ function checkConfig(loaded: Loaded | Fault): Check {
 }
 
 async function checkWorkspace({ workspace, trusted }: Settings): Promise<Check> {
-  const trust = trusted ? "trusted" : "not trusted: its config, hooks and MCP servers do not count";
+  const trust = trusted ? "trusted" : "not trusted: its config does not count";
   if (!(await may(workspace, constants.W_OK))) {
     const remedy = "the agent can read here but not change anything; check the folder's permissions";
     return { name: "workspace", state: "hint", found: `${workspace} cannot be written to (${trust})`, remedy };
@@ -105,13 +110,10 @@ async function checkWorkspace({ workspace, trusted }: Settings): Promise<Check> 
   return { name: "workspace", state: "ok", found: `${workspace} (${trust})`, remedy };
 }
 
-/** Variables of providers that have no single key. */
-const CREDENTIAL_VARIABLES = ["AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK", "GOOGLE_APPLICATION_CREDENTIALS"];
-
 function checkKeys(env: Env, settings: Settings | undefined): Check {
-  const ours = Object.values(PROVIDERS).flatMap(({ keyVariable }) => keyVariable ?? []);
+  const ours = Object.values(PROVIDERS).flatMap(({ available, keyVariable }) => (available === true ? (keyVariable ?? []) : []));
   const own = Object.values(settings?.providers ?? {}).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
-  const given = [...new Set([...ours, ...CREDENTIAL_VARIABLES, ...own])].filter((variable) => env[variable]);
+  const given = [...new Set([...ours, ...own])].filter((variable) => env[variable]);
   if (given.length > 0) return { name: "keys", state: "ok", found: `set: ${given.join(", ")}` };
   return { name: "keys", state: "hint", found: "none is set", remedy: `set one of ${ours.join(", ")}; the rehearsal model needs none` };
 }
@@ -119,6 +121,9 @@ function checkKeys(env: Env, settings: Settings | undefined): Check {
 function checkProvider(settings: Settings, env: Env): Check {
   const name = "provider";
   const provider = chooseProvider(settings, env);
+  if (provider !== undefined && isProviderName(provider) && PROVIDERS[provider].available !== true) {
+    return { name, state: "hint", found: `${provider}, which is not part of this version`, remedy: "name another with --provider" };
+  }
   if (provider === undefined) {
     const remedy = "name one with --provider, or set a key; until then the terminal chat uses the rehearsal model";
     return { name, state: "hint", found: "none is chosen", remedy };

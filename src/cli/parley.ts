@@ -1,21 +1,27 @@
 #!/usr/bin/env node
 /** The command: which one is meant, its flags, its exit code. Everything else is loaded when it is needed. */
 import { messageOf, ParleyError, toFault } from "../core/errors.js";
+import { SHORT_FLAGS } from "../dialects/aionrs/short-flags.js";
+import { dialectIds, loadDialect } from "../dialects/index.js";
 import { COMMANDS, type Command } from "./commands.js";
 import { COMMON_FLAGS, given, parseFlags, usage } from "./flags.js";
 import { VERSION } from "./version.js";
 
 async function main(argv: readonly string[]): Promise<number> {
-  const [first] = argv;
-  const named = COMMANDS.find(({ name }) => name !== "" && name === first);
-  const command = named ?? COMMANDS.find(({ name }) => name === "");
-  if (command === undefined) throw new Error("there is no default command");
-  const parsed = parseFlags(prepared(command, named === undefined ? argv : argv.slice(1)), [...command.flags, ...COMMON_FLAGS]);
+  const { command, words } = commandOf(argv);
+  const parsed = parseFlags(prepared(command, words), [...command.flags, ...COMMON_FLAGS]);
   if (given(parsed, "help")) return say(await help(command));
   if (given(parsed, "version")) return say(`parley ${VERSION}\n`);
   if (parsed.positionals.length > command.positionals)
     throw usage(`Unexpected argument '${parsed.positionals[command.positionals] ?? ""}' (see --help)`);
   return command.run(parsed);
+}
+
+function commandOf(argv: readonly string[]): { command: Command; words: readonly string[] } {
+  const named = COMMANDS.find(({ name }) => name !== "" && name === argv[0]);
+  const command = named ?? COMMANDS.find(({ name }) => name === "");
+  if (command === undefined) throw new Error("there is no default command");
+  return { command, words: named === undefined ? argv : argv.slice(1) };
 }
 
 /** `-p` and `--report` may stand alone. Under `--json-stream` short flags are those of aionrs. */
@@ -26,20 +32,13 @@ function prepared(command: Command, argv: readonly string[]): string[] {
     return argv.map((arg, index) => (arg === "--report" && isOurs(index) && argv[index + 1] !== "json" ? "--report=text" : arg));
   }
   if (command.name !== "") return [...argv];
-  if (argv.includes("--json-stream")) return argv.map((arg) => AIONRS_SHORT.get(arg) ?? arg);
+  if (argv.includes("--json-stream")) return argv.map((arg) => SHORT_FLAGS.get(arg) ?? arg);
   return argv.map((arg, index) => {
     const next = argv[index + 1];
     const alone = (arg === "-p" || arg === "--print") && (next === undefined || (next.startsWith("-") && next !== "-"));
     return alone ? "--print=-" : arg;
   });
 }
-
-const AIONRS_SHORT: ReadonlyMap<string, string> = new Map([
-  ["-p", "--provider"],
-  ["-m", "--model"],
-  ["-k", "--api-key"],
-  ["-b", "--base-url"],
-]);
 
 async function help(command: Command): Promise<string> {
   const { helpText } = await import("./help.js");
@@ -55,14 +54,29 @@ function say(text: string): number {
 /** A host that speaks a protocol to us hears of a wrong command line where it listens. */
 async function report(error: unknown): Promise<number> {
   const code = error instanceof ParleyError ? error.fault.code : "internal";
-  if (process.argv.includes("--json-stream")) {
-    const [{ loadDialect }, { refuseToStart }] = await Promise.all([import("../dialects/index.js"), import("./protocol-stdout.js")]);
-    await refuseToStart(await loadDialect("aionrs"), toFault(error));
+  const dialect = spokenDialect(process.argv.slice(2));
+  if (dialect !== undefined) {
+    const { refuseToStart } = await import("./protocol-stdout.js");
+    await refuseToStart(await loadDialect(dialect), toFault(error));
     return code === "usage" ? 2 : 1;
   }
   process.stderr.write(`parley: ${messageOf(error)}\n`);
   if (code === "internal" && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
   return code === "usage" ? 2 : 1;
+}
+
+/** The dialect of whoever started us, read off a command line that may be wrong elsewhere; undefined for people. */
+function spokenDialect(argv: readonly string[]): string | undefined {
+  const { command, words } = commandOf(argv);
+  const end = words.indexOf("--");
+  const ours = end === -1 ? words : words.slice(0, end);
+  const flag = command.name === "relay" ? "--as" : "--dialect";
+  const named = ours
+    .flatMap((word, at) => (word === flag ? [ours[at + 1] ?? ""] : word.startsWith(`${flag}=`) ? [word.slice(flag.length + 1)] : []))
+    .at(-1);
+  if (command.name !== "" && command.name !== "serve" && command.name !== "relay") return undefined;
+  if (named !== undefined) return dialectIds.includes(named) ? named : undefined;
+  return command.name === "" && ours.includes("--json-stream") ? "aionrs" : undefined;
 }
 
 /** A reader that has left is no reason to complain. */

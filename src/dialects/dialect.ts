@@ -29,7 +29,7 @@ export interface SideEnv {
   stamp(): { id: string; at: number };
 }
 
-/** `only`: these configure keys, request kinds, grants. */
+/** `only`: these keys, kinds, grants or forms of it; each dialect's coverage.ts says which. */
 export type Covers = "exact" | "none" | { only: readonly string[] };
 
 export interface Dialect {
@@ -43,8 +43,6 @@ export interface Dialect {
   readonly lifetime: "connection" | "session" | "turn";
   /** The wire holds one turn at a time: the link queues prompts. */
   readonly oneTurn?: true;
-  /** Seconds; the link owns the timer. */
-  readonly heartbeat?: { readonly every: number; readonly within: number };
   /** Tools that run unasked where the user says nothing; undefined is the engine's own choice. */
   readonly unasked?: readonly string[];
   agentSide(env: SideEnv): Side<Op, Event>;

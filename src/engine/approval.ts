@@ -4,6 +4,7 @@
  */
 import type { Mode } from "../core/config.js";
 import type { Category } from "../core/event.js";
+import { timerMs } from "../core/limits.js";
 import type { Answer } from "../core/op.js";
 import type { JudgedCall as RuledCall, Rules } from "./rules.js";
 
@@ -93,7 +94,7 @@ export class PendingApprovals {
   wait(call: string, seconds: number): Promise<Answer> {
     if (this.#closed !== undefined) return Promise.resolve(denial(call, this.#closed));
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#settle(denial(call, `approval timed out after ${seconds} s`)), seconds * 1000);
+      const timer = setTimeout(() => this.#settle(denial(call, `approval timed out after ${seconds} s`)), timerMs(seconds));
       this.#pending.set(call, {
         settle: (answer) => {
           clearTimeout(timer);

@@ -111,11 +111,14 @@ async function finish(run: Run, item: Prepared | Refused, answer: Promise<Answer
 }
 
 async function settle(run: Run, item: Prepared, answer: Promise<Answer> | undefined): Promise<Ended> {
-  const writes = item.tool.paths(item.call.args).flatMap(({ write }, index) => (write ? [item.judged.paths[index]?.path ?? ""] : []));
-  const line = run.state.locks.queueFor(writes);
+  let line = run.state.locks.queueFor(writtenPaths(item.tool, item.judged));
   try {
     const permit = await untilAborted(run.signal, permission(run, item, answer));
     if ("denied" in permit) return denial(permit.denied);
+    if (permit.changed) {
+      line.leave();
+      line = run.state.locks.queueFor(writtenPaths(item.tool, permit.judged));
+    }
     await untilAborted(run.signal, line.turn);
     return await execute(run, item, permit);
   } catch (error) {
@@ -130,17 +133,20 @@ async function settle(run: Run, item: Prepared, answer: Promise<Answer> | undefi
   }
 }
 
+function writtenPaths(tool: Tool, { args, paths }: JudgedCall): string[] {
+  return tool.paths(args).flatMap(({ write }, index) => (write ? [paths[index]?.path ?? ""] : []));
+}
+
 interface Permit {
-  args: Record<string, unknown>;
+  /** What may run, as it was judged: the model's arguments or the host's. */
+  judged: JudgedCall;
   changed: boolean;
-  /** It was judged with a path outside the workspace; one that only moved there since is not covered. */
-  outside: boolean;
 }
 
 async function permission(run: Run, item: Prepared, answer: Promise<Answer> | undefined): Promise<Permit | { denied: string }> {
   const { permissions } = run.state;
   if (item.verdict.decision === "deny") return { denied: item.verdict.reason };
-  const asked = { args: item.call.args, changed: false, outside: item.judged.outside !== undefined };
+  const asked = { judged: item.judged, changed: false };
   if (answer === undefined) return asked;
   const given = await answer;
   if (given.decision === "deny") return { denied: given.reason ?? "" };
@@ -151,20 +157,21 @@ async function permission(run: Run, item: Prepared, answer: Promise<Answer> | un
     throw new ParleyError({ code: "tool", message: `The host changed the arguments of ${item.tool.name} to invalid ones: ${problem}` });
   const judged = await judgedCall(run, item.tool, given.args);
   const forbidden = await permissions.forbids(judged);
-  return forbidden === undefined ? { args: given.args, changed: true, outside: judged.outside !== undefined } : { denied: forbidden };
+  return forbidden === undefined ? { judged, changed: true } : { denied: forbidden };
 }
 
 async function execute(run: Run, item: Prepared, permit: Permit): Promise<Ended> {
   const release = await run.state.locks.enter(item.tool.access);
-  const changed = permit.changed ? { args: permit.args } : {};
-  const context = new CallContext(run, item.call.id, permit.outside);
+  const { args, outside } = permit.judged;
+  // A path that was judged to lie outside is covered; one that only moved there since is not.
+  const context = new CallContext(run, item.call.id, outside !== undefined);
   try {
     if (run.signal.aborted) throw new Interrupted();
-    await run.emit({ type: "tool.started", call: item.call.id, ...changed });
+    await run.emit({ type: "tool.started", call: item.call.id, ...(permit.changed && { args }) });
     // What only reads may be read again; what acts must be known to have been started.
     if (item.tool.category !== "info") await run.persist();
     if (run.signal.aborted) throw new Interrupted();
-    const work = item.tool.run(permit.args, context);
+    const work = item.tool.run(args, context);
     const result = await (item.tool.endsItself === true ? work : untilAborted(run.signal, work));
     if (run.signal.aborted) throw new Interrupted();
     return { status: result.failed === true ? "failed" : "ok", parts: capped(result, run.state.outputChars) };
@@ -229,10 +236,6 @@ class CallContext implements ToolContext {
   }
 
   spawn: ToolContext["spawn"] = (tasks) => this.#run.spawn(this.call, tasks);
-
-  setTodos: ToolContext["setTodos"] = (items) => {
-    this.#run.state.todos = items;
-  };
 
   /** Lets go of what was held back for redaction. */
   close(): void {

@@ -4,21 +4,20 @@ import type { SessionConfig } from "../core/config.js";
 import { toFault, type Fault } from "../core/errors.js";
 import type { Event } from "../core/event.js";
 import { mintId } from "../core/ids.js";
+import { EVENT_BYTES, OUTPUT_CHARS } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
 import { Queue, roughSize } from "../core/queue.js";
 import { Redactor } from "../core/redact.js";
 import { secretValues, toolEnvironment } from "./environment.js";
 import { localWorkspace } from "./local-workspace.js";
+import { isApiRoot } from "./models/catalogue.js";
 import type { Model } from "./models/model.js";
 import { openModel, type ProviderOverride } from "./models/open.js";
 import { keep, replayable, restore, type Located, type Stored } from "./open-session.js";
 import { rulesOf, Session } from "./session.js";
 import { nextSeq } from "./store/seq.js";
 import type { SessionStore } from "./store/store.js";
-
-/** Unread events, in bytes, before the engine waits for its reader. */
-const EVENT_BYTES = 4 * 1024 * 1024;
-const OUTPUT_CHARS = 50_000;
+import { refuseUnsupported, unusedNotice } from "./unsupported.js";
 
 export interface EngineOptions {
   /** What a session gets unless its opener says otherwise; `cwd` is its workspace. */
@@ -74,6 +73,14 @@ export function createEngine(options: EngineOptions): Agent {
           stored: (await (await openStore())?.list()) ?? [],
         });
       case "provider.set":
+        if (op.baseUrl !== null && !isApiRoot(op.baseUrl)) {
+          return refuse(op, {
+            code: "config",
+            message: `'${op.baseUrl}' is not an http or https address`,
+            retryable: false,
+            param: "baseUrl",
+          });
+        }
         if (op.baseUrl === null && op.model === undefined) providers.delete(op.name);
         else providers.set(op.name, { baseUrl: op.baseUrl, ...(op.model !== undefined && { model: op.model }) });
         return reply(op, "ok");
@@ -132,6 +139,7 @@ export function createEngine(options: EngineOptions): Agent {
   async function beginSession(op: OpOf<"session.open">, config: Located, stored: Stored | undefined): Promise<void> {
     const workspace = await localWorkspace(config.cwd, { env: toolEnvironment(options.env, redactor.secrets) });
     // Whatever can be refused comes before the log: a session that cannot be opened leaves nothing behind.
+    refuseUnsupported(config);
     const model = await modelOf(config, providers.get(config.provider ?? ""));
     const rules = await rulesOf(config);
     const kept =
@@ -171,7 +179,9 @@ export function createEngine(options: EngineOptions): Agent {
       ...(op.after !== undefined && { replay: replay.length }),
     };
     session.begin(ready, replay);
-    if (kept.warning !== undefined) void emit({ type: "notice", session: op.session, level: "warning", kind: "store", text: kept.warning });
+    for (const text of [kept.warning, unusedNotice(config)]) {
+      if (text !== undefined) void emit({ type: "notice", session: op.session, level: "warning", text });
+    }
   }
 
   async function closeSession(op: OpOf<"session.close">): Promise<void> {

@@ -1,5 +1,6 @@
 /** Requests to the host (a tool, a hook, a file of its own): each has a deadline, and an answer that counts once. */
 import { mintId } from "../core/ids.js";
+import { timerMs } from "../core/limits.js";
 import type { EventOf } from "../core/event.js";
 import type { Emit } from "./run.js";
 
@@ -21,7 +22,7 @@ export class HostRequests {
     await emit({ type: "host.request", request, kind, data, deadline, ...(options.call !== undefined && { call: options.call }) });
     return new Promise((resolve) => {
       const expire = (why: string): void => settle({ ok: false, data: { message: why } }, why);
-      const timer = setTimeout(() => expire(`the host did not answer within ${options.seconds} s`), options.seconds * 1000);
+      const timer = setTimeout(() => expire(`the host did not answer within ${options.seconds} s`), timerMs(options.seconds));
       const stop = (): void => expire("the turn was interrupted");
       const settle = (reply: HostReply, why?: string): void => {
         clearTimeout(timer);

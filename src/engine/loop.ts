@@ -22,7 +22,8 @@ export async function runLoop(run: Run): Promise<LoopEnd> {
       takeSteering(run);
       response = await ask(run);
     }
-    if (!takeSteering(run) || run.budget.used >= run.budget.limit) return { finish: response.finish, text: textOf(response) };
+    // Steering that the turn has no model call left for stays where it is, and is the next prompt.
+    if (run.budget.used >= run.budget.limit || !takeSteering(run)) return { finish: response.finish, text: textOf(response) };
   }
 }
 
@@ -62,7 +63,7 @@ async function report(run: Run, response: Response): Promise<void> {
   const { usage } = response;
   if (usage === undefined) return;
   run.addUsage(usage);
-  const limit = run.model.contextLimit;
+  const limit = run.contextLimit;
   const used = usage.input + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) + usage.output + (usage.reasoning ?? 0);
   await run.emit({ type: "usage", scope: "call", usage, ...(limit !== undefined && { context: { used, limit } }) });
 }

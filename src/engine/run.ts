@@ -21,6 +21,8 @@ export interface Run {
   readonly model: Model;
   readonly history: History;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** Tokens of conversation that fit, when known. */
+  readonly contextLimit: number | undefined;
   /** Everything of a request but the conversation. */
   readonly request: Omit<ModelRequest, "messages">;
   readonly emit: Emit;

@@ -1,5 +1,4 @@
 /** What a session keeps between its turns, and what its calls share. */
-import type { TodoItem } from "../core/content.js";
 import type { PendingApprovals, Permissions } from "./approval.js";
 import type { CallIds } from "./call-ids.js";
 import type { HostRequests } from "./host-requests.js";
@@ -18,8 +17,7 @@ export interface SessionState {
   readonly children: Set<{ end(graceMs: number): Promise<void> }>;
   readonly outputChars: number;
   /** Seconds that an approval or a host request waits. */
-  readonly answerSeconds: number;
-  todos: TodoItem[];
+  answerSeconds: number;
 }
 
 export class SeenFileMap implements SeenFiles {

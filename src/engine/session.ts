@@ -6,6 +6,7 @@ import type { Fault } from "../core/errors.js";
 import { toFault } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
+import { ANSWER_SECONDS, QUEUE_LIMIT } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
 import type { Redactor } from "../core/redact.js";
 import { PendingApprovals, Permissions, UNASKED } from "./approval.js";
@@ -18,14 +19,11 @@ import type { Rules } from "./rules.js";
 import type { Emit } from "./run.js";
 import { SeenFileMap, type SessionState } from "./session-state.js";
 import { Recorder } from "./store/recorder.js";
+import { refuseUnsupported, unusedNotice } from "./unsupported.js";
 import { nextSeq } from "./store/seq.js";
 import type { Crash, KeptSession, SessionLog, StoredSession } from "./store/store.js";
 import type { Workspace } from "./workspace.js";
 
-/** Prompts that may wait behind a turn. */
-const QUEUE_LIMIT = 64;
-/** Seconds that an approval waits when nobody says otherwise. */
-const ANSWER_SECONDS = 300;
 /** From TERM to KILL for what a turn started, and for what the session kept. */
 const GRACE_MS = 2000;
 
@@ -99,7 +97,6 @@ export class Session {
       children: new Set(),
       outputChars: deps.outputChars,
       answerSeconds: deps.config.answerSeconds ?? ANSWER_SECONDS,
-      todos: [],
     };
   }
 
@@ -159,6 +156,14 @@ export class Session {
 
   async #prompt(op: OpOf<"turn.prompt">): Promise<void> {
     if (this.#closing !== undefined) return this.#refuse(op, { code: "session", message: "The session is closing", retryable: false });
+    if (op.command !== undefined) {
+      return this.#refuse(op, {
+        code: "unsupported",
+        message: `There is no command '${op.command.name}'`,
+        retryable: false,
+        param: "command",
+      });
+    }
     if (this.#queue.length >= QUEUE_LIMIT) {
       return this.#refuse(op, { code: "limit", message: `${QUEUE_LIMIT} prompts wait already; this one was refused`, retryable: true });
     }
@@ -214,8 +219,10 @@ export class Session {
       });
     }
     const next = { ...this.config, ...patch };
+    const unused = unusedNotice(patch);
     if (patch.model !== undefined && patch.provider === undefined) delete next.provider;
     try {
+      refuseUnsupported(next);
       const reopened = patch.model !== undefined || patch.provider !== undefined ? await this.#deps.openModel(next) : this.#model;
       const rules = await rulesOf(next);
       this.#model = reopened;
@@ -226,7 +233,9 @@ export class Session {
     this.config = { ...next, provider: this.#model.provider, model: this.#model.id };
     this.#state.permissions.mode = next.mode ?? "default";
     this.#state.permissions.approveTools = next.approveTools ?? UNASKED;
+    this.#state.answerSeconds = next.answerSeconds ?? ANSWER_SECONDS;
     void this.#emit({ type: "session.updated", ...this.#identity(), config: this.config, parent: op.id });
+    if (unused !== undefined) this.#warn(unused);
   }
 
   #seed(op: OpOf<"session.seed">): void {

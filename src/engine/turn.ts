@@ -10,14 +10,13 @@ import { loadAttachments } from "./attachments.js";
 import { runLoop } from "./loop.js";
 import type { Model } from "./models/model.js";
 import { systemPrompt } from "./prompt.js";
+import { MAX_TURNS } from "../core/limits.js";
 import { Interrupted, type Emit, type Run } from "./run.js";
 import type { SessionState } from "./session-state.js";
 import { runSubAgents } from "./sub-agents.js";
 import type { Tool } from "./tools/tool.js";
 
 export { toolbox } from "./toolbox.js";
-
-const MAX_TURNS = 200;
 
 export interface TurnInput {
   state: SessionState;
@@ -74,6 +73,7 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
   const run: Run = {
     state,
     model: input.model,
+    contextLimit: contextLimit(config.contextLimit, input.model.contextLimit),
     history: input.history,
     tools: input.tools,
     request: {
@@ -98,4 +98,9 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
     spawn: (call, tasks) => runSubAgents(run, tasks, call, input.emitUnder(call)),
   };
   return run;
+}
+
+/** The user may want less than the model holds, and the model may hold less than the user thinks. */
+function contextLimit(wanted: number | undefined, held: number | undefined): number | undefined {
+  return wanted === undefined || held === undefined ? (wanted ?? held) : Math.min(wanted, held);
 }

@@ -1,6 +1,7 @@
 /**
- * The workspace: the one port through which tools read, write and execute. Here is its contract; local-workspace.ts keeps it on this
- * machine, and a host that offers its own files and terminals can keep it remotely.
+ * The workspace: the port through which tools read, write and execute. Here is its contract; local-workspace.ts keeps it on this machine,
+ * and a host that offers its own files and terminals can keep it remotely. Listing and searching have no word here yet: those tools go
+ * to the file system themselves.
  */
 
 export interface Place {

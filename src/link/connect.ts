@@ -1,6 +1,7 @@
 /** The host side of a wire: a dialect and a way to dial make an Agent of whatever is at the other end. */
 import type { Agent } from "../core/agent.js";
 import type { Closed, Event } from "../core/event.js";
+import { EVENT_BYTES } from "../core/limits.js";
 import { Queue, roughSize } from "../core/queue.js";
 import type { Op, OpOf } from "../core/op.js";
 import type { Dialect } from "../dialects/dialect.js";
@@ -9,9 +10,6 @@ import { sideEnv } from "./stamp.js";
 import { refusal } from "./unanswered.js";
 
 export type { ConnectOptions, Dial } from "./line.js";
-
-/** Unread events, in bytes, before the driven agent is no longer read. */
-const EVENT_BYTES = 4 * 1024 * 1024;
 
 export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = {}): Agent {
   const events = new Queue<Event>(EVENT_BYTES, roughSize);

@@ -1,9 +1,7 @@
 /** The link's own deadline on approvals of driven agents: every pending one has an owner, a deadline and a default, deny. */
 import type { Event } from "../core/event.js";
+import { timerMs } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
-
-/** The longest that a timer can wait. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 interface Pending {
   call: string;
@@ -47,7 +45,7 @@ export class Deadlines {
   #start(call: string, session: string | undefined): void {
     if (this.#find(session, call) !== undefined) return;
     const seconds = this.#asked.get(session ?? "") ?? this.#seconds;
-    const timer = setTimeout(() => this.#deny(pending, `approval timed out after ${seconds} s`), Math.min(seconds * 1000, LONGEST_MS));
+    const timer = setTimeout(() => this.#deny(pending, `approval timed out after ${seconds} s`), timerMs(seconds));
     const pending: Pending = { call, session, timer };
     this.#pending.add(pending);
   }

@@ -1,6 +1,7 @@
 /** One line to a driven agent: a side of its dialect, the transport that it has at the moment, and what is under way on it. */
 import { toFault, type Fault } from "../core/errors.js";
 import type { Closed, Event } from "../core/event.js";
+import { ANSWER_SECONDS, QUEUE_LIMIT, timerMs } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
 import type { Launch, Transport } from "../core/wire.js";
 import type { Dialect, Side, Step } from "../dialects/dialect.js";
@@ -8,11 +9,9 @@ import { Deadlines } from "./deadlines.js";
 import { opGap } from "./gaps.js";
 import { Grants } from "./grants.js";
 import { sideEnv } from "./stamp.js";
-import { QUEUE_LIMIT, Turns, type Release } from "./turns.js";
+import { Turns, type Release } from "./turns.js";
 import { Unanswered, refusal } from "./unanswered.js";
 
-/** Seconds until an approval that nobody answers is denied, unless somebody says otherwise. */
-const ANSWER_SECONDS = 300;
 /** Seconds until an agent whose process is a session must be ready: generous, because a first start may fetch things. */
 const READY_SECONDS = 60;
 /** How long an agent that was told to leave may take before it is made to. */
@@ -238,7 +237,7 @@ export class Line {
     this.#readyTimer = setTimeout(() => {
       this.#verdict = `The agent was not ready after ${this.#readySeconds} s and was ended`;
       transport.close("term");
-    }, this.#readySeconds * 1000);
+    }, timerMs(this.#readySeconds));
   }
 
   #isLeavingNow(): boolean {

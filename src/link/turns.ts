@@ -1,9 +1,7 @@
 /** What a driven agent has to do: the prompts that it has, the turn that runs, and the prompts that wait here for it. */
 import type { Event, EventOf } from "../core/event.js";
+import { QUEUE_LIMIT } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
-
-/** Prompts that may wait for the end of a turn. */
-export const QUEUE_LIMIT = 64;
 
 type Prompt = OpOf<"turn.prompt">;
 

@@ -124,7 +124,7 @@ describe("the environment", () => {
 });
 
 describe("what the model is sent", () => {
-  it("D27, D28: the history, the message, its picture and its text, in that order", async () => {
+  it("the history, the message, its picture and its text, in that order", async () => {
     const cwd = scratch({ "notes.txt": "buy milk\n" });
     const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
     writeFileSync(join(cwd, "dot.png"), Buffer.from(png, "base64"));
@@ -141,7 +141,7 @@ describe("what the model is sent", () => {
     expect(sent).toContain('"media_type":"image/png"');
   });
 
-  it("D6: a denial, as the result of its call", async () => {
+  it("a denial, as the result of its call", async () => {
     const server = await modelServer("anthropic", [
       { calls: [{ id: "toolu_1", name: "Bash", args: { command: "true" } }] },
       { text: ["I see."] },
@@ -160,7 +160,7 @@ describe("what the model is sent", () => {
     expect(JSON.stringify(server.requests[1]?.body)).toContain("Not on a Sunday");
   });
 
-  it("D16: nothing more after a stop: the request is given up", async () => {
+  it("nothing more after a stop: the request is given up", async () => {
     const server = await modelServer("anthropic", [{ text: ["one"], hold: "end" }, { text: ["two"] }]);
     const host = launchWith(["-p", "anthropic", "-k", server.key, "-b", server.url]);
     host.message("m1");

@@ -389,3 +389,39 @@ describe("files", () => {
     );
   });
 });
+
+describe("a deadline", () => {
+  it("longer than a timer can hold does not deny at once, and one that is changed counts", async () => {
+    const host = start({ responses: [{ call: bash("true", "c1") }, { call: bash("true", "c2") }, { say: "done" }] });
+    await host.open({ answerSeconds: 3_000_000 });
+    host.prompt("go");
+    await host.next("approval.requested");
+    host.send({ type: "session.configure", session: "s", patch: { answerSeconds: 0.2 } });
+    await host.next("session.updated");
+    host.allow("c1");
+    expect(await host.next("tool.ended", (event) => event.call === "c1")).toMatchObject({ status: "ok" });
+    await host.turnEnded();
+    expect(host.ofType("tool.ended")).toMatchObject([{ status: "ok" }, { status: "denied", reason: "approval timed out after 0.2 s" }]);
+    expect(host.stderr).toBe("");
+  });
+});
+
+describe("what this version does not do", () => {
+  it("is refused or told, never passed over", async () => {
+    const host = start({ responses: [{ say: "ok" }] });
+    host.send({ type: "session.open", session: "h", id: "hosted", open: "new", config: { workspace: { exec: "host" } } });
+    expect(await host.next("reply", (event) => event.parent === "hosted")).toMatchObject({
+      status: "error",
+      fault: { param: "workspace" },
+    });
+    await host.open({ mcpServers: { files: { command: "x" } } });
+    expect(await host.next("notice")).toMatchObject({ text: expect.stringContaining("mcpServers (files)") });
+    host.send({ type: "turn.prompt", session: "s", id: "cmd", parts: [], command: { name: "help" } });
+    expect(await host.next("reply", (event) => event.parent === "cmd")).toMatchObject({
+      status: "error",
+      fault: { message: "There is no command 'help'" },
+    });
+    host.send({ type: "provider.set", id: "p", name: "local", baseUrl: "nowhere" });
+    expect(await host.next("reply", (event) => event.parent === "p")).toMatchObject({ status: "error" });
+  });
+});

@@ -52,6 +52,20 @@ describe("parley -p", () => {
     }
   });
 
+  it("tells a host of a wrong command line in the host's own dialect", async () => {
+    const native = await run(["serve", "--dialect", "native", "--bogus"]);
+    expect([native.code, JSON.parse(native.stdout)]).toMatchObject([2, { type: "reply", status: "error", fault: { code: "usage" } }]);
+    const relay = await run(["relay", "--as", "native", "--bogus", "--drive", "aionrs", "--", "aionrs", "--json-stream"]);
+    expect([relay.code, JSON.parse(relay.stdout)]).toMatchObject([2, { type: "reply" }]);
+    const aionrs = await run(["--json-stream", "--bogus"]);
+    expect([aionrs.code, JSON.parse(aionrs.stdout)]).toMatchObject([2, { type: "error", error: { code: "config_error" } }]);
+  });
+
+  it("falls back to the rehearsal when only a key of another version's provider is set", async () => {
+    const { code, stdout } = await run(["-p", "say hello"], { env: { GEMINI_API_KEY: "sk-something-long" } });
+    expect([code, stdout]).toEqual([0, "hello\n"]);
+  });
+
   it("says which key is missing instead of falling back when a provider was named", async () => {
     const { code, stderr } = await run(["-p", "x", "--provider", "anthropic"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("ANTHROPIC_API_KEY not set")]);

@@ -96,6 +96,18 @@ describe("a turn", () => {
     expect(host.text()).toContain("b it is");
   });
 
+  it("makes the next prompt of what was steered in too late", async () => {
+    const host = start({
+      responses: [{ steps: [{ say: "one" }, { wait: 300 }, { say: "." }] }, { expect: { lastUser: "too late" }, say: "two" }],
+    });
+    await host.open({ maxTurns: 1 });
+    host.prompt("go");
+    await host.next("text.delta");
+    host.send({ type: "turn.steer", session: "s", parts: [{ type: "text", text: "too late" }] });
+    expect((await host.turnEnded(2)).outcome).toBe("completed");
+    expect(host.text()).toBe("one.\ntwo");
+  });
+
   it("queues prompts in order, 64 at most, and refuses the next with an error", async () => {
     const host = start({ responses: [{ steps: [{ wait: 50 }, { say: "done" }] }], then: "repeat" });
     await host.open();

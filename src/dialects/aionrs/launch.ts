@@ -2,6 +2,7 @@
 import type { SessionConfig } from "../../core/config.js";
 import type { OpOf } from "../../core/op.js";
 import type { Launch } from "../../core/wire.js";
+import { coverage } from "./coverage.js";
 
 export function writeLaunch(op: OpOf<"session.open">): Launch {
   const { config = {} } = op;
@@ -22,24 +23,18 @@ export function writeLaunch(op: OpOf<"session.open">): Launch {
 /** What keeps the agent from something, and has no flag: without it the agent may do more than was asked for. */
 export function restrictions(config: SessionConfig): string[] {
   const forbids = config.rules?.some((rule) => !("allow" in rule)) === true ? ["deny and ask rules"] : [];
-  return [...forbids, ...(["allowedTools", "disallowedTools"] as const).filter((key) => config[key] !== undefined)];
+  const hosted = Object.values(config.workspace ?? {}).includes("host") ? ["a workspace of the host"] : [];
+  return [...forbids, ...hosted, ...(["allowedTools", "disallowedTools"] as const).filter((key) => config[key] !== undefined)];
 }
 
-/** What changes how the agent works, and has no flag. */
-const UNSAID = [
-  "thinking",
-  "thinkingBudget",
-  "effort",
-  "temperature",
-  "topP",
-  "stop",
-  "appendSystem",
-  "approveTools",
-  "rules",
-  "hostTools",
-  "mcpServers",
-] as const satisfies readonly (keyof SessionConfig)[];
-
+/** What has no flag and changes nothing about what the agent may do. */
 export function unsaid(config: SessionConfig): string[] {
-  return UNSAID.filter((key) => config[key] !== undefined);
+  const said = coverage["session.open"];
+  const keys = typeof said === "string" ? [] : said.only;
+  return Object.entries(config).flatMap(([key, value]) =>
+    value === undefined || keys.includes(key) || KEPT_BY_LINK.includes(key) ? [] : [key],
+  );
 }
+
+/** The link keeps approvals' deadlines itself; deltas come whether they are asked for or not. */
+const KEPT_BY_LINK: readonly string[] = ["answerSeconds", "streaming"];

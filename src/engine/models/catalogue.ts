@@ -1,6 +1,8 @@
 /** The providers that Parley knows by name: where their keys and addresses come from, and which model names are whose. */
 
 export interface ProviderInfo {
+  /** This version can open it; the others are names that it knows. */
+  available?: true;
   keyVariable?: string;
   baseUrlVariable?: string;
   defaultModel?: string;
@@ -10,15 +12,20 @@ export type ProviderName = "anthropic" | "openai" | "bedrock" | "vertex" | "gemi
 
 /** In the order in which a key that is set chooses the provider. */
 export const PROVIDERS: Readonly<Record<ProviderName, ProviderInfo>> = {
-  anthropic: { keyVariable: "ANTHROPIC_API_KEY", baseUrlVariable: "ANTHROPIC_BASE_URL", defaultModel: "claude-sonnet-4-6" },
-  openai: { keyVariable: "OPENAI_API_KEY", baseUrlVariable: "OPENAI_BASE_URL", defaultModel: "gpt-5.4" },
+  anthropic: {
+    available: true,
+    keyVariable: "ANTHROPIC_API_KEY",
+    baseUrlVariable: "ANTHROPIC_BASE_URL",
+    defaultModel: "claude-sonnet-4-6",
+  },
+  openai: { available: true, keyVariable: "OPENAI_API_KEY", baseUrlVariable: "OPENAI_BASE_URL", defaultModel: "gpt-5.4" },
   bedrock: {},
   vertex: {},
   gemini: { keyVariable: "GEMINI_API_KEY", defaultModel: "gemini-2.5-pro" },
   xai: { keyVariable: "XAI_API_KEY", defaultModel: "grok-4" },
   openrouter: { keyVariable: "OPENROUTER_API_KEY" },
-  local: {},
-  rehearsal: {},
+  local: { available: true },
+  rehearsal: { available: true },
 };
 
 export function isProviderName(name: string): name is ProviderName {

@@ -168,7 +168,7 @@ function expanded(headers: Record<string, string>, env: Record<string, string | 
 
 function keyNames(): string {
   return Object.values(PROVIDERS)
-    .flatMap(({ keyVariable }) => keyVariable ?? [])
+    .flatMap(({ available, keyVariable }) => (available === true ? (keyVariable ?? []) : []))
     .join(", ");
 }
 

@@ -1,4 +1,4 @@
-/** What stands in a session's log, a line each. The schema is the type, and it is what a log is read back with. */
+/** What stands in a session's log, a line each, and the schema that it is read back with. */
 import * as v from "valibot";
 import { SessionConfig, type SessionConfig as Config } from "../../core/config.js";
 import { Part, type Part as StoredPart } from "../../core/content.js";

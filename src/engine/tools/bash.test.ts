@@ -177,8 +177,11 @@ describe("background", () => {
     expect(isAlive(Number(pid))).toBe(true);
     expect(adopted).toHaveLength(1);
     await say(bash, { command: `kill -- -${pid}` });
-    await adopted[0]?.exited;
-    expect(isAlive(Number(pid))).toBe(false);
+    await until(() => !isAlive(Number(pid)));
+    // Its log can be read until the session ends.
+    expect(existsSync(log)).toBe(true);
+    await adopted[0]?.end(0);
+    expect(existsSync(dirname(log))).toBe(false);
   });
 
   test("its whole tree ends with the session", async () => {
@@ -190,18 +193,13 @@ describe("background", () => {
     await until(() => !isAlive(grandchild));
   });
 
-  test("what its shell leaves behind counts as running", async () => {
+  test("what its shell leaves behind ends with the session too", async () => {
     const { say, adopted, root } = await bench();
     await say(bash, { command: "sleep 300 & echo $! > pid", background: true });
     await until(() => existsSync(join(root, "pid")) && readFileSync(join(root, "pid"), "utf8") !== "");
-    let over = false;
-    void adopted[0]?.exited.then(() => {
-      over = true;
-    });
-    // A whole other command: time enough for the first shell to be gone.
-    await say(bash, { command: "sleep 0.2" });
-    expect(over).toBe(false);
+    const left = Number(readFileSync(join(root, "pid"), "utf8"));
+    expect(isAlive(left)).toBe(true);
     await adopted[0]?.end(1000);
-    await until(() => over && !isAlive(Number(readFileSync(join(root, "pid"), "utf8"))));
+    await until(() => !isAlive(left));
   });
 });

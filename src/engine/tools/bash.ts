@@ -1,5 +1,5 @@
 /** Bash: a shell command in the workspace, to its end or in the background. */
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -84,9 +84,14 @@ async function endingOf(running: Running, timeoutMs: number, signal: AbortSignal
 }
 
 async function runInBackground(command: string, context: ToolContext): Promise<ToolResult> {
-  const log = join(await mkdtemp(join(tmpdir(), "parley-bash-")), "output.log");
+  const folder = await mkdtemp(join(tmpdir(), "parley-bash-"));
+  const log = join(folder, "output.log");
   const running = await startShell(context, ["-c", 'exec "$0" -c "$2" >"$1" 2>&1', SHELL, log, command], () => undefined);
-  adopt(running, context);
+  // Until the session ends, because somebody may still read the log of what has ended; then both go.
+  context.adopt({
+    exited: new Promise(() => {}),
+    end: (graceMs) => running.end(graceMs).finally(() => rm(folder, { recursive: true, force: true })),
+  });
   const { pid } = running;
   return textResult(`Running in the background, process ${pid}.\nOutput: ${log}\nTo stop it: kill -- -${pid}`);
 }

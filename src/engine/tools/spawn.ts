@@ -8,7 +8,6 @@ const MOST = 8;
 const Task = v.object({
   name: v.pipe(v.string(), v.nonEmpty(), v.description("A short name, shown to the user")),
   prompt: v.pipe(v.string(), v.nonEmpty(), v.description("Everything the sub-agent needs to know; it sees nothing else")),
-  agent: v.optional(v.pipe(v.string(), v.description("The kind of sub-agent"))),
 });
 
 export const spawn = defineTool({

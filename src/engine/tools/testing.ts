@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { plainText, type TodoItem } from "../../core/content.js";
+import { plainText } from "../../core/content.js";
 import { ParleyError } from "../../core/errors.js";
 import { localWorkspace } from "../local-workspace.js";
 import type { Tool, ToolContext, ToolResult } from "./tool.js";
@@ -13,7 +13,6 @@ export interface Bench {
   context: ToolContext;
   progress: { text: string; channel: string | undefined }[];
   adopted: { end(graceMs: number): Promise<void>; exited: Promise<unknown> }[];
-  todos: TodoItem[];
   abort: AbortController;
   /** Checks the arguments as the engine does, then runs. */
   run: (tool: Tool, args: Record<string, unknown>) => Promise<ToolResult>;
@@ -30,7 +29,6 @@ export async function bench(options: { outputChars?: number; outside?: boolean; 
   const abort = new AbortController();
   const progress: Bench["progress"] = [];
   const adopted: Bench["adopted"] = [];
-  const todos: TodoItem[] = [];
   const context: ToolContext = {
     call: "call-1",
     signal: abort.signal,
@@ -45,7 +43,6 @@ export async function bench(options: { outputChars?: number; outside?: boolean; 
     progress: (text, channel) => void progress.push({ text, channel }),
     adopt: (child) => void adopted.push(child),
     spawn: () => Promise.reject(new Error("no sub-agents here")),
-    setTodos: (items) => void todos.splice(0, todos.length, ...items),
   };
   onTestFinished(async () => {
     await Promise.all(adopted.map((child) => child.end(0)));
@@ -59,7 +56,7 @@ export async function bench(options: { outputChars?: number; outside?: boolean; 
     const result = await run(tool, args);
     return (result.failed === true ? "FAILED: " : "") + plainText(result.parts.filter((part) => part.type !== "diff"));
   }
-  return { root: workspace.root, context, progress, adopted, todos, abort, run, say };
+  return { root: workspace.root, context, progress, adopted, abort, run, say };
 }
 
 export async function tempFolder(): Promise<string> {

@@ -24,9 +24,8 @@ export const todoWrite = defineTool({
     ),
   }),
   title: (args) => `Update the todo list (${args.todos.length} items)`,
-  async run(args, context) {
+  async run(args) {
     const items = args.todos.map(({ content, status, id }) => ({ text: content, status, ...(id !== undefined && { id }) }));
-    context.setTodos(items);
     return { parts: [{ type: "todo", items }] };
   },
 });

@@ -1,7 +1,7 @@
 /** What a tool is. One file a tool; this one holds the contract and the helper that ties a schema to its `run`. */
 import * as v from "valibot";
 import type { Category } from "../../core/event.js";
-import type { Part, TodoItem } from "../../core/content.js";
+import type { Part } from "../../core/content.js";
 import type { Workspace } from "../workspace.js";
 
 export interface ToolResult {
@@ -19,7 +19,6 @@ export interface SeenFiles {
 export interface SpawnTask {
   name: string;
   prompt: string;
-  agent?: string;
 }
 
 export interface SpawnOutcome {
@@ -43,7 +42,6 @@ export interface ToolContext {
   adopt(child: { end(graceMs: number): Promise<void>; exited: Promise<unknown> }): void;
   /** Runs sub-agents; rejects when this agent may not have any. */
   spawn(tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]>;
-  setTodos(items: TodoItem[]): void;
 }
 
 /** How a call stands to its siblings: `none` touches no files; `shared` may run beside others; `exclusive` may not. */

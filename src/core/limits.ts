@@ -1,0 +1,19 @@
+/** The bounds that more than one room keeps. Each has an error or a notice that says so when it is reached. */
+
+/** Prompts that may wait behind a turn. */
+export const QUEUE_LIMIT = 64;
+/** Seconds that an approval or a host request waits when nobody says otherwise. */
+export const ANSWER_SECONDS = 300;
+/** Unread events, in bytes, before whoever makes them waits for the reader. */
+export const EVENT_BYTES = 4 * 1024 * 1024;
+/** Model calls of one turn. */
+export const MAX_TURNS = 200;
+/** Characters of a tool's output that go to the model and the host. */
+export const OUTPUT_CHARS = 50_000;
+
+/** What a timer can hold; a longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export function timerMs(seconds: number): number {
+  return Math.min(seconds * 1000, LONGEST_TIMER_MS);
+}
