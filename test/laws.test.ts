@@ -55,9 +55,9 @@ describe.each(dialects.filter(({ wire }) => wire.op === Op && wire.event === Eve
     law(dialect, schema, dialect.hostSide(counting()), dialect.agentSide(counting()), { id: "1" });
   });
 
-  test.each(Event.options.map((option) => [option.entries.type.literal, option] as const))("%s", (type, schema) => {
-    // That an agent is gone is said by the link, once its process is.
-    if (type === "closed") return;
+  // That an agent is gone is said by the link, once its process is.
+  const told = Event.options.filter((option) => option.entries.type.literal !== "closed");
+  test.each(told.map((option) => [option.entries.type.literal, option] as const))("%s", (_type, schema) => {
     law(dialect, schema, dialect.agentSide(counting()), dialect.hostSide(counting()), {});
   });
 });

@@ -1,22 +1,91 @@
 /** The approval question at a terminal. */
 import type { Interface } from "node:readline/promises";
-import type { Call, EventOf } from "../core/event.js";
+import type { Call, Event, EventOf } from "../core/event.js";
 import type { Answer } from "../core/op.js";
+import type { HostSession } from "../host/session.js";
 import type { Screen } from "./screen.js";
 
 /** Lines of a call's content that the question shows. */
 const SHOWN_LINES = 20;
 
-/** Asks for each call of a request. An empty answer is no. */
-export async function askForApproval(event: EventOf<"approval.requested">, terminal: Interface, screen: Screen): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  for (const call of event.calls) {
-    screen.line(`${screen.foreign(call.title ?? call.name)} needs your approval.`);
-    showCall(call, screen);
-    const question = `Allow? [y]es, [a]lways ${screen.foreign(call.name)} in this session, [n]o, or a reason why not: `;
-    answers.push(read(call.id, await terminal.question(question)));
+/**
+ * Shows the events of a session and asks what they ask, one question at a time, beside the events: a question is withdrawn when its
+ * call is settled otherwise. What happens meanwhile is shown after the answer. A terminal that is closed denies.
+ */
+export class Questions {
+  readonly #terminal: Interface;
+  readonly #screen: Screen;
+  readonly #session: HostSession;
+  /** By call: what is not answered yet. */
+  readonly #open = new Map<string, AbortController>();
+  #asked: string | undefined;
+  #held: Event[] = [];
+  #last: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(terminal: Interface, screen: Screen, session: HostSession) {
+    this.#terminal = terminal;
+    this.#screen = screen;
+    this.#session = session;
+    terminal.once("close", () => {
+      this.#isClosed = true;
+      for (const asking of this.#open.values()) asking.abort();
+    });
   }
-  return answers;
+
+  follow(event: Event): void {
+    if (event.type === "tool.started" || event.type === "tool.ended") this.#withdraw(event.call);
+    if (this.#asked === undefined) this.#screen.show(event);
+    else this.#held.push(event);
+    if (event.type !== "approval.requested") return;
+    for (const call of event.calls) this.#open.set(call.id, new AbortController());
+    this.#last = this.#last.then(() => this.#ask(event));
+  }
+
+  async #ask(event: EventOf<"approval.requested">): Promise<void> {
+    const answers: Answer[] = [];
+    for (const call of event.calls) {
+      const answer = await this.#askAbout(call);
+      if (answer !== undefined) answers.push(answer);
+    }
+    if (answers.length > 0) await this.#session.answer(answers);
+  }
+
+  /** Undefined when the question was withdrawn. */
+  async #askAbout(call: Call): Promise<Answer | undefined> {
+    const asking = this.#open.get(call.id);
+    if (asking === undefined) return undefined;
+    this.#asked = call.id;
+    const answer = this.#isClosed ? undefined : await askForApproval(call, this.#terminal, this.#screen, asking.signal);
+    this.#settle(call.id);
+    const isOpen = this.#open.delete(call.id);
+    return isOpen ? (answer ?? { call: call.id, decision: "deny", reason: "the terminal was closed" }) : undefined;
+  }
+
+  #withdraw(call: string): void {
+    this.#open.get(call)?.abort();
+    this.#open.delete(call);
+    this.#settle(call);
+  }
+
+  #settle(call: string): void {
+    if (this.#asked !== call) return;
+    this.#asked = undefined;
+    for (const event of this.#held.splice(0)) this.#screen.show(event);
+  }
+}
+
+/** An empty answer is no; undefined when the signal came first. */
+async function askForApproval(call: Call, terminal: Interface, screen: Screen, signal: AbortSignal): Promise<Answer | undefined> {
+  screen.line(`${screen.foreign(call.title ?? call.name)} needs your approval.`);
+  showCall(call, screen);
+  const question = `Allow? [y]es, [a]lways ${screen.foreign(call.name)} in this session, [n]o, or a reason why not: `;
+  try {
+    return read(call.id, await terminal.question(question, { signal }));
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
 }
 
 /** What would be done, so that nobody has to say yes to a title. */

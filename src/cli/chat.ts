@@ -1,8 +1,8 @@
 /** The terminal chat: prompts from the keyboard, one session, until the user leaves. */
-import { createInterface, type Interface } from "node:readline/promises";
+import { createInterface } from "node:readline/promises";
 import type { Loaded } from "../engine/config.js";
 import { openSession, type HostSession } from "../host/session.js";
-import { askForApproval } from "./ask.js";
+import { Questions } from "./ask.js";
 import { buildEngine } from "./build-engine.js";
 import { rehearsalFallback } from "./fallback.js";
 import { openingOf } from "./opening.js";
@@ -18,16 +18,31 @@ export async function runChat(loaded: Loaded, env: Env, first: string | undefine
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const leave = new AbortController();
   terminal.on("close", () => leave.abort());
+  // Ctrl-C interrupts the turn; a second one, or one without a turn, leaves.
+  let code = 0;
+  let interrupt: (() => void) | undefined;
+  terminal.on("SIGINT", () => {
+    if (interrupt === undefined) {
+      code = 130;
+      return terminal.close();
+    }
+    interrupt();
+    interrupt = undefined;
+  });
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => terminal.close());
   try {
     const session = await openSession(agent, openingOf(loaded));
     screen.line(
       `parley · ${session.ready.config?.provider ?? ""} ${session.ready.config?.model ?? ""} · ${loaded.settings.workspace} · /quit leaves`,
     );
+    const questions = new Questions(terminal, screen, session);
     for (let prompt = first; ; prompt = undefined) {
       const line = prompt ?? (await terminal.question("\n> ", { signal: leave.signal }).catch(() => "/quit"));
-      if (line.trim() === "/quit" || leave.signal.aborted) return 0;
-      if (line.trim() !== "") await oneTurn(session, line, terminal, screen);
+      if (line.trim() === "/quit" || leave.signal.aborted) return code;
+      if (line.trim() === "") continue;
+      interrupt = () => void session.interrupt("interrupted by the user");
+      await oneTurn(session, line, questions, screen);
+      interrupt = undefined;
     }
   } finally {
     terminal.close();
@@ -35,22 +50,9 @@ export async function runChat(loaded: Loaded, env: Env, first: string | undefine
   }
 }
 
-/** Ctrl-C interrupts the turn; a second one leaves. */
-async function oneTurn(session: HostSession, prompt: string, terminal: Interface, screen: Screen): Promise<void> {
-  let stopped = false;
-  const stop = (): void => {
-    if (stopped) return terminal.close();
-    stopped = true;
-    void session.interrupt("interrupted by the user");
-  };
-  terminal.on("SIGINT", stop);
-  try {
-    for await (const event of session.prompt(prompt)) {
-      screen.show(event);
-      if (event.type === "approval.requested") await session.answer(await askForApproval(event, terminal, screen));
-      if (event.type === "turn.ended") screen.line(`(${event.outcome}; ${usageLine(event.usage)})`);
-    }
-  } finally {
-    terminal.off("SIGINT", stop);
+async function oneTurn(session: HostSession, prompt: string, questions: Questions, screen: Screen): Promise<void> {
+  for await (const event of session.prompt(prompt)) {
+    questions.follow(event);
+    if (event.type === "turn.ended") screen.line(`(${event.outcome}; ${usageLine(event.usage)})`);
   }
 }

@@ -66,7 +66,7 @@ export const COMMANDS: readonly Command[] = [
       const loaded = await load(parsed);
       const { showConfig } = await import("./show-config.js");
       for (const warning of loaded.warnings) process.stderr.write(`parley: ${warning}\n`);
-      return print(showConfig(loaded, given(parsed, "json") ? "json" : "text"));
+      return print(showConfig(loaded, given(parsed, "json") ? "json" : "text", process.env));
     },
   },
   {

@@ -2,15 +2,15 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface, type Interface } from "node:readline/promises";
+import { createInterface } from "node:readline/promises";
 import type { PartOf } from "../core/content.js";
 import type { Event, EventOf } from "../core/event.js";
 import { loadSettings } from "../engine/config.js";
 import { openSession, type HostSession } from "../host/session.js";
-import { askForApproval } from "./ask.js";
+import { Questions } from "./ask.js";
 import { buildEngine } from "./build-engine.js";
-import { Screen, usageLine, wantsColour } from "./screen.js";
-import { endOnSignal } from "./signals.js";
+import { Screen, usageLine, wantsColour, watchOutput } from "./screen.js";
+import { endOnSignal, type SignalWatch } from "./signals.js";
 
 const FILES = {
   "sum.mjs": "export function sum(a, b) {\n  return a - b;\n}\n",
@@ -32,8 +32,7 @@ export async function runDemo(): Promise<number> {
   const scratch = await mkdtemp(join(tmpdir(), "parley-demo-"));
   for (const [name, content] of Object.entries(FILES)) await writeFile(join(scratch, name), content);
   const screen = new Screen({ answer: process.stdout, aside: process.stdout, colour: wantsColour(process.stdout, process.env) });
-  const terminal =
-    process.stdin.isTTY && process.stdout.isTTY ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
+  watchOutput();
   // The user's own configuration stays out of it: the demo is the same for everybody.
   const env = { ...process.env, PARLEY_HOME: join(scratch, ".parley-home") };
   const loaded = await loadSettings({ flags: { provider: "rehearsal", workspace: scratch }, env, cwd: scratch });
@@ -42,12 +41,11 @@ export async function runDemo(): Promise<number> {
   try {
     screen.line(`A scratch folder with a small bug: ${scratch}\n\n> ${PROMPT}\n`);
     const session = await openSession(agent);
-    const { end, diffs } = await watch(session, terminal, screen);
+    const { end, diffs } = await watch(session, screen, signals);
     await session.close();
     summary(end, diffs, screen);
     return signals.code() ?? (end?.outcome === "completed" ? 0 : 1);
   } finally {
-    terminal?.close();
     await agent.close();
     await rm(scratch, { recursive: true, force: true });
   }
@@ -55,28 +53,32 @@ export async function runDemo(): Promise<number> {
 
 async function watch(
   session: HostSession,
-  terminal: Interface | undefined,
   screen: Screen,
+  signals: SignalWatch,
 ): Promise<{ end?: EventOf<"turn.ended">; diffs: PartOf<"diff">[] }> {
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
+  const terminal = isTerminal ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
+  if (terminal !== undefined) signals.listen(terminal, () => void session.interrupt("interrupted by the user"));
+  const questions = terminal && new Questions(terminal, screen, session);
   const diffs: PartOf<"diff">[] = [];
-  for await (const event of session.prompt(PROMPT)) {
-    screen.show(event);
-    diffs.push(...diffsOf(event));
-    if (event.type === "approval.requested") await answer(session, event, terminal, screen);
-    if (event.type === "turn.ended") return { end: event, diffs };
+  try {
+    for await (const event of session.prompt(PROMPT)) {
+      diffs.push(...diffsOf(event));
+      if (questions !== undefined) questions.follow(event);
+      else await approve(session, event, screen);
+      if (event.type === "turn.ended") return { end: event, diffs };
+    }
+    return { diffs };
+  } finally {
+    terminal?.close();
   }
-  return { diffs };
 }
 
-async function answer(
-  session: HostSession,
-  event: EventOf<"approval.requested">,
-  terminal: Interface | undefined,
-  screen: Screen,
-): Promise<void> {
-  if (terminal !== undefined) return session.answer(await askForApproval(event, terminal, screen));
+async function approve(session: HostSession, event: Event, screen: Screen): Promise<void> {
+  screen.show(event);
+  if (event.type !== "approval.requested") return;
   for (const call of event.calls) screen.line(`? ${call.title ?? call.name}: approved by itself, since there is no terminal to ask`);
-  return session.answer(event.calls.map((call) => ({ call: call.id, decision: "allow" })));
+  await session.answer(event.calls.map((call) => ({ call: call.id, decision: "allow" })));
 }
 
 function diffsOf(event: Event): PartOf<"diff">[] {

@@ -79,8 +79,14 @@ function spokenDialect(argv: readonly string[]): string | undefined {
   return command.name === "" && ours.includes("--json-stream") ? "aionrs" : undefined;
 }
 
+/** How long a finished command may take to let go of everything. */
+const FORGOTTEN_MS = 2000;
+
 /** A reader that has left is no reason to complain. */
 process.stdout.on("error", () => {});
 process.stderr.on("error", () => {});
 
 process.exitCode = await main(process.argv.slice(2)).catch(report);
+// Everything is said, and once it is read a handle that somebody forgot must not keep us.
+await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
+setTimeout(() => process.exit(), FORGOTTEN_MS).unref();

@@ -3,14 +3,14 @@ import { createInterface } from "node:readline/promises";
 import type { EventOf } from "../core/event.js";
 import type { Answer } from "../core/op.js";
 import type { Loaded } from "../engine/config.js";
-import { openSession } from "../host/session.js";
-import { askForApproval } from "./ask.js";
+import { openSession, type HostSession } from "../host/session.js";
+import { Questions } from "./ask.js";
 import { buildEngine } from "./build-engine.js";
 import { rehearsalFallback } from "./fallback.js";
 import { usage } from "./flags.js";
 import { openingOf } from "./opening.js";
-import { Screen, wantsColour } from "./screen.js";
-import { endOnSignal } from "./signals.js";
+import { Screen, wantsColour, watchOutput } from "./screen.js";
+import { endOnSignal, type SignalWatch } from "./signals.js";
 
 type Env = Record<string, string | undefined>;
 
@@ -24,23 +24,43 @@ export async function runPrint(loaded: Loaded, env: Env, given: string | undefin
   const agent = buildEngine(loaded, env, config);
   const signals = endOnSignal(agent);
   const canAsk = !fromStdin && process.stdin.isTTY && process.stderr.isTTY;
-  const terminal = canAsk ? createInterface({ input: process.stdin, output: process.stderr }) : undefined;
+  watchOutput();
   try {
     const session = await openSession(agent, openingOf(loaded));
-    let outcome: EventOf<"turn.ended">["outcome"] = "failed";
-    for await (const event of session.prompt(prompt)) {
-      screen.show(event);
-      if (event.type === "approval.requested") {
-        await session.answer(terminal === undefined ? refused(event) : await askForApproval(event, terminal, screen));
-      }
-      if (event.type === "turn.ended") outcome = event.outcome;
-    }
+    const outcome = canAsk ? await runAsking(session, prompt, screen, signals) : await runUnasked(session, prompt, screen);
     await session.close();
     return signals.code() ?? (outcome === "completed" ? 0 : 1);
   } finally {
-    terminal?.close();
     await agent.close();
   }
+}
+
+type Outcome = EventOf<"turn.ended">["outcome"];
+
+async function runAsking(session: HostSession, prompt: string, screen: Screen, signals: SignalWatch): Promise<Outcome> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  signals.listen(terminal, () => void session.interrupt("interrupted by the user"));
+  const questions = new Questions(terminal, screen, session);
+  let outcome: Outcome = "failed";
+  try {
+    for await (const event of session.prompt(prompt)) {
+      questions.follow(event);
+      if (event.type === "turn.ended") outcome = event.outcome;
+    }
+    return outcome;
+  } finally {
+    terminal.close();
+  }
+}
+
+async function runUnasked(session: HostSession, prompt: string, screen: Screen): Promise<Outcome> {
+  let outcome: Outcome = "failed";
+  for await (const event of session.prompt(prompt)) {
+    screen.show(event);
+    if (event.type === "approval.requested") await session.answer(refused(event));
+    if (event.type === "turn.ended") outcome = event.outcome;
+  }
+  return outcome;
 }
 
 function refused(event: EventOf<"approval.requested">): Answer[] {

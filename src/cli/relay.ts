@@ -1,4 +1,5 @@
 /** `parley relay`: a host of one dialect, an agent of another, and us between them. */
+import type { SessionConfig } from "../core/config.js";
 import { toFault, type ParleyError } from "../core/errors.js";
 import type { Closed } from "../core/event.js";
 import type { Launch, Transport } from "../core/wire.js";
@@ -33,7 +34,7 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   for (const warning of loaded.warnings) console.error(`parley: ${warning}`);
   const { home, limits } = loaded.settings;
   const transport = stdio(as.framing, limits.lineBytes);
-  const open = openingOf(loaded);
+  const open = opening(loaded, as, drive);
   const report = print === undefined ? undefined : new RelayReport(as, drive);
   let violations = 0;
   const { agent, closed } = relay({
@@ -61,6 +62,22 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   if (report !== undefined) console.error(print === "json" ? report.json() : report.text());
   if (violations > 0) return VIOLATED;
   return signals.code() ?? exitCode(end);
+}
+
+/**
+ * What the relay says beyond its flags must not undo what COMMAND says: the mode goes along only where somebody chose it. What runs
+ * unasked is what the host's wire promises, unless the driven one promises the same.
+ */
+function opening(loaded: Loaded, as: Dialect, drive: Dialect): ReturnType<typeof openingOf> {
+  const { config = {}, ...open } = openingOf(loaded);
+  const { mode, ...rest } = config;
+  const chosen = loaded.origins.get("mode") === "default" ? {} : { mode };
+  return { ...open, config: { ...unasked(loaded, as, drive), ...rest, ...chosen } };
+}
+
+function unasked({ settings }: Loaded, as: Dialect, drive: Dialect): SessionConfig {
+  if (as.unasked === undefined || as.unasked.join() === drive.unasked?.join()) return {};
+  return { approveTools: settings.approveTools ?? [...as.unasked] };
 }
 
 /** How the driven agent ended is how we end; one that never ran or was killed is a failure. */

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadSettings, type Flags } from "../engine/config.js";
+import { PROVIDERS } from "../engine/models/catalogue.js";
 import { showConfig } from "./show-config.js";
 
 let home: string;
@@ -21,6 +22,7 @@ test("each value stands under its name in a config file, beside its origin", asy
   const text = showConfig(
     await loaded("approval: auto_edit\nallowTools: [Read]\nrules:\n  - deny: Bash(rm *)", { model: "claude-x", maxTurns: 5 }),
     "text",
+    {},
   );
   const rows = text
     .trimEnd()
@@ -32,12 +34,12 @@ test("each value stands under its name in a config file, beside its origin", asy
   expect(rows).toContainEqual(["allowTools", '["Read"]', join(home, "config.yaml:2")]);
   expect(rows).toContainEqual(["rules[0]", '{"deny":"Bash(rm *)"}', join(home, "config.yaml:4")]);
   expect(rows).toContainEqual(["limits.lineBytes", "16777216", "default"]);
-  expect(rows).toContainEqual(["provider", "-", "default"]);
+  expect(rows).toContainEqual(["provider", "anthropic", "the model's name"]);
   expect(rows).toContainEqual(["home", home, "PARLEY_HOME"]);
 });
 
 test("the columns are straight, whatever the values", async () => {
-  const text = showConfig(await loaded('systemPrompt: "a\\nb\\e[31m"\nappendSystemPrompt: ' + "x".repeat(500)), "text");
+  const text = showConfig(await loaded('systemPrompt: "a\\nb\\e[31m"\nappendSystemPrompt: ' + "x".repeat(500)), "text", {});
   const lines = text.trimEnd().split("\n");
   expect(new Set(lines.map((line) => line.lastIndexOf("  ")).values()).size).toBe(1);
   expect(text).not.toContain("\u001B");
@@ -56,7 +58,7 @@ test("nothing that is secret, or may be, is shown", async () => {
     ].join("\n"),
     { apiKey: "SECRET" },
   );
-  for (const text of [showConfig(config, "text"), showConfig(config, "json")]) {
+  for (const text of [showConfig(config, "text", {}), showConfig(config, "json", {})]) {
     expect(text).not.toContain("SECRET");
     expect(text).toContain("set (hidden)");
     expect(text).toContain("https://proxy.example/v1 (the rest is hidden)");
@@ -66,7 +68,7 @@ test("nothing that is secret, or may be, is shown", async () => {
 
 test("as JSON, with the warnings", async () => {
   const shown: unknown = JSON.parse(
-    showConfig(await loaded("approval: plan\nhooks: { stop: [{ command: [a] }] }", { apiKey: "k" }), "json"),
+    showConfig(await loaded("approval: plan\nhooks: { stop: [{ command: [a] }] }", { apiKey: "k" }), "json", {}),
   );
   expect(shown).toMatchObject({
     settings: {
@@ -78,4 +80,42 @@ test("as JSON, with the warnings", async () => {
     },
     warnings: [`${join(home, "config.yaml:2")}: hooks: not used by this version`],
   });
+});
+
+test("what a run uses although no setting names it: the provider of a key, its model, and that the key is set", async () => {
+  const rows = async (text: string, env: Record<string, string>, flags: Flags = {}) => {
+    const { settings } = JSON.parse(showConfig(await loaded(text, flags), "json", env));
+    return [settings.provider, settings.model, settings.apiKey];
+  };
+  const hidden = { value: "set (hidden)", from: "ANTHROPIC_API_KEY" };
+  const nothing = { value: null, from: "default" };
+  const anthropic = PROVIDERS.anthropic.defaultModel;
+  expect(await rows("", {})).toEqual([nothing, nothing, nothing]);
+  expect(await rows("", { ANTHROPIC_API_KEY: "SECRET" })).toEqual([
+    { value: "anthropic", from: "ANTHROPIC_API_KEY" },
+    { value: anthropic, from: "default of anthropic" },
+    hidden,
+  ]);
+  expect(await rows("model: unheard-of", { ANTHROPIC_API_KEY: "SECRET" })).toMatchObject([
+    { value: "anthropic", from: "ANTHROPIC_API_KEY" },
+    {},
+    {},
+  ]);
+  expect(await rows("provider: openai", { ANTHROPIC_API_KEY: "SECRET" })).toEqual([
+    { value: "openai", from: join(home, "config.yaml:1") },
+    { value: PROVIDERS.openai.defaultModel, from: "default of openai" },
+    nothing,
+  ]);
+  expect(await rows("", { ANTHROPIC_API_KEY: "SECRET" }, { apiKey: "k" })).toMatchObject([
+    {},
+    {},
+    { value: "set (hidden)", from: "flag --api-key" },
+  ]);
+  const lab =
+    "provider: lab\nproviders: { lab: { kind: openai-compatible, baseUrl: 'http://lab/v1', apiKeyEnv: LAB_KEY, models: { m1: {} } } }";
+  expect(await rows(lab, { LAB_KEY: "SECRET" })).toMatchObject([
+    { value: "lab" },
+    { value: "m1", from: "default of lab" },
+    { value: "set (hidden)", from: "LAB_KEY" },
+  ]);
 });

@@ -1,10 +1,11 @@
 /** The effective configuration for people and for programs: each value under its name in a config file, and where it came from. */
 import { FILE_KEYS } from "../engine/config-layers.js";
-import type { Loaded, Settings } from "../engine/config.js";
+import { chooseProvider, type Env, type Loaded, type Settings } from "../engine/config.js";
+import { isProviderName, PROVIDERS, type ProviderInfo } from "../engine/models/catalogue.js";
 
 /** Secrets, and what may carry one (headers, environments, arguments), are never shown. */
-export function showConfig(loaded: Loaded, as: "text" | "json"): string {
-  const rows = rowsOf(loaded);
+export function showConfig(loaded: Loaded, as: "text" | "json", env: Env): string {
+  const rows = rowsOf(loaded, env);
   if (as === "json") {
     const settings = Object.fromEntries(rows.map(({ key, value, from }) => [key, { value: value ?? null, from }]));
     return `${JSON.stringify({ settings, warnings: loaded.warnings }, null, 2)}\n`;
@@ -21,8 +22,30 @@ interface Row {
   from: string;
 }
 
-function rowsOf({ settings, origins }: Loaded): Row[] {
-  return shownValues(settings).map(([key, value]) => ({ key: FILE_KEYS[key] ?? key, value, from: origins.get(key) ?? "default" }));
+function rowsOf({ settings, origins }: Loaded, env: Env): Row[] {
+  const implied = impliedBy(settings, env);
+  return shownValues(settings).map(([key, value]) => {
+    const row = { key: FILE_KEYS[key] ?? key, value, from: origins.get(key) ?? "default" };
+    return value === undefined ? { ...row, ...implied[key] } : row;
+  });
+}
+
+type Implied = Record<string, Omit<Row, "key"> | undefined>;
+
+/** What a run uses although no setting names it. */
+function impliedBy(settings: Settings, env: Env): Implied {
+  const provider = chooseProvider(settings, env);
+  if (provider === undefined) return {};
+  const isOfModel = chooseProvider(settings, {}) !== undefined;
+  const own = settings.providers[provider];
+  const info: ProviderInfo = isProviderName(provider) ? PROVIDERS[provider] : {};
+  const variable = own?.apiKeyEnv ?? info.keyVariable;
+  const model = Object.keys(own?.models ?? {})[0] ?? info.defaultModel;
+  return {
+    provider: { value: provider, from: isOfModel ? "the model's name" : (info.keyVariable ?? "default") },
+    ...(model !== undefined && { model: { value: model, from: `default of ${provider}` } }),
+    ...(variable !== undefined && env[variable] && { apiKey: { value: HIDDEN, from: variable } }),
+  };
 }
 
 function shownValues(settings: Settings): [string, unknown][] {

@@ -99,11 +99,11 @@ describe("a queue", () => {
 
   test("says that an equal control item waits only once the bound of control is reached", () => {
     const queue = new Queue<string>(1, () => 1);
-    for (let n = 0; n < CONTROL_LIMIT - 1; n++) void queue.pushControl("pong");
-    expect(queue.holdsControl((item) => item === "pong")).toBe(false);
-    void queue.pushControl("pong");
-    expect(queue.holdsControl((item) => item === "pong")).toBe(true);
-    expect(queue.holdsControl((item) => item === "other")).toBe(false);
+    for (let n = 0; n < CONTROL_LIMIT - 1; n++) void queue.pushControl("pong", "ping");
+    expect(queue.holdsControl("ping")).toBe(false);
+    void queue.pushControl("pong", "ping");
+    expect(queue.holdsControl("ping")).toBe(true);
+    expect(queue.holdsControl("other")).toBe(false);
   });
 
   test("releases whoever waits when it ends, and asks nobody to wait afterwards", async () => {

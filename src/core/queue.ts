@@ -9,7 +9,8 @@ export const CONTROL_LIMIT = 1024;
 interface Entry<T> {
   item: T;
   weight: number;
-  control: boolean;
+  /** What kind of control it is; undefined for what is not. */
+  control: string | undefined;
 }
 
 export class Queue<T> implements AsyncIterable<T> {
@@ -20,6 +21,8 @@ export class Queue<T> implements AsyncIterable<T> {
   #head = 0;
   #weight = 0;
   #control = 0;
+  /** Unread control items, by kind. */
+  readonly #kinds = new Map<string, number>();
   #ended = false;
   #reader: ((result: IteratorResult<T, undefined>) => void) | undefined;
   /** Producers that wait for the bound, and those that wait for the bound of control. */
@@ -33,20 +36,19 @@ export class Queue<T> implements AsyncIterable<T> {
 
   /** Undefined: there is room for more. A promise: wait for it before the next push. */
   push(item: T): Promise<void> | undefined {
-    this.#take(item, this.#weigh(item), false);
+    this.#take(item, this.#weigh(item), undefined);
     return this.#weight > this.#limit && !this.#ended ? until(this.#room) : undefined;
   }
 
   /** For replies to control: they pass the bound, so that an interrupt or a ping is answered behind a full queue. */
-  pushControl(item: T): Promise<void> | undefined {
-    this.#take(item, 0, true);
+  pushControl(item: T, kind = ""): Promise<void> | undefined {
+    this.#take(item, 0, kind);
     return this.#control > CONTROL_LIMIT && !this.#ended ? until(this.#controlRoom) : undefined;
   }
 
-  /** Whether an unread control item like this waits while the control bound is passed: then an equal one says nothing new. */
-  holdsControl(same: (item: T) => boolean): boolean {
-    if (this.#control < CONTROL_LIMIT) return false;
-    return this.#entries.some((entry) => entry?.control === true && same(entry.item));
+  /** Whether an unread control item of this kind waits while the control bound is passed: then an equal one says nothing new. */
+  holdsControl(kind: string): boolean {
+    return this.#control >= CONTROL_LIMIT && (this.#kinds.get(kind) ?? 0) > 0;
   }
 
   /** No more items; the reader gets what is left and then the end. */
@@ -66,7 +68,7 @@ export class Queue<T> implements AsyncIterable<T> {
     return { next: () => this.#next() };
   }
 
-  #take(item: T, weight: number, control: boolean): void {
+  #take(item: T, weight: number, control: string | undefined): void {
     if (this.#ended) return;
     const reader = this.#reader;
     if (reader !== undefined) {
@@ -76,7 +78,12 @@ export class Queue<T> implements AsyncIterable<T> {
     }
     this.#entries.push({ item, weight, control });
     this.#weight += weight;
-    if (control) this.#control++;
+    if (control !== undefined) this.#countControl(control, 1);
+  }
+
+  #countControl(kind: string, by: 1 | -1): void {
+    this.#control += by;
+    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + by);
   }
 
   #next(): Promise<IteratorResult<T, undefined>> {
@@ -89,7 +96,7 @@ export class Queue<T> implements AsyncIterable<T> {
     }
     this.#entries[this.#head++] = undefined;
     this.#weight -= entry.weight;
-    if (entry.control) this.#control--;
+    if (entry.control !== undefined) this.#countControl(entry.control, -1);
     if (this.#head === this.#entries.length) {
       this.#entries = [];
       this.#head = 0;

@@ -4,6 +4,8 @@
 const MASKS = ["[redacted]", "<redacted>", "█"] as const;
 /** Shorter values would mask ordinary words. */
 const SHORTEST = 8;
+/** A line of a longer secret that is one by itself; shorter ones, and the headings of keys, are words like others. */
+const LONG_LINE = 16;
 
 interface Range {
   from: number;
@@ -18,7 +20,15 @@ export class Redactor {
     for (const secret of secrets) this.add(secret);
   }
 
+  /** As it is, as it stands in JSON, and, when it has several lines, line by line: others number them or quote them. */
   add(secret: string): void {
+    this.#addForm(secret);
+    this.#addForm(JSON.stringify(secret).slice(1, -1));
+    const lines = secret.split(/\r?\n/);
+    if (lines.length > 1) for (const line of lines) if (line.length >= LONG_LINE && !line.startsWith("-----")) this.#addForm(line);
+  }
+
+  #addForm(secret: string): void {
     if (secret.length < SHORTEST || this.#secrets.includes(secret)) return;
     this.#secrets.push(secret);
     this.#mask = MASKS.find((mask) => !this.#secrets.some((known) => meets(mask, known))) ?? MASKS[2];

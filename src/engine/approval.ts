@@ -22,6 +22,9 @@ export interface JudgedCall extends RuledCall {
 /** Tools that run unasked when neither the host nor the config says which. */
 export const UNASKED: readonly string[] = ["Read", "Glob", "Grep", "TodoWrite"];
 
+/** Files that decide what runs or what is allowed: nobody grants himself that by an edit that needs no yes. */
+const GOVERNING = /^(\.git|\.parley|\.agents|\.claude|\.ante|\.aionrs)(\/|$)|(^|\/)\.(bashrc|bash_profile|profile|zshrc|zprofile|envrc)$/i;
+
 const BY_MODE: Record<Mode, readonly Category[]> = {
   default: [],
   plan: [],
@@ -57,6 +60,9 @@ export class Permissions {
     if (verdict.decision === "ask") return ask(call, verdict.why ?? `the rule ${verdict.rule ?? "of the config"} asks`);
     if (verdict.decision === "allow" || this.mode === "yolo" || call.hosted) return { decision: "allow" };
     if (call.outside !== undefined) return ask(call, `${call.outside} lies outside the workspace`);
+    const governing =
+      call.category === "edit" ? call.paths.find(({ relative }) => relative !== undefined && GOVERNING.test(relative)) : undefined;
+    if (governing !== undefined) return ask(call, `${governing.path} decides what is run or allowed`);
     return this.#standing(call) ? { decision: "allow" } : ask(call);
   }
 

@@ -11,10 +11,19 @@ import type { Workspace } from "./workspace.js";
 /** Names of a folder that are told. */
 const LISTED = 200;
 
+interface Attaching {
+  parts: readonly Part[];
+  state: { workspace: Workspace; outputChars: number };
+  signal: AbortSignal;
+  emit: Emit;
+}
+
 /** A file that cannot be read is told as an error of the turn, which goes on without it. */
-export async function loadAttachments(parts: readonly Part[], workspace: Workspace, outputChars: number, emit: Emit): Promise<Part[]> {
+export async function loadAttachments({ parts, state, signal, emit }: Attaching): Promise<Part[]> {
+  const { workspace, outputChars } = state;
   const loaded: Part[] = [];
   for (const part of parts) {
+    if (signal.aborted) break;
     if (part.type !== "file" || part.path === undefined || part.text !== undefined || part.data !== undefined) {
       loaded.push(part);
       continue;

@@ -52,7 +52,11 @@ async function prepare(run: Run, call: ModelCall): Promise<Prepared | Refused> {
   if (tool === undefined)
     return { kind: "refused", call, why: `Unknown tool: ${call.name}. There are: ${[...run.tools.keys()].join(", ")}` };
   if (call.raw !== undefined)
-    return { kind: "refused", call, why: `The arguments of ${call.name} are not a JSON object: ${capText(call.raw, 200)}` };
+    return {
+      kind: "refused",
+      call,
+      why: `The arguments of ${call.name} are not a JSON object: ${capText(run.redactor.text(call.raw), 200)}`,
+    };
   const problem = tool.problem(call.args);
   if (problem !== undefined) return { kind: "refused", call, why: `Invalid arguments for ${call.name}: ${problem}` };
   try {
@@ -71,7 +75,8 @@ async function judgedCall(run: Run, tool: Tool, args: Record<string, unknown>): 
     category: tool.category,
     args,
     paths: places.map(({ path, inside }) => ({ path, ...(inside && { relative: relative(root, path) }) })),
-    title: tool.title(args),
+    // Redacted before it is cut to a line: half a secret would not be known again.
+    title: tool.title(run.redactor.value(args)),
     outside: places.find((place) => !place.inside)?.path,
     hosted: tool.hosted === true,
   };
@@ -202,6 +207,7 @@ class CallContext implements ToolContext {
   readonly workspace;
   readonly seen;
   readonly outputChars: number;
+  readonly redactor;
   readonly #run: Run;
   readonly #outside: boolean;
   readonly #redact = new Map<string, ReturnType<Run["redactor"]["stream"]>>();
@@ -213,6 +219,7 @@ class CallContext implements ToolContext {
     this.workspace = run.state.workspace;
     this.seen = run.state.seen;
     this.outputChars = run.state.outputChars;
+    this.redactor = run.redactor;
     this.#run = run;
     this.#outside = outside;
   }

@@ -5,14 +5,14 @@
  * of whitespace as one space. A pattern is compared with each simple command of the line, dequoted.
  *
  * Deny and ask read generously: also the raw line, the name without its folder (`/bin/rm`), a trailing ` *` without arguments (`xargs rm`),
- * and short options as a set: `rm -rf *` finds `rm -r -f x`, `rm -fr x` and `rm -rfv x`, but not `rm --recursive`. A command that would
- * match with the right value of a variable is a "maybe".
+ * and short options as a set: `rm -rf *` finds `rm -r -f x`, `rm -fr x` and `rm -rfv x`, but not `rm --recursive`; `-R` is `-r` where both
+ * mean the same. A command that would match with the right value of a variable, and code that we do not read, is a "maybe".
  * Allow reads strictly: every command must be covered by some pattern, none may set variables or write files by redirection, and arguments
  * that only the run knows must fall under a pattern's last `*`.
  */
 import type { Hit, Subject } from "./rule-subject.js";
 import type { ShellAnalysis, ShellCommand } from "./shell.js";
-import { baseName } from "./shell-unwrap.js";
+import { baseName } from "./shell-words.js";
 import { wildcard, type Wildcard } from "./wildcard.js";
 
 export interface CommandPattern {
@@ -54,6 +54,7 @@ export function commandSubject(line: string, analysis: ShellAnalysis): Subject<C
       const hits = analysis.commands.map((command) => pattern.hits(command));
       if (hits.includes("yes")) return { hit: "yes" };
       if (!analysis.parsed) return { hit: "maybe", why: `the command could not be parsed: ${analysis.why}` };
+      if (analysis.unseen !== undefined) return { hit: "maybe", why: `what it runs is not seen: ${analysis.unseen}` };
       if (hits.includes("maybe"))
         return { hit: "maybe", why: "whether the rule applies depends on a value that is only known when it runs" };
       return { hit: "no" };
@@ -112,31 +113,34 @@ interface FlagPattern {
 /** A pattern with short options, split into these and the rest; undefined when it has none. */
 function flagPattern(text: string): FlagPattern | undefined {
   const [name = "", ...args] = text.split(" ");
-  const { flags, rest } = splitFlags(args);
+  const { flags, rest } = splitFlags(name, args);
   if (flags.size === 0 || name.includes("*")) return undefined;
   const spellings = rest.at(-1) === "*" ? [rest, rest.slice(0, -1)] : [rest];
   const wanted = spellings.map((words) => wildcard(words.join(" ")));
   return {
     matches([command, ...words]) {
-      const given = splitFlags(words);
+      const given = splitFlags(name, words);
       if (command !== name || ![...flags].every((flag) => given.flags.has(flag))) return false;
       return wanted.some((each) => each.matches(squeeze(given.rest.join(" "))));
     },
     mayMatch([command, ...words]) {
       if (command !== name) return false;
-      const known = squeeze(splitFlags(words).rest.join(" "));
+      const known = squeeze(splitFlags(name, words).rest.join(" "));
       return wanted.some((each) => each.mayMatch(known === "" ? "" : `${known} `));
     },
   };
 }
 
-function splitFlags(words: readonly string[]): { flags: Set<string>; rest: string[] } {
+/** Programs with `-R` and `-r` for the same thing, or without another use of `-r` that a rule would mean. */
+const RECURSIVE = new Set(["rm", "cp", "chmod", "chown", "chgrp"]);
+
+function splitFlags(name: string, words: readonly string[]): { flags: Set<string>; rest: string[] } {
   const flags = new Set<string>();
   const rest: string[] = [];
   const end = words.indexOf("--");
   for (const [at, word] of words.entries()) {
     const isOption = /^-[A-Za-z0-9]+$/.test(word) && (end < 0 || at < end);
-    if (isOption) for (const letter of word.slice(1)) flags.add(letter);
+    if (isOption) for (const letter of word.slice(1)) flags.add(letter === "R" && RECURSIVE.has(name) ? "r" : letter);
     else if (at !== end) rest.push(word);
   }
   return { flags, rest };

@@ -57,40 +57,27 @@ export function createEngine(options: EngineOptions): Agent {
     try {
       await route(op);
     } catch (error) {
-      refuse(op, toFault(error));
+      await refuse(op, toFault(error));
     }
   }
 
-  async function route(op: Op): Promise<void> {
+  /** Accepts an op; what takes long goes on by itself. A promise when replies pile up unread: then the sender waits. */
+  function route(op: Op): Promise<void> | undefined {
     switch (op.type) {
       case "session.open":
         return open(op);
-      case "session.close":
-        return closeSession(op);
       case "session.list":
-        return reply(op, "ok", {
-          sessions: [...sessions.values()].map(({ handle, config }) => ({ session: handle, config })),
-          stored: (await (await openStore())?.list()) ?? [],
-        });
+        void listSessions(op);
+        return undefined;
       case "provider.set":
-        if (op.baseUrl !== null && !isApiRoot(op.baseUrl)) {
-          return refuse(op, {
-            code: "config",
-            message: `'${op.baseUrl}' is not an http or https address`,
-            retryable: false,
-            param: "baseUrl",
-          });
-        }
-        if (op.baseUrl === null && op.model === undefined) providers.delete(op.name);
-        else providers.set(op.name, { baseUrl: op.baseUrl, ...(op.model !== undefined && { model: op.model }) });
-        return reply(op, "ok");
+        return setProvider(op);
       case "command.suggest":
         return reply(op, "ok", { suggestions: [] });
       case "ping":
-        if (!events.holdsControl((event) => event.type === "reply" && event.to === "ping")) reply(op, "ok");
-        return;
+        return events.holdsControl("ping") ? undefined : reply(op, "ok");
       case "shutdown":
-        return void shutdown(op.when);
+        void shutdown(op.when);
+        return undefined;
       case "other":
         return refuse(op, { code: "protocol", message: `Unknown op: ${op.name}`, retryable: false });
       default:
@@ -98,15 +85,48 @@ export function createEngine(options: EngineOptions): Agent {
     }
   }
 
-  async function toSession(op: Op): Promise<void> {
-    await opening.get(op.session ?? "");
+  async function listSessions(op: Op): Promise<void> {
+    const live = [...sessions.values()].map(({ handle, config }) => ({ session: handle, config }));
+    try {
+      await reply(op, "ok", { sessions: live, stored: (await (await openStore())?.list()) ?? [] });
+    } catch (error) {
+      await refuse(op, toFault(error));
+    }
+  }
+
+  function setProvider(op: OpOf<"provider.set">): Promise<void> | undefined {
+    if (op.baseUrl !== null && !isApiRoot(op.baseUrl)) {
+      return refuse(op, { code: "config", message: `'${op.baseUrl}' is not an http or https address`, retryable: false, param: "baseUrl" });
+    }
+    if (op.baseUrl === null && op.model === undefined) providers.delete(op.name);
+    else providers.set(op.name, { baseUrl: op.baseUrl, ...(op.model !== undefined && { model: op.model }) });
+    return reply(op, "ok");
+  }
+
+  /** Ops behind an opening wait for it in their order; nobody else waits with them. */
+  function toSession(op: Op): Promise<void> | undefined {
+    const key = op.session ?? "";
+    const before = opening.get(key);
+    if (before === undefined) return deliver(op);
+    const behind = before.then(() => deliver(op));
+    wait(key, behind);
+    return undefined;
+  }
+
+  function wait(key: string, work: Promise<void>): void {
+    opening.set(key, work);
+    void work.finally(() => (opening.get(key) === work ? opening.delete(key) : false));
+  }
+
+  function deliver(op: Op): Promise<void> | undefined {
     const session = find(op);
-    if (session !== undefined) return session.take(op);
-    refuse(op, {
-      code: "session",
-      message: op.session === undefined ? "There is no session; open one first" : `There is no session '${op.session}'`,
-      retryable: false,
-    });
+    if (session === undefined) {
+      const message = op.session === undefined ? "There is no session; open one first" : `There is no session '${op.session}'`;
+      return refuse(op, { code: "session", message, retryable: false });
+    }
+    if (op.type !== "session.close") return session.take(op);
+    closeSession(session);
+    return undefined;
   }
 
   /** An op without a session means the only one there is. */
@@ -115,14 +135,16 @@ export function createEngine(options: EngineOptions): Agent {
     return sessions.size === 1 ? sessions.values().next().value : undefined;
   }
 
-  async function open(op: OpOf<"session.open">): Promise<void> {
+  function open(op: OpOf<"session.open">): Promise<void> | undefined {
     if (leaving !== undefined) return refuse(op, { code: "session", message: "The agent is shutting down", retryable: false });
     if (sessions.has(op.session) || opening.has(op.session)) {
       return refuse(op, { code: "session", message: `There is a session '${op.session}' already`, retryable: false });
     }
-    const work = openSession(op).catch((error: unknown) => refuse(op, toFault(error)));
-    opening.set(op.session, work);
-    await work.finally(() => opening.delete(op.session));
+    wait(
+      op.session,
+      openSession(op).catch((error: unknown) => refuse(op, toFault(error))),
+    );
+    return undefined;
   }
 
   async function openSession(op: OpOf<"session.open">): Promise<void> {
@@ -179,15 +201,14 @@ export function createEngine(options: EngineOptions): Agent {
       ...(op.after !== undefined && { replay: replay.length }),
     };
     session.begin(ready, replay);
-    for (const text of [kept.warning, unusedNotice(config)]) {
-      if (text !== undefined) void emit({ type: "notice", session: op.session, level: "warning", text });
-    }
+    const warn = (kind: string, text: string | undefined): void => {
+      if (text !== undefined) void emit({ type: "notice", session: op.session, level: "warning", kind, text });
+    };
+    warn("store", kept.warning);
+    warn("unused", unusedNotice(config));
   }
 
-  async function closeSession(op: OpOf<"session.close">): Promise<void> {
-    await opening.get(op.session ?? "");
-    const session = find(op);
-    if (session === undefined) return toSession(op);
+  function closeSession(session: Session): void {
     sessions.delete(session.handle);
     const done = session.close().finally(() => closing.delete(session));
     closing.set(session, done);
@@ -218,26 +239,12 @@ export function createEngine(options: EngineOptions): Agent {
     events.end();
   }
 
-  function reply(op: Op, status: "ok" | "noop", data?: unknown): void {
-    void emit({
-      type: "reply",
-      to: op.type,
-      status,
-      parent: op.id,
-      ...(op.session !== undefined && { session: op.session }),
-      ...(data !== undefined && { data }),
-    });
+  function reply(op: Op, status: "ok" | "noop", data?: unknown): Promise<void> | undefined {
+    return emit({ type: "reply", to: op.type, status, parent: op.id, ...addressOf(op), ...(data !== undefined && { data }) });
   }
 
-  function refuse(op: Op, fault: Fault): void {
-    void emit({
-      type: "reply",
-      to: op.type,
-      status: "error",
-      fault,
-      parent: op.id,
-      ...(op.session !== undefined && { session: op.session }),
-    });
+  function refuse(op: Op, fault: Fault): Promise<void> | undefined {
+    return emit({ type: "reply", to: op.type, status: "error", fault, parent: op.id, ...addressOf(op) });
   }
 
   /** Who makes an event stamps it. */
@@ -249,10 +256,14 @@ export function createEngine(options: EngineOptions): Agent {
   function push(event: Event): Promise<void> | undefined {
     if (event.type === "text.delta" || event.type === "thinking.delta") return events.push(event);
     const safe = redactor.value(event);
-    return safe.type === "reply" ? events.pushControl(safe) : events.push(safe);
+    return safe.type === "reply" ? events.pushControl(safe, safe.to) : events.push(safe);
   }
 }
 
 function weigh(event: Event): number {
   return event.type === "text.delta" || event.type === "thinking.delta" ? event.text.length + 160 : roughSize(event);
+}
+
+function addressOf({ session }: Op): { session?: string } {
+  return session === undefined ? {} : { session };
 }

@@ -240,6 +240,48 @@ const HIDDEN_RM = [
   "chroot / rm x",
   "strace -f rm x",
   "parallel rm ::: x",
+  "eval -- rm x",
+  "bash -oo posix errexit -c 'rm x'",
+  "bash -oec posix 'rm x'",
+  "zsh -oerrexit -c 'rm x'",
+  "sg root -c 'rm x'",
+  "linux64 rm x",
+  "linux32 rm x",
+  "i386 rm x",
+  "x86_64 rm x",
+  "uname26 rm x",
+  "setpriv rm x",
+  "setpriv --reuid 0 rm x",
+  "choom -n 0 -- rm x",
+  "ssh-agent rm x",
+  "uclampset -m 1 rm x",
+  "ld.so /bin/rm x",
+  "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
+  "/lib/ld-musl-x86_64.so.1 /bin/rm x",
+  "csh -c 'rm x'",
+  "tcsh -fc 'rm x'",
+  "fish -c 'rm x'",
+  "fish -C 'rm x' a.fish",
+  "busybox sh -c 'rm x'",
+  "toybox rm x",
+  "env -S 'rm x'",
+  "script -qc 'rm x' out",
+  "unshare -r rm x",
+  "nsenter -t 1 rm x",
+  "runuser -u root -- rm x",
+  "pkexec rm x",
+  "systemd-run --wait rm x",
+  "taskset 1 rm x",
+  "chrt -b 0 rm x",
+  "ionice -c 3 rm x",
+  "prlimit --nofile=9 rm x",
+  "numactl -N 0 rm x",
+  "flock f -c 'rm x'",
+  "su -c 'rm${IFS}x;rm x'",
+  "su -c 'ls;rm'",
+  "entr rm x",
+  "parallel 'rm {}' ::: x",
+  "tmux new-session 'rm x'",
   "echo ü; rm x",
   "echo '😀' && rm x",
   "rm ü",
@@ -291,7 +333,93 @@ const OPAQUE = [
   "x".repeat(70_000),
 ];
 
+/** These run code of another language, or text by way of an option. */
+const UNSEEN = [
+  "awk 'BEGIN{system(\"rm x\")}'",
+  "awk 'BEGIN{print | \"rm x\"}'",
+  "gawk 'BEGIN{\"rm x\" | getline}'",
+  'awk "$x" a',
+  'awk -F , "$x" a',
+  'sed -n "$x" a',
+  "perl -e 'unlink x'",
+  "perl -lane 'print' a",
+  "perl -0777 -pe 's/a/b/' a",
+  "python -c 'import os'",
+  "python3.12 -W ignore -c 'import os'",
+  "/usr/bin/python3 -uc 'import os'",
+  "python3 <<E\nimport os\nE",
+  "echo 1 | python3 -",
+  "python3 $x",
+  "node -e 'a'",
+  "node --eval='a'",
+  "node -pe 'a'",
+  "ruby -e 'a'",
+  "php -r 'a;'",
+  "lua5.4 -e 'a'",
+  "deno eval 'a'",
+  "bun -e 'a'",
+  "Rscript -e 'a'",
+  "sudo python3 -c 'a'",
+  "sed '1e rm x' a",
+  "sed 's/a/rm x/e' a",
+  "sed -n -e 's|a|b|ge' a",
+  "vim -c '!rm x' a",
+  "vim '+!rm x' a",
+  "git -c alias.x='!rm y' x",
+  "git -c core.pager='rm y' log",
+  "git rebase -x 'rm y' main",
+  "git bisect run rm x",
+  "tar xf a --to-command='rm x'",
+  "tar cf a b --checkpoint=1 --checkpoint-action=exec='rm x'",
+  "tar -I 'rm x' -xf a",
+  "make --eval='a:;rm x'",
+  "split --filter='rm x' a",
+  "sort --compress-program=rm a",
+  "rsync -e 'rm x' a b",
+];
+
+/** The same programs, at their plain work. */
+const SEEN = [
+  "awk '{print $1}' a",
+  "awk -F: '{print $1}' a",
+  "awk -v a=$b '{print $1}' $c",
+  'sed "s/$a/b/" $c',
+  "python3 a.py",
+  "python3 a.py -c x",
+  "python3 -m pytest -c x",
+  "python --version",
+  "node a.js -e",
+  "node --test",
+  "ruby a.rb",
+  "sed -n 's/a/e/gp' a",
+  "sed -i 's/one/else/' a",
+  "sed -n 5p a",
+  "vim a",
+  "git -c user.name=a commit -m e",
+  "git clean -fdx",
+  "tar -xzf a",
+  "make -f a b",
+  "sort -r a",
+];
+
 describe("a hidden command is found", () => {
+  test.each(UNSEEN)("%j is code that we do not read", async (command) => {
+    expect(await judge(["-Bash(mv *)", "+Bash"], bash(command))).toMatchObject({
+      decision: "ask",
+      why: expect.stringContaining("is not seen"),
+    });
+    expect(await decide(["?Bash(mv *)", "+Bash"], bash(command))).toBe("ask");
+    expect(await decide(["+Bash"], bash(command))).toBe("allow");
+  });
+
+  test.each(SEEN)("%j is not asked about", async (command) => {
+    expect(await decide(["-Bash(mv *)", "+Bash"], bash(command))).toBe("allow");
+  });
+
+  test("an allow rule that names the interpreter still holds", async () => {
+    expect(await decide(["+Bash(python3:*)"], bash("python3 -c 'a'"))).toBe("allow");
+  });
+
   test.each(HIDDEN_RM)("%j", async (command) => {
     expect(await decide(["-Bash(rm *)", "+Bash"], bash(command))).toBe("deny");
     expect(await decide(["-Bash(rm:*)", "+Bash"], bash(command))).toBe("deny");
@@ -423,6 +551,13 @@ describe("Bash rules", () => {
     [["-Bash(rm -rf *)"], "/bin/rm -fr x", "deny"],
     [["-Bash(rm -rf *)"], "sudo rm -rf /", "deny"],
     [["-Bash(rm -rf *)"], "ls | xargs rm -fr", "deny"],
+    [["-Bash(rm -rf *)"], "rm -Rf x", "deny"],
+    [["-Bash(rm -rf *)"], "rm -f -R x", "deny"],
+    [["-Bash(rm -Rf *)"], "rm -rf x", "deny"],
+    [["?Bash(cp -r *)"], "cp -R a b", "ask"],
+    [["-Bash(chmod -R *)"], "chmod -R 777 a", "deny"],
+    [["-Bash(ls -r *)"], "ls -R a", "none"],
+    [["+Bash(rm -r *)"], "rm -R a", "none"],
     [["-Bash(rm -rf *)"], "rm -r x", "none"],
     [["-Bash(rm -rf *)"], "rm -f x", "none"],
     [["-Bash(rm -rf *)"], "rm -- -rf", "none"],

@@ -7,6 +7,7 @@ import { toFault } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
 import { ANSWER_SECONDS, QUEUE_LIMIT } from "../core/limits.js";
+import { roughSize } from "../core/queue.js";
 import type { Op, OpOf } from "../core/op.js";
 import type { Redactor } from "../core/redact.js";
 import { PendingApprovals, Permissions, UNASKED } from "./approval.js";
@@ -24,6 +25,8 @@ import { nextSeq } from "./store/seq.js";
 import type { Crash, KeptSession, SessionLog, StoredSession } from "./store/store.js";
 import type { Workspace } from "./workspace.js";
 
+/** Steered words that wait for the model. */
+const STEERING_BYTES = 1024 * 1024;
 /** From TERM to KILL for what a turn started, and for what the session kept. */
 const GRACE_MS = 2000;
 
@@ -75,6 +78,9 @@ export class Session {
   #prompted = false;
   #seq = 0;
   #closing: Promise<void> | undefined;
+  #draining = false;
+  /** Changes of the session that are under way, and what waits behind them. */
+  #configuring: Promise<void> | undefined;
   /** Warnings that wait for the opener to be told first. */
   #early: string[] | undefined = [];
 
@@ -118,7 +124,11 @@ export class Session {
     for (const event of replay) void this.#deps.push({ ...event, session: this.handle, replay: true });
     const early = this.#early ?? [];
     this.#early = undefined;
-    const { crash, unsavedSince } = this.#deps.stored ?? {};
+    const { crash, unsavedSince, unreadable = 0 } = this.#deps.stored ?? {};
+    if (unreadable > 0)
+      this.#warn(
+        `${unreadable} damaged ${unreadable === 1 ? "line" : "lines"} of this session's log could not be read; something is missing`,
+      );
     if (crash !== undefined) {
       void this.#emit({ type: "notice", level: "warning", kind: "recovered", text: recoveryText(crash), data: { unknown: crash.unknown } });
     }
@@ -133,10 +143,9 @@ export class Session {
 
   // --- ops ---
 
-  async take(op: Op): Promise<void> {
+  /** Never waits for what an op begins. A promise when replies pile up unread: then the sender waits. */
+  take(op: Op): Promise<void> | undefined {
     switch (op.type) {
-      case "turn.prompt":
-        return this.#prompt(op);
       case "turn.steer":
         return this.#steer(op);
       case "turn.interrupt":
@@ -145,17 +154,34 @@ export class Session {
         return this.#answer(op);
       case "host.answer":
         return this.#reply(op, this.#state.hostRequests.answer(op.request, { ok: op.ok, data: op.data }) ? "ok" : "noop");
+      case "turn.prompt":
       case "session.configure":
-        return this.#configure(op);
       case "session.seed":
-        return this.#seed(op);
+        return this.#inOrder(op);
       default:
         return this.#refuse(op, { code: "protocol", message: `A session has no ${op.type}`, retryable: false });
     }
   }
 
-  async #prompt(op: OpOf<"turn.prompt">): Promise<void> {
-    if (this.#closing !== undefined) return this.#refuse(op, { code: "session", message: "The session is closing", retryable: false });
+  /** A prompt behind a change of model waits for the change; interrupts and answers pass both. */
+  #inOrder(op: OpOf<"turn.prompt" | "session.configure" | "session.seed">): Promise<void> | undefined {
+    if (op.type !== "session.configure" && this.#configuring === undefined) return this.#change(op);
+    const work = (this.#configuring ?? Promise.resolve()).then(() => this.#change(op));
+    this.#configuring = work;
+    void work.finally(() => {
+      if (this.#configuring === work) this.#configuring = undefined;
+    });
+    return undefined;
+  }
+
+  #change(op: OpOf<"turn.prompt" | "session.configure" | "session.seed">): Promise<void> | undefined {
+    if (op.type === "turn.prompt") return this.#prompt(op);
+    return op.type === "session.seed" ? this.#seed(op) : this.#configure(op);
+  }
+
+  #prompt(op: OpOf<"turn.prompt">): Promise<void> | undefined {
+    if (this.#closing !== undefined || this.#draining)
+      return this.#refuse(op, { code: "session", message: "The session is closing", retryable: false });
     if (op.command !== undefined) {
       return this.#refuse(op, {
         code: "unsupported",
@@ -174,42 +200,56 @@ export class Session {
     this.#prompted = true;
     this.#queue.push({ op, turn, cancelled: false });
     if (this.#queue.length === 1 && this.#live === undefined) this.#running = this.#running.then(() => this.#runQueue());
+    return undefined;
   }
 
-  async #steer(op: OpOf<"turn.steer">): Promise<void> {
+  #steer(op: OpOf<"turn.steer">): Promise<void> | undefined {
     if (this.#live === undefined) return this.#reply(op, "noop");
+    if (roughSize(this.#live.steering) + roughSize(op.parts) > STEERING_BYTES) {
+      return this.#refuse(op, { code: "limit", message: `More than ${STEERING_BYTES} bytes of steering wait already`, retryable: true });
+    }
     this.#recorder.steered(op.parts);
     this.#live.steering.push(...op.parts);
-    this.#reply(op, "ok");
+    return this.#reply(op, "ok");
   }
 
-  #interrupt(op: OpOf<"turn.interrupt">): void {
+  #interrupt(op: OpOf<"turn.interrupt">): Promise<void> | undefined {
     const queued = this.#queue.find((prompt) => prompt.turn === op.turn);
     const hit = op.turn === undefined || op.turn === this.#live?.id ? this.#live : undefined;
     if (queued !== undefined) queued.cancelled = true;
     if (hit !== undefined) this.#stop(hit, op.reason ?? "interrupted by the host");
-    this.#reply(op, queued === undefined && hit === undefined ? "noop" : "ok");
+    return this.#reply(op, queued === undefined && hit === undefined ? "noop" : "ok");
   }
 
-  #answer(op: OpOf<"approval.answer">): void {
+  #answer(op: OpOf<"approval.answer">): Promise<void> | undefined {
+    const settled: string[] = [];
+    const unknown: string[] = [];
     for (const answer of op.answers) {
       const taken = this.#state.approvals.answer(answer);
-      if (taken === "unknown") {
-        this.#refuse(op, {
-          code: "protocol",
-          message: `No approval was asked for call '${answer.call}'`,
-          retryable: false,
-          param: answer.call,
-        });
-      } else if (taken === "settled") {
-        this.#reply(op, "noop", { call: answer.call });
-      }
+      if (taken === "unknown") unknown.push(answer.call);
+      if (taken === "settled") settled.push(answer.call);
     }
+    const [first] = unknown;
+    if (first !== undefined) {
+      const others = unknown.length === 1 ? "" : ` and ${unknown.length - 1} more`;
+      return this.#refuse(op, {
+        code: "protocol",
+        message: `No approval was asked for call '${first}'${others}`,
+        retryable: false,
+        param: first,
+      });
+    }
+    const [call] = settled;
+    if (call !== undefined) return this.#reply(op, "noop", { call });
+    return op.answers.length === 0 ? this.#reply(op, "noop") : undefined;
   }
 
   /** The mode counts from the next call on, the rest from the next turn on. Nothing changes when a part of it is wrong. */
   async #configure(op: OpOf<"session.configure">): Promise<void> {
     const { patch } = op;
+    if (patch.maxTurns !== undefined && patch.maxTurns < 1) {
+      return this.#refuse(op, { code: "config", message: "A turn needs at least one model call", retryable: false, param: "maxTurns" });
+    }
     if (patch.cwd !== undefined && patch.cwd !== this.config.cwd) {
       return this.#refuse(op, {
         code: "config",
@@ -238,13 +278,13 @@ export class Session {
     if (unused !== undefined) this.#warn(unused);
   }
 
-  #seed(op: OpOf<"session.seed">): void {
+  #seed(op: OpOf<"session.seed">): Promise<void> | undefined {
     if (this.#prompted) {
       return this.#refuse(op, { code: "protocol", message: "Prior context can only be given before the first prompt", retryable: false });
     }
     this.#history.push({ role: "user", parts: [{ type: "text", text: op.text }] });
     this.#history.push({ role: "assistant", blocks: [{ type: "text", text: "I have read the earlier context." }] });
-    this.#reply(op, "ok");
+    return this.#reply(op, "ok");
   }
 
   // --- turns ---
@@ -269,7 +309,7 @@ export class Session {
     if (cancelled) this.#stop(live, "interrupted before it began");
     const config = { ...this.config, ...op.overrides };
     const end = await this.#work(op, live, config, heard, emit, (call) => (draft) => this.#emit(draft, { ...address, under: call }));
-    if (live.steering.length > 0 && end.outcome !== "interrupted") this.#queueSteering(live.steering);
+    if (live.steering.length > 0) this.#keepSteering(live.steering, end.outcome);
     const reason = end.outcome === "interrupted" && live.reason !== undefined ? { reason: live.reason } : {};
     this.#live = undefined;
     const ended = this.#stamped({ type: "turn.ended", ...end, ...reason }, address);
@@ -317,8 +357,9 @@ export class Session {
     }
   }
 
-  /** What came too late for the turn that it was meant for is the next prompt. */
-  #queueSteering(parts: Part[]): void {
+  /** What came too late for the turn that it was meant for is the next prompt; an interrupted turn takes its steering with it. */
+  #keepSteering(parts: Part[], outcome: EventOf<"turn.ended">["outcome"]): void {
+    if (outcome === "interrupted") return this.#warn("What was steered in went with the interrupted turn");
     const id = mintId();
     this.#queue.unshift({ op: { type: "turn.prompt", id, parts }, turn: mintId(), cancelled: false });
   }
@@ -335,6 +376,8 @@ export class Session {
 
   /** No host answers any more: what waits is denied, what runs and is queued may end. */
   async drain(): Promise<void> {
+    await this.#configuring;
+    this.#draining = true;
     const reason = "the host closed its input";
     this.#state.approvals.close(reason);
     this.#state.hostRequests.close(reason);
@@ -358,12 +401,12 @@ export class Session {
 
   // --- telling ---
 
-  #reply(op: Op, status: "ok" | "noop", data?: unknown): void {
-    void this.#emit({ type: "reply", to: op.type, status, parent: op.id, ...(data !== undefined && { data }) });
+  #reply(op: Op, status: "ok" | "noop", data?: unknown): Promise<void> | undefined {
+    return this.#emit({ type: "reply", to: op.type, status, parent: op.id, ...(data !== undefined && { data }) });
   }
 
-  #refuse(op: Op, fault: Fault): void {
-    void this.#emit({ type: "reply", to: op.type, status: "error", fault, parent: op.id });
+  #refuse(op: Op, fault: Fault): Promise<void> | undefined {
+    return this.#emit({ type: "reply", to: op.type, status: "error", fault, parent: op.id });
   }
 
   #warn(text: string): void {

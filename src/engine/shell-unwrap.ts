@@ -5,21 +5,25 @@
  * be the inner command is listed: too many for an allow rule to cover, enough for a deny rule to find. What cannot be told before it runs
  * (`bash -c "$x"`, `sudo $x`, a shell that reads its script from a pipe) is `Unreadable`.
  */
-import { quoted, sure, Unreadable, type ShellWord } from "./shell-words.js";
+import { unseenCode } from "./shell-code.js";
+import { baseName, quoted, sure, Unreadable, type ShellWord } from "./shell-words.js";
 import { innerCommand, WRAPPERS } from "./shell-wrappers.js";
 
-/** `unknown`: it may run something more, and only the run would tell. */
-export type Inner = { words: readonly ShellWord[]; assignments?: boolean } | { script: string } | { unknown: string };
+/** `unknown`: it may run something more, and only the run would tell. `unseen`: it runs code of a language that we do not read. */
+export type Inner = { words: readonly ShellWord[]; assignments?: boolean } | { script: string } | { unknown: string } | { unseen: string };
 
 type Words = readonly ShellWord[];
 
 export function unwrap(words: Words): Inner[] {
   const name = baseName(words[0]?.value ?? "");
   if (SHELLS.has(name)) return shellScript(words);
-  if (LOOSE.has(name)) return everyReading(words);
+  if (FOREIGN_SHELLS.has(name)) return foreignScript(words);
+  if (LOOSE.has(name) || LOADER.test(name)) return everyReading(words);
+  const unseen = unseenCode(words);
+  if (unseen !== undefined) return [{ unseen }];
   switch (name) {
     case "eval":
-      return [{ script: literalText(words.slice(1), "eval") }];
+      return [{ script: literalText(words.slice(words[1]?.value === "--" ? 2 : 1), "eval") }];
     case "trap":
       return trapAction(words);
     case "alias":
@@ -47,18 +51,20 @@ export function unwrap(words: Words): Inner[] {
   }
 }
 
-export function baseName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
 // Programs that run the rest of their arguments
 
 const LOOSE = new Set(
   (
     "busybox toybox bwrap chroot chrt caffeinate dbus-run-session entr fakeroot firejail flock gosu ionice ltrace nsenter numactl parallel " +
-    "pkexec prlimit proot rlwrap runuser script setarch start-stop-daemon strace su su-exec systemd-run taskset unbuffer unshare xvfb-run"
+    "pkexec prlimit proot rlwrap runuser script setarch start-stop-daemon strace su su-exec systemd-run taskset unbuffer unshare " +
+    "xvfb-run sg linux32 linux64 i386 x86_64 uname26 setpriv choom ssh-agent uclampset coresched catchsegv valgrind faketime cpulimit " +
+    "cgexec chpst setuidgid softlimit envdir envuidgid runcon sem tmux screen xterm dbus-launch proxychains proxychains4 torsocks " +
+    "torify sshpass eatmydata fakechroot newgrp scriptlive systemd-inhibit capsh pidproxy daemonize cttyhack openvt"
   ).split(" "),
 );
+
+/** The dynamic loader runs the program it is given. */
+const LOADER = /^ld(?:-[\w.-]+)?\.so(?:\.\d+)*$/;
 
 function wrapped(words: Words, name: string): Inner[] {
   const found = innerCommand(words, name);
@@ -73,7 +79,7 @@ function everyReading(words: Words): Inner[] {
     if (at === 0) continue;
     if (kind !== "literal" || isAttached(value)) found.push({ unknown: `what ${quoted(value)} runs is not known` });
     else if (!value.startsWith("-")) found.push({ words: words.slice(at) });
-    if (kind === "literal" && /\s/.test(value)) found.push({ script: value });
+    if (kind === "literal" && value !== "{}" && /[^\w@%+=:,./-]/.test(value)) found.push({ script: value });
   }
   return found.length === 0 ? [{ unknown: `what ${words[0]?.value ?? ""} runs is not known` }] : found;
 }
@@ -150,13 +156,26 @@ function shellScript(words: Words): Inner[] {
     }
     if (value.startsWith("-") && value.includes("c")) isText = true;
     if (value.includes("s")) throw new Unreadable(`${name} reads its commands from its input`);
-    if (/[oO]/.test(value)) sure(words, ++at, name);
+    // Others than bash take `-oNAME` in one word, so that it is not known which words are options.
+    if (/o./i.test(value) && !/^r?bash$/.test(baseName(name))) return everyReading(words);
+    for (let names = value.match(/o/gi)?.length ?? 0; names > 0; names--) sure(words, ++at, name);
   }
   if (at >= words.length) throw new Unreadable(`${name} reads its commands from its input`);
   const operand = sure(words, at, name);
   if (isText) return [{ script: operand }];
   refuseStream(operand, name);
   return [];
+}
+
+const FOREIGN_SHELLS = new Set(["csh", "tcsh", "fish"]);
+
+/** Their language is close enough to find a command in it, and too far to be sure that there is no other. */
+function foreignScript(words: Words): Inner[] {
+  const [name, first, ...rest] = words;
+  if (first?.kind === "literal" && !/^[-/]/.test(first.value)) return [];
+  const unknown = `what ${name?.value ?? ""} runs is not known`;
+  const texts = [first, ...rest].flatMap((word) => (word?.kind === "literal" && !word.value.startsWith("-") ? [word.value] : []));
+  return [...texts.map((script) => ({ script })), { unknown }];
 }
 
 function sourced(words: Words): Inner[] {

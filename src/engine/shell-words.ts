@@ -56,6 +56,10 @@ export function sure(words: readonly ShellWord[], at: number, name: string): str
   throw new Unreadable(`what ${name} runs depends on ${quoted(word.value)}, which is only known when it runs`);
 }
 
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
 export function quoted(text: string): string {
   return text.length > 60 ? `'${text.slice(0, 60)}…'` : `'${text}'`;
 }

@@ -3,7 +3,7 @@
  * This is the reading only; command-pattern.ts judges it.
  *
  * It fails closed: what cannot be told for certain (a syntax error, a command name in a variable, text that is evaluated twice) is
- * `parsed: false` with the reason. What programs do with their own arguments (`python -c`, `awk`, `make`, a script file) is not seen.
+ * `parsed: false` with the reason. Code of another language (`python -c`, `awk`) is `unseen`; what a script file does is not looked at.
  */
 import type { Assignment, Command, ParameterOperation, Redirect, SyntaxNode, Word } from "unbash";
 import { messageOf } from "../core/errors.js";
@@ -25,7 +25,14 @@ export interface ShellCommand {
 }
 
 export type ShellAnalysis =
-  | { parsed: true; commands: ShellCommand[]; /** Targets of redirections that write. */ writes: string[] }
+  | {
+      parsed: true;
+      commands: ShellCommand[];
+      /** Targets of redirections that write. */
+      writes: string[];
+      /** Why it may run more than is listed. */
+      unseen?: string;
+    }
   | { parsed: false; why: string; /** Those that were found all the same: a deny rule still holds for them. */ commands: ShellCommand[] };
 
 const MAX_LENGTH = 65_536;
@@ -50,6 +57,7 @@ export async function analyseShell(command: string): Promise<ShellAnalysis> {
 function read(command: string, commands: ShellCommand[], { parse, forEachChild }: typeof import("unbash")): ShellAnalysis {
   const writes: string[] = [];
   const doubts: string[] = [];
+  let unseen: string | undefined;
   /** Text that the shell evaluates again, and quoted text that would then run something: each alone is harmless. */
   let evaluates = false;
   let liveText = false;
@@ -57,7 +65,7 @@ function read(command: string, commands: ShellCommand[], { parse, forEachChild }
   attempt(() => script(command, 0));
   if (evaluates && liveText) doubts.push("it evaluates variables, and quotes text that would run a command when evaluated");
   const [why] = doubts;
-  return why === undefined ? { parsed: true, commands, writes } : { parsed: false, why, commands };
+  return why === undefined ? { parsed: true, commands, writes, ...(unseen !== undefined && { unseen }) } : { parsed: false, why, commands };
 
   /** One unreadable place spoils the whole, but the rest is still worth listing. */
   function attempt(step: () => void): void {
@@ -170,7 +178,8 @@ function read(command: string, commands: ShellCommand[], { parse, forEachChild }
     for (const found of unwrap(words)) {
       attempt(() => {
         if ("unknown" in found) throw new Unreadable(found.unknown);
-        if ("script" in found) script(found.script, depth + 1);
+        if ("unseen" in found) unseen ??= found.unseen;
+        else if ("script" in found) script(found.script, depth + 1);
         else add(found.words, assignments || found.assignments === true, depth + 1);
       });
     }

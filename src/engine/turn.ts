@@ -11,7 +11,7 @@ import { runLoop } from "./loop.js";
 import type { Model } from "./models/model.js";
 import { systemPrompt } from "./prompt.js";
 import { MAX_TURNS } from "../core/limits.js";
-import { Interrupted, type Emit, type Run } from "./run.js";
+import { Interrupted, untilAborted, type Emit, type Run } from "./run.js";
 import type { SessionState } from "./session-state.js";
 import { runSubAgents } from "./sub-agents.js";
 import type { Tool } from "./tools/tool.js";
@@ -39,8 +39,7 @@ type End = Omit<EventOf<"turn.ended">, "type">;
 export async function runTurn(input: TurnInput): Promise<End> {
   let usage: Usage | undefined;
   try {
-    const parts = await loadAttachments(input.parts, input.state.workspace, input.state.outputChars, input.emit);
-    input.history.push({ role: "user", parts });
+    input.history.push({ role: "user", parts: await attached(input) });
     const run = await prepareRun(input, (more) => {
       usage = addUsage(usage, more);
     });
@@ -55,6 +54,16 @@ export async function runTurn(input: TurnInput): Promise<End> {
 
   function withUsage(): { usage?: Usage } {
     return usage === undefined ? {} : { usage };
+  }
+}
+
+/** The prompt with its files; interrupted on the way, it is at least known what was asked. */
+async function attached(input: TurnInput): Promise<Part[]> {
+  try {
+    return await untilAborted(input.signal, loadAttachments(input));
+  } catch (error) {
+    input.history.push({ role: "user", parts: input.parts.filter((part) => part.type !== "file") });
+    throw error;
   }
 }
 

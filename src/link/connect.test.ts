@@ -77,6 +77,8 @@ describe("a connection", () => {
       ["reply", 40],
       ["notice", 41],
     ]);
+    peer.leave();
+    expect(await host.of("closed")).toMatchObject({ seq: 42 });
     await agent.close();
   });
 

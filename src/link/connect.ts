@@ -80,11 +80,11 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
 
   /**
    * Who makes an event stamps it. Where the agent has its own numbers, ours repeat its last one, so that a cursor never jumps over
-   * an event of the agent.
+   * an event of the agent; after `closed` there is none.
    */
   function tell(event: Event): Promise<void> | undefined {
     if (event.seq !== undefined) agentStamps = true;
-    const number = event.seq ?? (agentStamps ? Math.max(0, seq - 1) : seq);
+    const number = event.seq ?? (agentStamps && event.type !== "closed" ? Math.max(0, seq - 1) : seq);
     if (event.replay !== true) seq = number + 1;
     const stamped = event.at === undefined || event.seq === undefined ? { ...event, at: event.at ?? Date.now(), seq: number } : event;
     return event.type === "reply" ? events.pushControl(stamped) : events.push(stamped);

@@ -266,7 +266,8 @@ export class Line {
     clearTimeout(this.#readyTimer);
     // One that was told to leave has done so; how is no news.
     if (this.#dialect.lifetime !== "turn" && !this.#isLeavingNow()) this.#closed = closed;
-    const step = this.#side.end(closed);
+    // Nor is it for its side, unless something was open.
+    const step = this.#side.end(this.#isLeavingNow() && this.#turns.idle ? {} : closed);
     await this.#put(step);
     for (const event of step.in) await this.#hear(event);
     if (this.#dialect.lifetime === "turn" && this.#leaving !== "now") return this.#leaveWhenIdle();

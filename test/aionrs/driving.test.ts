@@ -164,6 +164,25 @@ describe("a real aionrs", () => {
     expect(await driver.next("reply", (event) => event.parent === "op-m2")).toMatchObject({ status: "error" });
   });
 
+  it("that dies while nothing runs is told of before its session ends; one that we end is not", async () => {
+    const dies = `console.log('{"type":"ready","version":"0.1.0"}'); process.stdin.once("data", () => process.exit(5))`;
+    const died = new Driver([process.execPath, "-e", dies, "--"]);
+    died.open();
+    await died.next("session.ready");
+    died.send({ type: "session.seed", id: "seed", session: "s", text: "die" });
+    await died.next("session.ended");
+    expect(died.all.slice(-2)).toMatchObject([
+      { type: "error", session: "s", fault: { code: "launch", message: expect.stringContaining("exited with code 5") } },
+      { type: "session.ended" },
+    ]);
+    const ended = real();
+    ended.open();
+    await ended.next("session.ready");
+    await ended.agent.close();
+    await ended.next("closed");
+    expect(ended.of("error")).toEqual([]);
+  });
+
   it("leaves when it is told to stop: the turn was interrupted, and the session is over", async () => {
     const driver = real();
     driver.open();

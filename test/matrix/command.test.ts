@@ -155,6 +155,30 @@ describe("an agent", () => {
   });
 });
 
+describe("what runs unasked", () => {
+  const READ = lines({ type: "message", msg_id: "m", input: "read a.txt" });
+  const WRITE = lines({ type: "message", msg_id: "m", input: "write 1 to b.txt" });
+
+  it.each([
+    ["nothing, as its wire promises", [], NATIVE, READ, true],
+    ["what the relay's flag names", ["--approve-tools", "Read"], NATIVE, READ, false],
+    ["everything, where the agent's command says so", [], [...NATIVE, "--auto-approve"], WRITE, false],
+    ["not everything, where the relay says a mode", ["--approval-mode", "default"], [...NATIVE, "--auto-approve"], WRITE, true],
+  ])("for an aionrs host is %s", async (_name, flags, command, input, asks) => {
+    const cwd = scratch();
+    writeFileSync(join(cwd, "a.txt"), "alpha\n");
+    const { stdout } = await relay("aionrs", "native", command, { flags, input, cwd });
+    expect(stdout).toContain("stream_end");
+    expect(stdout.includes("tool_request")).toBe(asks);
+    expect(stdout.includes("tool_running")).toBe(!asks);
+  });
+
+  it("needs no word where both wires promise the same", async () => {
+    const { stdout } = await relay("aionrs", "aionrs", AIONRS, { input: "" });
+    expect(stdout.split("\n").filter(Boolean)).toHaveLength(1);
+  });
+});
+
 describe("a session", () => {
   it("of a handle that is used again keeps its name", async () => {
     const home = scratch();

@@ -425,3 +425,54 @@ describe("what this version does not do", () => {
     expect(await host.next("reply", (event) => event.parent === "p")).toMatchObject({ status: "error" });
   });
 });
+
+describe("a secret that is cut", () => {
+  const KEY = `sk-${"abcdefghij0123456789".repeat(4)}`;
+
+  it("is masked before the cut: in titles, long lines, numbered and quoted forms", async () => {
+    const pem = ["-----BEGIN KEY-----", "MIIBVgIBADANBgkqhkiG9w0BAQEFAASC", "AUAwggE8AgEAAkEAq7BFUpkGp3", "-----END KEY-----"].join("\n");
+    const odd = 'pa"ss\\word-XYZ-12345678';
+    const cwd = scratch({ "long.txt": "y".repeat(1960) + KEY, "key.pem": pem, "odd.json": JSON.stringify({ odd }) });
+    const host = start({
+      cwd,
+      env: { MY_API_KEY: KEY, MY_SECRET: pem, MY_PASSWORD: odd },
+      args: ["--auto-approve"],
+      responses: [
+        {
+          calls: [
+            bash(`echo aaaaaaa ${KEY}`, "title"),
+            { tool: "Read", args: { file_path: "long.txt" }, id: "long" },
+            { tool: "Read", args: { file_path: "key.pem" }, id: "pem" },
+            bash("cat odd.json", "json"),
+            { tool: "Bash", args: `{"command": "${KEY}`, id: "raw" },
+          ],
+        },
+        { say: "done" },
+      ],
+    });
+    await host.open();
+    host.prompt("go");
+    await host.turnEnded();
+    const said = host.lines.join("\n");
+    for (const piece of [KEY.slice(0, 20), "MIIBVgIBADANBgkqhkiG9w0BAQEFAASC", "ss\\\\\\\\word-XYZ"]) expect(said).not.toContain(piece);
+    expect(await host.finish()).toBe(0);
+  });
+});
+
+describe("files that decide what runs or is allowed", () => {
+  it("are asked about even where edits run unasked", async () => {
+    const cwd = scratch();
+    const host = start({
+      cwd,
+      responses: [
+        { calls: [write(".parley/config.yaml", "c1"), write(".git/hooks/pre-commit", "c2"), write("src.txt", "c3")] },
+        { say: "done" },
+      ],
+    });
+    await host.open({ mode: "auto_edit", answerSeconds: 0.2 });
+    host.prompt("go");
+    await host.turnEnded();
+    expect(host.ofType("approval.requested").flatMap((event) => event.calls.map((call) => call.id))).toEqual(["c1", "c2"]);
+    expect([existsSync(join(cwd, ".parley")), existsSync(join(cwd, "src.txt"))]).toEqual([false, true]);
+  });
+});

@@ -125,6 +125,22 @@ describe("a host that stops reading", () => {
     expect(host.ofType("text.delta").length).toBeLessThan(200_000);
   });
 
+  it("and floods with pings is still interrupted, in bounded memory", async () => {
+    const host = start({ responses: [{ say: { text: "0123456789abcdef ", pieces: 3_000_000 } }] });
+    await host.open();
+    host.child.stdout.pause();
+    host.prompt("go");
+    const rss = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${host.child.pid}/status`, "latin1"))?.[1]) * 1024;
+    for (let n = 0; n < 100_000; n++) host.raw(`{"type":"ping","id":"p${n}"}\n`);
+    host.send({ type: "turn.interrupt", session: "s", id: "i" });
+    for (let n = 0; n < 20_000; n++)
+      host.raw(`{"type":"approval.answer","session":"s","answers":[{"call":"${"x".repeat(1000)}${n}","decision":"allow"}]}\n`);
+    host.child.stdout.resume();
+    expect(await host.turnEnded()).toMatchObject({ outcome: "interrupted" });
+    expect(rss()).toBeLessThan(250 * 1024 * 1024);
+    expect(await host.finish()).toBe(0);
+  });
+
   it("and is gone altogether ends the agent at once, quietly", async () => {
     const tag = mark();
     const host = start({ responses: [bash(`export MARK=${tag}; while true; do echo x; sleep 0.02; done`)], args: ["--auto-approve"] });
@@ -186,6 +202,40 @@ describe("sessions", () => {
     expect(host.text()).toMatch(/heron/i);
     host.send({ type: "session.seed", session: "s", id: "late", text: "x" });
     expect(await host.next("reply", (event) => event.parent === "late")).toMatchObject({ status: "error" });
+  });
+});
+
+describe("an op that takes long", () => {
+  it("holds nobody else up: an interrupt and a ping pass a session that is still closing", async () => {
+    const host = start({ args: ["--auto-approve"] });
+    await host.open({}, "slow");
+    await host.open({}, "other");
+    host.prompt("run `trap '' TERM; sleep 300 >/dev/null 2>&1 &`", { session: "slow" });
+    await host.next("turn.ended", (event) => event.session === "slow");
+    host.prompt("wait forever", { session: "other" });
+    await host.next("turn.started", (event) => event.session === "other");
+    host.send(
+      { type: "session.close", session: "slow" },
+      { type: "session.open", session: "slow", id: "again", open: "resume", sessionId: "slow" },
+    );
+    host.send({ type: "turn.interrupt", session: "other" }, { type: "ping", id: "p" });
+    await host.next("reply", (event) => event.parent === "p");
+    await host.next("turn.ended", (event) => event.session === "other");
+    expect(host.ofType("session.ready").filter((event) => event.parent === "again")).toEqual([]);
+    await host.next("session.ready", (event) => event.parent === "again");
+    expect(await host.finish()).toBe(0);
+  });
+
+  it("like loading files is left at once", async () => {
+    const cwd = scratch({ "big.txt": "x".repeat(10 * 1024 * 1024) });
+    const host = start({ cwd, responses: [{ say: "no" }] });
+    await host.open();
+    const file = { type: "file" as const, path: "big.txt" };
+    host.send({ type: "turn.prompt", session: "s", parts: Array.from({ length: 300 }, () => file) });
+    await host.next("turn.started");
+    host.send({ type: "turn.interrupt", session: "s" });
+    expect(await host.turnEnded()).toMatchObject({ outcome: "interrupted" });
+    expect(await host.finish()).toBe(0);
   });
 });
 

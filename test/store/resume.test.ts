@@ -326,8 +326,12 @@ class Run {
     this.#reading = this.#read();
   }
 
+  /** An op with an id is over when its answer is there. */
   async send(op: Op): Promise<void> {
     await this.#agent.send(op);
+    while (op.id !== undefined && !this.events.some((event) => event.parent === op.id)) {
+      await new Promise<void>((resolve) => this.#watchers.push(resolve));
+    }
     await this.#heard();
   }
 

@@ -6,6 +6,7 @@ import type { Call, Event, EventOf, Usage } from "../../core/event.js";
 import { canonicalTool, categoryOf } from "../../core/names.js";
 import type { Out } from "../dialect.js";
 import { issuesOf, shapeOf, stringField } from "../kit/issues.js";
+import { repaired } from "./repair.js";
 import type { AgentState, HostState } from "./state.js";
 import { events, VERSION, type WireEvent, type WireEventOf, type WireUsage } from "./wire.js";
 
@@ -63,7 +64,19 @@ function parse(rec: unknown): { event: WireEvent } | { unknown: string } | strin
   const schema = Object.entries(events).find(([name]) => name === type)?.[1];
   if (schema === undefined) return { unknown: type };
   // The record itself, checked: the schema's copy leaves out names like "constructor", which an argument may have.
-  return v.is(schema, rec) ? { event: rec } : `The agent wrote an invalid ${type}: ${issuesOf(schema, rec)}`;
+  if (v.is(schema, rec)) return { event: rec };
+  const whole = repaired(rec);
+  return v.is(schema, whole) ? { event: whole } : `The agent wrote an invalid ${type}: ${issuesOf(schema, whole)}`;
+}
+
+/** A call that we cannot ask anybody about is denied, or the agent would wait for ever. */
+export function denyUnreadable(rec: unknown, state: HostState): Out[] {
+  const call_id = stringField(rec, "type") === "tool_request" ? stringField(rec, "call_id") : undefined;
+  if (call_id === undefined || !state.ready || state.calls.has(call_id)) return [];
+  const reason = parse(rec);
+  if (typeof reason !== "string") return [];
+  if (state.turn !== undefined) state.denied.add(call_id);
+  return [{ rec: { type: "tool_deny", call_id, reason } }];
 }
 
 /** An end with something wrong in it is an end all the same. */
@@ -98,6 +111,7 @@ function onReady(event: WireEventOf<"ready">, state: HostState): Event[] {
 /** A message whose beginning the wire left out (a slash command has none) begins with its first line. Undefined: there is no such message. */
 function begin(event: MessageEvent, state: HostState): Event[] | undefined {
   if (!state.ready) return undefined;
+  if (event.type === "stream_start" && event.msg_id === state.turn) return [];
   if (event.type === "stream_start")
     return [...(state.turn === undefined ? [] : endTurn(state, undefined)), ...startTurn(event.msg_id, state)];
   if (state.turn !== undefined) return [];

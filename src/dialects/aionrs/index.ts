@@ -7,7 +7,7 @@ import { gone } from "../kit/gone.js";
 import { echo } from "../kit/issues.js";
 import { OpenWork } from "../kit/open-work.js";
 import { coverage } from "./coverage.js";
-import { endTurn, errorLine, readEvent, refuseOpen, startTurn, writeEvent } from "./events.js";
+import { denyUnreadable, endTurn, errorLine, readEvent, refuseOpen, startTurn, writeEvent } from "./events.js";
 import { openOp, readCommand, readOps, writeOp } from "./ops.js";
 import { agentState, hostState } from "./state.js";
 import { Command, VERSION, WireEvent } from "./wire.js";
@@ -58,7 +58,8 @@ function hostSide(env: SideEnv): Side<Event, Op> {
       const wasReady = state.ready;
       const events = followed("bad" in frame ? [badLine(frame)] : readEvent(frame.rec, state));
       if (state.refused !== undefined) return { in: [...events, ...refuseHeld(state.refused)], out: [{ kill: true }] };
-      return wasReady || !state.ready ? { in: events, out: [] } : begun(events);
+      if (!wasReady && state.ready) return begun(events);
+      return { in: events, out: "bad" in frame ? [] : denyUnreadable(frame.rec, state) };
     },
     write(op) {
       if (op.type === "session.open") return openOp(op, state);
@@ -106,7 +107,10 @@ function hostSide(env: SideEnv): Side<Event, Op> {
     const started = state.turn === undefined && asked !== undefined ? followed(startTurn(asked, state)) : [];
     // A real one leaves when it is told to stop.
     const stopped = state.interrupted && state.turn !== undefined ? followed(endTurn(state, undefined)) : [];
-    return [...started, ...stopped, ...state.work.close(fault)];
+    // Where a turn runs, the error is the turn's.
+    const isNews = state.turn === undefined && stopped.length === 0 && !isClean(closed);
+    const alone: Event[] = isNews ? [{ type: "error", session: state.session, fault }] : [];
+    return [...started, ...stopped, ...alone, ...state.work.close(fault)];
   }
 
   function refuseHeld(fault: Fault): Event[] {
@@ -114,4 +118,8 @@ function hostSide(env: SideEnv): Side<Event, Op> {
       .splice(0)
       .map((op) => ({ type: "reply", to: op.type, status: "error", session: state.session, parent: op.id, fault }));
   }
+}
+
+function isClean({ code, signal, reason }: Closed): boolean {
+  return !code && !signal && reason === undefined;
 }

@@ -142,15 +142,39 @@ class BatchReader<T> implements Input<T> {
   }
 }
 
-/** A stream's chunks in the batches in which they came; one by one from Node's own streams. */
-export async function* batchesOf<T>(stream: ReadableStream<T> | BatchReadableStream<T>): AsyncGenerator<T[], void, undefined> {
+/** How long a stream may take to end after its last chunk that counts. */
+const GRACE_MS = 1000;
+
+/**
+ * A stream's chunks in the batches in which they came; one by one from Node's own streams. What follows a batch that `isLast` is read for
+ * a moment, so that a connection behind it can be used again, and dropped, failures included.
+ */
+export async function* batchesOf<T>(
+  stream: ReadableStream<T> | BatchReadableStream<T>,
+  isLast: (batch: readonly T[]) => boolean = () => false,
+): AsyncGenerator<T[], void, undefined> {
   const input: Input<T> = stream instanceof BatchReadableStream ? stream.getReader() : oneByOne(stream);
   let ended = false;
   try {
-    for (let batch = await input.readBatch(); batch !== undefined; batch = await input.readBatch()) yield batch;
+    for (let batch = await input.readBatch(); batch !== undefined; batch = await input.readBatch()) {
+      const last = isLast(batch);
+      yield batch;
+      if (last) return await drain(input);
+    }
     ended = true;
   } finally {
     if (!ended) input.cancel().catch(ignore);
+  }
+}
+
+async function drain(input: Input<unknown>): Promise<void> {
+  const timer = setTimeout(() => void input.cancel().catch(ignore), GRACE_MS).unref();
+  try {
+    while ((await input.readBatch()) !== undefined);
+  } catch {
+    // All that counts has come.
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,6 +1,7 @@
 import { getEventListeners, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
+import { pipeline, Readable } from "node:stream";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterEach, describe, expect, test } from "vitest";
@@ -117,8 +118,25 @@ describe.each([
   });
 
   test("an encoding that nobody knows is refused by name", async () => {
-    const { url } = await serve((_request, response) => response.writeHead(200, { "content-encoding": "rot13" }).end("uryyb"));
+    const { url, sockets } = await serve((_request, response) => response.writeHead(200, { "content-encoding": "rot13" }).write("uryyb"));
     await expect(fetch(url)).rejects.toThrow("rot13");
+    await Promise.all(sockets.map(closed));
+  });
+
+  test.each(["", "none", "Identity"])("the encoding '%s' is none", async (encoding) => {
+    const { url } = await serve((_request, response) => response.writeHead(200, { "content-encoding": encoding }).end("hello"));
+    expect(await (await fetch(url)).text()).toBe("hello");
+  });
+
+  test("a change of protocol that nobody asked for is a lost connection", async () => {
+    const url = await serveTcp((socket) => socket.write("HTTP/1.1 101 Switching\r\nUpgrade: foo\r\nConnection: upgrade\r\n\r\n"));
+    await expectFetchFailed(fetch(url), "ECONNRESET");
+  });
+
+  test("of an endless failure a mebibyte is read", async () => {
+    const { url, sockets } = await serve((_request, response) => endless(response.writeHead(500)));
+    expect((await (await fetch(url)).text()).length).toBe(2 ** 20);
+    await Promise.all(sockets.map(closed));
   });
 
   test("one connection serves one request after the other", async () => {
@@ -244,6 +262,77 @@ describe.each([
   });
 });
 
+describe.each([
+  ["Node's classes", nodes],
+  ["our classes", ours],
+])("an event stream, with %s", (_, web) => {
+  const fetch = fetchOver(() => web, LIMITS, "events");
+
+  test.each([
+    "data: a\n\ndata: [DONE]\n\n",
+    "data:a\r\n\r\ndata:[DONE]\r\n\r\n",
+    'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+    `event: response.completed\ndata: {"type":"response.completed","response":"${"x".repeat(10_000)}"}\n\n`,
+    `data: {"type":"response.completed","response":"${"x".repeat(10_000)}"}\n\n: ping\n\n`,
+  ])("ends after its last event, though the server leaves it open, in one piece or many: %j", async (text) => {
+    const { url, sockets } = await serve(async (request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const size = request.url === "/many" ? 7 : text.length;
+      for (let at = 0; at < text.length; at += size) await new Promise((sent) => response.write(text.slice(at, at + size), sent));
+    });
+    expect(await Promise.all([fetch(url), fetch(`${url}/many`)].map(async (asked) => (await asked).text()))).toEqual([text, text]);
+    await Promise.all(sockets.map(closed));
+  });
+
+  test("a failure after the last event does not count", async () => {
+    const url = await serveTcp((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\ndata: [DONE]\n\n"));
+    expect(await (await fetch(url)).text()).toBe("data: [DONE]\n\n");
+  });
+
+  test("a connection is used again after it", async () => {
+    const { url, sockets } = await serve((_request, response) => response.end("data: [DONE]\n\n"));
+    for (let round = 0; round < 3; round++) await (await fetch(url)).text();
+    expect(sockets.length).toBe(1);
+  });
+
+  test("a page is refused before it is read", async () => {
+    const { url, sockets } = await serve((_request, response) =>
+      response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).write("<html>"),
+    );
+    await expect(fetch(`${url}/v1?key=k`)).rejects.toMatchObject({
+      name: "BadAnswer",
+      address: `${url}/v1`,
+      message: "did not answer with an event stream (text/html); check --base-url",
+    });
+    await Promise.all(sockets.map(closed));
+  });
+
+  test.each([
+    ["text/event-stream", "", "nothing came"],
+    ["application/json", "{}", "application/json"],
+  ])("%s with %j in it is none", async (type, body, what) => {
+    const { url } = await serve((_request, response) => response.writeHead(200, { "content-type": type }).end(body));
+    const message = `did not answer with an event stream (${what}); check --base-url`;
+    await expect((await fetch(url)).text()).rejects.toMatchObject({ name: "BadAnswer", message });
+  });
+
+  test("an answer without a body is none", async () => {
+    const { url } = await serve((_request, response) => response.writeHead(204).end());
+    await expect(fetch(url)).rejects.toThrow("nothing came");
+  });
+
+  test("a line without an end is given up", async () => {
+    const { url, sockets } = await serve((_request, response) => endless(response.writeHead(200)));
+    await expect((await fetch(url)).text()).rejects.toThrow("sent 64 MiB without a line end");
+    await Promise.all(sockets.map(closed));
+  });
+
+  test("a failure may be a page", async () => {
+    const { url } = await serve((_request, response) => response.writeHead(502, { "content-type": "text/html" }).end("<p>no</p>"));
+    expect(await (await fetch(url)).text()).toBe("<p>no</p>");
+  });
+});
+
 test("a provider's package works on it, and its failures are recognised", async () => {
   const events = ['{"choices":[{"delta":{"content":"Hel"}}]}', '{"choices":[{"delta":{"content":"lo"},"finish_reason":"stop"}]}', "[DONE]"];
   const { url } = await serve((_request, response) => response.end(events.map((data) => `data: ${data}\n\n`).join("")));
@@ -298,6 +387,16 @@ async function listening(server: Server | ReturnType<typeof createTcpServer>): P
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+function endless(response: ServerResponse): void {
+  const piece = Buffer.alloc(1 << 16, "x");
+  const source = new Readable({
+    read() {
+      this.push(piece);
+    },
+  });
+  pipeline(source, response, () => {});
+}
+
 async function freePort(): Promise<number> {
   const server = createTcpServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -324,7 +423,7 @@ async function nextText(reader: ReadableStreamDefaultReader<Uint8Array>): Promis
 }
 
 async function closed(socket: Socket): Promise<void> {
-  if (!socket.closed) await once(socket, "close");
+  if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve));
 }
 
 async function expectFetchFailed(fetching: Promise<Response>, code: string): Promise<void> {

@@ -5,6 +5,7 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Readable } from "node:stream";
 import { systemCode } from "../../core/errors.js";
+import { BadAnswer, EventBytes } from "./event-bytes.js";
 
 /** The classes that answers are made of: Node's own, or in the bundle what the packages got instead of them. */
 export interface Web {
@@ -33,10 +34,15 @@ interface Question {
 }
 
 const LIMITS: Limits = { connectMs: 10_000, silentMs: 300_000 };
+/** How long a server may take to end an answer of which all has come; after that the connection is given up, and not the answer. */
+const GRACE_MS = 1000;
+/** Of a failure's body no more is read. */
+const LONGEST_FAILURE = 2 ** 20;
 
-export const httpFetch = fetchOver(() => ({ ReadableStream, Headers, Response }), LIMITS);
+/** Every good answer to it has to be an event stream. */
+export const httpFetch = fetchOver(() => ({ ReadableStream, Headers, Response }), LIMITS, "events");
 
-export function fetchOver(web: () => Web, limits: Limits): typeof fetch {
+export function fetchOver(web: () => Web, limits: Limits, expected: "anything" | "events" = "anything"): typeof fetch {
   const clients = new Map<string, Promise<Client>>();
   return async (input, init = {}) => {
     const question = questionOf(input, init, web());
@@ -51,7 +57,17 @@ export function fetchOver(web: () => Web, limits: Limits): typeof fetch {
         `The server at ${question.url.origin} redirects to ${location}. Use that address as the base URL if you trust it`,
       );
     }
-    return toResponse(answer, question, limits, web());
+    try {
+      const isGood = answer.statusCode !== undefined && answer.statusCode >= 200 && answer.statusCode < 300;
+      const address = `${question.url.origin}${question.url.pathname}`;
+      const events = isGood && expected === "events" ? new EventBytes(address, answer.headers["content-type"]) : undefined;
+      const longest = isGood ? Infinity : LONGEST_FAILURE;
+      return await toResponse(answer, question, { ...limits, longest, events }, web());
+    } catch (error) {
+      // Nobody else would: its socket would stay open, and the process with it.
+      answer.destroy();
+      throw error;
+    }
   };
 }
 
@@ -103,30 +119,41 @@ function answerTo(asking: ClientRequest, signal: AbortSignal | undefined, { conn
     // Of several addresses that were tried, the first tells most: the sum of them has no message.
     asking.on("error", (error) => reject(error instanceof AggregateError ? error.errors[0] : error));
     asking.once("close", () => {
+      // After a change of protocol there is neither an answer nor an error.
+      reject(Object.assign(new Error("The server closed the connection without an answer"), { code: "ECONNRESET" }));
       connected();
       signal?.removeEventListener("abort", stop);
     });
   });
 }
 
-async function toResponse(answer: IncomingMessage, { signal }: Question, limits: Limits, web: Web): Promise<Response> {
+interface Reading extends Limits {
+  /** So many bytes are read, and no more. */
+  longest: number;
+  events: EventBytes | undefined;
+}
+
+async function toResponse(answer: IncomingMessage, { signal }: Question, reading: Reading, web: Web): Promise<Response> {
   const { statusCode: status = 200, statusMessage: statusText = "", rawHeaders } = answer;
   const headers = new web.Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
   if (BODILESS.has(status)) {
+    reading.events?.end();
     answer.resume();
     return new web.Response(null, { status, statusText, headers });
   }
   const bytes = await decoded(answer);
-  const chunks: AsyncIterator<Uint8Array<ArrayBuffer>> = bytes[Symbol.asyncIterator]();
+  const nextChunk = chunksOf(bytes, reading);
   const body = new web.ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
         try {
-          const next = await within(limits.silentMs, chunks.next(), (error) => bytes.destroy(error));
-          if (next.done === true) controller.close();
-          else controller.enqueue(next.value);
+          const chunk = await nextChunk();
+          if (chunk === undefined) controller.close();
+          else controller.enqueue(chunk);
         } catch (error) {
+          bytes.destroy();
+          if (error instanceof BadAnswer) throw error;
           throw isAborted(signal) ? abortError(signal) : new TypeError("terminated", { cause: error });
         }
       },
@@ -139,6 +166,40 @@ async function toResponse(answer: IncomingMessage, { signal }: Question, limits:
   return new web.Response(body, { status, statusText, headers });
 }
 
+/** One chunk after the other; undefined at the end. */
+function chunksOf(bytes: Readable, { silentMs, longest, events }: Reading): () => Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const chunks: AsyncIterator<Uint8Array<ArrayBuffer>> = bytes[Symbol.asyncIterator]();
+  let left = longest;
+  return async () => {
+    if (left === 0) {
+      bytes.destroy();
+      return undefined;
+    }
+    if (events?.isOver === true) return restOf(bytes, chunks);
+    const { done, value } = await within(silentMs, chunks.next(), (error) => bytes.destroy(error));
+    if (done === true) {
+      events?.end();
+      return undefined;
+    }
+    events?.pass(value);
+    const chunk = value.subarray(0, left);
+    left -= chunk.length;
+    return chunk;
+  };
+}
+
+/** What follows the last event is read, so that the connection can be used again, but it does not count; nor does a failure. */
+async function restOf(bytes: Readable, chunks: AsyncIterator<unknown>): Promise<undefined> {
+  const timer = setTimeout(() => bytes.destroy(), GRACE_MS).unref();
+  try {
+    while ((await chunks.next()).done !== true);
+  } catch {
+    // All that counts has come.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** To these there is no body, and a Response takes none. */
 const BODILESS = new Set([204, 205, 304]);
 
@@ -148,8 +209,8 @@ function isRedirect({ statusCode = 200 }: IncomingMessage): boolean {
 
 /** We ask for plain bytes, but some proxies know better. */
 async function decoded(answer: IncomingMessage): Promise<Readable> {
-  const encoding = answer.headers["content-encoding"]?.toLowerCase() ?? "identity";
-  if (encoding === "identity") return answer;
+  const encoding = answer.headers["content-encoding"]?.trim().toLowerCase() ?? "";
+  if (["", "none", "identity"].includes(encoding)) return answer;
   const [zlib, { pipeline }] = await Promise.all([import("node:zlib"), import("node:stream")]);
   const make = { gzip: zlib.createGunzip, "x-gzip": zlib.createGunzip, deflate: zlib.createInflate, br: zlib.createBrotliDecompress };
   const decoder = Object.hasOwn(make, encoding) ? make[encoding as keyof typeof make]() : undefined;
@@ -159,7 +220,8 @@ async function decoded(answer: IncomingMessage): Promise<Readable> {
 }
 
 async function within<T>(ms: number, work: Promise<T>, giveUp: (error: Error) => void): Promise<T> {
-  const timer = setTimeout(() => giveUp(timedOut(`The server was silent for ${ms / 1000} s`)), ms);
+  // It is the connection that keeps the process running, not the watch over it.
+  const timer = setTimeout(() => giveUp(timedOut(`The server was silent for ${ms / 1000} s`)), ms).unref();
   try {
     return await work;
   } finally {

@@ -1,5 +1,7 @@
+import { JSONParseError, TypeValidationError } from "@ai-sdk/provider";
 import { describe, expect, test } from "vitest";
 import { ParleyError, type Fault } from "../../core/errors.js";
+import { BadAnswer } from "./event-bytes.js";
 import { vendorFault } from "./vendor-fault.js";
 
 const VENDOR = { provider: "acme", keyName: "ACME_KEY", secrets: ["sk-0123456789"] };
@@ -24,6 +26,11 @@ describe("what the vendor said", () => {
 
   test("a page is cut", () => {
     expect(faultOf({ statusCode: 500, responseBody: "x".repeat(5_000) }).message).toHaveLength("acme answered 500: ".length + 401);
+  });
+
+  test("a key at the cut is masked before it", () => {
+    const responseBody = `${"x".repeat(392)}sk-0123456789`;
+    expect(faultOf({ statusCode: 500, responseBody }).message).toBe(`acme answered 500: ${"x".repeat(392)}[redacte…`);
   });
 
   test("nothing at all", () => {
@@ -66,7 +73,8 @@ test.each([
   [{ "retry-after": "7" }, 7],
   [{ "retry-after": "0" }, 0],
   [{ "retry-after": "1.5" }, 1.5],
-  [{ "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, 0],
+  [{ "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, undefined],
+  [{ "retry-after": "-5" }, undefined],
   [{ "retry-after": "soon" }, undefined],
   [{}, undefined],
 ])("Retry-After %j", (responseHeaders, retryAfter) => {
@@ -82,6 +90,30 @@ test("Retry-After as a date to come", () => {
 
 test.each([401, 403])("%i names the place of the key", (statusCode) => {
   expect(faultOf({ message: "no", statusCode }).message).toBe(`acme answered ${statusCode}: no (check ACME_KEY)`);
+});
+
+describe("what is no answer is not tried again, and has no status", () => {
+  test.each([
+    ["an event that is no JSON", new JSONParseError({ text: "{nope", cause: new Error("bad") }), "{nope"],
+    ["an event of no known shape", new TypeValidationError({ value: { type: "zork" }, cause: new Error("bad") }), '{"type":"zork"}'],
+  ])("%s, also when the package makes up a status around it", (_, error, what) => {
+    const fault = { code: "provider", retryable: false, message: `What acme sent could not be read: ${what}` };
+    expect(faultOf(error, true)).toEqual(fault);
+    expect(faultOf({ message: error.message, statusCode: 500, responseBody: JSON.stringify(error) })).toEqual(fault);
+  });
+
+  test("no HTTP", () => {
+    const cause = Object.assign(new Error("Parse Error: Expected HTTP/"), { code: "HPE_INVALID_CONSTANT" });
+    const message = "The answer of acme is not HTTP: Parse Error: Expected HTTP/";
+    expect(faultOf(new TypeError("fetch failed", { cause }))).toEqual({ code: "provider", retryable: false, message });
+  });
+
+  test("no event stream", () => {
+    const cause = new BadAnswer("http://127.0.0.1:1/v1", "did not answer with an event stream (text/html); check --base-url");
+    const error = Object.assign(new Error("Failed to process successful response", { cause }), { statusCode: 200 });
+    const message = "acme at http://127.0.0.1:1/v1 did not answer with an event stream (text/html); check --base-url";
+    expect(faultOf(error)).toEqual({ code: "provider", retryable: false, message });
+  });
 });
 
 describe("lost connections", () => {

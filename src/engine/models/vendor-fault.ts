@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../core/errors.js";
 import { Redactor } from "../../core/redact.js";
+import { BadAnswer } from "./event-bytes.js";
 
 export interface Vendor {
   provider: string;
@@ -63,6 +64,8 @@ export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean)
   if (thrown instanceof ParleyError || (thrown instanceof Error && thrown.name === "AbortError")) return thrown;
   const failure = v.is(Failure, thrown) ? thrown : { message: messageOf(thrown) };
   const status = statusOf(failure);
+  const noAnswer = wordsOfNoAnswer(thrown, failure, vendor, answering || status !== undefined);
+  if (noAnswer !== undefined) return fault(vendor, thrown, { message: noAnswer, retryable: false });
   if (isUnfinished(failure)) return cutFault(vendor, thrown);
   if ((status === undefined || status < 400) && isLost(thrown)) {
     return answering || status !== undefined ? cutFault(vendor, thrown) : lostFault(failure, thrown, vendor);
@@ -106,10 +109,33 @@ function statusOf({ statusCode, code, type }: Failure): number | undefined {
 }
 
 function isLost(thrown: unknown): boolean {
-  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
-    if (LOST.has(systemCode(error) ?? "") || error.message === "fetch failed" || error.message === "terminated") return true;
-  }
-  return false;
+  return causesOf(thrown).some(
+    (error) => LOST.has(systemCode(error) ?? "") || error.message === "fetch failed" || error.message === "terminated",
+  );
+}
+
+function causesOf(thrown: unknown): Error[] {
+  return thrown instanceof Error ? [thrown, ...causesOf(thrown.cause)] : [];
+}
+
+/** An error of Node's parser, except for an end that came too soon. */
+function isNotHttp(error: Error): boolean {
+  const code = systemCode(error) ?? "";
+  return code.startsWith("HPE_") && code !== "HPE_INVALID_EOF_STATE";
+}
+
+const Unreadable = v.looseObject({
+  name: v.picklist(["AI_JSONParseError", "AI_TypeValidationError"]),
+  text: v.optional(v.string()),
+  value: v.optional(v.unknown()),
+});
+
+/** What the package could not read; it makes up a status around it when that came first. */
+function unreadable(failure: Failure): string | undefined {
+  const inner = v.safeParse(v.pipe(v.string(), v.parseJson(), Unreadable), failure.responseBody);
+  const error = inner.success ? inner.output : failure;
+  if (!v.is(Unreadable, error)) return undefined;
+  return error.text ?? JSON.stringify(error.value) ?? "nothing";
 }
 
 /** The package for compatible servers notices a cut by itself. */
@@ -117,18 +143,31 @@ function isUnfinished({ name, message }: Failure): boolean {
   return name === "AI_InvalidResponseDataError" && message?.includes("without a finish reason") === true;
 }
 
-/** Seconds, from a number of them or a date. */
+/** Seconds, from a number of them or a date; what lies in the past says nothing about the wait. */
 function retryAfterOf(headers: Record<string, string> | undefined): number | undefined {
   const value = headers?.["retry-after"];
   if (value === undefined) return undefined;
   const seconds = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+  return seconds >= 0 ? seconds : undefined;
 }
 
 // --- what to say ---
 
-function words(failure: Failure, status: number | undefined, { provider, keyName }: Vendor): string {
-  const said = `${provider} answered${status === undefined ? "" : ` ${status}`}: ${explanation(failure)}`;
+/** What came is nothing that a vendor of this kind would say, so it would say the same again. */
+function wordsOfNoAnswer(thrown: unknown, failure: Failure, vendor: Vendor, hasBegun: boolean): string | undefined {
+  const { provider } = vendor;
+  const causes = causesOf(thrown);
+  const bad = causes.find((error) => error instanceof BadAnswer);
+  if (bad !== undefined) return `${provider} at ${bad.address} ${bad.message}`;
+  const unread = unreadable(failure);
+  if (unread !== undefined) return `What ${provider} sent could not be read: ${brief(unread, vendor)}`;
+  const foreign = hasBegun ? undefined : causes.find(isNotHttp);
+  return foreign === undefined ? undefined : `The answer of ${provider} is not HTTP: ${foreign.message}`;
+}
+
+function words(failure: Failure, status: number | undefined, vendor: Vendor): string {
+  const { provider, keyName } = vendor;
+  const said = `${provider} answered${status === undefined ? "" : ` ${status}`}: ${brief(explanation(failure), vendor)}`;
   return (status === 401 || status === 403) && keyName !== undefined ? `${said} (check ${keyName})` : said;
 }
 
@@ -140,8 +179,13 @@ const Explained = v.looseObject({
 
 /** The vendor's own words, out of the body where there is one. */
 function explanation({ message, responseBody }: Failure): string {
-  const told = bodyWords(responseBody) || message?.trim() || "no explanation was given";
-  return told.length > LONGEST ? `${told.slice(0, LONGEST)}…` : told;
+  return bodyWords(responseBody) || message?.trim() || "no explanation was given";
+}
+
+/** Secrets are masked before the cut: the beginning of one would not be recognised after it. */
+function brief(text: string, { secrets }: Vendor): string {
+  const safe = new Redactor(secrets).text(text);
+  return safe.length > LONGEST ? `${safe.slice(0, LONGEST)}…` : safe;
 }
 
 function bodyWords(body: string | undefined): string | undefined {

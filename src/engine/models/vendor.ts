@@ -46,14 +46,14 @@ export async function* streamVendor(vendor: VendorModel, request: ModelRequest, 
 async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, vendor: VendorModel): AsyncIterable<ModelPart[]> {
   const blocks = new Blocks({ provider: vendor.provider, model: vendor.id });
   let isFinished = false;
-  for await (const batch of batchesOf(stream)) {
+  for await (const batch of batchesOf(stream, (parts) => parts.some(({ type }) => type === "finish"))) {
     const parts: ModelPart[] = [];
     let failure: { error: unknown } | undefined;
     try {
       for (const part of batch) {
         for (const ours of translated(part, blocks, vendor)) parts.push(ours);
-        // Read to its end, so that the connection can be used again.
-        isFinished ||= part.type === "finish";
+        isFinished = part.type === "finish";
+        if (isFinished) break;
       }
     } catch (error) {
       failure = { error };
@@ -92,10 +92,32 @@ function* translated(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: Ve
       yield* totalUsage(part.usage);
       return yield { type: "finish", reason: toFinish(part.finishReason) };
     case "error":
+      if (vendor.wire === "anthropic" && isUnknownEvent(part.error)) return;
       throw part.error;
     default:
     // Sources and vendor-run tools are not asked for.
   }
+}
+
+const ANTHROPIC_EVENTS = [
+  "message_start",
+  "content_block_start",
+  "content_block_delta",
+  "content_block_stop",
+  "message_delta",
+  "message_stop",
+  "ping",
+  "error",
+];
+
+const UnknownEvent = v.looseObject({
+  name: v.literal("AI_TypeValidationError"),
+  value: v.looseObject({ type: v.pipe(v.string(), v.notValues(ANTHROPIC_EVENTS)) }),
+});
+
+/** Anthropic may add kinds of events at any time, and wants them to be passed over; the package complains and goes on. */
+function isUnknownEvent(error: unknown): boolean {
+  return v.is(UnknownEvent, error);
 }
 
 // --- text and thinking ---

@@ -29,7 +29,7 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
     ...session.messages,
     ...(crash?.mend ?? []).flatMap((entry) => (entry.kind === "message" ? [entry.message] : [])),
   ]);
-  return { ...session, messages, crash, unsavedSince: open.unsavedSince };
+  return { ...session, messages, crash, unsavedSince: open.unsavedSince, unreadable: open.unreadable };
 }
 
 function opened(session: KeptSession | undefined, { id, cwd, name, config, seq = 0 }: Extract<Entry, { kind: "opened" }>): KeptSession {
@@ -48,6 +48,7 @@ class Open {
   /** Said into a turn that ended before it was heard: it becomes the next prompt. */
   late: Part[] = [];
   unsavedSince: number | undefined;
+  unreadable = 0;
 
   follow(entry: ReadEntry): void {
     switch (entry.kind) {
@@ -66,6 +67,7 @@ class Open {
         if (this.turn !== undefined) this.turn.torn = true;
         return;
       case "unreadable":
+        this.unreadable++;
         if (this.turn !== undefined) this.turn.torn = true;
         return;
       default:

@@ -21,6 +21,8 @@ export interface StoredSession extends KeptSession {
   crash: Crash | undefined;
   /** Since when its last run could not save what it did (milliseconds since 1970). */
   unsavedSince: number | undefined;
+  /** Lines of its log that could not be read: something of the conversation is missing. */
+  unreadable: number;
 }
 
 export interface Crash {

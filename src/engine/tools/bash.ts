@@ -44,11 +44,15 @@ type Ending = "interrupted" | "timed out" | Awaited<Running["exited"]>;
 async function runToEnd(command: string, timeoutMs: number, context: ToolContext): Promise<ToolResult> {
   const output = { stdout: new OutputBuffer(context.outputChars), stderr: new OutputBuffer(context.outputChars) };
   const progress = progressOf((text, channel) => context.progress(text, channel));
-  const running = await startShell(context, ["-c", command], (channel, text) => {
+  const safe = { stdout: context.redactor.stream(), stderr: context.redactor.stream() };
+  const tell = (channel: "stdout" | "stderr", text: string): void => {
+    if (text === "") return;
     output[channel].push(text);
     progress.push(channel, text);
-  });
+  };
+  const running = await startShell(context, ["-c", command], (channel, text) => tell(channel, safe[channel].push(text)));
   const ending = await endingOf(running, timeoutMs, context.signal);
+  for (const channel of ["stdout", "stderr"] as const) tell(channel, safe[channel].flush());
   progress.end();
   if (ending === "interrupted") return failure("The command was interrupted.");
   const sections = outputSections(output, Math.max(0, context.outputChars - NOTES_CHARS));

@@ -36,7 +36,7 @@ export const read = defineTool({
     const mime = imageType(bytes);
     if (mime !== null) return imageResult(args.file_path, mime, bytes);
     if (isBinary(bytes)) return textResult(`(binary file, ${bytes.length} bytes)`);
-    const lines = linesOf(new TextDecoder().decode(bytes));
+    const lines = linesOf(context.redactor.text(new TextDecoder().decode(bytes)));
     return textResult(numbered(lines, args.file_path, args.offset ?? 0, args.limit ?? DEFAULT_LINES, context));
   },
 });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { plainText } from "../../core/content.js";
+import { Redactor } from "../../core/redact.js";
 import { ParleyError } from "../../core/errors.js";
 import { localWorkspace } from "../local-workspace.js";
 import type { Tool, ToolContext, ToolResult } from "./tool.js";
@@ -35,6 +36,7 @@ export async function bench(options: { outputChars?: number; outside?: boolean; 
     workspace,
     seen: { note: (path, stamp) => void stamps.set(path, stamp), stampOf: (path) => stamps.get(path) },
     outputChars: options.outputChars ?? 50_000,
+    redactor: new Redactor(),
     async locate(path) {
       const place = await workspace.resolve(path);
       if (!place.inside && options.outside !== true) throw new ParleyError({ code: "tool", message: `${path} lies outside the workspace` });

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import type { Category } from "../../core/event.js";
 import type { Part } from "../../core/content.js";
+import type { Redactor } from "../../core/redact.js";
 import type { Workspace } from "../workspace.js";
 
 export interface ToolResult {
@@ -35,6 +36,8 @@ export interface ToolContext {
   readonly seen: SeenFiles;
   /** Characters of output that go to the model and the host. */
   readonly outputChars: number;
+  /** Whoever cuts text redacts it first: half a secret would not be known again. */
+  readonly redactor: Redactor;
   /** The absolute path of what the arguments name. Throws when it lies outside the workspace and this call was not approved for that. */
   locate(path: string): Promise<string>;
   progress(text: string, channel?: "stdout" | "stderr"): void;

@@ -39,7 +39,10 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
         if (text === null) return failure(`${page.url.href} is not text but ${page.type === "" ? "binary data" : page.type}.`);
         const heading = `${page.url.href}\n${page.status} ${page.statusText}\n\n`;
         const room = Math.max(0, context.outputChars - heading.length - NOTES_CHARS);
-        return textResult(heading + capText(text, Math.min(args.max_chars ?? room, room)), page.status < 200 || page.status > 299);
+        return textResult(
+          heading + capText(context.redactor.text(text), Math.min(args.max_chars ?? room, room)),
+          page.status < 200 || page.status > 299,
+        );
       } catch (error) {
         return failure(limit.aborted ? `Could not fetch ${args.url}: it took too long` : messageOf(error));
       }

@@ -47,7 +47,13 @@ export function actionsOf(step: Step): Action[] {
       return [
         action(
           "Bash",
-          () => [{ command: step.command, ...(step.background && { background: true }) }],
+          () => [
+            {
+              command: step.command,
+              ...(step.background && { background: true }),
+              ...(step.timeoutMs !== undefined && { timeout: step.timeoutMs }),
+            },
+          ],
           (text) => shown(`\`${step.command}\``, text, "printed nothing"),
         ),
       ];

@@ -20,7 +20,7 @@ export function clausesOf(marked: Marked): string[] {
 
 /** Words that an order starts with; only before one of these does a clause end. */
 const OPENERS = [
-  "read|open|show|cat|print|display|view|look|write|create|save|put|make|store|append|add|insert|edit|replace|change|update|substitute",
+  "read|open|show|cat|print|display|view|look|write|create|save|put|make|store|append|add|insert|edit|replace|change|update|substitute|fix|clear",
   "run|execute|exec|search|grep|find|list|glob|fetch|download|visit|ask|spawn|launch|delegate|think|ponder",
   "say|reply|answer|respond|repeat|echo",
   "stream|count|wait|sleep|pause|hang|fail|simulate|pretend|cut|disconnect|drop|break|call|use|invoke|remember|memori[sz]e|copy|duplicate",
@@ -52,9 +52,23 @@ const BLANKS = /\s+/g;
 const BULLET = /^\s*(?:\d+[.)]|[-*•])\s+/;
 const LATER = /\b(?:then|after|finally|next|lastly|second|third|done)/i;
 
+/** What only asks about doing something: "how do I delete a.txt?", "what would happen if you ran it?". */
+export const ONLY_ASKS =
+  "(?:and )?(?:how (?:do|can|could|should|would|might) (?:i|we|you|one|people|someone)|how to|what (?:would|will|could|might) happen|" +
+  "what happens (?:if|when)|what if|what would you do|(?:should|shall|may|must|can) (?:i|we)|" +
+  "(?:do|would) (?:i|we) (?:need|have) to|why)\\b";
+/** What forbids: "do not read a.txt", "never delete it". To remind is no ban. */
+export const FORBIDS = "(?:do not|don['’]?t|never|not|avoid|refrain|no need to)\\b(?! forget)";
+const ASKING = pattern`^${ONLY_ASKS}`;
+const FORBIDDING = pattern`^${FORBIDS}`;
+
 /** "and" and commas belong to a sub-agent's task and a list; a colon's content ends only at "then" or the next line; `;` may be shell. */
 function separates(clause: string, punctuation: string, connective: string): boolean {
   const mark = punctuation.trim().charAt(0);
+  if (/^[,;]?$/.test(mark) && !punctuation.includes("\n")) {
+    if (ASKING.test(clause)) return false;
+    if (FORBIDDING.test(clause) && mark === "" && !/\bbut\b/i.test(connective)) return false;
+  }
   if (LATER.test(connective) || punctuation.includes("\n")) return true;
   if (COLON_CONTENT.test(clause)) return false;
   if (mark === "." || mark === "!" || mark === "?") return true;

@@ -53,6 +53,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["read a.txt and tell me what it says", read("a.txt")],
     ["read .gitignore", read(".gitignore")],
     ["read the first 10 lines of a.txt", { do: "read", files: ["a.txt"], limit: 10 }],
+    ["read the last 2 lines of a.txt", run("tail -n 2 -- a.txt")],
     ["show lines 5 to 8 of a.txt", { do: "read", files: ["a.txt"], offset: 4, limit: 4 }],
     ["Hello! Please read a.txt, thanks", read("a.txt")],
     ["use the Read tool to read a.txt", read("a.txt")],
@@ -96,6 +97,17 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["copy a.txt to b.txt", read("a.txt"), write("b.txt", RESULT)],
     ["duplicate the file a.txt as b.txt", read("a.txt"), write("b.txt", RESULT)],
     ["delete a.txt", run("rm -- a.txt")],
+    ["please delete the files a.txt and 'b c.txt'.", run("rm -- a.txt 'b c.txt'")],
+    ["delete a.txt if it exists", run("rm -- a.txt")],
+    ["append the output of `date +%Y` to y.txt", run("date +%Y >> y.txt")],
+    ["append the output of `a; b` to 'y z.txt'", run("(a; b) >> 'y z.txt'")],
+    ["write 3 lines to l.txt: one, two, three", write("l.txt", "one\ntwo\nthree\n")],
+    ["create three files x1, x2 and x3", write("x1", ""), write("x2", ""), write("x3", "")],
+    ["create the files a.txt and b.txt", write("a.txt", ""), write("b.txt", "")],
+    ["clear a.txt", write("a.txt", "")],
+    ["read a.txt and clear it.txt", read("a.txt"), write("it.txt", "")],
+    ["create a file TODO.md with 'x'", write("TODO.md", "x")],
+    ["write TODO to a.txt", write("a.txt", "TODO")],
     ["rename a.txt to b.txt", run("mv -- a.txt b.txt")],
     ["create a folder called build", run("mkdir -p -- build")],
   ],
@@ -112,6 +124,15 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["read a.txt and replace foo with bar", read("a.txt"), edit("a.txt", "foo", "bar")],
     ["change the port from 3000 to 4000 in config.json", edit("config.json", "3000", "4000")],
     ["remove the word 'foo' from a.txt", edit("a.txt", "foo", "")],
+    ["remove the line gamma from a.txt", edit("a.txt", "gamma", "")],
+    ["delete the word beta from a.txt", edit("a.txt", "beta", "")],
+    ["remove TODO from a.txt", edit("a.txt", "TODO", "")],
+    ["delete TODO from a.txt", edit("a.txt", "TODO", "")],
+    ["remove gamma in a.txt", edit("a.txt", "gamma", "")],
+    ["remove all foo from a.txt", { do: "edit", file: "a.txt", from: "foo", to: "", all: true }],
+    ["edit a.txt so that gamma becomes GAMMA", edit("a.txt", "gamma", "GAMMA")],
+    ["fix the typo in a.txt: beta -> betta", edit("a.txt", "beta", "betta")],
+    ["set alpha to x in a.txt", edit("a.txt", "alpha", "x")],
   ],
   running: [
     ["run `ls -la`", run("ls -la")],
@@ -139,6 +160,8 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["echo hello > a.txt", run("echo hello > a.txt")],
     ["run hello.py", run("python3 hello.py")],
     ["save the output of `date` to d.txt", run("date"), write("d.txt", RESULT)],
+    ["run sleep 5 with a timeout of 1 second", { do: "run", command: "sleep 5", timeoutMs: 1000 }],
+    ["run `sleep 5` with a 200 ms timeout", { do: "run", command: "sleep 5", timeoutMs: 200 }],
     ["run this:\n```sh\ncd src\nls\n```", run("cd src\nls")],
   ],
   searching: [
@@ -155,6 +178,10 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["search for todo ignoring case", { do: "grep", pattern: "todo", ignoreCase: true }],
     ["where is openRehearsal defined?", grep("openRehearsal")],
     ["which files contain foo?", grep("foo")],
+    ["where is TODO used?", grep("TODO")],
+    ["which files contain TODO?", grep("TODO")],
+    ["list all TODOs in src", grep("TODO", "src")],
+    ["how many TODOs are there?", grep("TODO")],
     ["find all *.ts files", glob("**/*.ts")],
     ["can you grep for TODO?", grep("TODO")],
     ["list files in this directory", glob("**/*")],
@@ -172,6 +199,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["plan the steps a, b, c", todo("a", "b", "c")],
     ["create a todo list with read docs, write tests and run ci", todo("read docs", "write tests", "run ci")],
     ["make a to-do list:\n- read docs\n- write tests", todo("read docs", "write tests")],
+    ["update the todo list with a and b", todo("a", "b")],
     ["todo: one; two", todo("one", "two")],
     ["fetch https://example.com/x", { do: "fetch", url: "https://example.com/x" }],
     ["what is on https://example.com?", { do: "fetch", url: "https://example.com" }],
@@ -180,6 +208,7 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["Spawn an agent to read a.txt and write 'x' to b.txt", spawn("read a.txt and write 'x' to b.txt")],
     ["spawn two agents: read a.txt; read b.txt", spawn("read a.txt", "read b.txt")],
     ["spawn two agents: one to read a.txt and one to read b.txt", spawn("read a.txt", "read b.txt")],
+    ["spawn two agents: one reads a.txt, the other reads b.txt", spawn("read a.txt", "read b.txt")],
     ["ask two sub-agents to read a.txt and b.txt", spawn("read a.txt", "read b.txt")],
     ["Ask one subagent to read a.txt and another to run `date`", spawn("read a.txt", "run `date`")],
     ["use 2 subagents to say hello", spawn("say hello", "say hello")],
@@ -278,6 +307,37 @@ const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
     ["what is the meaning of life", { do: "unknown", text: "what is the meaning of life" }],
   ],
 };
+
+describe("what is no order, or not understood, touches no file", () => {
+  test.each([
+    "do not read a.txt",
+    "do not delete a.txt",
+    "Please do not delete a.txt!",
+    "do not read and delete a.txt",
+    "don't delete a.txt",
+    "never delete a.txt",
+    "you should not delete a.txt",
+    "how do I delete a.txt?",
+    "how do I read b.txt and delete a.txt?",
+    "what would happen if you delete a.txt?",
+    "what happens if I read b.txt, then delete a.txt?",
+    "should I delete a.txt?",
+    "why did you delete a.txt?",
+    "delete line 2 of a.txt",
+    "delete the second line of a.txt",
+    "remove the empty lines from a.txt",
+    "remove everything from a.txt",
+    "delete whatever a.txt mentions",
+  ])("%s", (order) => {
+    expect(orders(order).map((step) => step.do)).toEqual(["unknown"]);
+  });
+
+  test("what comes after it still counts", () => {
+    expect(orders("do not read a.txt but read b.txt").at(-1)).toEqual(read("b.txt"));
+    expect(orders("Do not read a.txt. Read b.txt.").at(-1)).toEqual(read("b.txt"));
+    expect(orders("do not forget the word plum")).toEqual([remember("word", "plum")]);
+  });
+});
 
 for (const [about, wordings] of Object.entries(WORDINGS)) {
   describe(about, () => {

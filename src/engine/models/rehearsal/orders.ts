@@ -2,7 +2,7 @@
 import { clausesOf, bare } from "./clauses.js";
 import { EDIT_RULES, FILE_RULES, READ_RULES } from "./rules-files.js";
 import { SEARCH_RULES } from "./rules-search.js";
-import { FAIL_RULES, MEMORY_RULES, PACE_RULES, SAY_RULES, SMALL_TALK_RULES, THINK_RULES } from "./rules-talk.js";
+import { FAIL_RULES, MEMORY_RULES, NO_ORDER_RULES, PACE_RULES, SAY_RULES, SMALL_TALK_RULES, THINK_RULES } from "./rules-talk.js";
 import { BARE_COMMAND_RULES, CALL_RULES, FETCH_RULES, RUN_RULES, SPAWN_RULES, TODO_RULES, TOOL_RULES } from "./rules-tools.js";
 import { pattern, type Rule, type Situation } from "./rule.js";
 import { markQuotes } from "./spans.js";
@@ -11,6 +11,7 @@ import { filesIn, isPath } from "./words.js";
 
 /** The first rule that can make something of a clause wins, so the narrow ones stand first. */
 const RULES: readonly Rule[] = [
+  ...NO_ORDER_RULES,
   ...CALL_RULES,
   ...TOOL_RULES,
   ...MEMORY_RULES,

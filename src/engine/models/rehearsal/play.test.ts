@@ -38,6 +38,7 @@ describe("one order", () => {
   test.each<[string, string, Record<string, unknown>]>([
     ["write 'hi' to a.txt", "Write", { file_path: "a.txt", content: "hi" }],
     ["run `ls`", "Bash", { command: "ls" }],
+    ["run sleep 5 with a timeout of 1 second", "Bash", { command: "sleep 5", timeout: 1000 }],
     ["run `sleep 9` in the background", "Bash", { command: "sleep 9", background: true }],
     ["search for TODO in src ignoring case", "Grep", { pattern: "TODO", path: "src", case_insensitive: true }],
     ["find all *.md files", "Glob", { pattern: "**/*.md" }],

@@ -2,7 +2,7 @@
 import { group, pattern, type Rule, type Situation } from "./rule.js";
 import { QUOTED } from "./spans.js";
 import { RESULT, type Content, type Step } from "./step.js";
-import { contentOf, FILE, fileName, filesIn, isPath, isQuoted, NUMBER, numberOf, REFERS_BACK, THE_FILE } from "./words.js";
+import { contentOf, FILE, fileName, filesIn, isPath, isQuoted, itemsOf, NUMBER, numberOf, REFERS_BACK, THE_FILE } from "./words.js";
 
 const TO = "(?:to|into|onto|as|in|inside)";
 const WITH =
@@ -16,11 +16,22 @@ const CREATE = pattern`
   ${LABEL}(.*)$
 `;
 
-/** "delete 'x' from a.txt" is an edit; "add 'x' to a.txt" appends; "create a.txt with 'x'" writes. */
+/** "delete x from a.txt" is an edit; "add 'x' to a.txt" appends; "create a.txt with 'x'" writes. */
 export const EDIT_RULES: readonly Rule[] = [
   {
-    when: pattern`^(?:remove|delete|drop) (?:the )?(?:\w+ )?(${QUOTED}) (?:from|in) ${THE_FILE}(${FILE})$`,
+    when: pattern`^(?:remove|delete|drop|erase|strip) (.+) (?:from|in|inside|within|of|out of) ${THE_FILE}(${FILE})$`,
     steps: cutOut,
+  },
+  {
+    when: pattern`
+      ^(?:edit|update|modify|change) ${THE_FILE}(${FILE})[\s,:]+(?:so that|such that|to make|so) (.+?) (?:becomes?|turns? into|
+      is replaced (?:by|with)|is changed to|reads) (.+)$
+    `,
+    steps: (match, now) => replaceIn(`${group(match, 2)} with ${group(match, 3)} in ${group(match, 1)}`, now),
+  },
+  {
+    when: pattern`^(?:fix|correct|change|edit|update|replace)\b[^:]*? in ${THE_FILE}(${QUOTED}|[^\s,;:\uE000]+)\s*: (.+)$`,
+    steps: (match, now) => replaceIn(`${group(match, 2)} in ${group(match, 1)}`, now),
   },
   {
     when: pattern`
@@ -30,7 +41,7 @@ export const EDIT_RULES: readonly Rule[] = [
     steps: (match, now) => replaceIn(`${group(match, 2)} in ${group(match, 1)}`, now),
   },
   {
-    when: pattern`^(?:replace|change|substitute|swap|turn|update|modify|rename|fix|correct) (.+)$`,
+    when: pattern`^(?:replace|change|substitute|swap|turn|update|modify|rename|fix|correct|set) (.+)$`,
     steps: (match, now) => replaceIn(group(match, 1), now),
   },
 ];
@@ -49,7 +60,22 @@ export const FILE_RULES: readonly Rule[] = [
   },
   {
     when: pattern`^(?:delete|remove|rm|erase) (.+)$`,
-    steps: (match, { marked }) => shell("rm --", filesIn(marked, group(match, 1))),
+    steps: (match, now) => remove(group(match, 1), now),
+  },
+  {
+    when: pattern`^(?:clear|empty|truncate|blank) (?:out )?(?:(?:all )?the )?(?:contents? of )?${THE_FILE}(${FILE})[.!]?$`,
+    steps: (match, { marked }) => {
+      const file = fileName(marked, group(match, 1));
+      return isPath(file) || isQuoted(group(match, 1)) ? [{ do: "write", file, content: "" }] : undefined;
+    },
+  },
+  {
+    when: pattern`^(?:create|make|touch|add|generate) (?:(${NUMBER}) )?(?:(?:the|new|empty) )*files(?: (?:named|called))?\s*:? (.+)$`,
+    steps: createSeveral,
+  },
+  {
+    when: pattern`^(?:write|save|put) (${NUMBER}) lines (?:in)?to ${THE_FILE}(${QUOTED}|[^\s,;:\uE000]+)\s*: (.+)$`,
+    steps: writeLines,
   },
   {
     when: pattern`^(?:create|make|add|mkdir) (?:a |an |the |new )*(?:directory|folder|dir) (?:named |called )?(${FILE})$`,
@@ -105,6 +131,8 @@ function read(words: string, { marked, file }: Situation, plainly: boolean): Ste
     files.push(/^(?:it|file|this|that|again)$/i.test(only) ? (file ?? "") : only);
   }
   if (files.length === 0 || files.includes("")) return undefined;
+  const last = pattern`\b(?:last|bottom|final) (${NUMBER} )?lines?\b`.exec(words);
+  if (last !== null) return shell(`tail -n ${numberOf(last[1] ?? "1")} --`, files);
   return [{ do: "read", files, ...linesOf(words) }];
 }
 
@@ -211,16 +239,63 @@ function writeLoosely(match: RegExpExecArray, { marked }: Situation): Step[] | u
   return [{ do: "write", file, content: marked.value(content) }];
 }
 
+function createSeveral(match: RegExpExecArray, { marked }: Situation): Step[] | undefined {
+  const names = itemsOf(marked, group(match, 2));
+  if (names.some((name) => /\s/.test(name)) || (match[1] !== undefined && names.length !== numberOf(match[1]))) return undefined;
+  return names.map((file) => ({ do: "write", file, content: "" }));
+}
+
+function writeLines(match: RegExpExecArray, { marked }: Situation): Step[] | undefined {
+  const items = itemsOf(marked, group(match, 3));
+  if (items.length !== numberOf(group(match, 1))) return undefined;
+  return [{ do: "write", file: fileName(marked, group(match, 2)), content: items.map((item) => `${item}\n`).join("") }];
+}
+
+/** Only when nothing but files is named: "delete line 2 of a.txt" must not cost the file. */
+function remove(words: string, { marked }: Situation): Step[] | undefined {
+  const files = filesIn(marked, words);
+  const others = words.split(/[\s,;]+/).filter((word) => word !== "" && !files.includes(fileName(marked, word)) && !isQuoted(word));
+  return ONLY_FILES.test(others.join(" ")) ? shell("rm --", files) : undefined;
+}
+
+const ONLY_FILES = pattern`
+  ^(?:(?:the|a|my|this|that|both|all|old|text|files?|named|called|and|also|again|completely|from disk|
+  if (?:it|they) exists?)\b\s*)*[.!?]*$
+`;
+
 function append(file: string | undefined, text: string | undefined, { marked, file: last }: Situation): Step[] | undefined {
   const named = fileName(marked, file ?? "");
   const name = REFERS_BACK.test(named) ? (last ?? "") : named;
   if (!isPath(name) && !isQuoted((file ?? "").trim())) return undefined;
+  const [, command] = OUTPUT_OF.exec((text ?? "").trim()) ?? [];
+  if (command !== undefined) return [{ do: "run", command: `${grouped(marked.value(command))} >> ${quoteForShell(name)}` }];
   return [{ do: "append", file: name, content: contentOf(marked, (text ?? "").replace(/^(?:a |the )?(?:new )?lines?\s+(?=\S)/i, "")) }];
 }
 
-function cutOut(match: RegExpExecArray, { marked }: Situation): Step[] {
-  return [{ do: "edit", file: fileName(marked, group(match, 2)), from: marked.value(group(match, 1)), to: "" }];
+const OUTPUT_OF = pattern`^(?:the )?(?:outputs?|results?) of (?:running |the command )*(\uE000[cq]\d+\uE001)$`;
+
+function grouped(command: string): string {
+  return /[;&|\n]/.test(command) ? `(${command})` : command;
 }
+
+/** Text is cut out of a file; lines by number and texts that are only described are not understood. */
+function cutOut(match: RegExpExecArray, { marked, file: last }: Situation): Step[] | undefined {
+  const [words, token] = [group(match, 1), group(match, 2)];
+  const named = fileName(marked, token);
+  const file = REFERS_BACK.test(named) ? last : isPath(named) || isQuoted(token) ? named : undefined;
+  if (file === undefined) return undefined;
+  const all = ALL.test(words);
+  const text = words.replace(ALL, "").replace(CUT_NOUN, "");
+  const isDescribed = !isQuoted(text) && (DESCRIBED.test(text) || filesIn(marked, text).length > 0);
+  if (isDescribed || named.endsWith("/")) return [{ do: "unknown", text: marked.raw(match.input) }];
+  return [{ do: "edit", file, from: marked.value(text), to: "", ...(all && { all: true }) }];
+}
+
+const CUT_NOUN = pattern`^(?:the )?(?:(?:word|text|string|line|name|value|phrase|typo|sentence|character)s? )?(?=\S)`;
+const DESCRIBED = pattern`
+  ^(?:(?:lines?|words?|row|paragraphs?) )?\d+\b|^(?:\w+ )?(?:contents?|everything|anything|lines?|words?|it|that|this|them)$|
+  \b(?:first|last|second|third|lines?|comments?|words?|containing|with|which|that|rest|duplicates?|empty|trailing|all|contents?)\b
+`;
 
 const ALL = /^(?:all|every|each)\s+(?:(?:the|of|occurrences?|instances?)\s+)*|\s+everywhere$/i;
 const NOUN = /^(?:the\s+)?(?:(?:word|text|string|line|name|value|phrase|typo)\s+)?(?:\w+\s+from\s+(?=\S+\s+to\s))?/i;
@@ -229,7 +304,7 @@ function replaceIn(order: string, { marked, file: last }: Situation): Step[] | u
   const all = ALL.test(order) || /\s(?:everywhere|all of them)\s/i.test(order);
   const words = order.replace(ALL, "").replace(ALL, "").replace(NOUN, "");
   const whole = pattern`
-    ^(.+?) (?:with|to|by|into|for|=>|->|→) (?:the (?:word|text) )?(.+?)(?: everywhere)?(?: (?:in|inside|within|of)
+    ^(.+?) (?:with|to|by|into|for|should be|=>|->|→) (?:the (?:word|text) )?(.+?)(?: everywhere)?(?: (?:in|inside|within|of)
     \s+${THE_FILE}(${FILE}))?$
   `.exec(words);
   if (whole === null) return undefined;

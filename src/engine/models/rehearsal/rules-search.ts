@@ -25,6 +25,13 @@ export const SEARCH_RULES: readonly Rule[] = [
     when: pattern`^${ASK} (?:(?:all|the|every|any|of|files?|matching|named|called|like) )*(\S*[*?]\S*|${MARK})(?: files?)?${IN_FOLDER}$`,
     steps: findByWildcard,
   },
+  {
+    when: pattern`
+      ^(?:${ASK}|count|where are|are there) (?:(?:all|the|every|any|of) )*(TODO|FIXME|HACK|XXX)s?(?: (?:comments?|
+      markers?|notes?|do (?:we|i) have|(?:are|is) (?:there|left)|there are|left))*(?: (?:in|under|inside|within|across) (.+?))?[?.!]*$
+    `,
+    steps: (match, now) => grep(now, group(match, 1).toUpperCase(), group(match, 2)),
+  },
   { when: pattern`^${ASK}\b(.*?)\bfiles?\b(.*)$`, steps: findFiles },
   {
     when: pattern`

@@ -1,8 +1,17 @@
 /** Orders to the model itself: say, think, stream, count, wait, fail, cut, remember, recall, help. No tool is called. */
+import { FORBIDS, ONLY_ASKS } from "./clauses.js";
 import { group, pattern, type Rule, type Situation } from "./rule.js";
 import { MARK, QUOTED } from "./spans.js";
 import type { RecallWhat, Step } from "./step.js";
 import { contentOf, filesIn, isPath, NUMBER, numberOf, REFERS_BACK } from "./words.js";
+
+/** Talk about doing something is no order to do it. */
+export const NO_ORDER_RULES: readonly Rule[] = [
+  {
+    when: pattern`^(?:${FORBIDS}|${ONLY_ASKS})`,
+    steps: ({ input }, { marked }) => [{ do: "unknown", text: marked.raw(input) }],
+  },
+];
 
 export const FAIL_RULES: readonly Rule[] = [
   { when: pattern`^(?:fail|crash|error(?: out)?)\b(.*)$`, steps: (match) => [fail(group(match, 1), 500)] },
@@ -91,7 +100,8 @@ function stream(match: RegExpExecArray, { marked }: Situation): Step[] | undefin
   return [{ do: "stream", pieces: numberOf(group(match, 1)), text: match[2] === undefined ? "word " : marked.value(match[2]) }];
 }
 
-function waitMs(words: string): number | "forever" {
+/** The time in the words, in milliseconds. */
+export function waitMs(words: string): number | "forever" {
   const time = pattern`\b(half|${NUMBER})\s*(?:an? )?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|moment)?\b(?! times)`.exec(words);
   if (/\b(?:forever|indefinitely|until|endlessly|for ?ever)\b/i.test(words)) return "forever";
   if (time?.[1] === undefined) return /^(?:hang|stall|block|freeze)/i.test(words) ? "forever" : 1000;

@@ -2,6 +2,7 @@
 import { group, pattern, type Rule, type Situation } from "./rule.js";
 import { JSON_MARK, MARK, QUOTED } from "./spans.js";
 import { RESULT, type Step } from "./step.js";
+import { waitMs } from "./rules-talk.js";
 import { fileName, filesIn, isMark, isPath, itemsOf, NUMBER, numberOf } from "./words.js";
 
 const AGENTS = "(?:sub-?\\s?agents?|agents?|helpers?|child(?:ren)?|assistants?|workers?)";
@@ -51,9 +52,9 @@ export const TODO_RULES: readonly Rule[] = [
   {
     when: pattern`
       ^(?:.{0,40}?\b)?(?:to-?do\s?list|to-?dos?|task list|list of (?:tasks|todos|steps)|checklist)\b\s*(?:(?:with|
-      for|of|containing|from|to|the|following|items?|steps?|tasks?|these) )*:?\s*(.*)$
+      for|of|containing|from|the|following|items?|steps?|tasks?|these)\b\s*)*(:?)\s*(.*)$
     `,
-    steps: (match, now) => (/^(?:read|search|grep|find|look|remove)\b/i.test(match.input) ? undefined : todo(group(match, 1), now)),
+    steps: (match, now) => (isListOrder(match) ? todo(group(match, 2), now) : undefined),
   },
   {
     when: pattern`^(?:plan|track) (?:out )?(?:the |these |following )*(?:steps|tasks|work|items)\s*:?\s*(.+)$`,
@@ -65,6 +66,15 @@ export const TODO_RULES: readonly Rule[] = [
   },
   { when: pattern`^plan\s*:\s*(.+)$`, steps: (match, now) => todo(group(match, 1), now) },
 ];
+
+/** "list all TODOs in src" is about the code: only an order to write a list, or a colon with its items, is about the todo list. */
+function isListOrder(match: RegExpExecArray): boolean {
+  if (/^(?:read|search|grep|find|look|remove|delete|list|show|count|where|which|what|how)\b/i.test(match.input)) return false;
+  if (group(match, 1) === ":") return true;
+  return WRITES_LIST.test(match.input) && !/^(?:to|in|into)\b/i.test(group(match, 2));
+}
+
+const WRITES_LIST = pattern`^(?:make|create|write|update|draw up|set up|start|prepare)\b.*\b(?:list|checklist|to-?dos)\b`;
 
 function todo(words: string, { marked }: Situation): Step[] | undefined {
   const items = itemsOf(marked, words);
@@ -111,9 +121,13 @@ function tasksOf(words: string, number: number): string[] {
       .trim()
       .replace(/^(?:\d+[.)]|[-*•])\s*/, "")
       .replace(/^(?:the\s+)?(?:one|first|other|another)(?:\s+one)?\s+(?:should |must |will |to )?/i, "")
+      .replace(THIRD_PERSON, "$1")
       .replace(/[.;,]+$/, ""),
   );
 }
+
+/** "one reads a.txt": a sub-agent is told to read it. */
+const THIRD_PERSON = /^(read|write|run|search|list|count|say|fetch|find|append|edit|replace|delete|create|wait|execute|grep)e?s\b/i;
 
 function agents(prompts: readonly string[], number: number, name?: string): Step[] | undefined {
   const given = prompts.filter((prompt) => prompt !== "").slice(0, Math.max(number, 1));
@@ -192,8 +206,11 @@ const ONLY_CODE = /^(?:\uE000[cf]\d+\uE001[\s,;]*(?:(?:and|then|after that)[\s,]
 
 /** A quoted command wins; one in bare words loses only the full stop of its sentence. */
 function run(words: string, { marked, file }: Situation): Step[] | undefined {
-  const background = /\s+in\s+(?:the\s+)?background$/i.test(words);
-  const rest = words.replace(/\s+in\s+(?:the\s+|a\s+)?(?:background|shell|terminal|bash|console)$/i, "");
+  const limit = TIMEOUT.exec(words);
+  const timeoutMs = limit === null ? "forever" : waitMs(limit[1] ?? limit[2] ?? "");
+  const plain = words.replace(TIMEOUT, "");
+  const background = /\s+in\s+(?:the\s+)?background$/i.test(plain);
+  const rest = plain.replace(/\s+in\s+(?:the\s+|a\s+)?(?:background|shell|terminal|bash|console)$/i, "");
   const code = rest.match(/\uE000[cf]\d+\uE001/g) ?? [];
   if (code.length > 1 && ONLY_CODE.test(rest)) return code.map((mark) => ({ do: "run", command: marked.value(mark) }));
   const [first] = rest.match(new RegExp(`^${QUOTED}`, "u")) ?? code;
@@ -206,8 +223,11 @@ function run(words: string, { marked, file }: Situation): Step[] | undefined {
     : isScript
       ? interpreted(command)
       : command;
-  return named === undefined ? undefined : [{ do: "run", command: named, ...(background && { background }) }];
+  if (named === undefined) return undefined;
+  return [{ do: "run", command: named, ...(background && { background }), ...(timeoutMs !== "forever" && { timeoutMs }) }];
 }
+
+const TIMEOUT = pattern`[\s,]+(?:with|and|using) (?:an? )?(?:timeout (?:of )?(${NUMBER}\s*\w+)|(${NUMBER}[\s-]*\w+) timeout)[.!]?$`;
 
 /** "run it" after a file was written. */
 function interpreted(file: string | undefined): string | undefined {

@@ -16,7 +16,7 @@ export type Step =
   | { do: "write"; file: string; content: Content }
   | { do: "append"; file: string; content: Content }
   | { do: "edit"; file: string; from: string; to: string; all?: true }
-  | { do: "run"; command: string; background?: true }
+  | { do: "run"; command: string; background?: true; timeoutMs?: number }
   | { do: "grep"; pattern: string; path?: string; glob?: string; ignoreCase?: true }
   | { do: "glob"; pattern: string; path?: string }
   | { do: "todo"; items: string[] }

@@ -1,0 +1,77 @@
+/** What the bytes of an answer tell while they pass: whether they are an event stream, whether its last event came, and whether to go on. */
+
+/** An answer that came, but is none. The message is what the server at the address did. */
+export class BadAnswer extends Error {
+  override readonly name = "BadAnswer";
+  readonly address: string;
+
+  constructor(address: string, message: string) {
+    super(message);
+    this.address = address;
+  }
+}
+
+/** A line break within the data of an event is escaped, so what looks like a field is one. */
+const LAST_EVENT =
+  /[\r\n](?:data: ?\[DONE\][\r\n]|event: ?(?:message_stop|response\.(?:completed|incomplete|failed))[\r\n]|data: ?\{"type": ?"response\.(?:completed|incomplete|failed)")/;
+const BLANK_LINE = /\n\r?\n|\r\r/;
+const FIELD = /(?:[\r\n]|\u00EF\u00BB\u00BF)(?:data|event)(?::|[\r\n])/;
+/** So much of what came before is looked at again: longer than any mark, with the line ends around it. */
+const SEAM = 64;
+const LONGEST_LINE = 64 * 2 ** 20;
+
+export class EventBytes {
+  readonly #address: string;
+  readonly #contentType: string;
+  #seam = "\n";
+  #lineLength = 0;
+  #any = false;
+  #hasField = false;
+  #isLast = false;
+  #isOver = false;
+
+  constructor(address: string, contentType: string | undefined) {
+    this.#address = address;
+    this.#contentType = contentType?.split(";")[0]?.trim().toLowerCase() ?? "";
+    // A page is not read to its end.
+    if (this.#contentType === "text/html") throw this.#noEvents(this.#contentType);
+  }
+
+  /** The last event has come whole: nothing that follows counts. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  pass(chunk: Uint8Array): void {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    this.#any ||= bytes.length > 0;
+    this.#measure(bytes);
+    const text = this.#seam + bytes.toString("latin1");
+    this.#hasField ||= FIELD.test(text);
+    const last = this.#isLast ? 0 : text.search(LAST_EVENT);
+    if (last === -1) {
+      this.#seam = text.slice(-SEAM);
+      return;
+    }
+    this.#isLast = true;
+    const rest = text.slice(last);
+    this.#isOver ||= BLANK_LINE.test(rest);
+    this.#seam = rest.slice(-2);
+  }
+
+  /** The bytes ended, and nobody cut them. */
+  end(): void {
+    if (!this.#any) throw this.#noEvents("nothing came");
+    if (!this.#hasField && this.#contentType !== "text/event-stream") throw this.#noEvents(this.#contentType || "of no content type");
+  }
+
+  #measure(bytes: Buffer): void {
+    const lineEnd = Math.max(bytes.lastIndexOf(10), bytes.lastIndexOf(13));
+    this.#lineLength = lineEnd === -1 ? this.#lineLength + bytes.length : bytes.length - lineEnd - 1;
+    if (this.#lineLength > LONGEST_LINE) throw new BadAnswer(this.#address, `sent ${LONGEST_LINE / 2 ** 20} MiB without a line end`);
+  }
+
+  #noEvents(what: string): BadAnswer {
+    return new BadAnswer(this.#address, `did not answer with an event stream (${what}); check --base-url`);
+  }
+}

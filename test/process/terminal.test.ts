@@ -1,0 +1,158 @@
+/** The command at a real terminal: what Ctrl-C and Ctrl-D do at an approval question, and a question that outlives its call. */
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, openSync, closeSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { environment, PARLEY, run, scratch, until } from "./harness.js";
+
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
+const TRACE = /AbortError|node:internal|\n\s+at |unsettled/i;
+
+const hasScript = spawnSync("script", ["--version"]).status === 0;
+if (!hasScript) console.warn("skipped: terminal tests need 'script' of util-linux, which is not here");
+
+describe.skipIf(!hasScript)("an approval question at a terminal", () => {
+  it("takes yes and no", async () => {
+    const yes = terminal(["-p", "run `echo gr''een`"]);
+    await yes.type("Allow?", "y\r");
+    expect([await yes.exited, yes.seen]).toEqual([0, expect.stringContaining("green")]);
+    const no = terminal(["-p", "run `echo gr''een`"]);
+    await no.type("Allow?", "not today\r");
+    expect([await no.exited, no.seen]).toEqual([0, expect.stringMatching(/denied: .*\(not today\)/)]);
+    expect(no.seen).not.toContain("green");
+  });
+
+  it.each([[["-p", "run `echo x`"]], [["demo"]]])("is left with Ctrl-C: the turn is interrupted (%j)", async (args) => {
+    const pty = terminal(args);
+    await pty.type("Allow?", CTRL_C);
+    expect(await pty.exited).toBe(130);
+    expect(pty.seen).toContain("cancelled");
+    expect(pty.seen).not.toMatch(TRACE);
+  });
+
+  it.each([[["-p", "run `echo x`"]], [["demo"]]])("is denied with Ctrl-D, and the turn goes on (%j)", async (args) => {
+    const pty = terminal(args);
+    await pty.type("Allow?", CTRL_D);
+    expect(await pty.exited).toBe(0);
+    expect(pty.seen).toMatch(/denied: .*\(the terminal was closed\)/);
+    expect(pty.seen).not.toMatch(TRACE);
+  });
+
+  it("is withdrawn when its time is over", async () => {
+    const home = scratch({ "config.yaml": "limits: { approvalSeconds: 1 }\n" });
+    const pty = terminal(["-p", "run `echo x`"], { PARLEY_HOME: home });
+    await pty.type("Allow?", "");
+    expect(await pty.exited).toBe(0);
+    expect(pty.seen).toContain("denied");
+  });
+
+  it("is asked once more for the next call, while the first one runs no longer", async () => {
+    const cwd = scratch();
+    const pty = terminal(["-p", "write 'one' to a.txt and write 'two' to b.txt"], {}, cwd);
+    await pty.type("Allow?", "n\r");
+    await pty.type("Allow?", "y\r");
+    expect(await pty.exited).toBe(0);
+    expect([existsSync(join(cwd, "a.txt")), readFileSync(join(cwd, "b.txt"), "utf8").trim()]).toEqual([false, "two"]);
+  });
+});
+
+describe.skipIf(!hasScript)("the chat", () => {
+  it("comes back to its prompt after Ctrl-C at a question", async () => {
+    const pty = terminal([]);
+    await pty.type("\n> ", "run `echo x`\r");
+    await pty.type("Allow?", CTRL_C);
+    await pty.type("(interrupted;", "");
+    await pty.type("\n> ", "say heron\r");
+    await pty.type("(completed;", "");
+    await pty.type("\n> ", "/quit\r");
+    expect(await pty.exited).toBe(0);
+    expect(pty.seen).not.toMatch(TRACE);
+  });
+
+  it("is left in order with a second Ctrl-C", async () => {
+    const pty = terminal([]);
+    await pty.type("\n> ", "run `echo x`\r");
+    await pty.type("Allow?", CTRL_C + CTRL_C);
+    expect(await pty.exited).toBe(130);
+    expect(pty.seen).toContain("(interrupted;");
+    expect(pty.seen).not.toMatch(TRACE);
+  });
+
+  it("is left with Ctrl-C at its prompt", async () => {
+    const pty = terminal([]);
+    await pty.type("\n> ", CTRL_C);
+    expect(await pty.exited).toBe(130);
+    expect(pty.seen).not.toMatch(TRACE);
+  });
+
+  it("is left with Ctrl-D, at a question after the call was denied", async () => {
+    const pty = terminal([]);
+    await pty.type("\n> ", "run `echo x`\r");
+    await pty.type("Allow?", CTRL_D);
+    expect(await pty.exited).toBe(0);
+    expect(pty.seen).toMatch(/denied: .*\(the terminal was closed\)/);
+    expect(pty.seen).toContain("(completed;");
+    expect(pty.seen).not.toMatch(TRACE);
+  });
+});
+
+describe("an answer that cannot be written", () => {
+  it.skipIf(!existsSync("/dev/full"))("is told on stderr and by the exit code", async () => {
+    const full = openSync("/dev/full", "w");
+    onTestFinished(() => closeSync(full));
+    const cwd = scratch({ "b.txt": "bread\n" });
+    const child = spawn(process.execPath, [PARLEY, "-p", "read b.txt"], { cwd, env: environment(), stdio: ["ignore", full, "pipe"] });
+    let stderr = "";
+    child.stderr?.on("data", (text: Buffer) => {
+      stderr += text.toString();
+    });
+    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(1);
+    expect(stderr.match(/^parley: .*$/gm)).toEqual([expect.stringContaining("ENOSPC")]);
+  });
+
+  it("is no fault when the reader has left", async () => {
+    const child = spawn(process.execPath, [PARLEY, "-p", "read b.txt"], { cwd: scratch({ "b.txt": "bread\n" }), env: environment() });
+    child.stdout.destroy();
+    child.stdin.end();
+    let stderr = "";
+    child.stderr.on("data", (text: Buffer) => {
+      stderr += text.toString();
+    });
+    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
+    expect(stderr).not.toMatch(/^parley: /m);
+  });
+});
+
+describe("parley config", () => {
+  it("shows what a key in the environment chooses, and not the key", async () => {
+    const { stdout } = await run(["config"], { env: { ANTHROPIC_API_KEY: "sk-very-secret-key" } });
+    expect(stdout).toMatch(/^provider +anthropic +ANTHROPIC_API_KEY$/m);
+    expect(stdout).toMatch(/^apiKey +set \(hidden\) +ANTHROPIC_API_KEY$/m);
+    expect(stdout).not.toContain("sk-very-secret-key");
+  });
+});
+
+/** The command under a pseudo-terminal of its own, with somebody at the keyboard. */
+function terminal(args: string[], env: Record<string, string> = {}, cwd = scratch()) {
+  const command = [process.execPath, PARLEY, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
+  const child = spawn("script", ["-qec", command, "/dev/null"], { cwd, env: environment({ TERM: "xterm", ...env }) });
+  const pty = {
+    seen: "",
+    exited: new Promise<number | null>((resolve) => child.once("close", resolve)),
+    /** Types once this is on the screen, below where it was found the last time. */
+    async type(after: string, keys: string): Promise<void> {
+      await until(() => pty.seen.includes(after, at) || child.exitCode !== null);
+      expect(pty.seen.slice(at)).toContain(after);
+      at = pty.seen.indexOf(after, at) + after.length;
+      child.stdin.write(keys);
+    },
+  };
+  let at = 0;
+  child.stdout.on("data", (text: Buffer) => {
+    pty.seen += text.toString();
+  });
+  child.stdin.on("error", () => {});
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return pty;
+}
