@@ -1,6 +1,6 @@
 /** Servers, and proxies before them, that answer as no vendor should. */
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { modelServer, type ModelServer } from "../support/model-server.js";
 import { talk, Talk, VENDORS, type VendorUnderTest } from "./harness.js";
@@ -24,7 +24,9 @@ describe.each(Object.values(VENDORS))("$name", (vendor) => {
     const end = await host.turn("hi");
     expect(end).toMatchObject({ outcome: "failed", fault: { code: "provider", retryable: false } });
     expect(end.fault).not.toHaveProperty("status");
-    expect(end.reason).toMatch(new RegExp(`^${vendor.provider} at http://127\\.0\\.0\\.1:\\d+/v1/\\S+ did not answer with an event stream`));
+    expect(end.reason).toMatch(
+      new RegExp(`^${vendor.provider} at http://127\\.0\\.0\\.1:\\d+/v1/\\S+ did not answer with an event stream`),
+    );
     expect(end.reason).toContain(`(${what}); check --base-url`);
     expect(host.of("notice")).toEqual([]);
   });
@@ -53,14 +55,18 @@ test("anthropic without names of events: a complete answer counts, though the se
 
 test("anthropic: events of a new kind are passed over", async () => {
   const zork = 'event: zork\ndata: {"type":"zork","x":1}\n\n';
-  const host = await behind(anthropic, (text, response) => response.end(text.replaceAll("event: content_block", `${zork}event: content_block`)));
+  const host = await behind(anthropic, (text, response) =>
+    response.end(text.replaceAll("event: content_block", `${zork}event: content_block`)),
+  );
   expect(await host.turn("hi")).toMatchObject({ outcome: "completed", finish: "stop" });
   expect(host.texts("text.done")).toEqual(["Hello"]);
 });
 
 test("anthropic: a known event of another shape cannot be read", async () => {
   const broken = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":"no"}\n\n';
-  const host = await behind(anthropic, (text, response) => response.end(text.replace("event: content_block_stop", `${broken}event: content_block_stop`)));
+  const host = await behind(anthropic, (text, response) =>
+    response.end(text.replace("event: content_block_stop", `${broken}event: content_block_stop`)),
+  );
   const end = await host.turn("hi");
   expect(end.fault).toMatchObject({ code: "provider", retryable: false });
   expect(end.reason).toContain("What anthropic sent could not be read: ");
@@ -77,15 +83,7 @@ test("a key at the place where a long explanation is cut", async () => {
 /** A session with a good server, behind one that does something with its answer. */
 async function behind(vendor: VendorUnderTest, alter: (text: string, response: ServerResponse) => unknown): Promise<Talk> {
   const good = await modelServer(vendor.wire, [{ text: ["Hel", "lo"] }]);
-  const proxy = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk));
-    const headers = { "content-type": "application/json", "x-api-key": good.key, authorization: `Bearer ${good.key}` };
-    const answer = await fetch(`${good.url}${request.url}`, { method: "POST", headers, body: Buffer.concat(chunks) });
-    response.statusCode = answer.status;
-    response.setHeader("content-type", "text/event-stream");
-    alter(await answer.text(), response);
-  });
+  const proxy = createServer((request, response) => void pass(request, response));
   proxy.listen(0, "127.0.0.1");
   await once(proxy, "listening");
   onTestFinished(() => {
@@ -96,4 +94,15 @@ async function behind(vendor: VendorUnderTest, alter: (text: string, response: S
   if (address === null || typeof address === "string") throw new Error("The server has no port");
   const server: ModelServer = { ...good, url: `http://127.0.0.1:${address.port}` };
   return new Talk(vendor, server, {});
+
+  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    const { host: _host, connection: _connection, "content-length": _length, ...rest } = request.headers;
+    const headers = Object.entries(rest).map(([name, value]): [string, string] => [name, String(value)]);
+    const answer = await fetch(`${good.url}${request.url}`, { method: "POST", headers, body: Buffer.concat(chunks) });
+    response.statusCode = answer.status;
+    response.setHeader("content-type", "text/event-stream");
+    alter(await answer.text(), response);
+  }
 }

@@ -94,7 +94,10 @@ async function runInBackground(command: string, context: ToolContext): Promise<T
   // Until the session ends, because somebody may still read the log of what has ended; then both go.
   context.adopt({
     exited: new Promise(() => {}),
-    end: (graceMs) => running.end(graceMs).finally(() => rm(folder, { recursive: true, force: true })),
+    async end(graceMs) {
+      await running.end(graceMs);
+      await rm(folder, { recursive: true, force: true });
+    },
   });
   const { pid } = running;
   return textResult(`Running in the background, process ${pid}.\nOutput: ${log}\nTo stop it: kill -- -${pid}`);
