@@ -27,37 +27,24 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
   });
 }
 
+/** Settings that are a session's configuration by the same name. */
+const SESSION_KEYS = [
+  "provider",
+  "model",
+  "maxTokens",
+  "maxTurns",
+  "system",
+  "appendSystem",
+  "mode",
+  "approveTools",
+  "rules",
+  "allowedTools",
+  "disallowedTools",
+  "thinking",
+] as const satisfies readonly (keyof SessionConfig & keyof Loaded["settings"])[];
+
 export function sessionDefaults(settings: Loaded["settings"]): SessionConfig {
-  const {
-    provider,
-    model,
-    maxTokens,
-    maxTurns,
-    system,
-    appendSystem,
-    mode,
-    approveTools,
-    rules,
-    allowedTools,
-    disallowedTools,
-    thinking,
-    limits,
-  } = settings;
-  const config = {
-    provider,
-    model,
-    maxTokens,
-    maxTurns,
-    system,
-    appendSystem,
-    mode,
-    approveTools,
-    rules,
-    allowedTools,
-    disallowedTools,
-    thinking,
-    contextLimit: limits.contextTokens,
-    answerSeconds: limits.approvalSeconds,
-  };
-  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined));
+  const same = SESSION_KEYS.flatMap((key) => (settings[key] === undefined ? [] : [[key, settings[key]] as const]));
+  const { contextTokens, approvalSeconds } = settings.limits;
+  return { ...Object.fromEntries(same), contextLimit: contextTokens, answerSeconds: approvalSeconds };
 }

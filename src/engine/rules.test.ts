@@ -621,7 +621,7 @@ describe("Bash rules", () => {
   });
 });
 
-const ROOT = "/work/space";
+const ROOT = "/home/me/space";
 
 function path(tool: string, ...paths: string[]): Partial<JudgedCall> {
   const category: Category = tool === "Write" || tool === "Edit" ? "edit" : "info";
