@@ -115,6 +115,7 @@ function until(room: (() => void)[]): Promise<void> {
 }
 
 function wake(room: (() => void)[]): void {
+  if (room.length === 0) return;
   for (const resolve of room.splice(0)) resolve();
 }
 
