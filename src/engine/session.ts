@@ -79,6 +79,7 @@ export class Session {
   #seq = 0;
   #closing: Promise<void> | undefined;
   #draining = false;
+  #turns: Promise<typeof import("./turn.js")> | undefined;
   /** Changes of the session that are under way, and what waits behind them. */
   #configuring: Promise<void> | undefined;
   /** Warnings that wait for the opener to be told first. */
@@ -122,6 +123,8 @@ export class Session {
   begin(ready: Omit<EventOf<"session.ready">, "type" | "config" | "sessionId" | "name">, replay: readonly Event[]): void {
     void this.#emit({ type: "session.ready", ...ready, ...this.#identity(), config: this.config });
     for (const event of replay) void this.#deps.push({ ...event, session: this.handle, replay: true });
+    // The first line is out; what the first turn needs can be loaded while the host thinks.
+    setImmediate(() => void Promise.all([this.#machinery(), this.#model.warm?.()]).catch(() => {}));
     const early = this.#early ?? [];
     this.#early = undefined;
     const { crash, unsavedSince, unreadable = 0 } = this.#deps.stored ?? {};
@@ -329,7 +332,7 @@ export class Session {
   ): Promise<Omit<EventOf<"turn.ended">, "type">> {
     const { redactor } = this.#deps;
     try {
-      const { runTurn, toolbox } = await import("./turn.js");
+      const { runTurn, toolbox } = await this.#machinery();
       const { provider, model } = op.overrides ?? {};
       const host = { requests: this.#state.hostRequests, emit, seconds: this.#state.answerSeconds };
       return await runTurn({
@@ -362,6 +365,12 @@ export class Session {
     if (outcome === "interrupted") return this.#warn("What was steered in went with the interrupted turn");
     const id = mintId();
     this.#queue.unshift({ op: { type: "turn.prompt", id, parts }, turn: mintId(), cancelled: false });
+  }
+
+  /** Loaded once: even a module that is there costs a look-up each time it is imported. */
+  #machinery(): Promise<typeof import("./turn.js")> {
+    this.#turns ??= import("./turn.js");
+    return this.#turns;
   }
 
   #stop(live: LiveTurn, reason: string): void {

@@ -68,6 +68,9 @@ async function openRehearsalModel(model: string | undefined): Promise<Model> {
 function vendorModel(access: Access, loader: Loader, contextLimit: number | undefined): Model {
   const { provider, id, keyName, apiKey } = access;
   let loaded: ReturnType<VendorModel["load"]> | undefined;
+  let module: Promise<typeof import("./vendor.js")> | undefined;
+  // Loaded once: even a module that is there costs a look-up each time it is imported.
+  const machinery = (): Promise<typeof import("./vendor.js")> => (module ??= import("./vendor.js"));
   const vendor: VendorModel = {
     provider,
     id,
@@ -81,9 +84,9 @@ function vendorModel(access: Access, loader: Loader, contextLimit: number | unde
     id,
     thinking: true,
     ...(contextLimit !== undefined && { contextLimit }),
-    warm: async () => (await import("./vendor.js")).warmVendor(vendor),
+    warm: async () => (await machinery()).warmVendor(vendor),
     async *stream(request, signal) {
-      const { streamVendor } = await import("./vendor.js");
+      const { streamVendor } = await machinery();
       yield* streamVendor(vendor, request, signal);
     },
   };
