@@ -49,6 +49,7 @@ export function createEngine(options: EngineOptions): Agent {
   let store: Promise<SessionStore> | undefined;
   let seq = 0;
   let leaving: Promise<void> | undefined;
+  let urgent = false;
 
   return { send, events, close: () => shutdown("now") };
 
@@ -108,7 +109,7 @@ export function createEngine(options: EngineOptions): Agent {
     const key = op.session ?? "";
     const before = opening.get(key);
     if (before === undefined) return deliver(op);
-    const behind = before.then(() => deliver(op));
+    const behind = before.then(() => deliver(op)).catch((error: unknown) => refuse(op, toFault(error)));
     wait(key, behind);
     return undefined;
   }
@@ -226,14 +227,18 @@ export function createEngine(options: EngineOptions): Agent {
   }
 
   function shutdown(when: "now" | "drained"): Promise<void> {
-    if (when === "now") for (const session of sessions.values()) void session.close();
+    if (when === "now") {
+      urgent = true;
+      for (const session of sessions.values()) void session.close();
+    }
     leaving ??= leave();
     return leaving;
   }
 
   async function leave(): Promise<void> {
     await Promise.all(opening.values());
-    await Promise.all([...sessions.values()].map((session) => session.drain()));
+    // A session that was still opening when we were told to leave at once is closed as soon as it is there.
+    await Promise.all([...sessions.values()].map((session) => (urgent ? session.close() : session.drain())));
     await Promise.all([...[...sessions.values()].map((session) => session.close()), ...closing.values()]);
     void emit({ type: "closed", code: 0 });
     events.end();

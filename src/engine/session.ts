@@ -169,7 +169,11 @@ export class Session {
   /** A prompt behind a change of model waits for the change; interrupts and answers pass both. */
   #inOrder(op: OpOf<"turn.prompt" | "session.configure" | "session.seed">): Promise<void> | undefined {
     if (op.type !== "session.configure" && this.#configuring === undefined) return this.#change(op);
-    const work = (this.#configuring ?? Promise.resolve()).then(() => this.#change(op));
+    return this.#behind(op, () => this.#change(op));
+  }
+
+  #behind(op: Op, next: () => Promise<void> | undefined): undefined {
+    const work = (this.#configuring ?? Promise.resolve()).then(next).catch((error: unknown) => this.#refuse(op, toFault(error)));
     this.#configuring = work;
     void work.finally(() => {
       if (this.#configuring === work) this.#configuring = undefined;
@@ -217,8 +221,11 @@ export class Session {
   }
 
   #interrupt(op: OpOf<"turn.interrupt">): Promise<void> | undefined {
-    const queued = this.#queue.find((prompt) => prompt.turn === op.turn);
+    const waits = op.turn === undefined && this.#live === undefined ? this.#queue[0] : undefined;
+    const queued = waits ?? this.#queue.find((prompt) => prompt.turn === op.turn);
     const hit = op.turn === undefined || op.turn === this.#live?.id ? this.#live : undefined;
+    // What it means may still wait behind a change of the session.
+    if (queued === undefined && hit === undefined && this.#configuring !== undefined) return this.#behind(op, () => this.#interrupt(op));
     if (queued !== undefined) queued.cancelled = true;
     if (hit !== undefined) this.#stop(hit, op.reason ?? "interrupted by the host");
     return this.#reply(op, queued === undefined && hit === undefined ? "noop" : "ok");
@@ -364,7 +371,7 @@ export class Session {
   #keepSteering(parts: Part[], outcome: EventOf<"turn.ended">["outcome"]): void {
     if (outcome === "interrupted") return this.#warn("What was steered in went with the interrupted turn");
     const id = mintId();
-    this.#queue.unshift({ op: { type: "turn.prompt", id, parts }, turn: mintId(), cancelled: false });
+    this.#queue.unshift({ op: { type: "turn.prompt", id, parts }, turn: mintId(), cancelled: this.#closing !== undefined });
   }
 
   /** Loaded once: even a module that is there costs a look-up each time it is imported. */

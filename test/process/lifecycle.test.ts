@@ -205,6 +205,45 @@ describe("sessions", () => {
   });
 });
 
+describe("everything at once", () => {
+  it("a stop right behind a change and a prompt still finds its turn", async () => {
+    const host = start({ responses: [{ steps: [{ say: "x" }, { wait: "forever" }] }] });
+    await host.open();
+    host.raw(
+      [
+        { type: "session.configure", session: "s", patch: { mode: "yolo", rules: [{ deny: "Bash(rm *)" }] } },
+        { type: "turn.prompt", session: "s", turn: "t", parts: [{ type: "text", text: "go" }] },
+        { type: "turn.interrupt", session: "s", turn: "t" },
+        { type: "turn.prompt", session: "s", turn: "u", parts: [{ type: "text", text: "go" }] },
+        { type: "turn.interrupt", session: "s", turn: "u" },
+      ]
+        .map((op) => `${JSON.stringify(op)}\n`)
+        .join(""),
+    );
+    await host.turnEnded(2);
+    expect(host.ofType("turn.ended").map(({ turn, outcome }) => [turn, outcome])).toEqual([
+      ["t", "interrupted"],
+      ["u", "interrupted"],
+    ]);
+  });
+
+  it("a shutdown at once reaches a session that is still opening, and its prompt", async () => {
+    const host = start({ responses: [{ steps: [{ say: "x" }, { wait: "forever" }] }] });
+    host.raw(
+      [
+        { type: "session.open", session: "s", open: "new" },
+        { type: "turn.prompt", session: "s", turn: "t", parts: [{ type: "text", text: "go" }] },
+        { type: "shutdown", when: "now" },
+      ]
+        .map((op) => `${JSON.stringify(op)}\n`)
+        .join(""),
+    );
+    expect((await host.exited).code).toBe(0);
+    expect(host.ofType("turn.ended").map(({ outcome }) => outcome)).toEqual(["interrupted"]);
+    expect(host.events.at(-1)?.type).toBe("closed");
+  });
+});
+
 describe("an op that takes long", () => {
   it("holds nobody else up: an interrupt and a ping pass a session that is still closing", async () => {
     const host = start({ args: ["--auto-approve"] });
