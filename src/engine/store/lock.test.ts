@@ -44,9 +44,12 @@ describe("a lock", () => {
   test.skipIf(process.platform !== "linux")("of a process that was killed and that its parent has not buried is taken over", async () => {
     const file = join(scratch(), "lock");
     const { born } = await ownLock();
-    const parent = spawn("bash", ["-c", "sleep 0 & echo $!; exec sleep 1000"], { stdio: ["ignore", "pipe", "ignore"] });
+    // A shell would bury its child; the program that takes its place does not.
+    const parent = spawn("bash", ["-c", "sleep 1000 & echo $!; exec tail -f /dev/null"], { stdio: ["ignore", "pipe", "ignore"] });
     onTestFinished(() => void parent.kill("SIGKILL"));
     const pid = Number(await firstLine(parent.stdout));
+    await until(() => readFileSync(`/proc/${parent.pid}/comm`, "latin1").trim() === "tail", "the parent's change");
+    process.kill(pid, "SIGKILL");
     await until(() => stateOf(pid) === "Z", "a zombie");
     writeFileSync(file, await lockOf({ pid, born: born.replace(/\d+$/, birthTicks(pid)) }));
     await (
