@@ -1,5 +1,5 @@
 /** `agent-parley/engine`: the coding agent itself. */
 export { createEngine, type EngineOptions } from "./engine.js";
 export { openRehearsal, type RehearsalOptions } from "./models/rehearsal/index.js";
-export type { ProviderOverride } from "./models/open.js";
+export type { ProviderOverride } from "./models/access.js";
 export type { Model, ModelPart, ModelRequest, Message, ToolSpec } from "./models/model.js";

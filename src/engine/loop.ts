@@ -53,10 +53,17 @@ async function receive(run: Run, response: Response): Promise<void> {
   for await (const batch of parts) {
     for (const part of batch) {
       if (run.signal.aborted) return;
-      const full = response.take(part);
+      const full = part.type === "note" ? note(run, part.text) : response.take(part);
       if (full !== undefined) await full;
     }
   }
+}
+
+/** Said once: the same holds for every request of the session. */
+function note(run: Run, text: string): Promise<void> | undefined {
+  if (run.state.notes.has(text)) return undefined;
+  run.state.notes.add(text);
+  return run.emit({ type: "notice", level: "warning", text, kind: "model" });
 }
 
 async function report(run: Run, response: Response): Promise<void> {

@@ -5,6 +5,9 @@ import type { CallIds } from "./call-ids.js";
 import type { AssistantBlock, Finish, ModelCall, ModelPart } from "./models/model.js";
 import type { Emit } from "./run.js";
 
+/** Notes are about the request, not a part of the response. */
+type ResponsePart = Exclude<ModelPart, { type: "note" }>;
+
 interface OpenBlock {
   kind: "text" | "thinking";
   text: string;
@@ -38,7 +41,7 @@ export class Response {
     this.#callIds = callIds;
   }
 
-  take(part: ModelPart): Promise<void> | undefined {
+  take(part: ResponsePart): Promise<void> | undefined {
     if (this.#sealed) return undefined;
     switch (part.type) {
       case "text":

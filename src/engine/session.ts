@@ -98,6 +98,7 @@ export class Session {
       permissions: new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, rules),
       approvals: new PendingApprovals(),
       callIds: new CallIds(deps.stored?.messages),
+      notes: new Set(),
       hostRequests: new HostRequests(),
       locks: new Locks(),
       seen: new SeenFileMap(),

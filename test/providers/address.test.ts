@@ -1,7 +1,8 @@
 /** Where a request goes and with which key, however the user wrote it down. */
 import { describe, expect, test } from "vitest";
 import type { SessionConfig } from "../../src/core/config.js";
-import { openModel, type ModelSource } from "../../src/engine/models/open.js";
+import type { ModelSource } from "../../src/engine/models/access.js";
+import { openModel } from "../../src/engine/models/open.js";
 import { run } from "../process/harness.js";
 import { modelServer } from "../support/model-server.js";
 

@@ -10,7 +10,8 @@ import type { Event, EventOf, EventType } from "../../src/core/event.js";
 import { Grammar } from "../../src/core/grammar.js";
 import { createEngine } from "../../src/engine/engine.js";
 import type { Model } from "../../src/engine/models/model.js";
-import { openModel, type ModelSource } from "../../src/engine/models/open.js";
+import type { ModelSource } from "../../src/engine/models/access.js";
+import { openModel } from "../../src/engine/models/open.js";
 import { modelServer, type ModelServer, type Reply, type WireName } from "../support/model-server.js";
 
 /** The smallest PNG there is. */

@@ -59,6 +59,8 @@ export type ModelPart =
   | { type: "call.delta"; id: string; name?: string; text: string }
   | { type: "call"; call: ModelCall; meta?: unknown }
   | { type: "usage"; usage: Usage }
+  /** What was asked for and cannot be had, for the host to know. */
+  | { type: "note"; text: string }
   | { type: "finish"; reason: Finish };
 
 export interface Model {

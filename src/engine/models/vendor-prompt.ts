@@ -11,50 +11,40 @@ import { plainText, type Part, type PartOf } from "../../core/content.js";
 import type { AssistantBlock, CallResult, Message } from "./model.js";
 import { repair } from "./vendor-history.js";
 import { ownMeta, type Origin } from "./vendor-meta.js";
-import type { Wire } from "./vendor.js";
+import type { Wire } from "./wires/wire.js";
 
 type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
 type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
-type Target = Origin & { wire: Wire };
-
-/** The vendor keeps what stands up to here for the next request. */
-export const CACHED: SharedV3ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
+export type Target = Origin & { wire: Wire };
 
 /** Anthropic takes four marks: the system prompt, the last tool, and these. */
 const MARKED_MESSAGES = 2;
 
 export function toPrompt(system: string, messages: readonly Message[], target: Target): LanguageModelV3Prompt {
+  const { wire } = target;
   const latest = messages.slice(messages.findLastIndex((message) => message.role === "user"));
   const told = repair(messages, {
     takesThinking: (block) => takesThinking(block, target, latest),
-    imagesInResults: target.wire === "anthropic" || target.wire === "openai-responses",
+    imagesInResults: wire.imagesInResults,
   });
   const talk = told.map((message) => toMessage(message, target));
-  if (target.wire !== "anthropic") return [...(system === "" ? [] : [{ role: "system" as const, content: system }]), ...talk];
-  return [...(system === "" ? [] : [{ role: "system" as const, content: system, providerOptions: CACHED }]), ...marked(talk)];
+  const mark = wire.cacheMark;
+  const first = system === "" ? [] : [{ role: "system" as const, content: system, ...(mark !== undefined && { providerOptions: mark }) }];
+  return [...first, ...(mark === undefined ? talk : marked(talk, mark))];
 }
 
-/** What a wire makes of thinking: a signed or encrypted block goes back as it came, plain words only within the turn they belong to. */
 function takesThinking(block: Extract<AssistantBlock, { type: "thinking" }>, target: Target, latest: readonly Message[]): boolean {
   const own = ownMeta(block.meta, target);
   if (own === undefined) return false;
-  switch (target.wire) {
-    case "anthropic":
-      return own["anthropic"]?.["signature"] !== undefined || own["anthropic"]?.["redactedData"] !== undefined;
-    case "openai-responses":
-      return typeof own["openai"]?.["reasoningEncryptedContent"] === "string";
-    case "openai-chat":
-      return false;
-    case "compatible":
-      return latest.some((message) => message.role === "assistant" && message.blocks.includes(block));
-    default:
-      return target.wire satisfies never;
-  }
+  return target.wire.takesThinking(
+    own,
+    latest.some((message) => message.role === "assistant" && message.blocks.includes(block)),
+  );
 }
 
-function marked(messages: LanguageModelV3Message[]): LanguageModelV3Message[] {
+function marked(messages: LanguageModelV3Message[], mark: SharedV3ProviderOptions): LanguageModelV3Message[] {
   const last = messages.flatMap(({ role }, at) => (role === "user" || role === "tool" ? [at] : [])).slice(-MARKED_MESSAGES);
-  return messages.map((message, at) => (last.includes(at) ? { ...message, providerOptions: CACHED } : message));
+  return messages.map((message, at) => (last.includes(at) ? { ...message, providerOptions: mark } : message));
 }
 
 function toMessage(message: Message, target: Target): LanguageModelV3Message {

@@ -5,8 +5,8 @@ import type {
   LanguageModelV3StreamPart,
   LanguageModelV3Usage,
   SharedV3ProviderMetadata,
+  SharedV3Warning,
 } from "@ai-sdk/provider";
-import * as v from "valibot";
 import type { Usage } from "../../core/event.js";
 import { batchesOf } from "./batch-readable.js";
 import { httpFetch } from "./http-fetch.js";
@@ -14,17 +14,20 @@ import type { Finish, ModelCall, ModelPart, ModelRequest } from "./model.js";
 import { cutFault, vendorFault, type Vendor } from "./vendor-fault.js";
 import { keepMeta, mergeMeta, type Origin } from "./vendor-meta.js";
 import { callOptions } from "./vendor-options.js";
-
-/** What is spoken on the wire; vendors that speak the same take the same requests. */
-export type Wire = "anthropic" | "openai-responses" | "openai-chat" | "compatible";
+import type { Wire } from "./wires/wire.js";
 
 /** How the package is to reach its vendor. */
 export type Fetch = typeof globalThis.fetch;
 
+/** A vendor's package, and the wire that it speaks. */
+export interface Loaded {
+  model: LanguageModelV3;
+  wire: Wire;
+}
+
 export interface VendorModel extends Vendor {
   id: string;
-  wire: Wire;
-  load(fetch: Fetch): Promise<LanguageModelV3>;
+  load(fetch: Fetch): Promise<Loaded>;
 }
 
 export async function warmVendor(vendor: VendorModel): Promise<void> {
@@ -34,16 +37,19 @@ export async function warmVendor(vendor: VendorModel): Promise<void> {
 export async function* streamVendor(vendor: VendorModel, request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart[]> {
   let answering = false;
   try {
-    const model = await vendor.load(httpFetch);
-    const { stream } = await model.doStream(callOptions(request, vendor, signal));
+    const { model, wire } = await vendor.load(httpFetch);
+    const { notes = [], ...settings } = wire.settings(vendor.id, request);
+    const target = { provider: vendor.provider, model: vendor.id, wire };
+    const { stream } = await model.doStream(callOptions(request, target, settings, signal));
     answering = true;
-    yield* translate(stream, vendor);
+    if (notes.length > 0) yield notes.map((text) => ({ type: "note", text }));
+    yield* translate(stream, vendor, wire);
   } catch (error) {
     throw vendorFault(error, vendor, answering);
   }
 }
 
-async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, vendor: VendorModel): AsyncIterable<ModelPart[]> {
+async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, vendor: VendorModel, wire: Wire): AsyncIterable<ModelPart[]> {
   const blocks = new Blocks({ provider: vendor.provider, model: vendor.id });
   let isFinished = false;
   for await (const batch of batchesOf(stream, (parts) => parts.some(({ type }) => type === "finish"))) {
@@ -51,7 +57,7 @@ async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, ven
     let failure: { error: unknown } | undefined;
     try {
       for (const part of batch) {
-        for (const ours of translated(part, blocks, vendor)) parts.push(ours);
+        for (const ours of translated(part, blocks, vendor, wire)) parts.push(ours);
         isFinished = part.type === "finish";
         if (isFinished) break;
       }
@@ -65,8 +71,10 @@ async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, ven
   if (!isFinished) throw cutFault(vendor);
 }
 
-function* translated(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: VendorModel): Iterable<ModelPart> {
+function* translated(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: VendorModel, wire: Wire): Iterable<ModelPart> {
   switch (part.type) {
+    case "stream-start":
+      return yield* part.warnings.map((warning): ModelPart => ({ type: "note", text: noteOf(warning, vendor) }));
     case "text-start":
     case "reasoning-start":
       return blocks.note(part);
@@ -85,39 +93,25 @@ function* translated(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: Ve
       yield* blocks.held();
       return yield { type: "call", call: toCall(part.toolCallId, part.toolName, part.input), ...blocks.metaOf(part.providerMetadata) };
     case "raw":
-      return yield* startUsage(part.rawValue);
+      return yield* usageSoFar(wire, part.rawValue);
     case "finish":
       if (isCut(part.finishReason)) throw cutFault(vendor);
       yield* blocks.held();
       yield* totalUsage(part.usage);
       return yield { type: "finish", reason: toFinish(part.finishReason) };
     case "error":
-      if (vendor.wire === "anthropic" && isUnknownEvent(part.error)) return;
+      if (wire.isHarmless?.(part.error) === true) return;
       throw part.error;
     default:
     // Sources and vendor-run tools are not asked for.
   }
 }
 
-const ANTHROPIC_EVENTS = [
-  "message_start",
-  "content_block_start",
-  "content_block_delta",
-  "content_block_stop",
-  "message_delta",
-  "message_stop",
-  "ping",
-  "error",
-];
-
-const UnknownEvent = v.looseObject({
-  name: v.literal("AI_TypeValidationError"),
-  value: v.looseObject({ type: v.pipe(v.string(), v.notValues(ANTHROPIC_EVENTS)) }),
-});
-
-/** Anthropic may add kinds of events at any time, and wants them to be passed over; the package complains and goes on. */
-function isUnknownEvent(error: unknown): boolean {
-  return v.is(UnknownEvent, error);
+/** What the package left out of the request, or changed in it. */
+function noteOf(warning: SharedV3Warning, { provider, id }: VendorModel): string {
+  if (warning.type === "other") return `${provider}, ${id}: ${warning.message}`;
+  const what = warning.type === "unsupported" ? "is not supported and was left out" : "is supported only in part";
+  return `${provider}, ${id}: ${warning.feature} ${what}${warning.details === undefined ? "" : ` (${warning.details})`}`;
 }
 
 // --- text and thinking ---
@@ -188,24 +182,9 @@ function toCall(id: string, name: string, input: string): ModelCall {
 
 // --- usage ---
 
-const MessageStart = v.looseObject({
-  type: v.literal("message_start"),
-  message: v.looseObject({
-    usage: v.looseObject({
-      input_tokens: v.number(),
-      output_tokens: v.nullish(v.number(), 0),
-      cache_read_input_tokens: v.nullish(v.number(), 0),
-      cache_creation_input_tokens: v.nullish(v.number(), 0),
-    }),
-  }),
-});
-
-function* startUsage(event: unknown): Iterable<ModelPart> {
-  const start = v.safeParse(MessageStart, event, { abortEarly: true });
-  if (!start.success) return;
-  const { usage } = start.output.message;
-  const { input_tokens: input, output_tokens: output, cache_read_input_tokens: cacheRead, cache_creation_input_tokens: cacheWrite } = usage;
-  yield { type: "usage", usage: { input, output, cacheRead, cacheWrite, reasoning: 0 } };
+function* usageSoFar(wire: Wire, raw: unknown): Iterable<ModelPart> {
+  const usage = wire.usageSoFar?.(raw);
+  if (usage !== undefined) yield { type: "usage", usage };
 }
 
 /** Nothing where the server counts nothing. */

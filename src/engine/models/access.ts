@@ -1,0 +1,78 @@
+/** Where a provider is and what opens it: the address, the key and the headers that hold for it, and for no other. */
+import type { SessionConfig } from "../../core/config.js";
+import { ParleyError } from "../../core/errors.js";
+import type { OwnProvider } from "../config-schema.js";
+import { isApiRoot, isProviderName, PROVIDERS, type ProviderInfo } from "./catalogue.js";
+
+/** A provider's address as the host set it within a run. */
+export interface ProviderOverride {
+  baseUrl: string | null;
+  model?: string;
+}
+
+export interface ModelSource {
+  env: Record<string, string | undefined>;
+  /** The config's own providers, and what it says of the known ones. */
+  providers: Record<string, OwnProvider>;
+  /** The provider of the start; `apiKey` and `baseUrl` were given for it and for no other. */
+  chosen: string | undefined;
+  apiKey?: string | undefined;
+  baseUrl?: string | undefined;
+}
+
+export interface Access {
+  provider: string;
+  id: string;
+  /** An address of its own, as it was given. */
+  address: string | undefined;
+  apiKey: string | undefined;
+  /** Where the key is to be looked for. */
+  keyName: string | undefined;
+  headers: Record<string, string> | undefined;
+  /** What to speak, where the vendor speaks more than one. */
+  api: OwnProvider["api"];
+  /** For what a vendor wants beside a key. */
+  env: Record<string, string | undefined>;
+}
+
+export function accessTo(provider: string, config: SessionConfig, override: ProviderOverride | undefined, source: ModelSource): Access {
+  const own = source.providers[provider];
+  const info: ProviderInfo = isProviderName(provider) ? PROVIDERS[provider] : {};
+  const keyVariable = own?.apiKeyEnv ?? info.keyVariable;
+  const isChosen = provider === source.chosen;
+  const given = isChosen ? source.apiKey : undefined;
+  const apiKey = given ?? (keyVariable === undefined ? undefined : source.env[keyVariable]);
+  if (keyVariable !== undefined && !apiKey) throw configFault(`${keyVariable} not set`);
+  const fromEnv = info.baseUrlVariable === undefined ? undefined : source.env[info.baseUrlVariable];
+  const address = override?.baseUrl ?? (isChosen ? source.baseUrl : undefined) ?? (fromEnv || own?.baseUrl);
+  return {
+    provider,
+    id: override?.model ?? config.model ?? Object.keys(own?.models ?? {})[0] ?? info.defaultModel ?? "default",
+    address: address === undefined ? undefined : checkedAddress(address),
+    apiKey,
+    keyName: given === undefined ? keyVariable : "--api-key",
+    headers: own?.headers === undefined ? undefined : expanded(own.headers, source.env),
+    api: own?.api,
+    env: source.env,
+  };
+}
+
+function checkedAddress(address: string): string {
+  if (!isApiRoot(address)) throw configFault(`The base URL '${address}' is not an http or https URL`);
+  return address.trim();
+}
+
+/** The packages want the version in the path; a missing or doubled one is forgiven, and another one is left alone. */
+export function versioned(address: string, version = "v1"): string {
+  const root = address.replace(/\/+$/, "").replace(new RegExp(`(/${version})+$`), `/${version}`);
+  return /\/v\d+[a-z0-9]*(\/|$)/.test(new URL(root).pathname) ? root : `${root}/${version}`;
+}
+
+function expanded(headers: Record<string, string>, env: Record<string, string | undefined>): Record<string, string> {
+  const expand = (text: string): string => text.replace(/\$\{(\w+)\}/g, (_, name: string) => env[name] ?? "");
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, expand(value)]));
+}
+
+export function configFault(message: string): ParleyError {
+  return new ParleyError({ code: "config", message, retryable: false });
+}

@@ -1,0 +1,28 @@
+/** What a wire wants of a request, and says in an answer, beyond what its package makes alike. One file a wire. */
+import type { LanguageModelV3FunctionTool, SharedV3ProviderMetadata, SharedV3ProviderOptions } from "@ai-sdk/provider";
+import type { Usage } from "../../../core/event.js";
+import type { ModelRequest } from "../model.js";
+
+export interface WireSettings {
+  maxOutputTokens: number | undefined;
+  providerOptions: SharedV3ProviderOptions;
+  /** What was asked for and cannot be had here: said to the host. */
+  notes?: string[];
+}
+
+export interface Wire {
+  /** The settings of a request that are the wire's own. */
+  settings(model: string, request: ModelRequest): WireSettings;
+  /** Whether thinking goes back to the model that thought it. `meta` is what it said of the block then. */
+  takesThinking(meta: SharedV3ProviderMetadata, isOfThisTurn: boolean): boolean;
+  /** Whether an image may stand in a tool result; else it follows in a user message. */
+  imagesInResults: boolean;
+  /** Set on the system prompt, the last tool and the last messages: the vendor keeps what stands up to there for the next request. */
+  cacheMark?: SharedV3ProviderOptions;
+  /** A tool's schema without what the vendor would refuse. */
+  toolSchema?(parameters: LanguageModelV3FunctionTool["inputSchema"]): LanguageModelV3FunctionTool["inputSchema"];
+  /** What was used so far, out of an event that the package only passes on; an answer that is broken off has been paid for too. */
+  usageSoFar?(raw: unknown): Usage | undefined;
+  /** A complaint of the package about something that the vendor wants to be passed over. */
+  isHarmless?(error: unknown): boolean;
+}
