@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Model, ModelPart } from "../../src/engine/models/model.js";
 import { modelServer } from "../support/model-server.js";
-import { modelAt, PNG, talk, VENDORS, type VendorUnderTest } from "./harness.js";
+import { modelAt, PNG, talk, VENDORS } from "./harness.js";
 
 const ALL = Object.values(VENDORS);
 const NOTE = { "note.txt": "the sea\n", "other.txt": "the sky\n", "dot.png": Buffer.from(PNG, "base64") };
@@ -67,7 +67,7 @@ describe.each(ALL)("$name", (vendor) => {
   });
 
   test("counts are disjoint, cached input and reasoning included", async () => {
-    const cacheWrite = vendor.wire === "anthropic" ? 40 : 0;
+    const cacheWrite = vendor.says.cacheWrites === true ? 40 : 0;
     const usage = { input: 100, cacheRead: 30, cacheWrite, output: 20, reasoning: 7 };
     const host = await talk(vendor, [{ text: ["Hi"], usage }]);
     const end = await host.turn("hi");
@@ -76,7 +76,7 @@ describe.each(ALL)("$name", (vendor) => {
   });
 
   test("an answer that was cut short by its limit says so", async () => {
-    const host = await talk(vendor, [{ text: ["Once upon"], stop: word(vendor, "max_tokens", "length", "max_output_tokens") }], {
+    const host = await talk(vendor, [{ text: ["Once upon"], stop: vendor.says.length }], {
       config: { maxTokens: 2000 },
     });
     expect(await host.turn("tell")).toMatchObject({ outcome: "completed", finish: "length" });
@@ -145,10 +145,10 @@ describe.each(ALL)("$name", (vendor) => {
   });
 
   test("an error event within the stream: the vendor's words, and retryable when it is overloaded", async () => {
-    const broken = { type: word(vendor, "overloaded_error", "server_error", "server_error"), message: "Overloaded" };
+    const { type, status } = vendor.says.overload;
+    const broken = { type, message: "Overloaded" };
     const host = await talk(vendor, [{ text: ["Well"], broken }]);
     const end = await host.turn("hi");
-    const status = vendor.wire === "anthropic" ? 529 : 500;
     expect(end).toMatchObject({ outcome: "failed", fault: { code: "provider", status, retryable: true } });
     expect(end.reason).toBe(`${vendor.provider} answered ${status}: Overloaded`);
     expect(host.texts("text.done")).toEqual(["Well"]);
@@ -172,7 +172,7 @@ describe.each(ALL)("$name", (vendor) => {
     expect(await host.server.requests[1]?.ended).toBe("left");
     const end = await host.ended();
     expect(end.outcome).toBe("interrupted");
-    expect(end.usage).toMatchObject(vendor.wire === "anthropic" ? { input: 270, output: 31 } : { input: 70, output: 30 });
+    expect(end.usage).toMatchObject(vendor.says.usageFirst === true ? { input: 270, output: 31 } : { input: 70, output: 30 });
     expect(host.texts("text.done")).toEqual(["Thinking ab"]);
     expect(await host.turn("go on")).toMatchObject({ outcome: "completed" });
   });
@@ -196,10 +196,9 @@ describe.each(ALL)("$name", (vendor) => {
   });
 
   test("an answer that the vendor holds back for its safety is a finish of its own", async () => {
-    const said = vendor.wire === "anthropic" || vendor.wire === "local" ? { text: ["I can't."] } : { refusal: ["I can't."] };
-    const stop = vendor.wire === "anthropic" ? "refusal" : vendor.wire === "local" ? "content_filter" : undefined;
-    const host = await talk(vendor, [{ ...said, ...(stop !== undefined && { stop }) }]);
-    expect(await host.turn("hi")).toMatchObject({ outcome: "completed", finish: vendor.wire === "local" ? "content_filter" : "refusal" });
+    const { reply, finish } = vendor.says.safety;
+    const host = await talk(vendor, [reply]);
+    expect(await host.turn("hi")).toMatchObject({ outcome: "completed", finish });
     expect(host.texts("text.done")).toEqual(["I can't."]);
   });
 
@@ -214,19 +213,13 @@ describe.each(ALL)("$name", (vendor) => {
   test("a key that the vendor repeats is not told", async () => {
     const key = "sk-secret-0123456789";
     const message = `Wrong: ${key}`;
-    const source = vendor.wire === "local" ? { apiKey: key } : { chosen: vendor.provider, apiKey: key };
+    const source = vendor.keyVariable === undefined ? { apiKey: key } : { chosen: vendor.provider, apiKey: key };
     const host = await talk(vendor, [{ error: { status: 500, message, retryAfter: 0 } }, { text: ["ok"] }], { source });
     await host.turn("hi");
     expect(JSON.stringify(host.events)).not.toContain(key);
     expect(JSON.stringify(host.events)).toContain("[redacted]");
   });
 });
-
-/** By wire: Anthropic's word, OpenAI's on the chat wire, OpenAI's on the other. */
-function word(vendor: VendorUnderTest, anthropic: string, chat: string, responses: string): string {
-  if (vendor.wire === "anthropic") return anthropic;
-  return vendor.wire === "openai-responses" ? responses : chat;
-}
 
 /** Images that the vendor sees as such, and not as text. */
 function images(body: unknown): number {

@@ -24,7 +24,25 @@ export interface VendorUnderTest {
   model: string;
   keyVariable?: string;
   source(server: ModelServer): Partial<ModelSource>;
+  /** How the vendor says things; what it cannot say is left out. */
+  says: {
+    /** Its word for an answer that reached its limit. */
+    length: string;
+    /** How it holds an answer back for safety, and what becomes of that. */
+    safety: { reply: Reply; finish: "refusal" | "content_filter" };
+    /** Its word for a failure of its own within the stream, and the status that this means. */
+    overload: { type: string; status: number };
+    /** It counts what it wrote into its cache. */
+    cacheWrites?: true;
+    /** It tells what the input cost before it answers. */
+    usageFirst?: true;
+  };
 }
+
+const OPENAI_SAYS: Pick<VendorUnderTest["says"], "safety" | "overload"> = {
+  safety: { reply: { refusal: ["I can't."] }, finish: "refusal" },
+  overload: { type: "server_error", status: 500 },
+};
 
 const anthropic: VendorUnderTest = {
   name: "anthropic",
@@ -33,6 +51,13 @@ const anthropic: VendorUnderTest = {
   model: "claude-sonnet-4-6",
   keyVariable: "ANTHROPIC_API_KEY",
   source: ({ url, key }) => ({ env: { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url } }),
+  says: {
+    length: "max_tokens",
+    safety: { reply: { text: ["I can't."], stop: "refusal" }, finish: "refusal" },
+    overload: { type: "overloaded_error", status: 529 },
+    cacheWrites: true,
+    usageFirst: true,
+  },
 };
 const openaiChat: VendorUnderTest = {
   name: "openai, chat completions",
@@ -41,12 +66,14 @@ const openaiChat: VendorUnderTest = {
   model: "gpt-5.4",
   keyVariable: "OPENAI_API_KEY",
   source: ({ url, key }) => ({ env: { OPENAI_API_KEY: key, OPENAI_BASE_URL: url } }),
+  says: { length: "length", ...OPENAI_SAYS },
 };
 const openaiResponses: VendorUnderTest = {
   ...openaiChat,
   name: "openai, responses",
   wire: "openai-responses",
   source: (server) => ({ ...openaiChat.source(server), providers: { openai: { api: "responses" } } }),
+  says: { length: "max_output_tokens", ...OPENAI_SAYS },
 };
 const local: VendorUnderTest = {
   name: "local",
@@ -54,6 +81,11 @@ const local: VendorUnderTest = {
   provider: "local",
   model: "qwen3",
   source: ({ url }) => ({ chosen: "local", baseUrl: url }),
+  says: {
+    length: "length",
+    safety: { reply: { text: ["I can't."], stop: "content_filter" }, finish: "content_filter" },
+    overload: { type: "server_error", status: 500 },
+  },
 };
 export const VENDORS = { anthropic, openaiChat, openaiResponses, local };
 

@@ -55,11 +55,8 @@ export interface ScriptedError {
   body?: string;
 }
 
-/** One server-sent event. */
-export interface Frame {
-  event?: string;
-  data: unknown;
-}
+/** One server-sent event; or bytes, on a wire that frames in another way. */
+export type Frame = { event?: string; data: unknown } | { bytes: Uint8Array };
 
 export interface Played {
   opening: Frame[];
@@ -68,7 +65,10 @@ export interface Played {
 }
 
 export interface WireSpec {
-  path: string;
+  /** The one path, or the test that it must pass. */
+  path: string | ((path: string, body: unknown) => boolean);
+  /** What a good answer is; by default an event stream. */
+  contentType?: string;
   /** The key in the request; null on a wire that asks for none. */
   keyIn(headers: IncomingHttpHeaders): string | undefined | null;
   /** Why the vendor would refuse the request. `issued`: the signatures that this server gave out. */

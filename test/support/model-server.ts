@@ -82,7 +82,7 @@ export async function modelServer(wireName: WireName, script: readonly Reply[]):
   }
 
   function refusalOf(request: IncomingMessage, body: unknown): ScriptedError | undefined {
-    if (request.method !== "POST" || request.url !== wire.path) {
+    if (request.method !== "POST" || !isAt(request.url ?? "", body)) {
       return { status: 404, type: "not_found_error", message: `There is no ${request.method} ${request.url}` };
     }
     const given = wire.keyIn(request.headers);
@@ -91,9 +91,13 @@ export async function modelServer(wireName: WireName, script: readonly Reply[]):
     return problem === undefined ? undefined : { status: 400, type: "invalid_request_error", message: problem };
   }
 
+  function isAt(path: string, body: unknown): boolean {
+    return typeof wire.path === "string" ? path === wire.path : wire.path(path, body);
+  }
+
   async function stream(reply: Reply, count: number, body: unknown, response: ServerResponse, left: Promise<void>): Promise<void> {
     const { opening, output, ending } = wire.play(reply, count, body);
-    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
+    response.writeHead(200, { "content-type": wire.contentType ?? "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
     await write(response, opening);
     if (reply.cut === "before") return cut(reply, response);
     await write(response, output);
@@ -140,13 +144,15 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
 }
 
 async function write(response: ServerResponse, frames: readonly Frame[]): Promise<void> {
-  for (const { event, data } of frames) {
+  for (const frame of frames) {
     if (response.destroyed) return;
-    const text = typeof data === "string" ? data : JSON.stringify(data);
-    await new Promise<void>((resolve) =>
-      response.write(`${event === undefined ? "" : `event: ${event}\n`}data: ${text}\n\n`, () => resolve()),
-    );
+    await new Promise<void>((resolve) => response.write("bytes" in frame ? frame.bytes : eventText(frame), () => resolve()));
   }
+}
+
+function eventText({ event, data }: Exclude<Frame, { bytes: unknown }>): string {
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  return `${event === undefined ? "" : `event: ${event}\n`}data: ${text}\n\n`;
 }
 
 /** What was written has been handed over, so the client gets it before it notices. */
