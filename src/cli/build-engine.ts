@@ -1,9 +1,11 @@
 /** Settings in, engine out: the composition that every command that runs an agent shares. */
+import { homedir } from "node:os";
 import type { Agent } from "../core/agent.js";
 import type { SessionConfig } from "../core/config.js";
 import { createEngine } from "../engine/engine.js";
 import { chooseProvider, type Loaded } from "../engine/config.js";
 import { openModel } from "../engine/models/open.js";
+import { readTrust } from "../engine/trust.js";
 import { VERSION } from "./version.js";
 
 type Env = Record<string, string | undefined>;
@@ -18,6 +20,12 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
     secrets: apiKey === undefined ? [] : [apiKey],
     outputChars: limits.outputChars,
     version: VERSION,
+    extensions: {
+      home,
+      userHome: env["HOME"] || homedir(),
+      mcpServers: settings.mcpServers,
+      trusts: async (root) => (root === settings.workspace ? settings.trusted : (await readTrust(home, root)).trusted),
+    },
     ...(sessions.enabled && {
       async openStore(redact) {
         const { jsonlStore } = await import("../engine/store/jsonl-store.js");

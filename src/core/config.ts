@@ -34,6 +34,8 @@ export const McpServer = v.looseObject({
   env: v.optional(v.record(v.string(), v.string())),
   url: v.optional(v.string()),
   headers: v.optional(v.record(v.string(), v.string())),
+  enabledTools: v.optional(v.array(v.string())),
+  timeoutMs: v.optional(v.number()),
 });
 export type McpServer = Known<v.InferOutput<typeof McpServer>>;
 
@@ -53,7 +55,7 @@ export const sampling = {
 /**
  * `allowedTools` and `disallowedTools` decide which tools exist; `approveTools` names those that run unasked.
  * `answerSeconds` is how long an approval or a host request waits before its default (deny, error).
- * `maxTurns` counts model calls within one turn.
+ * `maxTurns` counts model calls within one turn. `hostHooks` names the host's callback for an event, as the config's hooks name commands.
  */
 export const SessionConfig = v.looseObject({
   ...sampling,
@@ -67,6 +69,7 @@ export const SessionConfig = v.looseObject({
   rules: v.optional(v.array(Rule)),
   hostTools: v.optional(v.array(HostTool)),
   mcpServers: v.optional(v.record(v.string(), McpServer)),
+  hostHooks: v.optional(v.record(v.string(), v.string())),
   workspace: v.optional(v.looseObject({ read: v.optional(Where), write: v.optional(Where), exec: v.optional(Where) })),
   maxTurns: v.optional(v.number()),
   contextLimit: v.optional(v.number()),

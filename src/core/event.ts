@@ -149,13 +149,37 @@ const Notice = event("notice", {
   data: v.optional(v.unknown()),
 });
 
-const Listed = v.array(v.looseObject({ name: text, description: v.optional(text), scope: v.optional(text) }));
+const listed = { name: text, description: v.optional(text), scope: v.optional(text), argumentHint: v.optional(text) } as const;
+const Listed = v.array(v.looseObject(listed));
+
+export const McpTool = v.looseObject({
+  name: text,
+  /** As the agent calls it: `mcp__server__tool`. */
+  qualifiedName: text,
+  description: v.optional(text),
+  parameters: v.optional(v.record(v.string(), v.unknown())),
+});
+export type McpTool = Known<v.InferOutput<typeof McpTool>>;
+
+/** A server that failed is listed without tools, and says why. */
+export const ListedMcpServer = v.looseObject({
+  name: text,
+  status: v.picklist(["connecting", "ready", "failed"]),
+  error: v.optional(text),
+  command: v.optional(text),
+  args: v.optional(v.array(text)),
+  url: v.optional(text),
+  tools: v.array(McpTool),
+});
+export type ListedMcpServer = Known<v.InferOutput<typeof ListedMcpServer>>;
+
+/** What surrounds the session. `whole`: nothing is under way any more; without it servers still connect. */
 const CatalogUpdated = event("catalog.updated", {
   whole: v.boolean(),
   skills: v.optional(Listed),
   subagents: v.optional(Listed),
-  mcpServers: v.optional(Listed),
-  commands: v.optional(Listed),
+  mcpServers: v.optional(v.array(ListedMcpServer)),
+  commands: v.optional(v.array(v.looseObject({ ...listed, aliases: v.optional(v.array(text)), source: v.optional(text) }))),
 });
 
 /** The answer to an op: `to` is its type, `parent` its id. An op that fails is answered here and never by `error`. */

@@ -138,7 +138,6 @@ describe("which source counts", () => {
     expect(settings.hooks.stop).toEqual([{ command: ["a"] }, { command: ["b"] }]);
     expect(origins.get("mcpServers.x")).toBe(`${theirs}:3`);
     expect(warnings).toEqual([
-      `${theirs}:3: mcpServers: not used by this version`,
       `${theirs}:2: hooks: not used by this version`,
       `${own}:3: hooks: not used by this version`,
     ]);

@@ -183,7 +183,7 @@ async function workspaceFile(workspace: string, own: string): Promise<string | u
 }
 
 function unused({ config, locate }: ConfigFile): string[] {
-  const given = (["mcpServers", "hooks"] as const).filter((key) => Object.keys(config[key] ?? {}).length > 0);
+  const given = (["hooks"] as const).filter((key) => Object.keys(config[key] ?? {}).length > 0);
   return given.map((key) => `${locate([key])}: ${key}: not used by this version`);
 }
 

@@ -8,6 +8,7 @@ import { EVENT_BYTES, OUTPUT_CHARS } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
 import { Queue, roughSize } from "../core/queue.js";
 import { Redactor } from "../core/redact.js";
+import type { ExtensionSources } from "./extensions/extensions.js";
 import { secretValues, toolEnvironment } from "./environment.js";
 import { localWorkspace } from "./local-workspace.js";
 import { isApiRoot } from "./models/catalogue.js";
@@ -18,7 +19,7 @@ import { keep, replayable, restore, type Located, type Stored } from "./open-ses
 import { rulesOf, Session } from "./session.js";
 import { nextSeq } from "./store/seq.js";
 import type { SessionStore } from "./store/store.js";
-import { refuseUnsupported, unusedNotice } from "./unsupported.js";
+import { refuseUnsupported } from "./unsupported.js";
 
 export interface EngineOptions {
   /** What a session gets unless its opener says otherwise; `cwd` is its workspace. */
@@ -32,6 +33,8 @@ export interface EngineOptions {
   outputChars?: number;
   /** Told to the host in `session.ready`. */
   version?: string;
+  /** Where skills, commands, hooks and MCP servers come from; without it a session has none. */
+  extensions?: ExtensionSources;
   /** Keeps sessions; without it none is kept. Asked for with the first session. */
   openStore?(redact: <T>(value: T) => T): Promise<SessionStore>;
 }
@@ -73,8 +76,6 @@ export function createEngine(options: EngineOptions): Agent {
         return undefined;
       case "provider.set":
         return setProvider(op);
-      case "command.suggest":
-        return reply(op, "ok", { suggestions: [] });
       case "ping":
         return events.holdsControl("ping") ? undefined : reply(op, "ok");
       case "shutdown":
@@ -178,6 +179,10 @@ export function createEngine(options: EngineOptions): Agent {
       model,
       rules,
       openModel: (wanted) => modelOf(wanted, providers.get(wanted.provider ?? "")),
+      extensions: options.extensions,
+      env: options.env,
+      version: options.version ?? "",
+      openStore,
       log: kept.log,
       stored: stored?.session,
       sessionId: kept.id,
@@ -194,7 +199,7 @@ export function createEngine(options: EngineOptions): Agent {
       approvals: true,
       steering: true,
       thinking: model.thinking,
-      mcp: false,
+      mcp: options.extensions !== undefined,
     };
     const ready = {
       parent: op.id,
@@ -203,11 +208,7 @@ export function createEngine(options: EngineOptions): Agent {
       ...(op.after !== undefined && { replay: replay.length }),
     };
     session.begin(ready, replay);
-    const warn = (kind: string, text: string | undefined): void => {
-      if (text !== undefined) void emit({ type: "notice", session: op.session, level: "warning", kind, text });
-    };
-    warn("store", kept.warning);
-    warn("unused", unusedNotice(config));
+    if (kept.warning !== undefined) void emit({ type: "notice", session: op.session, level: "warning", kind: "store", text: kept.warning });
   }
 
   function closeSession(session: Session): void {

@@ -1,17 +1,28 @@
-/** The conversation as the model gets it; whoever keeps it is told of each message. */
+/** The conversation as the model gets it; whoever keeps it is told of each message, and of a new beginning. */
 import type { Message } from "./models/model.js";
+
+export interface HistoryKeeper {
+  message(message: Message): void;
+  reset(messages: readonly Message[]): void;
+}
 
 export class History {
   readonly messages: Message[];
-  readonly #keep: (message: Message) => void;
+  readonly #keeper: HistoryKeeper;
 
-  constructor(messages: Message[] = [], keep: (message: Message) => void = () => {}) {
+  constructor(messages: Message[] = [], keeper: HistoryKeeper = { message() {}, reset() {} }) {
     this.messages = messages;
-    this.#keep = keep;
+    this.#keeper = keeper;
   }
 
   push(message: Message): void {
     this.messages.push(message);
-    this.#keep(message);
+    this.#keeper.message(message);
+  }
+
+  /** The model gets these from now on, in place of all that was. */
+  reset(messages: readonly Message[]): void {
+    this.messages.splice(0, this.messages.length, ...messages);
+    this.#keeper.reset(messages);
   }
 }

@@ -5,8 +5,8 @@ const BASE = `You are a careful coding agent working in the user's workspace thr
 Look before you change: read a file before you edit it. Prefer small, exact edits. Run what you changed when there is a way to.
 Say briefly what you do and what came of it; when a tool call is denied, respect the reason and go on without it.`;
 
-export function systemPrompt(config: SessionConfig, root: string): string {
+export function systemPrompt(config: SessionConfig, root: string, instructions: string): string {
   const base = config.system ?? `${BASE}\n\nWorkspace: ${root}\nPlatform: ${process.platform}`;
   const plan = config.mode === "plan" ? "Plan mode: only read-only tools run. Work out a plan and present it; change nothing." : undefined;
-  return [base, config.appendSystem, plan].filter((part) => part !== undefined && part !== "").join("\n\n");
+  return [base, instructions, config.appendSystem, plan].filter((part) => part !== undefined && part !== "").join("\n\n");
 }

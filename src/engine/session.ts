@@ -2,8 +2,7 @@
 import { setMaxListeners } from "node:events";
 import type { SessionConfig } from "../core/config.js";
 import type { Part } from "../core/content.js";
-import type { Fault } from "../core/errors.js";
-import { toFault } from "../core/errors.js";
+import { ParleyError, toFault, type Fault } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
 import { ANSWER_SECONDS, QUEUE_LIMIT } from "../core/limits.js";
@@ -19,10 +18,13 @@ import type { Model } from "./models/model.js";
 import type { Rules } from "./rules.js";
 import type { Emit } from "./run.js";
 import { SeenFileMap, type SessionState } from "./session-state.js";
+import type { ExtensionSources } from "./extensions/extensions.js";
+import type { SessionControl } from "./session-control.js";
+import { SessionExtensions } from "./session-extensions.js";
 import { Recorder } from "./store/recorder.js";
-import { refuseUnsupported, unusedNotice } from "./unsupported.js";
+import { refuseUnsupported } from "./unsupported.js";
 import { nextSeq } from "./store/seq.js";
-import type { Crash, KeptSession, SessionLog, StoredSession } from "./store/store.js";
+import type { Crash, KeptSession, SessionLog, SessionStore, StoredSession } from "./store/store.js";
 import type { Workspace } from "./workspace.js";
 
 /** Steered words that wait for the model. */
@@ -39,6 +41,11 @@ export interface SessionDeps {
   model: Model;
   rules: Rules;
   openModel(config: SessionConfig): Promise<Model>;
+  /** Where its extensions come from; without it there are none. */
+  extensions?: ExtensionSources | undefined;
+  env: Record<string, string | undefined>;
+  version: string;
+  openStore(): Promise<SessionStore> | undefined;
   /** Where the session is kept, if it is. */
   log?: SessionLog | undefined;
   /** What it was before, when it is resumed. */
@@ -70,6 +77,7 @@ export class Session {
   readonly #state: SessionState;
   readonly #recorder: Recorder;
   readonly #history: History;
+  readonly #extensions: SessionExtensions;
   #model: Model;
   #queue: QueuedPrompt[] = [];
   #live: LiveTurn | undefined;
@@ -92,7 +100,7 @@ export class Session {
     this.#deps = deps;
     this.#model = model;
     this.#recorder = new Recorder(deps.log, deps.stored === undefined ? 0 : nextSeq(deps.stored.seq), (why) => this.#warn(why));
-    this.#history = new History(deps.stored?.messages, (message) => this.#recorder.message(message));
+    this.#history = new History(deps.stored?.messages, this.#recorder);
     this.#state = {
       workspace: deps.workspace,
       permissions: new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, rules),
@@ -106,6 +114,8 @@ export class Session {
       outputChars: deps.outputChars,
       answerSeconds: deps.config.answerSeconds ?? ANSWER_SECONDS,
     };
+    const { redactor, env, version } = deps;
+    this.#extensions = new SessionExtensions(deps.extensions, { control: this.#control(), redactor, env, version });
   }
 
   /** Before anybody is told: what a crash left open is closed in the log, so that a replay is whole. */
@@ -125,7 +135,7 @@ export class Session {
     void this.#emit({ type: "session.ready", ...ready, ...this.#identity(), config: this.config });
     for (const event of replay) void this.#deps.push({ ...event, session: this.handle, replay: true });
     // The first line is out; what the first turn needs can be loaded while the host thinks.
-    setImmediate(() => void Promise.all([this.#machinery(), this.#model.warm?.()]).catch(() => {}));
+    setImmediate(() => void Promise.all([this.#machinery(), this.#model.warm?.(), this.#extensions.start()]).catch(() => {}));
     const early = this.#early ?? [];
     this.#early = undefined;
     const { crash, unsavedSince, unreadable = 0 } = this.#deps.stored ?? {};
@@ -158,6 +168,9 @@ export class Session {
         return this.#answer(op);
       case "host.answer":
         return this.#reply(op, this.#state.hostRequests.answer(op.request, { ok: op.ok, data: op.data }) ? "ok" : "noop");
+      case "command.suggest":
+        void this.#suggest(op);
+        return undefined;
       case "turn.prompt":
       case "session.configure":
       case "session.seed":
@@ -169,7 +182,8 @@ export class Session {
 
   /** A prompt behind a change of model waits for the change; interrupts and answers pass both. */
   #inOrder(op: OpOf<"turn.prompt" | "session.configure" | "session.seed">): Promise<void> | undefined {
-    if (op.type !== "session.configure" && this.#configuring === undefined) return this.#change(op);
+    const isPlain = op.type === "session.seed" || (op.type === "turn.prompt" && op.command === undefined);
+    if (isPlain && this.#configuring === undefined) return this.#change(op);
     return this.#behind(op, () => this.#change(op));
   }
 
@@ -183,21 +197,13 @@ export class Session {
   }
 
   #change(op: OpOf<"turn.prompt" | "session.configure" | "session.seed">): Promise<void> | undefined {
-    if (op.type === "turn.prompt") return this.#prompt(op);
+    if (op.type === "turn.prompt") return op.command === undefined ? this.#prompt(op) : this.#command(op, op.command.name);
     return op.type === "session.seed" ? this.#seed(op) : this.#configure(op);
   }
 
   #prompt(op: OpOf<"turn.prompt">): Promise<void> | undefined {
     if (this.#closing !== undefined || this.#draining)
       return this.#refuse(op, { code: "session", message: "The session is closing", retryable: false });
-    if (op.command !== undefined) {
-      return this.#refuse(op, {
-        code: "unsupported",
-        message: `There is no command '${op.command.name}'`,
-        retryable: false,
-        param: "command",
-      });
-    }
     if (this.#queue.length >= QUEUE_LIMIT) {
       return this.#refuse(op, { code: "limit", message: `${QUEUE_LIMIT} prompts wait already; this one was refused`, retryable: true });
     }
@@ -209,6 +215,23 @@ export class Session {
     this.#queue.push({ op, turn, cancelled: false });
     if (this.#queue.length === 1 && this.#live === undefined) this.#running = this.#running.then(() => this.#runQueue());
     return undefined;
+  }
+
+  /** One that runs beside a turn is run at once; the others take their place in the queue. */
+  async #command(op: OpOf<"turn.prompt">, name: string): Promise<void> {
+    const command = await this.#extensions.command(name);
+    if (!command.immediate) return this.#prompt(op);
+    const outcome = await command.run(op.command?.args ?? "", new AbortController().signal);
+    if ("prompt" in outcome) return this.#prompt({ ...op, parts: outcome.prompt });
+    await this.#reply(op, "ok", { command: op.command, result: outcome.result });
+  }
+
+  async #suggest(op: OpOf<"command.suggest">): Promise<void> {
+    try {
+      await this.#reply(op, "ok", await this.#extensions.suggest(op));
+    } catch (error) {
+      await this.#refuse(op, toFault(error));
+    }
   }
 
   #steer(op: OpOf<"turn.steer">): Promise<void> | undefined {
@@ -255,38 +278,28 @@ export class Session {
     return op.answers.length === 0 ? this.#reply(op, "noop") : undefined;
   }
 
-  /** The mode counts from the next call on, the rest from the next turn on. Nothing changes when a part of it is wrong. */
   async #configure(op: OpOf<"session.configure">): Promise<void> {
-    const { patch } = op;
-    if (patch.maxTurns !== undefined && patch.maxTurns < 1) {
-      return this.#refuse(op, { code: "config", message: "A turn needs at least one model call", retryable: false, param: "maxTurns" });
-    }
-    if (patch.cwd !== undefined && patch.cwd !== this.config.cwd) {
-      return this.#refuse(op, {
-        code: "config",
-        message: "The folder of a session cannot change; open another session",
-        retryable: false,
-        param: "cwd",
-      });
-    }
+    await this.#reconfigure(op.patch);
+    void this.#emit({ type: "session.updated", ...this.#identity(), config: this.config, parent: op.id });
+  }
+
+  /** The mode counts from the next call on, the rest from the next turn on. Nothing changes when a part of it is wrong. */
+  async #reconfigure(patch: SessionConfig): Promise<void> {
+    if (patch.maxTurns !== undefined && patch.maxTurns < 1) throw configFault("A turn needs at least one model call", "maxTurns");
+    if (patch.cwd !== undefined && patch.cwd !== this.config.cwd)
+      throw configFault("The folder of a session cannot change; open another session", "cwd");
     const next = { ...this.config, ...patch };
-    const unused = unusedNotice(patch);
     if (patch.model !== undefined && patch.provider === undefined) delete next.provider;
-    try {
-      refuseUnsupported(next);
-      const reopened = patch.model !== undefined || patch.provider !== undefined ? await this.#deps.openModel(next) : this.#model;
-      const rules = await rulesOf(next);
-      this.#model = reopened;
-      this.#state.permissions.rules = rules;
-    } catch (error) {
-      return this.#refuse(op, toFault(error));
-    }
+    refuseUnsupported(next);
+    const reopened = patch.model !== undefined || patch.provider !== undefined ? await this.#deps.openModel(next) : this.#model;
+    const rules = await rulesOf(next);
+    this.#model = reopened;
+    this.#state.permissions.rules = rules;
     this.config = { ...next, provider: this.#model.provider, model: this.#model.id };
     this.#state.permissions.mode = next.mode ?? "default";
     this.#state.permissions.approveTools = next.approveTools ?? UNASKED;
     this.#state.answerSeconds = next.answerSeconds ?? ANSWER_SECONDS;
-    void this.#emit({ type: "session.updated", ...this.#identity(), config: this.config, parent: op.id });
-    if (unused !== undefined) this.#warn(unused);
+    await this.#extensions.configure(this.config);
   }
 
   #seed(op: OpOf<"session.seed">): Promise<void> | undefined {
@@ -309,6 +322,14 @@ export class Session {
     // Every call of the turn listens; that is no leak.
     setMaxListeners(0, live.abort.signal);
     this.#live = live;
+    if (op.command !== undefined) {
+      const prompt = await this.#runCommand(op, op.command, live, cancelled);
+      if (prompt === undefined) {
+        this.#live = undefined;
+        return;
+      }
+      op = { ...op, parts: prompt };
+    }
     const address = { turn, ...(op.id !== undefined && { parent: op.id }) };
     const emit: Emit = (draft) => this.#emit(draft, address);
     const heard = (parts: Part[]): void => this.#recorder.event(this.#stamped({ type: "user.message", parts }, address));
@@ -330,6 +351,26 @@ export class Session {
     await this.#recorder.settle(() => this.#kept());
   }
 
+  /** Undefined when the command was all there was to do; else the prompt that it became. */
+  async #runCommand(
+    op: OpOf<"turn.prompt">,
+    given: NonNullable<OpOf<"turn.prompt">["command"]>,
+    live: LiveTurn,
+    cancelled: boolean,
+  ): Promise<Part[] | undefined> {
+    try {
+      if (cancelled) throw interrupted();
+      const command = await this.#extensions.command(given.name);
+      const outcome = await command.run(given.args ?? "", live.abort.signal);
+      const isPrompt = "prompt" in outcome;
+      await this.#reply(op, "ok", { command: given, result: isPrompt ? { type: "submit_prompt" } : outcome.result });
+      return isPrompt ? outcome.prompt : undefined;
+    } catch (error) {
+      await this.#refuse(op, toFault(live.abort.signal.aborted ? interrupted() : error));
+      return undefined;
+    }
+  }
+
   async #work(
     op: OpOf<"turn.prompt">,
     live: LiveTurn,
@@ -342,12 +383,14 @@ export class Session {
     try {
       const { runTurn, toolbox } = await this.#machinery();
       const { provider, model } = op.overrides ?? {};
+      const { tools: own, instructions } = await this.#extensions.forTurn();
       const host = { requests: this.#state.hostRequests, emit, seconds: this.#state.answerSeconds };
       return await runTurn({
         state: this.#state,
         config,
         model: provider === undefined && model === undefined ? this.#model : await this.#deps.openModel(config),
-        tools: toolbox(withOverrides(config, op), host),
+        tools: toolbox(withOverrides(config, op), host, own),
+        instructions,
         history: this.#history,
         persist: () => this.#recorder.sync(),
         redactor,
@@ -381,6 +424,23 @@ export class Session {
     return this.#turns;
   }
 
+  #control(): SessionControl {
+    return {
+      state: this.#state,
+      messages: this.#history.messages,
+      sessionId: this.#deps.sessionId,
+      emit: (event) => this.#emit(event),
+      configure: async (patch) => {
+        await this.#reconfigure(patch);
+        void this.#emit({ type: "session.updated", ...this.#identity(), config: this.config });
+      },
+      reset: (messages) => this.#history.reset(messages),
+      openStore: () => this.#deps.openStore(),
+      config: () => this.config,
+      model: () => this.#model,
+    };
+  }
+
   #stop(live: LiveTurn, reason: string): void {
     if (live.abort.signal.aborted) return;
     live.reason = reason;
@@ -411,6 +471,7 @@ export class Session {
     for (const prompt of this.#queue) prompt.cancelled = true;
     if (this.#live !== undefined) this.#stop(this.#live, "the session was closed");
     await this.#running;
+    await this.#extensions.close();
     await Promise.all([...this.#state.children].map((child) => child.end(GRACE_MS)));
     await this.#recorder.close(() => this.#kept());
     await this.#emit({ type: "session.ended" });
@@ -473,6 +534,14 @@ function recoveryText({ unknown }: Crash): string {
   const cut = "The last run of this session ended in the middle of a turn.";
   if (unknown.length === 0) return `${cut} No call was running then.`;
   return `${cut} Whether these calls took effect is unknown, and they are not run again: ${unknown.map(({ name, title }) => title ?? name).join("; ")}`;
+}
+
+function configFault(message: string, param: string): ParleyError {
+  return new ParleyError({ code: "config", message, retryable: false, param });
+}
+
+function interrupted(): ParleyError {
+  return new ParleyError({ code: "interrupted", message: "The command was interrupted", retryable: false });
 }
 
 /** Most sessions have no rules, and then their machinery is not loaded. */

@@ -13,8 +13,9 @@ export interface HostLine {
   seconds: number;
 }
 
-export function toolbox(config: SessionConfig, host: HostLine): Map<string, Tool> {
-  const tools = [...builtinTools, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
+/** `own` are those of the session's extensions. */
+export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[]): Map<string, Tool> {
+  const tools = [...builtinTools, ...own, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
   return new Map(tools.filter((tool) => exists(tool.name, config)).map((tool) => [tool.name, tool]));
 }
 

@@ -23,6 +23,8 @@ export interface TurnInput {
   config: SessionConfig;
   model: Model;
   tools: ReadonlyMap<string, Tool>;
+  /** What the extensions add to the system prompt. */
+  instructions: string;
   history: History;
   persist(): Promise<void>;
   redactor: Redactor;
@@ -86,7 +88,7 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
     history: input.history,
     tools: input.tools,
     request: {
-      system: systemPrompt(config, state.workspace.root),
+      system: systemPrompt(config, state.workspace.root, input.instructions),
       tools,
       maxTokens: config.maxTokens,
       temperature: config.temperature,

@@ -1,7 +1,4 @@
-/**
- * What the vocabulary can ask of a session and this engine does not do: refused where the session would be something else without it,
- * told where it would only have less.
- */
+/** What the vocabulary can ask of a session and this engine does not do: refused, since the session would be something else without it. */
 import type { SessionConfig } from "../core/config.js";
 import { ParleyError } from "../core/errors.js";
 
@@ -15,9 +12,4 @@ export function refuseUnsupported({ workspace }: SessionConfig): void {
     retryable: false,
     param: "workspace",
   });
-}
-
-export function unusedNotice({ mcpServers = {} }: SessionConfig): string | undefined {
-  const names = Object.keys(mcpServers);
-  return names.length === 0 ? undefined : `mcpServers (${names.join(", ")}): not used by this version`;
 }

@@ -1,11 +1,13 @@
 /** A conversation with an agent, for people who write hosts: open, prompt, answer, interrupt, close. */
+import * as v from "valibot";
 import type { Agent } from "../core/agent.js";
 import type { SessionConfig } from "../core/config.js";
 import { textPart, type Part } from "../core/content.js";
 import { ParleyError } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
-import type { Answer } from "../core/op.js";
+import { CommandReply } from "../core/command.js";
+import type { Answer, OpOf } from "../core/op.js";
 
 /** Which session: a new one by default, or a stored one by its id. */
 export interface Opening {
@@ -42,16 +44,26 @@ export class HostSession {
   }
 
   /** Everything that happens until this turn has ended; its `turn.ended` is the last. One prompt at a time. Throws when it is refused. */
-  async *prompt(prompt: string | Part[]): AsyncIterable<Event> {
+  prompt(prompt: string | Part[]): AsyncIterable<Event> {
+    return this.#ask({ parts: typeof prompt === "string" ? [textPart(prompt)] : prompt });
+  }
+
+  /** A command of the agent; what comes of it is in the reply, which is the last event unless the command became a prompt. */
+  command(name: string, args = ""): AsyncIterable<Event> {
+    return this.#ask({ parts: [], command: { name, args } });
+  }
+
+  async *#ask(asked: Pick<OpOf<"turn.prompt">, "parts" | "command">): AsyncIterable<Event> {
     const id = mintId();
     const turn = mintId();
-    const parts = typeof prompt === "string" ? [textPart(prompt)] : prompt;
-    await this.#agent.send({ type: "turn.prompt", id, session: this.#handle, turn, parts });
+    await this.#agent.send({ type: "turn.prompt", id, session: this.#handle, turn, ...asked });
     for (let next = await this.#events.next(); next.done !== true; next = await this.#events.next()) {
       const event = next.value;
       yield event;
       if (event.type === "turn.ended" && (event.turn === turn || event.parent === id)) return;
-      if (event.type === "reply" && event.parent === id && event.fault !== undefined) throw new ParleyError(event.fault);
+      if (event.type !== "reply" || event.parent !== id) continue;
+      if (event.fault !== undefined) throw new ParleyError(event.fault);
+      if (isWholeAnswer(event.data)) return;
     }
     throw new ParleyError({ code: "launch", message: "The agent closed in the middle of a turn", retryable: true });
   }
@@ -70,4 +82,9 @@ export class HostSession {
     for (let next = await this.#events.next(); next.done !== true;) next = await this.#events.next();
     await closed;
   }
+}
+
+/** A command that did not become a prompt has no turn. */
+function isWholeAnswer(data: unknown): boolean {
+  return v.is(CommandReply, data) && data.result.type !== "submit_prompt";
 }

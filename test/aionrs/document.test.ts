@@ -30,7 +30,7 @@ describe("ready", () => {
         type: "ready",
         version: "0.1.0",
         session_id: expect.any(String),
-        capabilities: { tool_approval: true, thinking: true, mcp: false },
+        capabilities: { tool_approval: true, thinking: true, mcp: true },
       },
     ]);
     expect(host.events[0]?.type).toBe("ready");

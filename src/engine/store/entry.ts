@@ -38,6 +38,9 @@ const Told = v.looseObject({ kind: v.literal("event"), event: Event });
 /** A message of the conversation as the model gets it. */
 const Said = v.looseObject({ kind: v.literal("message"), message: StoredMessage });
 
+/** The conversation began anew with these: it was summed up, cleared, or taken back to an earlier point. */
+const Begun = v.looseObject({ kind: v.literal("reset"), messages: v.array(StoredMessage) });
+
 /** Text that was streamed and whose block had not ended: what a crash would otherwise lose. */
 const Unfinished = v.looseObject({
   kind: v.literal("partial"),
@@ -55,12 +58,13 @@ const Mark = v.looseObject({ kind: v.literal("mark"), seq: v.number() });
 /** From here on the run could not write its log: what it did is not known. */
 const Lost = v.looseObject({ kind: v.literal("lost"), at: v.number() });
 
-const Entry: v.GenericSchema<Entry> = v.variant("kind", [Opened, Told, Said, Unfinished, Steered, Mark, Lost]);
+const Entry: v.GenericSchema<Entry> = v.variant("kind", [Opened, Told, Said, Begun, Unfinished, Steered, Mark, Lost]);
 /** Written out, because a message's type is the model's (models/model.ts) and not the schema's. */
 export type Entry =
   | { kind: "opened"; at: number; id: string; cwd: string; name?: string | undefined; config: Config; seq?: number | undefined }
   | { kind: "event"; event: StoredEvent }
   | { kind: "message"; message: Message }
+  | { kind: "reset"; messages: Message[] }
   | { kind: "partial"; turn: string; block: "text" | "thinking"; text: string }
   | { kind: "steered"; parts: StoredPart[] }
   | { kind: "mark"; seq: number }

@@ -19,6 +19,7 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
     }
     if (session === undefined) continue;
     if (entry.kind === "message") session.messages.push(entry.message);
+    if (entry.kind === "reset") session.messages = [...entry.messages];
     if (entry.kind === "mark") session.seq = Math.max(session.seq, entry.seq);
     if (entry.kind === "event") note(session, entry.event);
     open.follow(entry);

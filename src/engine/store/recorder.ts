@@ -63,6 +63,10 @@ export class Recorder {
     this.#append({ kind: "message", message });
   }
 
+  reset(messages: readonly Message[]): void {
+    this.#append({ kind: "reset", messages: [...messages] });
+  }
+
   /** The host is told that it was heard, so it is not lost, whenever the model gets to it. */
   steered(parts: Part[]): void {
     this.#append({ kind: "steered", parts });

@@ -1,0 +1,23 @@
+/** What a session lets its extensions see and do: commands change the session through this, and through nothing else. */
+import type { SessionConfig } from "../core/config.js";
+import type { Message, Model } from "./models/model.js";
+import type { Emit } from "./run.js";
+import type { SessionState } from "./session-state.js";
+import type { SessionStore } from "./store/store.js";
+
+export interface SessionControl {
+  config(): SessionConfig;
+  model(): Model;
+  readonly state: SessionState;
+  /** The conversation as the model gets it. */
+  readonly messages: readonly Message[];
+  /** The name under which it is kept, if it is. */
+  readonly sessionId: string | undefined;
+  /** An event of the session, outside any turn. */
+  readonly emit: Emit;
+  /** As the host's own `session.configure`: throws what is wrong with it, and then nothing has changed. */
+  configure(patch: SessionConfig): Promise<void>;
+  /** Another conversation from now on; the log keeps the old one. Only between turns. */
+  reset(messages: readonly Message[]): void;
+  openStore(): Promise<SessionStore> | undefined;
+}

@@ -1,0 +1,59 @@
+/** A session's way to its extensions: they are loaded once it is ready, and whoever needs them waits for that. */
+import type { SuggestReply } from "../core/command.js";
+import type { SessionConfig } from "../core/config.js";
+import { ParleyError } from "../core/errors.js";
+import type { OpOf } from "../core/op.js";
+import type { Command, ExtensionDeps, Extensions, ExtensionSources, TurnExtensions } from "./extensions/extensions.js";
+
+const NONE: TurnExtensions = { tools: [], instructions: "" };
+
+export class SessionExtensions {
+  readonly #sources: ExtensionSources | undefined;
+  readonly #deps: Omit<ExtensionDeps, "sources">;
+  #loaded: Promise<Extensions | undefined> | undefined;
+
+  constructor(sources: ExtensionSources | undefined, deps: Omit<ExtensionDeps, "sources">) {
+    this.#sources = sources;
+    this.#deps = deps;
+  }
+
+  start(): Promise<unknown> {
+    return this.#load();
+  }
+
+  async forTurn(): Promise<TurnExtensions> {
+    return (await (await this.#load())?.forTurn()) ?? NONE;
+  }
+
+  /** Throws when there is none of that name. */
+  async command(name: string): Promise<Command> {
+    const command = await (await this.#load())?.command(name);
+    if (command !== undefined) return command;
+    throw new ParleyError({ code: "unsupported", message: "This engine has no commands", retryable: false, param: "command" });
+  }
+
+  async suggest(op: OpOf<"command.suggest">): Promise<SuggestReply> {
+    return (await (await this.#load())?.suggest(op)) ?? { suggestions: [] };
+  }
+
+  async configure(config: SessionConfig): Promise<void> {
+    (await this.#loaded)?.configure(config);
+  }
+
+  async close(): Promise<void> {
+    await (await this.#loaded)?.close();
+  }
+
+  #load(): Promise<Extensions | undefined> {
+    this.#loaded ??= this.#open();
+    return this.#loaded;
+  }
+
+  async #open(): Promise<Extensions | undefined> {
+    if (this.#sources === undefined) return undefined;
+    const { Extensions } = await import("./extensions/extensions.js");
+    const extensions = new Extensions({ ...this.#deps, sources: this.#sources });
+    extensions.start();
+    return extensions;
+  }
+}
