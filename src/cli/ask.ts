@@ -2,11 +2,15 @@
 import type { Interface } from "node:readline/promises";
 import type { Call, Event, EventOf } from "../core/event.js";
 import type { Answer } from "../core/op.js";
-import type { HostSession } from "../host/session.js";
 import type { Screen } from "./screen.js";
 
 /** Lines of a call's content that the question shows. */
 const SHOWN_LINES = 20;
+
+/** Where the answers go. */
+interface Answering {
+  answer(answers: Answer[]): Promise<void>;
+}
 
 /**
  * Shows the events of a session and asks what they ask, one question at a time, beside the events: a question is withdrawn when its
@@ -15,7 +19,7 @@ const SHOWN_LINES = 20;
 export class Questions {
   readonly #terminal: Interface;
   readonly #screen: Screen;
-  readonly #session: HostSession;
+  readonly #session: Answering;
   /** By call: what is not answered yet. */
   readonly #open = new Map<string, AbortController>();
   #asked: string | undefined;
@@ -23,7 +27,7 @@ export class Questions {
   #last: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(terminal: Interface, screen: Screen, session: HostSession) {
+  constructor(terminal: Interface, screen: Screen, session: Answering) {
     this.#terminal = terminal;
     this.#screen = screen;
     this.#session = session;
@@ -79,7 +83,9 @@ export class Questions {
 async function askForApproval(call: Call, terminal: Interface, screen: Screen, signal: AbortSignal): Promise<Answer | undefined> {
   screen.line(`${screen.foreign(call.title ?? call.name)} needs your approval.`);
   showCall(call, screen);
-  const question = `Allow? [y]es, [a]lways ${screen.foreign(call.name)} in this session, [n]o, or a reason why not: `;
+  const question = isPlan(call)
+    ? "Go ahead? [y]es, [a]nd edit files unasked, [n]o, or what to change: "
+    : `Allow? [y]es, [a]lways ${screen.foreign(call.name)} in this session, [n]o, or a reason why not: `;
   try {
     return read(call.id, await terminal.question(question, { signal }));
   } catch (error) {
@@ -89,13 +95,18 @@ async function askForApproval(call: Call, terminal: Interface, screen: Screen, s
 }
 
 /** What would be done, so that nobody has to say yes to a title. */
-function showCall({ name, args = {} }: Call, screen: Screen): void {
+function showCall({ name, args = {}, preview = [] }: Call, screen: Screen): void {
+  if (preview.length > 0) return screen.parts(preview);
   const { old_string: before, new_string: after, content, command } = args;
   if (name === "Edit" && typeof before === "string" && typeof after === "string")
     screen.diff(`${prefixed("-", before)}\n${prefixed("+", after)}`);
   else if (name === "Write" && typeof content === "string") screen.diff(prefixed("+", cut(content)));
   else if (typeof command === "string") screen.line(screen.foreign(prefixed("  $ ", command)));
   else screen.line(screen.foreign(prefixed("  ", cut(JSON.stringify(args, null, 2)))));
+}
+
+function isPlan({ preview = [] }: Call): boolean {
+  return preview.some((part) => part.type === "plan");
 }
 
 function cut(text: string): string {

@@ -142,8 +142,8 @@ async function runDefault(parsed: Parsed): Promise<number> {
     const { runPrint } = await import("./print.js");
     return runPrint(loaded, process.env, prompt);
   }
-  const { runChat } = await import("./chat.js");
-  return runChat(loaded, process.env, prompt);
+  const { runChat } = await import("./chat/index.js");
+  return runChat(loaded, () => load(parsed), process.env, prompt);
 }
 
 async function runServe(parsed: Parsed): Promise<number> {

@@ -1,6 +1,8 @@
-/** Events as a person reads them: streamed text, dimmed thinking, a line a tool, diffs in colour. */
+/** Events as a person reads them: streamed text, dimmed thinking, a line a tool with what it prints, diffs in colour. */
 import type { Part } from "../core/content.js";
+import { plainText } from "../core/content.js";
 import type { Event, EventOf, Usage } from "../core/event.js";
+import { ToolLines } from "./tool-lines.js";
 
 export interface Sink {
   write(text: string): unknown;
@@ -13,7 +15,20 @@ export interface ScreenOptions {
   /** Everything else; may be the same. */
   aside: Sink;
   colour: boolean;
+  theme?: Theme | undefined;
+  /** Shows what tools print while they run. */
+  progress?: boolean;
 }
+
+/** By role, the code of the colour. A light background needs darker ones, and some people want none. */
+const COLOURS = {
+  dark: { accent: "36", aside: "2", added: "32", removed: "31", hunk: "36", heading: "1", warning: "33", error: "31" },
+  light: { accent: "34", aside: "90", added: "32", removed: "31", hunk: "34", heading: "1", warning: "35", error: "31" },
+  plain: { accent: "", aside: "", added: "", removed: "", hunk: "", heading: "", warning: "", error: "" },
+} as const;
+export type Theme = keyof typeof COLOURS;
+type Role = keyof (typeof COLOURS)[Theme];
+export const THEMES: readonly Theme[] = ["dark", "light", "plain"];
 
 /** Lines of a tool's output that are worth showing. */
 const OUTPUT_LINES = 12;
@@ -21,11 +36,21 @@ const OUTPUT_LINES = 12;
 export class Screen {
   readonly #options: ScreenOptions;
   readonly #titles = new Map<string, string>();
+  readonly #toolLines = new ToolLines(OUTPUT_LINES);
+  #theme: Theme;
   /** What the last written character leaves open, by sink. */
   #midLine: Sink | undefined;
 
   constructor(options: ScreenOptions) {
     this.#options = options;
+    this.#theme = options.theme ?? "dark";
+  }
+
+  /** False when there is no such theme. */
+  setTheme(name: string): boolean {
+    const theme = THEMES.find((known) => known === name);
+    if (theme !== undefined) this.#theme = theme;
+    return theme !== undefined;
   }
 
   show(event: Event): void {
@@ -46,15 +71,37 @@ export class Screen {
         this.#titles.set(event.call.id, shown(event.call.title ?? event.call.name, this.#options.aside));
         return;
       case "tool.started":
-        return this.line(`${this.#paint("36", "●")} ${this.#titles.get(event.call) ?? event.call}`);
+        return this.line(`${this.#paint("accent", "●")} ${this.#titles.get(event.call) ?? event.call}`);
+      case "tool.progress":
+        if (this.#options.progress === true) for (const line of this.#toolLines.take(event)) this.line(this.#dim(`  │ ${line}`));
+        return;
       case "tool.ended":
         return this.#ended(event);
+      case "user.message":
+        return this.line(`> ${this.foreign(plainText(event.parts))}`);
+      case "compaction":
+        return this.line(this.#dim(compactionText(event)));
       case "notice":
-        return this.line(this.#dim(`! ${event.text}`));
+        return this.line(this.#dim(`${event.block === undefined ? "!" : "·"} ${event.text}`));
       case "error":
-        return this.line(this.#paint("31", `Error: ${event.fault.message}`));
+        return this.error(event.fault.message);
       default:
     }
+  }
+
+  error(message: string): void {
+    this.line(this.#paint("error", `Error: ${message}`));
+  }
+
+  /** Into the clipboard of the terminal, where it has one. */
+  copy(text: string): void {
+    if (this.#options.aside.isTTY !== true) return this.line(text);
+    this.#options.aside.write(`\u001b]52;c;${Buffer.from(text).toString("base64")}\u0007`);
+    this.line(`Copied ${text.length} characters.`);
+  }
+
+  parts(parts: readonly Part[]): void {
+    for (const part of parts) this.#part(part, false);
   }
 
   /** A line of ours; what others wrote in it goes through `foreign` first. */
@@ -68,14 +115,19 @@ export class Screen {
   }
 
   diff(patch: string): void {
-    for (const line of this.foreign(patch).trimEnd().split("\n")) this.line(`  ${this.#paint(diffColour(line), line)}`);
+    for (const line of this.foreign(patch).trimEnd().split("\n")) this.line(`  ${this.#paint(diffRole(line), line)}`);
   }
 
   #ended(event: EventOf<"tool.ended">): void {
     const title = this.#titles.get(event.call) ?? event.call;
-    if (event.status === "denied") return this.line(this.#paint("33", `  ✗ denied: ${title}${event.reason ? ` (${event.reason})` : ""}`));
-    if (event.status === "cancelled") return this.line(this.#paint("33", `  ✗ cancelled: ${title}`));
-    for (const part of event.output ?? []) this.#part(part, event.status === "failed");
+    const { shown: isShown, rest } = this.#toolLines.end(event.call);
+    if (event.status === "denied")
+      return this.line(this.#paint("warning", `  ✗ denied: ${title}${event.reason ? ` (${event.reason})` : ""}`));
+    if (event.status === "cancelled") return this.line(this.#paint("warning", `  ✗ cancelled: ${title}`));
+    for (const line of rest) this.line(this.#dim(`  ${line}`));
+    // What was shown while it ran is not shown again, unless it tells of a failure.
+    const isNew = (part: Part): boolean => !isShown || event.status === "failed" || (part.type !== "text" && part.type !== "terminal");
+    for (const part of (event.output ?? []).filter(isNew)) this.#part(part, event.status === "failed");
   }
 
   #part(part: Part, failed: boolean): void {
@@ -85,9 +137,9 @@ export class Screen {
         this.line(`  ${item.status === "completed" ? "☑" : item.status === "in_progress" ? "◐" : "☐"} ${this.foreign(item.text)}`);
       return;
     }
-    if (part.type !== "text" && part.type !== "terminal") return;
+    if (part.type !== "text" && part.type !== "terminal" && part.type !== "plan") return;
     const lines = part.text.trimEnd().split("\n");
-    for (const line of lines.slice(0, OUTPUT_LINES)) this.line(failed ? this.#paint("31", `  ${line}`) : this.#dim(`  ${line}`));
+    for (const line of lines.slice(0, OUTPUT_LINES)) this.line(failed ? this.#paint("error", `  ${line}`) : this.#dim(`  ${line}`));
     if (lines.length > OUTPUT_LINES) this.line(this.#dim(`  … ${lines.length - OUTPUT_LINES} more lines`));
   }
 
@@ -104,11 +156,12 @@ export class Screen {
   }
 
   #dim(text: string): string {
-    return this.#paint("2", text);
+    return this.#paint("aside", text);
   }
 
-  #paint(code: string, text: string): string {
+  #paint(role: Role | undefined, text: string): string {
     const safe = shown(text, this.#options.aside);
+    const code = role === undefined ? "" : COLOURS[this.#theme][role];
     return this.#options.colour && code !== "" ? `\u001b[${code}m${safe}\u001b[0m` : safe;
   }
 }
@@ -125,11 +178,18 @@ export function shown(text: string, sink: Sink): string {
 // oxlint-disable-next-line no-control-regex
 const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
-function diffColour(line: string): string {
-  if (line.startsWith("+++") || line.startsWith("---")) return "1";
-  if (line.startsWith("+")) return "32";
-  if (line.startsWith("-")) return "31";
-  return line.startsWith("@@") ? "36" : "";
+function diffRole(line: string): Role | undefined {
+  if (line.startsWith("+++") || line.startsWith("---")) return "heading";
+  if (line.startsWith("+")) return "added";
+  if (line.startsWith("-")) return "removed";
+  return line.startsWith("@@") ? "hunk" : undefined;
+}
+
+function compactionText({ phase, before, after }: EventOf<"compaction">): string {
+  if (phase === "started") return "· The conversation is summed up, so that it fits the model";
+  if (phase === "failed") return "! The conversation could not be summed up";
+  const figures = before === undefined || after === undefined ? "" : ` (about ${before} tokens before, ${after} now)`;
+  return `· The conversation was summed up${figures}`;
 }
 
 export function usageLine(usage: Usage | undefined): string {

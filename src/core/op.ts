@@ -39,11 +39,12 @@ const Overrides = v.looseObject({
   hostTools: v.optional(v.array(HostTool)),
 });
 
-/** A prompt may carry the id of the turn that it begins. */
+/** A prompt may carry the id of the turn that it begins. `mentions`: `@path` in its text means that file. */
 const TurnPrompt = op("turn.prompt", {
   parts: v.array(Part),
   from: v.optional(v.picklist(["user", "system", "tool"])),
   command: v.optional(v.looseObject({ name: text, args: v.optional(text) })),
+  mentions: v.optional(v.boolean()),
   overrides: v.optional(Overrides),
 });
 

@@ -1,6 +1,7 @@
 /** The sources of settings, in one shape: what each says, by the setting's key path, and how it calls the place. */
 import type { Mode, Thinking } from "../core/config.js";
 import type { ConfigFile } from "./config-file.js";
+import type { Config } from "./config-schema.js";
 import { flagName, type CheckedFlags } from "./config-flags.js";
 
 /** Settings of which there is one: the highest source that has it decides. */
@@ -15,6 +16,7 @@ export interface Singles {
   allowedTools?: string[] | undefined;
   disallowedTools?: string[] | undefined;
   thinking?: Thinking | undefined;
+  theme?: Config["theme"];
   sessionId?: string | undefined;
   resume?: string | undefined;
   "sessions.enabled"?: boolean | undefined;
@@ -50,6 +52,7 @@ export function fileLayer({ config, locate }: ConfigFile): Layer {
       allowedTools: config.allowedTools,
       disallowedTools: config.disallowedTools,
       thinking: config.thinking,
+      theme: config.theme,
       "sessions.enabled": config.sessions?.enabled,
       "sessions.keep": config.sessions?.keep,
       "limits.contextTokens": config.limits?.contextTokens,

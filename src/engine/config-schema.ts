@@ -113,6 +113,7 @@ export const Config = v.strictObject(
     allowedTools: v.optional(texts),
     disallowedTools: v.optional(texts),
     thinking: v.optional(oneOf(Thinking.options)),
+    theme: v.optional(oneOf(["dark", "light", "plain"])),
     mcpServers: v.optional(v.record(text, McpServer, "be a mapping of servers")),
     hooks: v.optional(
       v.strictObject(

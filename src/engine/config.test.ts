@@ -137,10 +137,7 @@ describe("which source counts", () => {
     expect([origins.get("rules[0]"), origins.get("rules[1]")]).toEqual([`${own}:2`, `${theirs}:1`]);
     expect(settings.hooks.stop).toEqual([{ command: ["a"] }, { command: ["b"] }]);
     expect(origins.get("mcpServers.x")).toBe(`${theirs}:3`);
-    expect(warnings).toEqual([
-      `${theirs}:2: hooks: not used by this version`,
-      `${own}:3: hooks: not used by this version`,
-    ]);
+    expect(warnings).toEqual([`${theirs}:2: hooks: not used by this version`, `${own}:3: hooks: not used by this version`]);
   });
 
   test("flags that say the same in fewer words", async () => {

@@ -44,6 +44,7 @@ export interface Settings {
   allowedTools?: string[] | undefined;
   disallowedTools?: string[] | undefined;
   thinking?: Thinking | undefined;
+  theme?: Config["theme"];
   sessionId?: string | undefined;
   resume?: string | undefined;
   mcpServers: Record<string, McpServer>;
@@ -58,6 +59,8 @@ export interface Loaded {
   /** Key path of a setting → "flag --model", "ANTHROPIC_BASE_URL", "/x/config.yaml:3" or "default". */
   origins: Map<string, string>;
   warnings: string[];
+  /** The workspace's own file, when it does not count because the workspace is not trusted. */
+  ignored?: string | undefined;
 }
 
 const DEFAULTS = {
@@ -79,7 +82,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
   const workspace = resolve(cwd, flags.workspace ?? "");
   const realWorkspace = await realFolder(workspace);
   const trust = flags.trustWorkspace === true ? TRUSTED_BY_FLAG : await readTrust(home, realWorkspace);
-  const { files, warnings } = await readFiles(home, workspace, trust.trusted);
+  const { files, warnings, ignored } = await readFiles(home, workspace, trust.trusted);
 
   const origins = new Map<string, string>();
   const providers = byName(files, "providers", (config) => config.providers, origins);
@@ -117,6 +120,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     allowedTools: single("allowedTools"),
     disallowedTools: single("disallowedTools"),
     thinking: single("thinking"),
+    theme: single("theme"),
     sessionId: single("sessionId"),
     resume: single("resume"),
     mcpServers: byName(files, "mcpServers", (config) => config.mcpServers, origins),
@@ -134,7 +138,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     },
     providers,
   };
-  return { settings, origins, warnings: [...trust.warnings, ...warnings] };
+  return { settings, origins, warnings: [...trust.warnings, ...warnings], ignored };
 }
 
 const TRUSTED_BY_FLAG = { trusted: true, from: "flag --trust-workspace", warnings: [] };
@@ -155,7 +159,11 @@ async function realFolder(path: string): Promise<string> {
 }
 
 /** In falling order. Nothing of an untrusted workspace is read. */
-async function readFiles(home: string, workspace: string, trusted: boolean): Promise<{ files: ConfigFile[]; warnings: string[] }> {
+async function readFiles(
+  home: string,
+  workspace: string,
+  trusted: boolean,
+): Promise<{ files: ConfigFile[]; warnings: string[]; ignored: string | undefined }> {
   const own = join(home, "config.yaml");
   const theirs = await workspaceFile(workspace, own);
   const files = await Promise.all([
@@ -164,10 +172,11 @@ async function readFiles(home: string, workspace: string, trusted: boolean): Pro
   ]);
   const present = files.filter((file) => file !== undefined);
   const warnings = present.flatMap((file) => [...file.warnings, ...unused(file)]);
-  if (theirs !== undefined && !trusted) {
-    warnings.unshift(`${theirs} is ignored, since the workspace is not trusted; 'parley trust' or --trust-workspace changes that`);
+  const ignored = trusted ? undefined : theirs;
+  if (ignored !== undefined) {
+    warnings.unshift(`${ignored} is ignored, since the workspace is not trusted; 'parley trust' or --trust-workspace changes that`);
   }
-  return { files: present, warnings };
+  return { files: present, warnings, ignored };
 }
 
 /** Undefined when there is none, or when it is the user's own file because the workspace is the user's home. */

@@ -138,6 +138,7 @@ function terminal(args: string[], env: Record<string, string> = {}, cwd = scratc
   const command = [process.execPath, PARLEY, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
   const child = spawn("script", ["-qec", command, "/dev/null"], { cwd, env: environment({ TERM: "xterm", ...env }) });
   const pty = {
+    /** Without colours and cursor movements. */
     seen: "",
     exited: new Promise<number | null>((resolve) => child.once("close", resolve)),
     /** Types once this is on the screen, below where it was found the last time. */
@@ -149,8 +150,11 @@ function terminal(args: string[], env: Record<string, string> = {}, cwd = scratc
     },
   };
   let at = 0;
+  let raw = "";
   child.stdout.on("data", (text: Buffer) => {
-    pty.seen += text.toString();
+    raw += text.toString();
+    // What moves the cursor, and a sequence that has not come whole yet.
+    pty.seen = raw.replace(/\u001b\[[\d;]*[A-Za-z]/g, "").replace(/\u001b[^]{0,8}$/, "");
   });
   child.stdin.on("error", () => {});
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -1,0 +1,39 @@
+/** The terminal chat: who is asked for trust, which engine answers, and the session that the conversation begins with. */
+import type { Loaded } from "../../engine/config.js";
+import { buildEngine } from "../build-engine.js";
+import { rehearsalFallback } from "../fallback.js";
+import { openingOf } from "../opening.js";
+import { Screen, wantsColour } from "../screen.js";
+import { Conversation } from "./conversation.js";
+import { LineInput } from "./line-input.js";
+import { askForTrust } from "./trust.js";
+
+type Env = Record<string, string | undefined>;
+
+/** `reload` reads the settings again, after something was trusted. */
+export async function runChat(first: Loaded, reload: () => Promise<Loaded>, env: Env, prompt: string | undefined): Promise<number> {
+  const screen = new Screen({
+    answer: process.stdout,
+    aside: process.stdout,
+    colour: wantsColour(process.stdout, env),
+    theme: first.settings.theme,
+    progress: true,
+  });
+  const input = new LineInput(first.settings.home);
+  const loaded = (await askForTrust(first, input, screen)) ? await reload() : first;
+  const { config, notice } = rehearsalFallback(loaded, env);
+  for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.line(`! ${warning}`);
+  const agent = buildEngine(loaded, env, config);
+  const conversation = new Conversation(agent, input, screen);
+  for (const [signal, code] of [
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)
+    process.on(signal, () => conversation.leave(code));
+  try {
+    return await conversation.run(openingOf(loaded), prompt);
+  } finally {
+    input.close();
+    await agent.close();
+  }
+}
