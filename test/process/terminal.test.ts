@@ -1,18 +1,14 @@
 /** The command at a real terminal: what Ctrl-C and Ctrl-D do at an approval question, and a question that outlives its call. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, openSync, closeSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { environment, PARLEY, run, scratch, until } from "./harness.js";
+import { environment, PARLEY, run, scratch } from "./harness.js";
+import { CTRL_C, CTRL_D, hasTerminal, terminal } from "./terminal.js";
 
-const CTRL_C = "\u0003";
-const CTRL_D = "\u0004";
 const TRACE = /AbortError|node:internal|\n\s+at |unsettled/i;
 
-const hasScript = spawnSync("script", ["--version"]).status === 0;
-if (!hasScript) console.warn("skipped: terminal tests need 'script' of util-linux, which is not here");
-
-describe.skipIf(!hasScript)("an approval question at a terminal", () => {
+describe.skipIf(!hasTerminal)("an approval question at a terminal", () => {
   it("takes yes and no", async () => {
     const yes = terminal(["-p", "run `echo gr''een`"]);
     await yes.type("Allow?", "y\r");
@@ -57,7 +53,7 @@ describe.skipIf(!hasScript)("an approval question at a terminal", () => {
   });
 });
 
-describe.skipIf(!hasScript)("the chat", () => {
+describe.skipIf(!hasTerminal)("the chat", () => {
   it("comes back to its prompt after Ctrl-C at a question", async () => {
     const pty = terminal([]);
     await pty.type("\n> ", "run `echo x`\r");
@@ -132,31 +128,3 @@ describe("parley config", () => {
     expect(stdout).not.toContain("sk-very-secret-key");
   });
 });
-
-/** The command under a pseudo-terminal of its own, with somebody at the keyboard. */
-function terminal(args: string[], env: Record<string, string> = {}, cwd = scratch()) {
-  const command = [process.execPath, PARLEY, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
-  const child = spawn("script", ["-qec", command, "/dev/null"], { cwd, env: environment({ TERM: "xterm", ...env }) });
-  const pty = {
-    /** Without colours and cursor movements. */
-    seen: "",
-    exited: new Promise<number | null>((resolve) => child.once("close", resolve)),
-    /** Types once this is on the screen, below where it was found the last time. */
-    async type(after: string, keys: string): Promise<void> {
-      await until(() => pty.seen.includes(after, at) || child.exitCode !== null);
-      expect(pty.seen.slice(at)).toContain(after);
-      at = pty.seen.indexOf(after, at) + after.length;
-      child.stdin.write(keys);
-    },
-  };
-  let at = 0;
-  let raw = "";
-  child.stdout.on("data", (text: Buffer) => {
-    raw += text.toString();
-    // What moves the cursor, and a sequence that has not come whole yet.
-    pty.seen = raw.replace(/\u001b\[[\d;]*[A-Za-z]/g, "").replace(/\u001b[^]{0,8}$/, "");
-  });
-  child.stdin.on("error", () => {});
-  onTestFinished(() => void child.kill("SIGKILL"));
-  return pty;
-}

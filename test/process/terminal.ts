@@ -1,0 +1,42 @@
+/** A pseudo-terminal with the built command in it, and somebody at its keyboard. */
+import { spawn, spawnSync } from "node:child_process";
+import { expect, onTestFinished } from "vitest";
+import { environment, PARLEY, scratch, until } from "./harness.js";
+
+export const CTRL_C = "\u0003";
+export const CTRL_D = "\u0004";
+
+export const hasTerminal = spawnSync("script", ["--version"]).status === 0;
+if (!hasTerminal) console.warn("skipped: terminal tests need 'script' of util-linux, which is not here");
+
+const ESCAPE = "\u001b";
+const MOVES = new RegExp(`${ESCAPE}\\[[\\d;?]*[A-Za-z]|${ESCAPE}\\][^${"\u0007"}]*${"\u0007"}`, "g");
+const TORN = new RegExp(`${ESCAPE}[^]{0,8}$`);
+
+/** The command under a pseudo-terminal of its own, with somebody at the keyboard. */
+export function terminal(args: string[], env: Record<string, string> = {}, cwd = scratch()) {
+  const command = [process.execPath, PARLEY, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
+  const child = spawn("script", ["-qec", command, "/dev/null"], { cwd, env: environment({ TERM: "xterm", ...env }) });
+  const pty = {
+    /** Without colours and cursor movements. */
+    seen: "",
+    exited: new Promise<number | null>((resolve) => child.once("close", resolve)),
+    /** Types once this is on the screen, below where it was found the last time. */
+    async type(after: string, keys: string): Promise<void> {
+      await until(() => pty.seen.includes(after, at) || child.exitCode !== null);
+      expect(pty.seen.slice(at)).toContain(after);
+      at = pty.seen.indexOf(after, at) + after.length;
+      child.stdin.write(keys);
+    },
+  };
+  let at = 0;
+  let raw = "";
+  child.stdout.on("data", (text: Buffer) => {
+    raw += text.toString();
+    // What moves the cursor, and a sequence that has not come whole yet.
+    pty.seen = raw.replace(MOVES, "").replace(TORN, "");
+  });
+  child.stdin.on("error", () => {});
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return pty;
+}
