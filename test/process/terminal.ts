@@ -10,7 +10,8 @@ export const hasTerminal = spawnSync("script", ["--version"]).status === 0;
 if (!hasTerminal) console.warn("skipped: terminal tests need 'script' of util-linux, which is not here");
 
 const ESCAPE = "\u001b";
-const MOVES = new RegExp(`${ESCAPE}\\[[\\d;?]*[A-Za-z]|${ESCAPE}\\][^${"\u0007"}]*${"\u0007"}`, "g");
+const BELL = "\u0007";
+const MOVES = new RegExp(`${ESCAPE}\\[[\\d;?]*[A-Za-z]|${ESCAPE}\\][^${BELL}]*${BELL}`, "g");
 const TORN = new RegExp(`${ESCAPE}[^]{0,8}$`);
 
 /** The command under a pseudo-terminal of its own, with somebody at the keyboard. */
