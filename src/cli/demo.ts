@@ -2,15 +2,16 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline/promises";
+import type { Agent } from "../core/agent.js";
 import type { PartOf } from "../core/content.js";
 import type { Event, EventOf } from "../core/event.js";
-import { loadSettings } from "../engine/config.js";
+import { loadSettings, type Loaded } from "../engine/config.js";
 import { openSession, type HostSession } from "../host/session.js";
-import { Questions } from "./ask.js";
 import { buildEngine } from "./build-engine.js";
+import { Conversation } from "./chat/conversation.js";
+import { LineInput } from "./chat/line-input.js";
 import { Screen, usageLine, wantsColour, watchOutput } from "./screen.js";
-import { endOnSignal, type SignalWatch } from "./signals.js";
+import { endOnSignal } from "./signals.js";
 
 const FILES = {
   "sum.mjs": "export function sum(a, b) {\n  return a - b;\n}\n",
@@ -31,47 +32,50 @@ const PROMPT =
 export async function runDemo(): Promise<number> {
   const scratch = await mkdtemp(join(tmpdir(), "parley-demo-"));
   for (const [name, content] of Object.entries(FILES)) await writeFile(join(scratch, name), content);
-  const screen = new Screen({ answer: process.stdout, aside: process.stdout, colour: wantsColour(process.stdout, process.env) });
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
+  const colour = wantsColour(process.stdout, process.env);
+  const screen = new Screen({ answer: process.stdout, aside: process.stdout, colour, progress: isTerminal });
   watchOutput();
   // The user's own configuration stays out of it: the demo is the same for everybody.
   const env = { ...process.env, PARLEY_HOME: join(scratch, ".parley-home") };
   const loaded = await loadSettings({ flags: { provider: "rehearsal", workspace: scratch }, env, cwd: scratch });
   const agent = buildEngine(loaded, env, { rules: [{ allow: "Bash(node check.mjs)" }] });
-  const signals = endOnSignal(agent);
   try {
     screen.line(`A scratch folder with a small bug: ${scratch}\n\n> ${PROMPT}\n`);
-    const session = await openSession(agent);
-    const { end, diffs } = await watch(session, screen, signals);
-    await session.close();
-    summary(end, diffs, screen);
-    return signals.code() ?? (end?.outcome === "completed" ? 0 : 1);
+    const code = isTerminal ? await chat(agent, loaded, screen) : await watch(agent, screen);
+    screen.line(NEXT);
+    return code;
   } finally {
     await agent.close();
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-async function watch(
-  session: HostSession,
-  screen: Screen,
-  signals: SignalWatch,
-): Promise<{ end?: EventOf<"turn.ended">; diffs: PartOf<"diff">[] }> {
-  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
-  const terminal = isTerminal ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
-  if (terminal !== undefined) signals.listen(terminal, () => void session.interrupt("interrupted by the user"));
-  const questions = terminal && new Questions(terminal, screen, session);
-  const diffs: PartOf<"diff">[] = [];
+/** At a terminal the demo is the beginning of a chat. */
+async function chat(agent: Agent, { settings }: Loaded, screen: Screen): Promise<number> {
+  const input = new LineInput(settings.home);
+  const conversation = new Conversation(agent, input, screen);
+  conversation.leaveOnSignals();
   try {
-    for await (const event of session.prompt(PROMPT)) {
-      diffs.push(...diffsOf(event));
-      if (questions !== undefined) questions.follow(event);
-      else await approve(session, event, screen);
-      if (event.type === "turn.ended") return { end: event, diffs };
-    }
-    return { diffs };
+    return await conversation.run({}, PROMPT);
   } finally {
-    terminal?.close();
+    input.close();
   }
+}
+
+async function watch(agent: Agent, screen: Screen): Promise<number> {
+  const signals = endOnSignal(agent);
+  const session = await openSession(agent);
+  const diffs: PartOf<"diff">[] = [];
+  let end: EventOf<"turn.ended"> | undefined;
+  for await (const event of session.prompt(PROMPT)) {
+    diffs.push(...diffsOf(event));
+    await approve(session, event, screen);
+    if (event.type === "turn.ended") end = event;
+  }
+  await session.close();
+  summary(end, diffs, screen);
+  return signals.code() ?? (end?.outcome === "completed" ? 0 : 1);
 }
 
 async function approve(session: HostSession, event: Event, screen: Screen): Promise<void> {
@@ -89,11 +93,12 @@ function summary(end: EventOf<"turn.ended"> | undefined, diffs: readonly PartOf<
   screen.line(`\nWhat changed${diffs.length === 0 ? ": nothing" : ""}`);
   for (const diff of diffs) screen.diff(diff.patch);
   screen.line(`\nUsage: ${usageLine(end?.usage)} (counted by the rehearsal model, free of charge)`);
-  screen.line(`
+}
+
+const NEXT = `
 What to type next
   node dist/parley.js -p "read README.md and tell me what it says"    one prompt, offline
   node dist/parley.js                                                 a chat in this folder
   node dist/parley.js serve --dialect native                          the agent for a host, a JSON object a line
   node dist/parley.js doctor                                          what is here, what is missing
-  node dist/parley.js --help                                          everything else`);
-}
+  node dist/parley.js --help                                          everything else`;

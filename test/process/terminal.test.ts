@@ -19,8 +19,8 @@ describe.skipIf(!hasTerminal)("an approval question at a terminal", () => {
     expect(no.seen).not.toContain("green");
   });
 
-  it.each([[["-p", "run `echo x`"]], [["demo"]]])("is left with Ctrl-C: the turn is interrupted (%j)", async (args) => {
-    const pty = terminal(args);
+  it("is left with Ctrl-C: the turn is interrupted", async () => {
+    const pty = terminal(["-p", "run `echo x`"]);
     await pty.type("Allow?", CTRL_C);
     expect(await pty.exited).toBe(130);
     expect(pty.seen).toContain("cancelled");
@@ -50,6 +50,27 @@ describe.skipIf(!hasTerminal)("an approval question at a terminal", () => {
     await pty.type("Allow?", "y\r");
     expect(await pty.exited).toBe(0);
     expect([existsSync(join(cwd, "a.txt")), readFileSync(join(cwd, "b.txt"), "utf8").trim()]).toEqual([false, "two"]);
+  });
+});
+
+describe.skipIf(!hasTerminal)("the demo", () => {
+  it("is a chat from there on", async () => {
+    const pty = terminal(["demo"]);
+    await pty.type("Allow?", "y\r");
+    await pty.type("the check passes", "");
+    await pty.type("(completed;", "");
+    await pty.type("\n> ", "say heron\r");
+    await pty.type("heron\r", "");
+    await pty.type("\n> ", "/quit\r");
+    expect([await pty.exited, pty.seen]).toEqual([0, expect.stringContaining("What to type next")]);
+  });
+
+  it("can be interrupted, and left", async () => {
+    const pty = terminal(["demo"]);
+    await pty.type("Allow?", CTRL_C);
+    await pty.type("(interrupted;", CTRL_C);
+    expect(await pty.exited).toBe(130);
+    expect(pty.seen).not.toMatch(TRACE);
   });
 });
 

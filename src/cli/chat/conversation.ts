@@ -98,7 +98,7 @@ export class Conversation {
   /** The first one interrupts what runs; a second one, or one with nothing under way, leaves. */
   #interrupt(): void {
     if (this.#busy.size === 0 || this.#isInterrupted) {
-      return this.leave(130);
+      return this.#leave(130);
     }
     this.#isInterrupted = true;
     void this.#agent.send({ type: "turn.interrupt", session: this.#session, reason: "interrupted by the user" });
@@ -161,8 +161,13 @@ export class Conversation {
     opened?.({ type: "reply", to: "session.open", status: "ok" });
   }
 
-  /** At once, with that exit code: nobody is there any more. */
-  leave(code: number): void {
+  leaveOnSignals(): void {
+    process.on("SIGTERM", () => this.#leave(143));
+    process.on("SIGHUP", () => this.#leave(129));
+  }
+
+  /** At once, with that exit code. */
+  #leave(code: number): void {
     this.#code = code;
     this.#input.close();
   }

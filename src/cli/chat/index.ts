@@ -25,11 +25,7 @@ export async function runChat(first: Loaded, reload: () => Promise<Loaded>, env:
   for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.line(`! ${warning}`);
   const agent = buildEngine(loaded, env, config);
   const conversation = new Conversation(agent, input, screen);
-  for (const [signal, code] of [
-    ["SIGTERM", 143],
-    ["SIGHUP", 129],
-  ] as const)
-    process.on(signal, () => conversation.leave(code));
+  conversation.leaveOnSignals();
   try {
     return await conversation.run(openingOf(loaded), prompt);
   } finally {
