@@ -48,7 +48,7 @@ test("an empty machine works, with hints", async () => {
   expect(checks["home"]).toBe(`✓ home        ${join(root, "home")} (will be created)`);
   expect(checks["config"]).toMatch(/^✓ /);
   expect(checks["workspace"]).toContain("not trusted");
-  expect(checks["keys"]).toMatch(/^! .*\n→ set one of ANTHROPIC_API_KEY, OPENAI_API_KEY; .*rehearsal/);
+  expect(checks["keys"]).toMatch(/^! .*\n→ set one of ANTHROPIC_API_KEY, OPENAI_API_KEY, .*; .*rehearsal/);
   expect(checks["provider"]).toMatch(/^! .*none is chosen\n→ /);
   expect(checks["shell"]).toMatch(/^! .*bash was not found on PATH\n→ /);
   expect(checks["sandbox"]).toMatch(/^! .*\n→ commands run without a sandbox .*\(optional\)$/);

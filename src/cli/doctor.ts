@@ -3,7 +3,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { systemCode, type Fault } from "../core/errors.js";
 import { chooseProvider, homeOf, type Env, type Loaded, type Settings } from "../engine/config.js";
-import { isProviderName, PROVIDERS } from "../engine/models/catalogue.js";
+import { isProviderName, keyVariableOf, PROVIDERS } from "../engine/models/catalogue.js";
 import { findRipgrep } from "../engine/tools/ripgrep.js";
 
 /** What surrounds the process. */
@@ -130,7 +130,7 @@ function checkProvider(settings: Settings, env: Env): Check {
   }
   const model = settings.model ?? (isProviderName(provider) ? PROVIDERS[provider].defaultModel : undefined);
   const found = model === undefined ? provider : `${provider}, model ${model}`;
-  const key = settings.providers[provider]?.apiKeyEnv ?? (isProviderName(provider) ? PROVIDERS[provider].keyVariable : undefined);
+  const key = settings.providers[provider]?.apiKeyEnv ?? (isProviderName(provider) ? keyVariableOf(PROVIDERS[provider], env) : undefined);
   if (key === undefined || env[key] || settings.apiKey !== undefined) return { name, state: "ok", found };
   return { name, state: "hint", found: `${found}, but ${key} is not set`, remedy: `set ${key}` };
 }

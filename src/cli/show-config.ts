@@ -1,7 +1,7 @@
 /** The effective configuration for people and for programs: each value under its name in a config file, and where it came from. */
 import { FILE_KEYS } from "../engine/config-layers.js";
 import { chooseProvider, type Env, type Loaded, type Settings } from "../engine/config.js";
-import { isProviderName, PROVIDERS, type ProviderInfo } from "../engine/models/catalogue.js";
+import { isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "../engine/models/catalogue.js";
 
 /** Secrets, and what may carry one (headers, environments, arguments), are never shown. */
 export function showConfig(loaded: Loaded, as: "text" | "json", env: Env): string {
@@ -39,7 +39,7 @@ function impliedBy(settings: Settings, env: Env): Implied {
   const isOfModel = chooseProvider(settings, {}) !== undefined;
   const own = settings.providers[provider];
   const info: ProviderInfo = isProviderName(provider) ? PROVIDERS[provider] : {};
-  const variable = own?.apiKeyEnv ?? info.keyVariable;
+  const variable = own?.apiKeyEnv ?? keyVariableOf(info, env);
   const model = Object.keys(own?.models ?? {})[0] ?? info.defaultModel;
   return {
     provider: { value: provider, from: isOfModel ? "the model's name" : (info.keyVariable ?? "default") },

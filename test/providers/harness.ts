@@ -13,6 +13,7 @@ import type { Model } from "../../src/engine/models/model.js";
 import type { ModelSource } from "../../src/engine/models/access.js";
 import { openModel } from "../../src/engine/models/open.js";
 import { modelServer, type ModelServer, type Reply, type WireName } from "../support/model-server.js";
+import type { TokenServer } from "../support/token-server.js";
 
 /** The smallest PNG there is. */
 export const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -87,7 +88,41 @@ const local: VendorUnderTest = {
     overload: { type: "server_error", status: 500 },
   },
 };
-export const VENDORS = { anthropic, openaiChat, openaiResponses, local };
+const gemini: VendorUnderTest = {
+  name: "gemini",
+  wire: "gemini",
+  provider: "gemini",
+  model: "gemini-2.5-flash",
+  keyVariable: "GEMINI_API_KEY",
+  source: ({ url, key }) => ({ env: { GEMINI_API_KEY: key }, chosen: "gemini", baseUrl: url }),
+  says: {
+    length: "MAX_TOKENS",
+    safety: { reply: { text: ["I can't."], stop: "SAFETY" }, finish: "content_filter" },
+    overload: { type: "UNAVAILABLE", status: 503 },
+    usageFirst: true,
+  },
+};
+const vertexGemini: VendorUnderTest = {
+  ...gemini,
+  name: "vertex, gemini",
+  wire: "vertex-gemini",
+  provider: "vertex",
+  keyVariable: "GOOGLE_APPLICATION_CREDENTIALS",
+  source: ({ url, tokens }) => ({ env: { ...googleCloud(tokens), VERTEX_REGION: "europe-west4" }, chosen: "vertex", baseUrl: url }),
+};
+const vertexClaude: VendorUnderTest = {
+  ...anthropic,
+  name: "vertex, claude",
+  wire: "vertex-claude",
+  provider: "vertex",
+  keyVariable: "GOOGLE_APPLICATION_CREDENTIALS",
+  source: ({ url, tokens }) => ({ env: googleCloud(tokens), chosen: "vertex", baseUrl: url }),
+};
+export const VENDORS = { anthropic, openaiChat, openaiResponses, local, gemini, vertexGemini, vertexClaude };
+
+function googleCloud(tokens: TokenServer | undefined): Record<string, string> {
+  return { VERTEX_PROJECT_ID: "project-1", GOOGLE_APPLICATION_CREDENTIALS: tokens?.serviceAccount ?? "" };
+}
 
 /** A server with that script, and a session that talks to it. */
 export async function talk(vendor: VendorUnderTest, script: readonly Reply[], options: TalkOptions = {}): Promise<Talk> {

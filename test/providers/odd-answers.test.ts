@@ -25,7 +25,7 @@ describe.each(Object.values(VENDORS))("$name", (vendor) => {
     expect(end).toMatchObject({ outcome: "failed", fault: { code: "provider", retryable: false } });
     expect(end.fault).not.toHaveProperty("status");
     expect(end.reason).toMatch(
-      new RegExp(`^${vendor.provider} at http://127\\.0\\.0\\.1:\\d+/v1/\\S+ did not answer with an event stream`),
+      new RegExp(`^${vendor.provider} at http://127\\.0\\.0\\.1:\\d+/v1(beta)?/\\S+ did not answer with an event stream`),
     );
     expect(end.reason).toContain(`(${what}); check --base-url`);
     expect(host.of("notice")).toEqual([]);

@@ -205,3 +205,17 @@ export const anthropicWire: WireSpec = {
   errorFrame: (error) => frame("error", { error }),
   errorBody: (error) => ({ type: "error", error, request_id: "req_1" }),
 };
+
+/** Claude on Vertex AI: the model stands in the address, the version in the body. */
+export const vertexClaudeWire: WireSpec = {
+  ...anthropicWire,
+  path: (path) => /^\/v1\/projects\/project-1\/locations\/us-east5\/publishers\/anthropic\/models\/[\w@.-]+:streamRawPredict$/.test(path),
+  keyIn: ({ authorization }) => authorization?.replace(/^Bearer /, ""),
+  asksForToken: true,
+  problem(body, issued) {
+    const vertex = v.safeParse(v.looseObject({ anthropic_version: v.literal("vertex-2023-10-16"), model: v.optional(v.never()) }), body);
+    if (!vertex.success) return `${v.getDotPath(vertex.issues[0])}: ${vertex.issues[0].message}`;
+    const { anthropic_version: _version, ...rest } = vertex.output;
+    return problem({ ...rest, model: "" }, issued);
+  },
+};

@@ -4,11 +4,13 @@ import type { IncomingHttpHeaders } from "node:http";
 /** One answer, in the order in which models speak: thinking, text, calls. Lists of strings are streamed piece by piece. */
 export interface Reply {
   thinking?: string[];
-  /** The proof that the vendor wants back with the thinking: Anthropic's signature, OpenAI's encrypted content. */
+  /** The proof that the vendor wants back with the thinking: Anthropic's signature, OpenAI's encrypted content, Gemini's thought signatures. */
   signature?: string;
   /** Anthropic's thinking that nobody may read. */
   redacted?: string;
   text?: string[];
+  /** Gemini's word for a prompt that it does not answer at all. */
+  blocked?: string;
   /** OpenAI's way to say no. */
   refusal?: string[];
   calls?: ScriptedCall[];
@@ -71,11 +73,13 @@ export interface WireSpec {
   contentType?: string;
   /** The key in the request; null on a wire that asks for none. */
   keyIn(headers: IncomingHttpHeaders): string | undefined | null;
+  /** The key is a token that Google gives out for credentials. */
+  asksForToken?: true;
   /** Why the vendor would refuse the request. `issued`: the signatures that this server gave out. */
   problem(body: unknown, issued: ReadonlySet<string>): string | undefined;
   play(reply: Reply, count: number, body: unknown): Played;
   errorFrame(error: { type: string; message: string }): Frame;
-  errorBody(error: { type: string; message: string }): unknown;
+  errorBody(error: { status: number; type: string; message: string }): unknown;
 }
 
 export function callId(call: ScriptedCall, count: number, at: number): string {

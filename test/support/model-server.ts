@@ -9,10 +9,12 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
-import { anthropicWire } from "./model-server-anthropic.js";
+import { anthropicWire, vertexClaudeWire } from "./model-server-anthropic.js";
+import { geminiWire, vertexGeminiWire } from "./model-server-gemini.js";
 import { localWire, openaiChatWire } from "./model-server-openai-chat.js";
 import { openaiResponsesWire } from "./model-server-openai-responses.js";
 import type { Frame, Reply, ScriptedError, WireSpec } from "./model-server-script.js";
+import { tokenServer, type TokenServer } from "./token-server.js";
 
 export type { Reply } from "./model-server-script.js";
 
@@ -21,6 +23,9 @@ const WIRES = {
   "openai-chat": openaiChatWire,
   "openai-responses": openaiResponsesWire,
   local: localWire,
+  gemini: geminiWire,
+  "vertex-gemini": vertexGeminiWire,
+  "vertex-claude": vertexClaudeWire,
 } satisfies Record<string, WireSpec>;
 export type WireName = keyof typeof WIRES;
 
@@ -36,6 +41,8 @@ export interface ModelServer {
   /** The root, as a user would give it. */
   url: string;
   key: string;
+  /** Where the key is had, on a wire that asks for a token. */
+  tokens: TokenServer | undefined;
   requests: ModelRequestSeen[];
   /** Resolves when so many requests have arrived. */
   received(count: number): Promise<void>;
@@ -47,6 +54,7 @@ export interface ModelServer {
 export async function modelServer(wireName: WireName, script: readonly Reply[]): Promise<ModelServer> {
   const wire: WireSpec = WIRES[wireName];
   const key = `sk-test-${wireName}-0123456789`;
+  const tokens = wire.asksForToken === true ? await tokenServer([key]) : undefined;
   const requests: ModelRequestSeen[] = [];
   const issued = new Set<string>();
   const replies = [...script];
@@ -59,7 +67,7 @@ export async function modelServer(wireName: WireName, script: readonly Reply[]):
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The server has no port");
   onTestFinished(close);
-  return { url: `http://127.0.0.1:${address.port}`, key, requests, received, release: () => release(), close };
+  return { url: `http://127.0.0.1:${address.port}`, key, tokens, requests, received, release: () => release(), close };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const left = new Promise<void>((resolve) => response.once("close", resolve));
@@ -115,7 +123,7 @@ export async function modelServer(wireName: WireName, script: readonly Reply[]):
       "content-type": body === undefined ? "application/json" : "text/plain",
       ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
     });
-    response.end(body ?? JSON.stringify(wire.errorBody({ type, message })));
+    response.end(body ?? JSON.stringify(wire.errorBody({ status, type, message })));
   }
 
   function held(): Promise<void> {
@@ -129,6 +137,7 @@ export async function modelServer(wireName: WireName, script: readonly Reply[]):
   }
 
   async function close(): Promise<void> {
+    await tokens?.close();
     if (!server.listening) return;
     const closed = once(server, "close");
     server.close();

@@ -2,7 +2,7 @@
 import type { SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { OwnProvider } from "../config-schema.js";
-import { isApiRoot, isProviderName, PROVIDERS, type ProviderInfo } from "./catalogue.js";
+import { isApiRoot, isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "./catalogue.js";
 
 /** A provider's address as the host set it within a run. */
 export interface ProviderOverride {
@@ -29,6 +29,8 @@ export interface Access {
   /** Where the key is to be looked for. */
   keyName: string | undefined;
   headers: Record<string, string> | undefined;
+  /** Never to be told, even when the vendor repeats them. A provider adds what it comes to know. */
+  secrets: string[];
   /** What to speak, where the vendor speaks more than one. */
   api: OwnProvider["api"];
   /** For what a vendor wants beside a key. */
@@ -38,20 +40,22 @@ export interface Access {
 export function accessTo(provider: string, config: SessionConfig, override: ProviderOverride | undefined, source: ModelSource): Access {
   const own = source.providers[provider];
   const info: ProviderInfo = isProviderName(provider) ? PROVIDERS[provider] : {};
-  const keyVariable = own?.apiKeyEnv ?? info.keyVariable;
+  const keyVariable = own?.apiKeyEnv ?? keyVariableOf(info, source.env);
   const isChosen = provider === source.chosen;
   const given = isChosen ? source.apiKey : undefined;
   const apiKey = given ?? (keyVariable === undefined ? undefined : source.env[keyVariable]);
   if (keyVariable !== undefined && !apiKey) throw configFault(`${keyVariable} not set`);
   const fromEnv = info.baseUrlVariable === undefined ? undefined : source.env[info.baseUrlVariable];
   const address = override?.baseUrl ?? (isChosen ? source.baseUrl : undefined) ?? (fromEnv || own?.baseUrl);
+  const headers = own?.headers === undefined ? undefined : expanded(own.headers, source.env);
   return {
     provider,
     id: override?.model ?? config.model ?? Object.keys(own?.models ?? {})[0] ?? info.defaultModel ?? "default",
     address: address === undefined ? undefined : checkedAddress(address),
     apiKey,
     keyName: given === undefined ? keyVariable : "--api-key",
-    headers: own?.headers === undefined ? undefined : expanded(own.headers, source.env),
+    headers,
+    secrets: [apiKey ?? "", ...Object.values(headers ?? {})],
     api: own?.api,
     env: source.env,
   };

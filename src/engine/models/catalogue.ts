@@ -4,6 +4,8 @@ export interface ProviderInfo {
   /** This version can open it; the others are names that it knows. */
   available?: true;
   keyVariable?: string;
+  /** Where else its key may be; these do not choose the provider. */
+  otherKeyVariables?: readonly string[];
   baseUrlVariable?: string;
   defaultModel?: string;
 }
@@ -20,8 +22,13 @@ export const PROVIDERS: Readonly<Record<ProviderName, ProviderInfo>> = {
   },
   openai: { available: true, keyVariable: "OPENAI_API_KEY", baseUrlVariable: "OPENAI_BASE_URL", defaultModel: "gpt-5.4" },
   bedrock: {},
-  vertex: {},
-  gemini: { keyVariable: "GEMINI_API_KEY", defaultModel: "gemini-2.5-pro" },
+  vertex: { available: true, defaultModel: "claude-sonnet-4-6" },
+  gemini: {
+    available: true,
+    keyVariable: "GEMINI_API_KEY",
+    otherKeyVariables: ["GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
+    defaultModel: "gemini-2.5-pro",
+  },
   xai: { keyVariable: "XAI_API_KEY", defaultModel: "grok-4" },
   openrouter: { keyVariable: "OPENROUTER_API_KEY" },
   local: { available: true },
@@ -30,6 +37,15 @@ export const PROVIDERS: Readonly<Record<ProviderName, ProviderInfo>> = {
 
 export function isProviderName(name: string): name is ProviderName {
   return Object.hasOwn(PROVIDERS, name);
+}
+
+/** Where its key is; else where it should be. */
+export function keyVariableOf(
+  { keyVariable, otherKeyVariables = [] }: ProviderInfo,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  if (keyVariable === undefined || env[keyVariable]) return keyVariable;
+  return otherKeyVariables.find((name) => env[name]) ?? keyVariable;
 }
 
 const OWNERS: readonly [RegExp, ProviderName][] = [

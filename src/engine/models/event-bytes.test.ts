@@ -26,6 +26,21 @@ test.each([
   );
 });
 
+test("it may be over with the event that has a reason for the end, and not before, however it is cut", () => {
+  const told = 'data: {"candidates":[{"content":{"parts":[{"text":"\\"finishReason\\": \\"STOP\\""}]}}]}\n\n';
+  const text = `${told}data: {"candidates":[{"content":{},"finishReason": "STOP"}],"usageMetadata":{}}\n\n`;
+  fc.assert(
+    fc.property(fc.array(fc.nat(text.length), { maxLength: 12 }), (cuts) => {
+      const bytes = new EventBytes("http://a.example/", "text/event-stream");
+      const edges = [0, ...cuts.toSorted((a, b) => a - b), text.length];
+      for (const [at, edge] of edges.entries()) {
+        bytes.pass(Buffer.from(text.slice(edges[at - 1] ?? 0, edge)));
+        expect([bytes.mayBeOver, bytes.isOver]).toEqual([edge === text.length, false]);
+      }
+    }),
+  );
+});
+
 test("a stream of comments is one, if its type says so", () => {
   const bytes = new EventBytes("http://a.example/", "text/event-stream");
   bytes.pass(Buffer.from(": ping\n\n"));

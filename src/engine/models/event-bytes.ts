@@ -14,6 +14,11 @@ export class BadAnswer extends Error {
 /** A line break within the data of an event is escaped, so what looks like a field is one. */
 const LAST_EVENT =
   /[\r\n](?:data: ?\[DONE\][\r\n]|event: ?(?:message_stop|response\.(?:completed|incomplete|failed))[\r\n]|data: ?\{"type": ?"response\.(?:completed|incomplete|failed)")/;
+/**
+ * Gemini's stream just ends, and its last event is the one with this field. But a call may have an argument of that name, and the reason
+ * may be that more will follow: so after it the end may come at any time, but need not.
+ */
+const FINISH = /[^\\]"finishReason": ?"/;
 const BLANK_LINE = /\n\r?\n|\r\r/;
 const FIELD = /(?:[\r\n]|\u00EF\u00BB\u00BF)(?:data|event)(?::|[\r\n])/;
 /** So much of what came before is looked at again: longer than any mark, with the line ends around it. */
@@ -29,6 +34,8 @@ export class EventBytes {
   #hasField = false;
   #isLast = false;
   #isOver = false;
+  #hasFinish = false;
+  #mayBeOver = false;
 
   constructor(address: string, contentType: string | undefined) {
     this.#address = address;
@@ -42,15 +49,23 @@ export class EventBytes {
     return this.#isOver;
   }
 
+  /** All may have come, and whole: what does not follow soon will not follow. */
+  get mayBeOver(): boolean {
+    return this.#mayBeOver;
+  }
+
   pass(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     this.#any ||= bytes.length > 0;
     this.#measure(bytes);
     const text = this.#seam + bytes.toString("latin1");
     this.#hasField ||= FIELD.test(text);
+    const finish = this.#hasFinish ? 0 : text.search(FINISH);
+    this.#hasFinish = finish !== -1;
+    this.#mayBeOver ||= this.#hasFinish && BLANK_LINE.test(text.slice(finish));
     const last = this.#isLast ? 0 : text.search(LAST_EVENT);
     if (last === -1) {
-      this.#seam = text.slice(-SEAM);
+      this.#seam = text.slice(Math.max(0, finish, text.length - SEAM));
       return;
     }
     this.#isLast = true;

@@ -284,6 +284,15 @@ describe.each([
     await Promise.all(sockets.map(closed));
   });
 
+  test("ends soon after what may be its last event, though the server leaves it open, with all that follows until then", async () => {
+    const last = 'data: {"candidates":[{"finishReason": "STOP"}]}\n\n';
+    const { url } = await serve(async (_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      for (const piece of [last, "data: more\n\n"]) await new Promise((sent) => response.write(piece, sent));
+    });
+    expect(await (await fetch(url)).text()).toBe(`${last}data: more\n\n`);
+  });
+
   test("a failure after the last event does not count", async () => {
     const url = await serveTcp((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\ndata: [DONE]\n\n"));
     expect(await (await fetch(url)).text()).toBe("data: [DONE]\n\n");

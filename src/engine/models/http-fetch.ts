@@ -36,11 +36,16 @@ interface Question {
 const LIMITS: Limits = { connectMs: 10_000, silentMs: 300_000 };
 /** How long a server may take to end an answer of which all has come; after that the connection is given up, and not the answer. */
 const GRACE_MS = 1000;
+/** The same where it may be that more follows. */
+const SOON_MS = 3000;
 /** Of a failure's body no more is read. */
 const LONGEST_FAILURE = 2 ** 20;
 
 /** Every good answer to it has to be an event stream. */
 export const httpFetch = fetchOver(() => ({ ReadableStream, Headers, Response }), LIMITS, "events");
+
+/** For what a server should know at once. */
+export const jsonFetch = fetchOver(() => ({ ReadableStream, Headers, Response }), { connectMs: 10_000, silentMs: 30_000 });
 
 export function fetchOver(web: () => Web, limits: Limits, expected: "anything" | "events" = "anything"): typeof fetch {
   const clients = new Map<string, Promise<Client>>();
@@ -169,6 +174,7 @@ async function toResponse(answer: IncomingMessage, { signal }: Question, reading
 /** One chunk after the other; undefined at the end. */
 function chunksOf(bytes: Readable, { silentMs, longest, events }: Reading): () => Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: AsyncIterator<Uint8Array<ArrayBuffer>> = bytes[Symbol.asyncIterator]();
+  const fail = (error: Error): void => void bytes.destroy(error);
   let left = longest;
   return async () => {
     if (left === 0) {
@@ -176,7 +182,7 @@ function chunksOf(bytes: Readable, { silentMs, longest, events }: Reading): () =
       return undefined;
     }
     if (events?.isOver === true) return restOf(bytes, chunks);
-    const { done, value } = await within(silentMs, chunks.next(), (error) => bytes.destroy(error));
+    const { done, value } = events?.mayBeOver === true ? await nextSoon(bytes, chunks) : await within(silentMs, chunks.next(), fail);
     if (done === true) {
       events?.end();
       return undefined;
@@ -186,6 +192,15 @@ function chunksOf(bytes: Readable, { silentMs, longest, events }: Reading): () =
     left -= chunk.length;
     return chunk;
   };
+}
+
+/** After what may have been the last event: the next chunk, or the end when none follows soon. */
+async function nextSoon<T>(bytes: Readable, chunks: AsyncIterator<T>): Promise<IteratorResult<T, undefined>> {
+  try {
+    return await within(SOON_MS, chunks.next(), () => bytes.destroy());
+  } catch {
+    return { done: true, value: undefined };
+  }
 }
 
 /** What follows the last event is read, so that the connection can be used again, but it does not count; nor does a failure. */

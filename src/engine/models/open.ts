@@ -18,7 +18,7 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   if (opener === undefined) {
     throw configFault(
       isProviderName(kind)
-        ? `The provider '${kind}' is not part of this version; there are anthropic, openai, local and rehearsal`
+        ? `The provider '${kind}' is not part of this version; there are ${availableNames()}`
         : `Unknown provider '${provider}'`,
     );
   }
@@ -33,7 +33,8 @@ async function openRehearsalModel(model: string | undefined): Promise<Model> {
 }
 
 function vendorModel(access: Access, opener: Provider, contextLimit: number | undefined): Model {
-  const { provider, id, keyName, apiKey } = access;
+  const { provider, id, secrets } = access;
+  const keyName = access.keyName ?? opener.keyName;
   let loaded: ReturnType<VendorModel["load"]> | undefined;
   let module: Promise<typeof import("./vendor.js")> | undefined;
   // Loaded once: even a module that is there costs a look-up each time it is imported.
@@ -42,7 +43,7 @@ function vendorModel(access: Access, opener: Provider, contextLimit: number | un
     provider,
     id,
     ...(keyName !== undefined && { keyName }),
-    secrets: [apiKey ?? "", ...Object.values(access.headers ?? {})],
+    secrets,
     load: (fetch) => (loaded ??= opener.load(access, fetch)),
   };
   return {
@@ -61,5 +62,11 @@ function vendorModel(access: Access, opener: Provider, contextLimit: number | un
 function keyNames(): string {
   return Object.values(PROVIDERS)
     .flatMap(({ available, keyVariable }) => (available === true ? (keyVariable ?? []) : []))
+    .join(", ");
+}
+
+function availableNames(): string {
+  return Object.entries(PROVIDERS)
+    .flatMap(([name, { available }]) => (available === true ? [name] : []))
     .join(", ");
 }

@@ -92,6 +92,29 @@ test.each([401, 403])("%i names the place of the key", (statusCode) => {
   expect(faultOf({ message: "no", statusCode }).message).toBe(`acme answered ${statusCode}: no (check ACME_KEY)`);
 });
 
+describe("Google's details", () => {
+  const body = (details: unknown[]) => JSON.stringify({ error: { code: 400, message: "no", status: "X", details } });
+
+  test("a key that it does not know is a 400", () => {
+    const failure = { statusCode: 400, responseBody: body([{ "@type": "ErrorInfo", reason: "API_KEY_INVALID" }]) };
+    expect(faultOf(failure).message).toBe("acme answered 400: no (check ACME_KEY)");
+    expect(faultOf({ statusCode: 400, responseBody: body([]) }).message).toBe("acme answered 400: no");
+  });
+
+  test.each([
+    ["13s", 13],
+    ["0.250s", 0.25],
+    ["soon", undefined],
+  ])("the wait in the body: %s", (retryDelay, seconds) => {
+    expect(faultOf({ statusCode: 429, responseBody: body([{ "@type": "Help" }, { retryDelay }]) }).retryAfter).toBe(seconds);
+  });
+
+  test("a header goes before it", () => {
+    const failure = { statusCode: 429, responseHeaders: { "retry-after": "2" }, responseBody: body([{ retryDelay: "13s" }]) };
+    expect(faultOf(failure).retryAfter).toBe(2);
+  });
+});
+
 describe("what is no answer is not tried again, and has no status", () => {
   test.each([
     ["an event that is no JSON", new JSONParseError({ text: "{nope", cause: new Error("bad") }), "{nope"],

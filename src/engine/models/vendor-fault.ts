@@ -70,7 +70,7 @@ export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean)
   if ((status === undefined || status < 400) && isLost(thrown)) {
     return answering || status !== undefined ? cutFault(vendor, thrown) : lostFault(failure, thrown, vendor);
   }
-  const retryAfter = retryAfterOf(failure.responseHeaders);
+  const retryAfter = retryAfterOf(failure.responseHeaders) ?? retryDelayOf(failure.responseBody);
   return fault(vendor, thrown, {
     message: words(failure, status, vendor),
     retryable: status === 429 || (status !== undefined && status >= 500),
@@ -82,6 +82,11 @@ export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean)
 /** A stream that ended before the answer did. */
 export function cutFault(vendor: Vendor, cause?: unknown): ParleyError {
   return fault(vendor, cause, { message: `The connection to ${vendor.provider} was lost in the middle of its answer`, retryable: true });
+}
+
+/** An answer that ended as none should. */
+export function finishFault(vendor: Vendor, why: string): ParleyError {
+  return fault(vendor, undefined, { message: `${vendor.provider} did not finish its answer: ${why}`, retryable: true });
 }
 
 function lostFault({ message }: Failure, thrown: unknown, vendor: Vendor): ParleyError {
@@ -151,6 +156,31 @@ function retryAfterOf(headers: Record<string, string> | undefined): number | und
   return seconds >= 0 ? seconds : undefined;
 }
 
+const GoogleDetails = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.looseObject({
+    error: v.looseObject({ details: v.array(v.looseObject({ retryDelay: v.optional(v.string()), reason: v.optional(v.string()) })) }),
+  }),
+);
+
+/** Google's details of a failure: when to come back, and why. */
+function detailsOf(body: string | undefined): { retryDelay?: string | undefined; reason?: string | undefined }[] {
+  const parsed = v.safeParse(GoogleDetails, body);
+  return parsed.success ? parsed.output.error.details : [];
+}
+
+/** Google has no header for it: "13.5s" in a google.rpc.RetryInfo. */
+function retryDelayOf(body: string | undefined): number | undefined {
+  const delay = detailsOf(body).find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay;
+  return delay !== undefined && /^\d+(\.\d+)?s$/.test(delay) ? Number.parseFloat(delay) : undefined;
+}
+
+/** Google answers 400 to a key that it does not know. */
+function isKeyRefused({ responseBody }: Failure, status: number | undefined): boolean {
+  return status === 401 || status === 403 || (status === 400 && detailsOf(responseBody).some(({ reason }) => reason === "API_KEY_INVALID"));
+}
+
 // --- what to say ---
 
 /** What came is nothing that a vendor of this kind would say, so it would say the same again. */
@@ -168,7 +198,7 @@ function wordsOfNoAnswer(thrown: unknown, failure: Failure, vendor: Vendor, hasB
 function words(failure: Failure, status: number | undefined, vendor: Vendor): string {
   const { provider, keyName } = vendor;
   const said = `${provider} answered${status === undefined ? "" : ` ${status}`}: ${brief(explanation(failure), vendor)}`;
-  return (status === 401 || status === 403) && keyName !== undefined ? `${said} (check ${keyName})` : said;
+  return keyName !== undefined && isKeyRefused(failure, status) ? `${said} (check ${keyName})` : said;
 }
 
 const Explained = v.looseObject({

@@ -50,27 +50,27 @@ function marked(messages: LanguageModelV3Message[], mark: SharedV3ProviderOption
 function toMessage(message: Message, target: Target): LanguageModelV3Message {
   switch (message.role) {
     case "user":
-      return { role: "user", content: userContent(message.parts) };
+      return { role: "user", content: userContent(message.parts, target.wire) };
     case "assistant":
       return { role: "assistant", content: message.blocks.map((block) => assistantBlock(block, ownMeta(block.meta, target))) };
     case "tool":
-      return { role: "tool", content: message.results.map(toolResult) };
+      return { role: "tool", content: message.results.map((result) => toolResult(result, target.wire)) };
     default:
       return message satisfies never;
   }
 }
 
-function userContent(parts: readonly Part[]): UserContent {
+function userContent(parts: readonly Part[], wire: Wire): UserContent {
   return parts.flatMap((part): UserContent => {
-    if (part.type === "image") return [image(part)];
+    if (part.type === "image") return [image(part, wire)];
     const text = plainText([part]);
     return text === "" ? [] : [{ type: "text", text }];
   });
 }
 
-function image(part: PartOf<"image">): UserContent[number] {
-  const mediaType = takenType(part);
-  return mediaType === undefined ? { type: "text", text: leftOut(part) } : { type: "file", mediaType, data: part.data };
+function image(part: PartOf<"image">, wire: Wire): UserContent[number] {
+  const mediaType = takenType(part, wire);
+  return mediaType === undefined ? { type: "text", text: leftOut(part, wire) } : { type: "file", mediaType, data: part.data };
 }
 
 function assistantBlock(block: AssistantBlock, meta: SharedV3ProviderMetadata | undefined): AssistantContent[number] {
@@ -87,15 +87,15 @@ function assistantBlock(block: AssistantBlock, meta: SharedV3ProviderMetadata | 
   }
 }
 
-function toolResult(result: CallResult): LanguageModelV3ToolResultPart {
+function toolResult(result: CallResult, wire: Wire): LanguageModelV3ToolResultPart {
   const head = { type: "tool-result" as const, toolCallId: wireId(result.call), toolName: result.name };
   const images = result.parts.filter((part) => part.type === "image");
   // A diff is for the host; the text beside it tells the model.
   const text = plainText(result.parts.filter((part) => part.type !== "diff"));
   if (images.length === 0) return { ...head, output: { type: result.failed ? "error-text" : "text", value: text || "(no output)" } };
   const shown = images.map((part) => {
-    const mediaType = takenType(part);
-    if (mediaType === undefined) return { type: "text" as const, text: leftOut(part) };
+    const mediaType = takenType(part, wire);
+    if (mediaType === undefined) return { type: "text" as const, text: leftOut(part, wire) };
     return { type: "image-data" as const, data: part.data, mediaType };
   });
   return { ...head, output: { type: "content", value: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...shown] } };
@@ -109,13 +109,15 @@ const IMAGE_TYPES: Readonly<Record<string, string>> = {
   "image/webp": "image/webp",
 };
 
-/** The four kinds that every vendor takes. Another one would be refused, and with it every later request of the session. */
-function takenType(part: PartOf<"image">): string | undefined {
-  return IMAGE_TYPES[part.mime.toLowerCase()];
+/** The four kinds that nearly every vendor takes. Another one would be refused, and with it every later request of the session. */
+function takenType(part: PartOf<"image">, { imageTypes }: Wire): string | undefined {
+  const type = IMAGE_TYPES[part.mime.toLowerCase()];
+  return type === undefined || imageTypes?.includes(type) === false ? undefined : type;
 }
 
-function leftOut(part: PartOf<"image">): string {
-  return `(An image of type ${part.mime} was left out: models take png, jpeg, gif and webp)`;
+function leftOut(part: PartOf<"image">, { imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"] }: Wire): string {
+  const taken = imageTypes.map((type) => type.replace("image/", "")).join(", ");
+  return `(An image of type ${part.mime} was left out: the model takes ${taken})`;
 }
 
 /** Ids of one vendor's calls may be too long or too odd for the next one. */

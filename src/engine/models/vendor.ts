@@ -11,7 +11,7 @@ import type { Usage } from "../../core/event.js";
 import { batchesOf } from "./batch-readable.js";
 import { httpFetch } from "./http-fetch.js";
 import type { Finish, ModelCall, ModelPart, ModelRequest } from "./model.js";
-import { cutFault, vendorFault, type Vendor } from "./vendor-fault.js";
+import { cutFault, finishFault, vendorFault, type Vendor } from "./vendor-fault.js";
 import { keepMeta, mergeMeta, type Origin } from "./vendor-meta.js";
 import { callOptions } from "./vendor-options.js";
 import type { Wire } from "./wires/wire.js";
@@ -74,7 +74,9 @@ async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, ven
 function* translated(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: VendorModel, wire: Wire): Iterable<ModelPart> {
   switch (part.type) {
     case "stream-start":
-      return yield* part.warnings.map((warning): ModelPart => ({ type: "note", text: noteOf(warning, vendor) }));
+      return yield* part.warnings
+        .filter((warning) => wire.isExpected?.(warning) !== true)
+        .map((warning): ModelPart => ({ type: "note", text: noteOf(warning, vendor) }));
     case "text-start":
     case "reasoning-start":
       return blocks.note(part);
@@ -85,20 +87,17 @@ function* translated(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: Ve
     case "reasoning-end":
       return yield* blocks.end(part);
     case "tool-input-start":
-      yield* blocks.held();
+      yield* blocks.close();
       return yield { type: "call.delta", id: part.id, name: part.toolName, text: "" };
     case "tool-input-delta":
       return yield { type: "call.delta", id: part.id, text: part.delta };
     case "tool-call":
-      yield* blocks.held();
+      yield* blocks.close();
       return yield { type: "call", call: toCall(part.toolCallId, part.toolName, part.input), ...blocks.metaOf(part.providerMetadata) };
     case "raw":
       return yield* usageSoFar(wire, part.rawValue);
     case "finish":
-      if (isCut(part.finishReason)) throw cutFault(vendor);
-      yield* blocks.held();
-      yield* totalUsage(part.usage);
-      return yield { type: "finish", reason: toFinish(part.finishReason) };
+      return yield* finished(part, blocks, vendor, wire);
     case "error":
       if (wire.isHarmless?.(part.error) === true) return;
       throw part.error;
@@ -122,7 +121,8 @@ type Piece = Extract<LanguageModelV3StreamPart, { type: `${"text" | "reasoning"}
 class Blocks {
   readonly #origin: Origin;
   readonly #metas = new Map<string, SharedV3ProviderMetadata>();
-  readonly #shown = new Set<string>();
+  /** The blocks that something was shown of and that are not closed, with their kinds. */
+  readonly #shown = new Map<string, "text" | "thinking">();
   /** Thinking that nothing was shown of. It waits for something to be shown, for until then the answer can be asked for again. */
   #hidden: ModelPart[] = [];
 
@@ -138,23 +138,34 @@ class Blocks {
   *delta(part: Extract<Piece, { delta: string }>): Iterable<ModelPart> {
     this.note(part);
     if (part.delta === "") return;
-    this.#shown.add(part.id);
+    const type = part.type === "text-delta" ? "text" : "thinking";
+    this.#shown.set(part.id, type);
     yield* this.held();
-    yield { type: part.type === "text-delta" ? "text" : "thinking", text: part.delta };
+    yield { type, text: part.delta };
   }
 
   *end(part: Piece): Iterable<ModelPart> {
     this.note(part);
+    if (this.#shown.has(part.id)) return yield* this.#closeOne(part.id);
     const meta = this.#metas.get(part.id);
     this.#metas.delete(part.id);
-    const isShown = this.#shown.delete(part.id);
-    if (part.type === "text-end") {
-      if (isShown) yield { type: "text.end", ...this.metaOf(meta) };
-      return;
-    }
-    const end: ModelPart = { type: "thinking.end", meta: keepMeta(this.#origin, meta) };
-    if (isShown) yield end;
-    else if (meta !== undefined) this.#hidden.push(end);
+    if (part.type === "reasoning-end" && meta !== undefined)
+      this.#hidden.push({ type: "thinking.end", meta: keepMeta(this.#origin, meta) });
+  }
+
+  /** Before a call: some packages end a block only with the answer, and what it carries belongs to what stands before the call. */
+  *close(): Iterable<ModelPart> {
+    for (const id of this.#shown.keys()) yield* this.#closeOne(id);
+    yield* this.held();
+  }
+
+  *#closeOne(id: string): Iterable<ModelPart> {
+    const meta = this.#metas.get(id);
+    const kind = this.#shown.get(id);
+    this.#metas.delete(id);
+    this.#shown.delete(id);
+    if (kind === "thinking") yield { type: "thinking.end", meta: keepMeta(this.#origin, meta) };
+    else yield { type: "text.end", ...this.metaOf(meta) };
   }
 
   *held(): Iterable<ModelPart> {
@@ -205,10 +216,30 @@ function* totalUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): Itera
 
 // --- the end ---
 
+function* finished(
+  { finishReason, usage }: Extract<LanguageModelV3StreamPart, { type: "finish" }>,
+  blocks: Blocks,
+  vendor: VendorModel,
+  wire: Wire,
+): Iterable<ModelPart> {
+  const { raw } = finishReason;
+  if (isCut(finishReason)) throw cutFault(vendor);
+  yield* totalUsage(usage);
+  const failure = raw === undefined ? undefined : wire.failedFinish?.(raw);
+  if (failure !== undefined) throw finishFault(vendor, failure);
+  yield* blocks.held();
+  const reason = toFinish(finishReason);
+  if (reason === "content_filter") yield { type: "note", text: `${vendor.provider} held its answer back (${raw})` };
+  yield { type: "finish", reason };
+}
+
 /** The packages make up a finish of their own for a stream that just ends. */
 function isCut({ unified, raw }: LanguageModelV3FinishReason): boolean {
   return unified === "other" && raw === undefined;
 }
+
+/** The model said no by itself; every other word is of a filter around it. */
+const REFUSED: ReadonlySet<string | undefined> = new Set([undefined, "stop", "refusal"]);
 
 function toFinish({ unified, raw }: LanguageModelV3FinishReason): Finish {
   switch (unified) {
@@ -218,7 +249,7 @@ function toFinish({ unified, raw }: LanguageModelV3FinishReason): Finish {
     case "tool-calls":
       return "tool_calls";
     case "content-filter":
-      return raw === "content_filter" ? "content_filter" : "refusal";
+      return REFUSED.has(raw) ? "refusal" : "content_filter";
     default:
       return "other";
   }

@@ -1,14 +1,18 @@
 /** Every kind of provider that there is. */
 import { anthropic } from "./anthropic.js";
 import { compatible } from "./compatible.js";
+import { gemini } from "./gemini.js";
 import { openai } from "./openai.js";
 import type { Provider } from "./provider.js";
+import { vertex } from "./vertex.js";
 
 export type { Provider } from "./provider.js";
 
 export const PROVIDER_KINDS: Readonly<Record<string, Provider>> = {
   anthropic,
   openai,
+  gemini,
+  vertex,
   local: compatible,
   "openai-compatible": compatible,
 };

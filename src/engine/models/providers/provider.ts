@@ -3,6 +3,8 @@ import type { Access } from "../access.js";
 import type { Fetch, Loaded } from "../vendor.js";
 
 export interface Provider {
+  /** Where to look when the vendor refuses us, if what opens it is no key. */
+  keyName?: string;
   /** Throws when what it needs beside a key is missing. */
   check?(access: Access): Promise<void>;
   /**

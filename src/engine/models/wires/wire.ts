@@ -1,5 +1,5 @@
 /** What a wire wants of a request, and says in an answer, beyond what its package makes alike. One file a wire. */
-import type { LanguageModelV3FunctionTool, SharedV3ProviderMetadata, SharedV3ProviderOptions } from "@ai-sdk/provider";
+import type { LanguageModelV3FunctionTool, SharedV3ProviderMetadata, SharedV3ProviderOptions, SharedV3Warning } from "@ai-sdk/provider";
 import type { Usage } from "../../../core/event.js";
 import type { ModelRequest } from "../model.js";
 
@@ -17,6 +17,8 @@ export interface Wire {
   takesThinking(meta: SharedV3ProviderMetadata, isOfThisTurn: boolean): boolean;
   /** Whether an image may stand in a tool result; else it follows in a user message. */
   imagesInResults: boolean;
+  /** The kinds of images that it takes, where they are fewer than usual. */
+  imageTypes?: readonly string[];
   /** Set on the system prompt, the last tool and the last messages: the vendor keeps what stands up to there for the next request. */
   cacheMark?: SharedV3ProviderOptions;
   /** A tool's schema without what the vendor would refuse. */
@@ -25,4 +27,8 @@ export interface Wire {
   usageSoFar?(raw: unknown): Usage | undefined;
   /** A complaint of the package about something that the vendor wants to be passed over. */
   isHarmless?(error: unknown): boolean;
+  /** A warning of the package about something that is meant so. */
+  isExpected?(warning: SharedV3Warning): boolean;
+  /** What went wrong, where the vendor's word for the end means that the answer is none; another try may succeed. */
+  failedFinish?(raw: string): string | undefined;
 }

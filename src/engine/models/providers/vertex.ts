@@ -1,0 +1,31 @@
+/** Claude and Gemini on Vertex AI: the wires that they speak at home, behind a project, a region and a Google account. */
+import { configFault, versioned, type Access } from "../access.js";
+import type { Provider } from "./provider.js";
+
+export const vertex: Provider = {
+  keyName: "GOOGLE_APPLICATION_CREDENTIALS",
+  async check(access) {
+    placeOf(access);
+    if (access.apiKey === undefined) await (await import("../google-credentials.js")).findCredentials(access.env);
+  },
+  async load(access, fetch) {
+    const { openVertex } = await import("../vertex-models.js");
+    return openVertex(access, placeOf(access), fetch);
+  },
+};
+
+/** Everything that both kinds of models have in their address, up to the region. */
+function placeOf({ id, env, address }: Access): string {
+  const project = env["VERTEX_PROJECT_ID"] || env["GOOGLE_CLOUD_PROJECT"];
+  if (!project) throw configFault("VERTEX_PROJECT_ID not set; it is the id of the Google Cloud project that pays");
+  // Claude is not served everywhere, and the newest Gemini only at the global endpoint.
+  const region = env["VERTEX_REGION"] || env["GOOGLE_CLOUD_LOCATION"] || (id.includes("claude") ? "us-east5" : "global");
+  if (!/^[a-z0-9-]+$/.test(region)) throw configFault(`VERTEX_REGION '${region}' is not a region; one looks like us-east5, or is global`);
+  const root = address ?? `https://${hostOf(region)}`;
+  return `${versioned(root)}/projects/${encodeURIComponent(project)}/locations/${region}`;
+}
+
+function hostOf(region: string): string {
+  if (region === "global") return "aiplatform.googleapis.com";
+  return region === "eu" || region === "us" ? `aiplatform.${region}.rep.googleapis.com` : `${region}-aiplatform.googleapis.com`;
+}
