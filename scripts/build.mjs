@@ -30,7 +30,7 @@ const STAND_INS = {
   Headers: ["LightHeaders", "light-response.ts"],
   Response: ["LightResponse", "light-response.ts"],
 };
-const STANDS_IN = /\/node_modules\/(@ai-sdk|eventsource-parser)\/|\/src\/engine\/models\/http-fetch\.ts$/;
+const STANDS_IN = /\/node_modules\/(@ai-sdk|aws4fetch|eventsource-parser)\/|\/src\/engine\/models\/http-fetch\.ts$/;
 
 const standIns = {
   name: "stand-ins",
@@ -41,6 +41,8 @@ const standIns = {
       const imports = used.map(
         ([name, [ours, file]]) => `import { ${ours} as ${name} } from ${JSON.stringify(resolve("src/engine/models", file))};`,
       );
+      // They ask whether they were given one, and never are; Node's own would load all of its fetch.
+      if (/\binstanceof Request\b/.test(code)) imports.push("class Request {}");
       return { code: [...imports, code].join("\n") };
     },
   },
@@ -59,7 +61,8 @@ async function build(input, groups) {
     platform: "node",
     external,
     plugins: [standIns],
-    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
+    // AWS's packages have no exports; only what is meant for bundlers leaves out what is not used.
+    resolve: { mainFields: ["module", "main"], extensionAlias: { ".js": [".ts", ".js"] } },
     onLog(level, log, handle) {
       // Vendors' packages may warn; our own code may not. The library has no start to speed up, so laziness may be lost on it.
       if (log.id?.includes("node_modules") !== true && log.code !== "INEFFECTIVE_DYNAMIC_IMPORT") handle(level, log);

@@ -12,6 +12,7 @@ import { createEngine } from "../../src/engine/engine.js";
 import type { Model } from "../../src/engine/models/model.js";
 import type { ModelSource } from "../../src/engine/models/access.js";
 import { openModel } from "../../src/engine/models/open.js";
+import { ACCESS_KEY_ID, REGION } from "../support/aws-signature.js";
 import { modelServer, type ModelServer, type Reply, type WireName } from "../support/model-server.js";
 import type { TokenServer } from "../support/token-server.js";
 
@@ -23,6 +24,7 @@ export interface VendorUnderTest {
   wire: WireName;
   provider: string;
   model: string;
+  /** Where its credentials are, as a refusal names it. */
   keyVariable?: string;
   source(server: ModelServer): Partial<ModelSource>;
   /** How the vendor says things; what it cannot say is left out. */
@@ -37,6 +39,8 @@ export interface VendorUnderTest {
     cacheWrites?: true;
     /** It tells what the input cost before it answers. */
     usageFirst?: true;
+    /** It counts reasoning as output, and does not tell how much of it that was. */
+    reasoningUncounted?: true;
   };
 }
 
@@ -118,10 +122,48 @@ const vertexClaude: VendorUnderTest = {
   keyVariable: "GOOGLE_APPLICATION_CREDENTIALS",
   source: ({ url, tokens }) => ({ env: googleCloud(tokens), chosen: "vertex", baseUrl: url }),
 };
-export const VENDORS = { anthropic, openaiChat, openaiResponses, local, gemini, vertexGemini, vertexClaude };
+const bedrockClaude: VendorUnderTest = {
+  name: "bedrock, Claude",
+  wire: "bedrock-claude",
+  provider: "bedrock",
+  model: "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+  keyVariable: "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+  source: ({ url, key }) => ({ env: awsEnv(url, { AWS_ACCESS_KEY_ID: ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY: key }) }),
+  says: { ...anthropic.says, overload: { type: "throttlingException", status: 429 } },
+};
+const bedrockConverse: VendorUnderTest = {
+  ...bedrockClaude,
+  name: "bedrock, Converse",
+  wire: "bedrock-converse",
+  model: "eu.amazon.nova-2-lite-v1:0",
+  says: {
+    length: "max_tokens",
+    safety: { reply: { text: ["I can't."], stop: "guardrail_intervened" }, finish: "content_filter" },
+    overload: { type: "serviceUnavailableException", status: 503 },
+    cacheWrites: true,
+    reasoningUncounted: true,
+  },
+};
+export const VENDORS = {
+  anthropic,
+  openaiChat,
+  openaiResponses,
+  local,
+  gemini,
+  vertexGemini,
+  vertexClaude,
+  bedrockClaude,
+  bedrockConverse,
+};
 
 function googleCloud(tokens: TokenServer | undefined): Record<string, string> {
   return { VERTEX_PROJECT_ID: "project-1", GOOGLE_APPLICATION_CREDENTIALS: tokens?.serviceAccount ?? "" };
+}
+
+/** An environment for Bedrock in which nothing of this machine counts. */
+export function awsEnv(url: string, more: Record<string, string>): Record<string, string> {
+  const none = join(tmpdir(), "parley-no-such-folder");
+  return { AWS_REGION: REGION, HOME: none, AWS_EC2_METADATA_DISABLED: "true", AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url, ...more };
 }
 
 /** A server with that script, and a session that talks to it. */

@@ -10,6 +10,8 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import { anthropicWire, vertexClaudeWire } from "./model-server-anthropic.js";
+import { bedrockClaudeWire } from "./model-server-bedrock-claude.js";
+import { bedrockConverseWire } from "./model-server-bedrock-converse.js";
 import { geminiWire, vertexGeminiWire } from "./model-server-gemini.js";
 import { localWire, openaiChatWire } from "./model-server-openai-chat.js";
 import { openaiResponsesWire } from "./model-server-openai-responses.js";
@@ -26,6 +28,8 @@ const WIRES = {
   gemini: geminiWire,
   "vertex-gemini": vertexGeminiWire,
   "vertex-claude": vertexClaudeWire,
+  "bedrock-claude": bedrockClaudeWire,
+  "bedrock-converse": bedrockConverseWire,
 } satisfies Record<string, WireSpec>;
 export type WireName = keyof typeof WIRES;
 
@@ -71,13 +75,14 @@ export async function modelServer(wireName: WireName, script: readonly Reply[]):
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const left = new Promise<void>((resolve) => response.once("close", resolve));
-    const body = await bodyOf(request);
+    const bytes = await bytesOf(request);
+    const body: unknown = JSON.parse(bytes.toString());
     const ended = left.then(() => (response.writableFinished ? ("answered" as const) : ("left" as const)));
     requests.push({ path: request.url ?? "", headers: request.headers, body, ended });
     const count = requests.length;
     for (const wake of watchers.splice(0)) wake();
 
-    const refusal = refusalOf(request, body);
+    const refusal = refusalOf(request, bytes, body);
     if (refusal !== undefined) return sendError(response, refusal);
     const reply = replies.shift();
     if (reply === undefined) return sendError(response, { status: 400, message: `The script has no answer to request ${count}` });
@@ -89,13 +94,13 @@ export async function modelServer(wireName: WireName, script: readonly Reply[]):
     await stream(reply, count, body, response, left);
   }
 
-  function refusalOf(request: IncomingMessage, body: unknown): ScriptedError | undefined {
-    if (request.method !== "POST" || !isAt(request.url ?? "", body)) {
-      return { status: 404, type: "not_found_error", message: `There is no ${request.method} ${request.url}` };
-    }
-    const given = wire.keyIn(request.headers);
+  function refusalOf({ method = "", url: path = "", headers }: IncomingMessage, bytes: Buffer, body: unknown): ScriptedError | undefined {
+    if (method !== "POST" || !isAt(path, body)) return { status: 404, type: "not_found_error", message: `There is no ${method} ${path}` };
+    const denial = wire.denial?.({ method, path, headers, bytes }, key);
+    if (denial !== undefined) return denial;
+    const given = wire.keyIn(headers);
     if (given !== null && given !== key) return { status: 401, type: "authentication_error", message: `invalid key ${given}` };
-    const problem = wire.problem(body, issued);
+    const problem = wire.problem(body, issued, path);
     return problem === undefined ? undefined : { status: 400, type: "invalid_request_error", message: problem };
   }
 
@@ -122,6 +127,7 @@ export async function modelServer(wireName: WireName, script: readonly Reply[]):
     response.writeHead(status, {
       "content-type": body === undefined ? "application/json" : "text/plain",
       ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
+      ...wire.errorHeaders?.({ type, message }),
     });
     response.end(body ?? JSON.stringify(wire.errorBody({ status, type, message })));
   }
@@ -146,10 +152,10 @@ export async function modelServer(wireName: WireName, script: readonly Reply[]):
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
-  return JSON.parse(Buffer.concat(chunks).toString());
+  return Buffer.concat(chunks);
 }
 
 async function write(response: ServerResponse, frames: readonly Frame[]): Promise<void> {

@@ -21,7 +21,11 @@ export const PROVIDERS: Readonly<Record<ProviderName, ProviderInfo>> = {
     defaultModel: "claude-sonnet-4-6",
   },
   openai: { available: true, keyVariable: "OPENAI_API_KEY", baseUrlVariable: "OPENAI_BASE_URL", defaultModel: "gpt-5.4" },
-  bedrock: {},
+  bedrock: {
+    available: true,
+    baseUrlVariable: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+    defaultModel: "global.anthropic.claude-sonnet-4-5-20250929-v1:0",
+  },
   vertex: { available: true, defaultModel: "claude-sonnet-4-6" },
   gemini: {
     available: true,
@@ -54,6 +58,8 @@ const OWNERS: readonly [RegExp, ProviderName][] = [
   [/^(gpt-|o[0-9])/, "openai"],
   [/^gemini-/, "gemini"],
   [/^grok-/, "xai"],
+  [/^arn:aws[\w-]*:bedrock:/, "bedrock"],
+  [/^([a-z-]+\.)?(amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen)\.[a-z]/, "bedrock"],
 ];
 
 /** The provider to which a model's name belongs, if its pattern tells. A script file belongs to the rehearsal. */

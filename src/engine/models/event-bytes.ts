@@ -11,6 +11,20 @@ export class BadAnswer extends Error {
   }
 }
 
+/** Looks at an answer's bytes while they pass. */
+export interface Watch {
+  /** The last event has come whole: nothing that follows counts. */
+  readonly isOver: boolean;
+  /** All may have come, and whole: what does not follow soon will not follow. */
+  readonly mayBeOver?: boolean;
+  /** What the vendor said went wrong, once that has come; nothing that follows it is passed on. */
+  readonly failure?: Error | undefined;
+  /** What of the chunk is to be passed on. */
+  pass(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>;
+  /** The bytes ended, and nobody cut them. */
+  end(): void;
+}
+
 /** A line break within the data of an event is escaped, so what looks like a field is one. */
 const LAST_EVENT =
   /[\r\n](?:data: ?\[DONE\][\r\n]|event: ?(?:message_stop|response\.(?:completed|incomplete|failed))[\r\n]|data: ?\{"type": ?"response\.(?:completed|incomplete|failed)")/;
@@ -25,7 +39,7 @@ const FIELD = /(?:[\r\n]|\u00EF\u00BB\u00BF)(?:data|event)(?::|[\r\n])/;
 const SEAM = 64;
 const LONGEST_LINE = 64 * 2 ** 20;
 
-export class EventBytes {
+export class EventBytes implements Watch {
   readonly #address: string;
   readonly #contentType: string;
   #seam = "\n";
@@ -44,17 +58,15 @@ export class EventBytes {
     if (this.#contentType === "text/html") throw this.#noEvents(this.#contentType);
   }
 
-  /** The last event has come whole: nothing that follows counts. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** All may have come, and whole: what does not follow soon will not follow. */
   get mayBeOver(): boolean {
     return this.#mayBeOver;
   }
 
-  pass(chunk: Uint8Array): void {
+  pass(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     this.#any ||= bytes.length > 0;
     this.#measure(bytes);
@@ -66,15 +78,15 @@ export class EventBytes {
     const last = this.#isLast ? 0 : text.search(LAST_EVENT);
     if (last === -1) {
       this.#seam = text.slice(Math.max(0, finish, text.length - SEAM));
-      return;
+      return chunk;
     }
     this.#isLast = true;
     const rest = text.slice(last);
     this.#isOver ||= BLANK_LINE.test(rest);
     this.#seam = rest.slice(-2);
+    return chunk;
   }
 
-  /** The bytes ended, and nobody cut them. */
   end(): void {
     if (!this.#any) throw this.#noEvents("nothing came");
     if (!this.#hasField && this.#contentType !== "text/event-stream") throw this.#noEvents(this.#contentType || "of no content type");

@@ -5,7 +5,8 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Readable } from "node:stream";
 import { systemCode } from "../../core/errors.js";
-import { BadAnswer, EventBytes } from "./event-bytes.js";
+import { BadAnswer, EventBytes, type Watch } from "./event-bytes.js";
+import { EventFrames, FRAMES_TYPE, StreamException } from "./event-frames.js";
 
 /** The classes that answers are made of: Node's own, or in the bundle what the packages got instead of them. */
 export interface Web {
@@ -41,7 +42,7 @@ const SOON_MS = 3000;
 /** Of a failure's body no more is read. */
 const LONGEST_FAILURE = 2 ** 20;
 
-/** Every good answer to it has to be an event stream. */
+/** Every good answer to it has to be an event stream: server-sent events, or AWS's frames where the content type says so. */
 export const httpFetch = fetchOver(() => ({ ReadableStream, Headers, Response }), LIMITS, "events");
 
 /** For what a server should know at once. */
@@ -65,7 +66,7 @@ export function fetchOver(web: () => Web, limits: Limits, expected: "anything" |
     try {
       const isGood = answer.statusCode !== undefined && answer.statusCode >= 200 && answer.statusCode < 300;
       const address = `${question.url.origin}${question.url.pathname}`;
-      const events = isGood && expected === "events" ? new EventBytes(address, answer.headers["content-type"]) : undefined;
+      const events = isGood && expected === "events" ? watchOver(address, answer.headers["content-type"]) : undefined;
       const longest = isGood ? Infinity : LONGEST_FAILURE;
       return await toResponse(answer, question, { ...limits, longest, events }, web());
     } catch (error) {
@@ -74,6 +75,10 @@ export function fetchOver(web: () => Web, limits: Limits, expected: "anything" |
       throw error;
     }
   };
+}
+
+function watchOver(address: string, contentType: string | undefined): Watch {
+  return contentType?.toLowerCase().startsWith(FRAMES_TYPE) === true ? new EventFrames(address) : new EventBytes(address, contentType);
 }
 
 function questionOf(input: Parameters<typeof fetch>[0], init: RequestInit, { Headers }: Web): Question {
@@ -135,7 +140,7 @@ function answerTo(asking: ClientRequest, signal: AbortSignal | undefined, { conn
 interface Reading extends Limits {
   /** So many bytes are read, and no more. */
   longest: number;
-  events: EventBytes | undefined;
+  events: Watch | undefined;
 }
 
 async function toResponse(answer: IncomingMessage, { signal }: Question, reading: Reading, web: Web): Promise<Response> {
@@ -158,7 +163,7 @@ async function toResponse(answer: IncomingMessage, { signal }: Question, reading
           else controller.enqueue(chunk);
         } catch (error) {
           bytes.destroy();
-          if (error instanceof BadAnswer) throw error;
+          if (error instanceof BadAnswer || error instanceof StreamException) throw error;
           throw isAborted(signal) ? abortError(signal) : new TypeError("terminated", { cause: error });
         }
       },
@@ -181,14 +186,14 @@ function chunksOf(bytes: Readable, { silentMs, longest, events }: Reading): () =
       bytes.destroy();
       return undefined;
     }
+    if (events?.failure !== undefined) throw events.failure;
     if (events?.isOver === true) return restOf(bytes, chunks);
     const { done, value } = events?.mayBeOver === true ? await nextSoon(bytes, chunks) : await within(silentMs, chunks.next(), fail);
     if (done === true) {
       events?.end();
       return undefined;
     }
-    events?.pass(value);
-    const chunk = value.subarray(0, left);
+    const chunk = (events?.pass(value) ?? value).subarray(0, left);
     left -= chunk.length;
     return chunk;
   };

@@ -23,8 +23,8 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
     );
   }
   const access = accessTo(provider, config, override, source);
-  await opener.check?.(access);
-  return vendorModel(access, opener, own?.models?.[access.id]?.context);
+  const credentials = await opener.check?.(access);
+  return vendorModel({ ...access, keyName: credentials ?? access.keyName }, opener, own?.models?.[access.id]?.context);
 }
 
 async function openRehearsalModel(model: string | undefined): Promise<Model> {
@@ -33,8 +33,7 @@ async function openRehearsalModel(model: string | undefined): Promise<Model> {
 }
 
 function vendorModel(access: Access, opener: Provider, contextLimit: number | undefined): Model {
-  const { provider, id, secrets } = access;
-  const keyName = access.keyName ?? opener.keyName;
+  const { provider, id, keyName, secrets } = access;
   let loaded: ReturnType<VendorModel["load"]> | undefined;
   let module: Promise<typeof import("./vendor.js")> | undefined;
   // Loaded once: even a module that is there costs a look-up each time it is imported.

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../core/errors.js";
 import { Redactor } from "../../core/redact.js";
 import { BadAnswer } from "./event-bytes.js";
+import { StreamException } from "./event-frames.js";
 
 export interface Vendor {
   provider: string;
@@ -39,7 +40,16 @@ const STATUS: Readonly<Record<string, number>> = {
   server_error: 500,
   timeout_error: 504,
   overloaded_error: 529,
+  validationException: 400,
+  modelTimeoutException: 408,
+  modelStreamErrorException: 424,
+  throttlingException: 429,
+  internalServerException: 500,
+  serviceUnavailableException: 503,
 };
+
+/** AWS wants another try, though the status does not say so. */
+const TRY_AGAIN: ReadonlySet<unknown> = new Set(["modelStreamErrorException"]);
 
 const LOST = new Set([
   "ECONNREFUSED",
@@ -62,7 +72,9 @@ const LONGEST = 400;
 /** `answering`: the vendor had begun to answer. */
 export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean): unknown {
   if (thrown instanceof ParleyError || (thrown instanceof Error && thrown.name === "AbortError")) return thrown;
-  const failure = v.is(Failure, thrown) ? thrown : { message: messageOf(thrown) };
+  // The packages may wrap it; what they say around it is of no use.
+  const told = causesOf(thrown).find((error) => error instanceof StreamException) ?? thrown;
+  const failure = v.is(Failure, told) ? told : { message: messageOf(thrown) };
   const status = statusOf(failure);
   const noAnswer = wordsOfNoAnswer(thrown, failure, vendor, answering || status !== undefined);
   if (noAnswer !== undefined) return fault(vendor, thrown, { message: noAnswer, retryable: false });
@@ -73,7 +85,7 @@ export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean)
   const retryAfter = retryAfterOf(failure.responseHeaders) ?? retryDelayOf(failure.responseBody);
   return fault(vendor, thrown, {
     message: words(failure, status, vendor),
-    retryable: status === 429 || (status !== undefined && status >= 500),
+    retryable: status === 429 || (status !== undefined && status >= 500) || TRY_AGAIN.has(failure.type),
     ...(status !== undefined && { status }),
     ...(retryAfter !== undefined && { retryAfter }),
   });
@@ -204,6 +216,7 @@ function words(failure: Failure, status: number | undefined, vendor: Vendor): st
 const Explained = v.looseObject({
   error: v.optional(v.union([v.string(), v.looseObject({ message: v.string() })])),
   message: v.optional(v.string()),
+  Message: v.optional(v.string()),
   detail: v.optional(v.string()),
 });
 
@@ -222,6 +235,6 @@ function bodyWords(body: string | undefined): string | undefined {
   if (body === undefined || body.trim() === "") return undefined;
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), Explained), body);
   if (!parsed.success) return /^\s*</.test(body) ? undefined : body.trim();
-  const { error, message, detail } = parsed.output;
-  return (typeof error === "string" ? error : error?.message) ?? message ?? detail;
+  const { error, message, Message: awsMessage, detail } = parsed.output;
+  return (typeof error === "string" ? error : error?.message) ?? message ?? awsMessage ?? detail;
 }

@@ -29,8 +29,9 @@ export function toPrompt(system: string, messages: readonly Message[], target: T
   });
   const talk = told.map((message) => toMessage(message, target));
   const mark = wire.cacheMark;
+  const roles = wire.noMarkOnResults === true ? ["user"] : ["user", "tool"];
   const first = system === "" ? [] : [{ role: "system" as const, content: system, ...(mark !== undefined && { providerOptions: mark }) }];
-  return [...first, ...(mark === undefined ? talk : marked(talk, mark))];
+  return [...first, ...(mark === undefined ? talk : marked(talk, mark, roles))];
 }
 
 function takesThinking(block: Extract<AssistantBlock, { type: "thinking" }>, target: Target, latest: readonly Message[]): boolean {
@@ -42,8 +43,8 @@ function takesThinking(block: Extract<AssistantBlock, { type: "thinking" }>, tar
   );
 }
 
-function marked(messages: LanguageModelV3Message[], mark: SharedV3ProviderOptions): LanguageModelV3Message[] {
-  const last = messages.flatMap(({ role }, at) => (role === "user" || role === "tool" ? [at] : [])).slice(-MARKED_MESSAGES);
+function marked(messages: LanguageModelV3Message[], mark: SharedV3ProviderOptions, roles: readonly string[]): LanguageModelV3Message[] {
+  const last = messages.flatMap(({ role }, at) => (roles.includes(role) ? [at] : [])).slice(-MARKED_MESSAGES);
   return messages.map((message, at) => (last.includes(at) ? { ...message, providerOptions: mark } : message));
 }
 

@@ -21,7 +21,7 @@ export type Fetch = typeof globalThis.fetch;
 
 /** A vendor's package, and the wire that it speaks. */
 export interface Loaded {
-  model: LanguageModelV3;
+  model: Pick<LanguageModelV3, "doStream">;
   wire: Wire;
 }
 

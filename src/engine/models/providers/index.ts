@@ -1,5 +1,6 @@
 /** Every kind of provider that there is. */
 import { anthropic } from "./anthropic.js";
+import { bedrock } from "./bedrock.js";
 import { compatible } from "./compatible.js";
 import { gemini } from "./gemini.js";
 import { openai } from "./openai.js";
@@ -11,6 +12,7 @@ export type { Provider } from "./provider.js";
 export const PROVIDER_KINDS: Readonly<Record<string, Provider>> = {
   anthropic,
   openai,
+  bedrock,
   gemini,
   vertex,
   local: compatible,

@@ -3,10 +3,11 @@ import { configFault, versioned, type Access } from "../access.js";
 import type { Provider } from "./provider.js";
 
 export const vertex: Provider = {
-  keyName: "GOOGLE_APPLICATION_CREDENTIALS",
   async check(access) {
     placeOf(access);
-    if (access.apiKey === undefined) await (await import("../google-credentials.js")).findCredentials(access.env);
+    if (access.apiKey !== undefined) return undefined;
+    await (await import("../google-credentials.js")).findCredentials(access.env);
+    return "GOOGLE_APPLICATION_CREDENTIALS";
   },
   async load(access, fetch) {
     const { openVertex } = await import("../vertex-models.js");

@@ -55,8 +55,8 @@ function outputLimit(model: string, version: number): number {
 }
 
 /** 405 for claude-sonnet-4-5; a Claude without a number is taken for a new one; NaN for another vendor's model on this wire. */
-function claudeVersion(model: string): number {
+export function claudeVersion(model: string): number {
   if (!model.includes("claude")) return Number.NaN;
-  const [, major, minor] = /claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];
+  const [, major, minor] = /claude-(?:[a-z]+-)?v?(\d+)(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];
   return major === undefined ? Number.POSITIVE_INFINITY : Number(major) * 100 + Number(minor ?? 0);
 }

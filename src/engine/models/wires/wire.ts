@@ -6,6 +6,8 @@ import type { ModelRequest } from "../model.js";
 export interface WireSettings {
   maxOutputTokens: number | undefined;
   providerOptions: SharedV3ProviderOptions;
+  /** The model would refuse a temperature and a topP. */
+  noSampling?: boolean;
   /** What was asked for and cannot be had here: said to the host. */
   notes?: string[];
 }
@@ -21,6 +23,8 @@ export interface Wire {
   imageTypes?: readonly string[];
   /** Set on the system prompt, the last tool and the last messages: the vendor keeps what stands up to there for the next request. */
   cacheMark?: SharedV3ProviderOptions;
+  /** The mark may not stand behind a tool result. */
+  noMarkOnResults?: boolean;
   /** A tool's schema without what the vendor would refuse. */
   toolSchema?(parameters: LanguageModelV3FunctionTool["inputSchema"]): LanguageModelV3FunctionTool["inputSchema"];
   /** What was used so far, out of an event that the package only passes on; an answer that is broken off has been paid for too. */

@@ -1,0 +1,80 @@
+/** Bedrock's package: Claude in Anthropic's own words (InvokeModelWithResponseStream), every other model by ConverseStream. */
+import type { LanguageModelV3 } from "@ai-sdk/provider";
+import type { AmazonBedrockProviderSettings } from "@ai-sdk/amazon-bedrock";
+import type { Access } from "../access.js";
+import type { Fetch, Loaded } from "../vendor.js";
+import type { Wire } from "../wires/wire.js";
+import { awsSource } from "./credentials.js";
+import { awsRegion, readProfile } from "./profile.js";
+
+export async function loadBedrock(access: Access, fetch: Fetch): Promise<Loaded> {
+  const { id, address, headers, env } = access;
+  const region = awsRegion(env, await readProfile(env));
+  const source = awsSource(access, region);
+  const settings = { region, baseURL: address ?? endpoint(region), ...(headers !== undefined && { headers }), fetch };
+  const { open, wire } = isClaude(id) ? await loadClaude(id) : await loadConverse(id);
+  if ("bearer" in source) return { model: open({ ...settings, apiKey: source.bearer }), wire };
+  return {
+    wire,
+    model: {
+      async doStream(options) {
+        // Each request is signed with what holds then. An empty key keeps the package from looking for one.
+        const credentials = await unlessAborted(source.sign(), options.abortSignal);
+        return open({ ...settings, apiKey: "", credentialProvider: async () => credentials }).doStream(options);
+      },
+    },
+  };
+}
+
+/** Some sources wait for a person or a network; who interrupts need not. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal = new AbortController().signal): Promise<T> {
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(new DOMException("The request was aborted", "AbortError"));
+  });
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+interface Family {
+  open(settings: AmazonBedrockProviderSettings): LanguageModelV3;
+  wire: Wire;
+}
+
+async function loadClaude(id: string): Promise<Family> {
+  const [{ createBedrockAnthropic }, { anthropicBedrockWire }] = await Promise.all([
+    import("@ai-sdk/amazon-bedrock/anthropic"),
+    import("../wires/anthropic-bedrock.js"),
+  ]);
+  return { open: (settings) => createBedrockAnthropic(settings)(id), wire: anthropicBedrockWire };
+}
+
+async function loadConverse(id: string): Promise<Family> {
+  const [{ createAmazonBedrock }, { converseWire }] = await Promise.all([import("@ai-sdk/amazon-bedrock"), import("../wires/converse.js")]);
+  return { open: (settings) => createAmazonBedrock(settings)(id), wire: converseWire(id) };
+}
+
+/** Profiles that a user made have an id that tells nothing; Converse takes every model, so they go there. */
+function isClaude(id: string): boolean {
+  return id.includes("anthropic.claude");
+}
+
+/** Most regions are in the first partition; the others have domains of their own. */
+const DOMAINS: readonly [prefix: string, domain: string][] = [
+  ["cn-", "amazonaws.com.cn"],
+  ["us-iso-", "c2s.ic.gov"],
+  ["us-isob-", "sc2s.sgov.gov"],
+  ["eu-isoe-", "cloud.adc-e.uk"],
+  ["us-isof-", "csp.hci.ic.gov"],
+  ["eusc-", "amazonaws.eu"],
+];
+
+function endpoint(region: string): string {
+  const domain = DOMAINS.find(([prefix]) => region.startsWith(prefix))?.[1] ?? "amazonaws.com";
+  return `https://bedrock-runtime.${region}.${domain}`;
+}

@@ -1,0 +1,20 @@
+/** Anthropic's messages as Bedrock takes them: it keeps a list of its own of the betas that each model may be asked for. */
+import type { JSONObject } from "@ai-sdk/provider";
+import { anthropicThinking, claudeVersion } from "./anthropic-thinking.js";
+import { anthropicWire } from "./anthropic.js";
+import type { Wire } from "./wire.js";
+
+export const anthropicBedrockWire: Wire = {
+  ...anthropicWire,
+  settings(model, request) {
+    const { maxOutputTokens, options } = anthropicThinking(model, request);
+    return { maxOutputTokens, providerOptions: { anthropic: { ...options, ...betas(model, options) } } };
+  },
+};
+
+function betas(model: string, { effort }: JSONObject): JSONObject {
+  const version = claudeVersion(model);
+  // The package asks for arguments that stream as they are made, which is a beta: the models before these, and behind, refuse that one.
+  if (version < 400 || version > 406) return { toolStreaming: false };
+  return effort !== undefined && model.includes("opus-4-5") ? { anthropicBeta: ["effort-2025-11-24"] } : {};
+}
