@@ -26,7 +26,10 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
       home,
       userHome: env["HOME"] || homedir(),
       mcpServers: settings.mcpServers,
-      trusts: async (root) => (root === (await realpath(settings.workspace)) ? settings.trusted : (await readTrust(home, root)).trusted),
+      trusts: async (root) =>
+        root === (await realpath(settings.workspace).catch(() => settings.workspace))
+          ? settings.trusted
+          : (await readTrust(home, root)).trusted,
     },
     ...(sessions.enabled && {
       async openStore(redact) {

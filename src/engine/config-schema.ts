@@ -132,7 +132,7 @@ export const Config = v.strictObject(
           lineBytes: v.optional(between(1024, MAX_BYTES)),
           approvalSeconds: v.optional(between(1, Math.floor(MAX_MILLISECONDS / 1000))),
           outputChars: v.optional(between(1, MAX_BYTES)),
-          nesting: v.optional(between(0, MAX_NESTING)),
+          nesting: v.optional(between(1, MAX_NESTING)),
         },
         "be a mapping",
       ),

@@ -78,10 +78,7 @@ describe("skills", () => {
       ["a", "of the project's aionrs", "project"],
       ["twice", "second", "user"],
     ]);
-    expect(warnings).toEqual([
-      "home/skills/c/SKILL.md: there is a skill 'twice' in " +
-        `${at.base}/home/skills/b/SKILL.md already; this one is used`.replace(`${at.base}/`, ""),
-    ]);
+    expect(warnings).toEqual(["home/skills/c/SKILL.md: there is a skill 'twice' in home/skills/b/SKILL.md already; this one is used"]);
   });
 
   test("what is broken is one line each, and the others are there", async () => {
@@ -131,8 +128,7 @@ describe("skills", () => {
     const untrusted = await skillsOf(at);
     expect(untrusted.found.map(({ name }) => name)).toEqual(["linked", "x", "y"]);
     expect(untrusted.warnings).toEqual([
-      "repo/work/.parley/skills/out/SKILL.md leads out of " +
-        `${at.base}/repo, and the workspace is not trusted; it is left out`.replace(`${at.base}/`, ""),
+      "repo/work/.parley/skills/out/SKILL.md leads out of repo, and the workspace is not trusted; it is left out",
     ]);
     expect((await skillsOf(at, true)).found.map(({ name }) => name)).toEqual(["linked", "out", "x", "y"]);
   });

@@ -61,7 +61,7 @@ export class Extensions {
 
   /** Reads files and connects to servers in the background, and tells what it found. */
   start(): void {
-    void this.#library.refresh();
+    this.#library.start();
   }
 
   /** The session's configuration changed. */

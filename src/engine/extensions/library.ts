@@ -2,9 +2,8 @@
  * What files say around a session: skills, sub-agents and memory files. Read once the session is ready, looked at again at each turn and
  * when a folder stirs, and read anew when something changed. What is wrong with a file is told once.
  */
-import { dirname } from "node:path";
 import type { Part } from "../../core/content.js";
-import { ParleyError } from "../../core/errors.js";
+import { messageOf, ParleyError } from "../../core/errors.js";
 import { BUILT_IN_AGENTS } from "../built-in-agents.js";
 import { compileRules } from "../rules.js";
 import type { SessionControl } from "../session-control.js";
@@ -35,7 +34,7 @@ interface Contents {
   skills: readonly Skill[];
   agents: readonly DefinedAgent[];
   memory: readonly MemoryFile[];
-  stamps: Stamps;
+  stamps: readonly Stamps[];
   /** Made once, so that they are the same from turn to turn. */
   tools: readonly Tool[];
 }
@@ -43,7 +42,7 @@ interface Contents {
 export class Library {
   readonly #deps: LibraryDeps;
   readonly #told = new Set<string>();
-  readonly #watch = new FolderWatch(() => void this.refresh());
+  readonly #watch = new FolderWatch(() => this.start());
   #contents: Contents | undefined;
   #refreshing: Promise<Contents> | undefined;
   /** What a skill that became a prompt lets run unasked in its turn, which is about to begin. */
@@ -66,6 +65,11 @@ export class Library {
   /** As the next turn will have them. */
   async memory(): Promise<readonly MemoryFile[]> {
     return (await this.refresh()).memory;
+  }
+
+  /** In the background; whoever needs what is there is told what went wrong. */
+  start(): void {
+    void this.refresh().catch(() => {});
   }
 
   /** Reads again what changed; whoever comes while that is under way waits for it. */
@@ -100,14 +104,14 @@ export class Library {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#watch.close();
-    await this.#refreshing;
+    await this.#refreshing?.catch(() => {});
   }
 
   async #refresh(): Promise<Contents> {
     const { root } = this.#deps.control.state.workspace;
     const before = this.#contents;
     const trusted = await this.#deps.trusts(root);
-    if (before !== undefined && (this.#isClosed || (before.trusted === trusted && !(await before.stamps.changed())))) return before;
+    if (before !== undefined && (this.#isClosed || (before.trusted === trusted && !(await isAnyChanged(before))))) return before;
     const contents = await this.#read(root, trusted);
     this.#contents = contents;
     if (!this.#isClosed && (before === undefined || listOf(before) !== listOf(contents))) this.#deps.onChange();
@@ -117,19 +121,24 @@ export class Library {
   async #read(root: string, trusted: boolean): Promise<Contents> {
     const { home, userHome, anteHome } = this.#deps;
     const around: Surroundings = { home, userHome, anteHome, root, repository: await repositoryOf(root), trusted };
-    const stamps = new Stamps();
-    const reading = (kind: string): Reading => ({ around, stamps, warn: (text) => this.#warn(kind, text) });
+    const [definitions, memories] = [new Stamps(), new Stamps()];
+    const reading = (kind: string, stamps: Stamps): Reading => ({ around, stamps, warn: (text) => this.#warn(kind, text) });
     const [skillPlaces, agentPlaces] = await Promise.all([placesOf("skills", around), placesOf("agents", around)]);
     const [skills, defined, memory] = await Promise.all([
-      readDefinitions(SKILLS, skillPlaces, reading("skill")),
-      readDefinitions(AGENTS, agentPlaces, reading("subagent")),
-      readMemory(reading("memory")),
+      readDefinitions(SKILLS, skillPlaces, reading("skill", definitions)),
+      readDefinitions(AGENTS, agentPlaces, reading("subagent", definitions)),
+      readMemory(reading("memory", memories)),
     ]);
-    const folders = [...skillPlaces, ...agentPlaces].map(({ folder }) => folder);
-    if (!this.#isClosed)
-      this.#watch.follow([...folders, ...folders.map((folder) => dirname(folder)), ...skills.map(({ folder }) => folder)]);
+    if (!this.#isClosed) this.#watch.follow([...[...skillPlaces, ...agentPlaces].map(({ folder }) => folder), ...definitions.folders()]);
     const agents = withBuiltIns(defined);
-    return { trusted, skills, agents, memory, stamps, tools: [spawnTool(agents), ...this.#skillTool(skills, trusted)] };
+    return {
+      trusted,
+      skills,
+      agents,
+      memory,
+      stamps: [definitions, memories],
+      tools: [spawnTool(agents), ...this.#skillTool(skills, trusted)],
+    };
   }
 
   #skillTool(skills: readonly Skill[], trusted: boolean): Tool[] {
@@ -145,7 +154,7 @@ export class Library {
     try {
       this.#deps.control.state.permissions.forTurn.push(await compileRules(rules.map((allow) => ({ allow }))));
     } catch (error) {
-      this.#warn("skill", `A skill's allowed-tools do not count: ${error instanceof Error ? error.message : String(error)}`);
+      this.#warn("skill", `A skill's allowed-tools do not count: ${messageOf(error)}`);
     }
   }
 
@@ -154,6 +163,11 @@ export class Library {
     this.#told.add(text);
     void this.#deps.control.emit({ type: "notice", level: "warning", kind, text });
   }
+}
+
+async function isAnyChanged({ stamps }: Contents): Promise<boolean> {
+  const changed = await Promise.all(stamps.map((each) => each.changed()));
+  return changed.includes(true);
 }
 
 /** A workspace that nobody vouches for grants nothing. */

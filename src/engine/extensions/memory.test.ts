@@ -85,10 +85,7 @@ describe("includes", () => {
     const untrusted = await memoryOf(at);
     expect(untrusted.paths).toEqual(["home/AGENTS.md", "user/notes.md", "elsewhere.md", "repo/work/AGENTS.md", "repo/shared.md"]);
     expect(untrusted.warnings).toEqual([
-      "secret.md leads out of repo, and the workspace is not trusted; it is left out".replace(
-        "repo,",
-        `${at.base}/repo,`.replace(`${at.base}/`, ""),
-      ),
+      "secret.md leads out of repo, and the workspace is not trusted; it is left out",
       "repo/work/AGENTS.md:3: only your own files may include ~/notes.md; it is left out",
       "repo/work/link.md leads out of repo, and the workspace is not trusted; it is left out",
     ]);

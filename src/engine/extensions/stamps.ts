@@ -1,5 +1,6 @@
 /** What was looked at, and whether any of it is different by now: one `stat` a path, so that it can be asked at every turn. */
 import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 
 const MISSING = "missing";
 
@@ -9,6 +10,11 @@ export class Stamps {
   /** To be called before the path is read: what changes in between is then read again. */
   async note(path: string): Promise<void> {
     this.#seen.set(path, await stampOf(path));
+  }
+
+  /** Where a change of them would show. */
+  folders(): string[] {
+    return [...new Set([...this.#seen.keys()].map((path) => dirname(path)))];
   }
 
   async changed(): Promise<boolean> {

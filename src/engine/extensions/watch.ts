@@ -4,7 +4,7 @@ import { watch, type FSWatcher } from "node:fs";
 /** The system has few to give, and other programs want some. */
 const MOST = 64;
 /** Editors write a file in several steps. */
-const QUIET_MS = 150;
+const SETTLE_MS = 150;
 
 export class FolderWatch {
   readonly #watchers = new Set<FSWatcher>();
@@ -19,7 +19,7 @@ export class FolderWatch {
   follow(folders: readonly string[]): void {
     for (const watcher of this.#watchers) watcher.close();
     this.#watchers.clear();
-    for (const folder of new Set(folders.slice(0, MOST))) this.#watch(folder);
+    for (const folder of new Set(folders)) if (this.#watchers.size < MOST) this.#watch(folder);
   }
 
   close(): void {
@@ -41,7 +41,9 @@ export class FolderWatch {
   }
 
   #stirred(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#onChange, QUIET_MS).unref();
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#onChange();
+    }, SETTLE_MS).unref();
   }
 }
