@@ -64,6 +64,24 @@ describe("skills", () => {
     expect(found[2]?.folder).toBe(join(at.base, "repo/work/.parley/skills/plain"));
   });
 
+  test.each([
+    ["Bash(git add:*),Read , Grep", ["Bash(git add:*)", "Read", "Grep"]],
+    ['Bash(node -e "f(a, b)") Read', ['Bash(node -e "f(a, b)")', "Read"]],
+    [" , ", []],
+  ])("allowed-tools as one text: %s", async (list, rules) => {
+    const { found } = await skillsOf(ground({ [project("a")]: `---\nallowed-tools: '${list}'\n---\n` }));
+    expect(found[0]?.allowedTools).toEqual(rules);
+  });
+
+  test.each(["Bash (git add:*)", "Bash(git add:*", "Bash)", "Bash(x)y"])(
+    "allowed-tools that cannot be read grant nothing: %s",
+    async (list) => {
+      const { found, warnings } = await skillsOf(ground({ [project("a")]: `---\nallowed-tools: '${list}'\n---\n` }));
+      expect(found).toEqual([]);
+      expect(warnings).toEqual([expect.stringMatching(/SKILL\.md:2: /)]);
+    },
+  );
+
   test("a later place wins by name, and within one folder the later entry, with a line", async () => {
     const at = ground({
       "home/skills/a/SKILL.md": "of home",

@@ -117,19 +117,25 @@ async function entriesOf(folder: string, warn: (text: string) => void): Promise<
 
 export const text = v.nullish(v.string("must be a text"));
 export const yesOrNo = v.nullish(v.boolean("must be true or false"));
-/** A list, or one text with commas or spaces; those inside brackets belong to a pattern. */
-export const tools = v.nullish(
-  v.union(
-    [
-      v.array(v.string()),
-      v.pipe(
-        v.string(),
-        v.transform((list) => list.match(/[^\s,()]+(?:\([^)]*\))?/g) ?? []),
-      ),
-    ],
-    "must be a list of tools",
-  ),
-);
+/** A list, or one text with commas or spaces. */
+export const tools = v.nullish(v.union([v.array(v.string()), v.pipe(v.string(), v.transform(splitTools))], "must be a list of tools"));
+
+/** Commas and spaces inside brackets belong to a pattern. Nothing is dropped: what is no tool is for the rules to refuse. */
+function splitTools(list: string): string[] {
+  const found: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at <= list.length; at++) {
+    const char = list[at];
+    if (char === "(") depth++;
+    else if (char === ")") depth--;
+    else if (char === undefined || (depth <= 0 && /[\s,]/.test(char))) {
+      if (at > start) found.push(list.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return found;
+}
 
 /** The values of a file's keys. Throws a sentence with the line of the first that is wrong; keys that we do not know are others' business. */
 export function valuesOf<S extends v.GenericSchema>(schema: S, { data, locate }: DefinitionFile): v.InferOutput<S> {

@@ -30,7 +30,7 @@ export async function readSource(path: string, { maxBytes, within }: ReadLimits)
     const stats = await file.stat();
     if (!stats.isFile()) return { problem: `${path} is not a regular file; it is left out` };
     if (stats.size > maxBytes) return { problem: `${path} is ${stats.size} bytes long, and at most ${maxBytes} are read; it is left out` };
-    const bytes = await atMost(file, maxBytes);
+    const bytes = await firstBytes(file, stats.size);
     const text = bytes.includes(0) ? undefined : decoded(bytes);
     return text === undefined ? { problem: `${path} is not UTF-8 text; it is left out` } : { text, bytes: bytes.length, real };
   } catch (error) {
@@ -41,7 +41,7 @@ export async function readSource(path: string, { maxBytes, within }: ReadLimits)
   }
 }
 
-export function isInside(folder: string, path: string): boolean {
+function isInside(folder: string, path: string): boolean {
   const below = relative(folder, path);
   return below === "" || (below !== ".." && !below.startsWith(`..${sep}`) && !isAbsolute(below));
 }
@@ -51,12 +51,12 @@ export function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** The size is not believed: a file may grow while it is read. */
-async function atMost(file: FileHandle, maxBytes: number): Promise<Uint8Array> {
-  const buffer = new Uint8Array(maxBytes);
+/** What is appended meanwhile is read the next time. */
+async function firstBytes(file: FileHandle, size: number): Promise<Uint8Array> {
+  const buffer = new Uint8Array(size);
   let length = 0;
-  while (length < maxBytes) {
-    const { bytesRead } = await file.read(buffer, length, maxBytes - length);
+  while (length < size) {
+    const { bytesRead } = await file.read(buffer, length, size - length);
     if (bytesRead === 0) break;
     length += bytesRead;
   }
