@@ -326,6 +326,7 @@ export class Session {
     // Every call of the turn listens; that is no leak.
     setMaxListeners(0, live.abort.signal);
     this.#live = live;
+    this.#state.permissions.forTurn = [];
     if (op.command !== undefined) {
       const prompt = await this.#runCommand(op, op.command, live, cancelled);
       if (prompt === undefined) {

@@ -44,9 +44,7 @@ export class Library {
   readonly #told = new Set<string>();
   readonly #watch = new FolderWatch(() => this.start());
   #contents: Contents | undefined;
-  #refreshing: Promise<Contents> | undefined;
-  /** What a skill that became a prompt lets run unasked in its turn, which is about to begin. */
-  #granted: readonly string[] = [];
+  #lastRefresh: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
   constructor(deps: LibraryDeps) {
@@ -62,9 +60,8 @@ export class Library {
     return this.#contents?.agents ?? [];
   }
 
-  /** As the next turn will have them. */
-  async memory(): Promise<readonly MemoryFile[]> {
-    return (await this.refresh()).memory;
+  get memory(): readonly MemoryFile[] {
+    return this.#contents?.memory ?? [];
   }
 
   /** In the background; whoever needs what is there is told what went wrong. */
@@ -72,39 +69,34 @@ export class Library {
     void this.refresh().catch(() => {});
   }
 
-  /** Reads again what changed; whoever comes while that is under way waits for it. */
+  /** Reads again what changed until now: a look that is under way may have missed the latest, so the next one waits for it. */
   refresh(): Promise<Contents> {
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshing = undefined;
-    });
-    return this.#refreshing;
+    const refreshed = this.#lastRefresh.catch(() => {}).then(() => this.#refresh());
+    this.#lastRefresh = refreshed;
+    return refreshed;
   }
 
   async forTurn(): Promise<{ tools: readonly Tool[]; instructions: string }> {
-    const { permissions } = this.#deps.control.state;
     const { tools, memory, skills } = await this.refresh();
-    permissions.forTurn = [];
-    await this.#grant(this.#granted);
-    this.#granted = [];
     const listed = toolExists("Skill", this.#deps.control.config()) ? skillList(skills.filter((skill) => skill.modelInvocable)) : "";
     return { tools, instructions: [memoryText(memory), listed].filter((part) => part !== "").join("\n\n") };
   }
 
-  /** `/name args` as a prompt; its turn must follow. Throws when there is no such skill for people. */
+  /** `/name args` as a prompt, within the turn that it begins. Throws when there is no such skill for people. */
   async skillPrompt(name: string, args: string): Promise<Part[]> {
     const { skills, trusted } = await this.refresh();
     const skill = skills.find((one) => one.name === name && one.userInvocable);
     if (skill === undefined) {
       throw new ParleyError({ code: "unsupported", message: `There is no skill '${name}'`, retryable: false, param: "command" });
     }
-    this.#granted = grantsOf(skill, trusted);
+    await this.#grant(grantsOf(skill, trusted));
     return [{ type: "text", text: skillText(skill, args) }];
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#watch.close();
-    await this.#refreshing?.catch(() => {});
+    await this.#lastRefresh.catch(() => {});
   }
 
   async #refresh(): Promise<Contents> {
@@ -148,7 +140,7 @@ export class Library {
     return [skillTool(usable, { grantsOf: granted, use: (skill) => this.#grant(granted(skill)) })];
   }
 
-  /** For the rest of the turn. */
+  /** For the rest of the turn; the session takes it away when the next one begins. */
   async #grant(rules: readonly string[]): Promise<void> {
     if (rules.length === 0) return;
     try {
