@@ -1,4 +1,5 @@
 /** Settings in, engine out: the composition that every command that runs an agent shares. */
+import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { Agent } from "../core/agent.js";
 import type { SessionConfig } from "../core/config.js";
@@ -19,12 +20,16 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
     env,
     secrets: apiKey === undefined ? [] : [apiKey],
     outputChars: limits.outputChars,
+    nesting: limits.nesting,
     version: VERSION,
     extensions: {
       home,
       userHome: env["HOME"] || homedir(),
       mcpServers: settings.mcpServers,
-      trusts: async (root) => (root === settings.workspace ? settings.trusted : (await readTrust(home, root)).trusted),
+      trusts: async (root) =>
+        root === (await realpath(settings.workspace).catch(() => settings.workspace))
+          ? settings.trusted
+          : (await readTrust(home, root)).trusted,
     },
     ...(sessions.enabled && {
       async openStore(redact) {

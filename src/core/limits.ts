@@ -8,6 +8,8 @@ export const ANSWER_SECONDS = 300;
 export const EVENT_BYTES = 4 * 1024 * 1024;
 /** Model calls of one turn. */
 export const MAX_TURNS = 200;
+/** Levels of sub-agents below a session's own agent. */
+export const NESTING = 1;
 /** Characters of a tool's output that go to the model and the host. */
 export const OUTPUT_CHARS = 50_000;
 

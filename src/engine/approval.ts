@@ -2,6 +2,7 @@
  * Approval: when a tool needs it, and who waits for it. Deny beats ask beats allow, in every mode. Every pending approval has an owner
  * (its call), a deadline, a default (deny) and an answer that counts once; stop voids it first, and a late answer does nothing.
  */
+import { sep } from "node:path";
 import type { Mode } from "../core/config.js";
 import type { Category } from "../core/event.js";
 import { timerMs } from "../core/limits.js";
@@ -17,13 +18,20 @@ export interface JudgedCall extends RuledCall {
   outside: string | undefined;
   /** A tool that the host runs itself: it can refuse there. */
   hosted: boolean;
+  /** Rules for what may run unasked once it has run. */
+  grants: readonly string[];
 }
 
 /** Tools that run unasked when neither the host nor the config says which. */
-export const UNASKED: readonly string[] = ["Read", "Glob", "Grep", "TodoWrite"];
+export const UNASKED: readonly string[] = ["Read", "Glob", "Grep", "TodoWrite", "Skill"];
 
-/** Files that decide what runs or what is allowed: nobody grants himself that by an edit that needs no yes. */
-const GOVERNING = /^(\.git|\.parley|\.agents|\.claude|\.ante|\.aionrs)(\/|$)|(^|\/)\.(bashrc|bash_profile|profile|zshrc|zprofile|envrc)$/i;
+/**
+ * Files that decide what runs or what is allowed: nobody grants himself that by an edit that needs no yes. By name, there or not, in
+ * nested folders and repositories too, and in any case of letters, since some file systems do not tell them apart.
+ */
+const GOVERNING_FOLDER = /(^|[\\/])\.(git|husky|parley|agents|claude|ante|aionrs|config[\\/]fish)([\\/]|$)/i;
+const SHELL_START =
+  /(^|[\\/])(\.(bash(rc|_profile|_login|_logout|_aliases)|profile|z(shrc|shenv|profile|login|logout)|[kc]shrc|tcshrc|login|envrc|gitconfig)|(microsoft\.powershell_)?profile\.ps1)$/i;
 
 const BY_MODE: Record<Mode, readonly Category[]> = {
   default: [],
@@ -37,10 +45,15 @@ export class Permissions {
   mode: Mode;
   approveTools: readonly string[];
   rules: Rules;
+  /** What skills let run unasked until the turn ends. */
+  forTurn: Rules[] = [];
+  readonly #homes: readonly string[];
   readonly #tools = new Set<string>();
   readonly #categories = new Set<Category>();
 
-  constructor(mode: Mode, approveTools: readonly string[], rules: Rules) {
+  /** `homes`: where the user's own config and skills are, whatever those folders are called. */
+  constructor(mode: Mode, approveTools: readonly string[], rules: Rules, homes: readonly string[] = []) {
+    this.#homes = homes;
     this.mode = mode;
     this.approveTools = approveTools;
     this.rules = rules;
@@ -60,10 +73,20 @@ export class Permissions {
     if (verdict.decision === "ask") return ask(call, verdict.why ?? `the rule ${verdict.rule ?? "of the config"} asks`);
     if (verdict.decision === "allow" || this.mode === "yolo" || call.hosted) return { decision: "allow" };
     if (call.outside !== undefined) return ask(call, `${call.outside} lies outside the workspace`);
-    const governing =
-      call.category === "edit" ? call.paths.find(({ relative }) => relative !== undefined && GOVERNING.test(relative)) : undefined;
+    const governing = call.category === "edit" ? call.paths.find((place) => this.#isGoverning(place)) : undefined;
     if (governing !== undefined) return ask(call, `${governing.path} decides what is run or allowed`);
-    return this.#standing(call) ? { decision: "allow" } : ask(call);
+    if (call.grants.length > 0 && !this.#tools.has(call.tool)) return ask(call, `lets ${call.grants.join(", ")} run unasked in this turn`);
+    return this.#standing(call) || (await this.#grantedForTurn(call)) ? { decision: "allow" } : ask(call);
+  }
+
+  #isGoverning({ path, relative }: RuledCall["paths"][number]): boolean {
+    if (this.#homes.some((home) => path === home || path.startsWith(home + sep))) return true;
+    return relative !== undefined && (GOVERNING_FOLDER.test(relative) || SHELL_START.test(relative));
+  }
+
+  async #grantedForTurn(call: JudgedCall): Promise<boolean> {
+    const verdicts = await Promise.all(this.forTurn.map((rules) => rules.judge(call)));
+    return verdicts.some(({ decision }) => decision === "allow");
   }
 
   /** Whether the host's changed arguments may run: only what is denied outright may not, for the host has already said yes. */

@@ -79,6 +79,7 @@ async function judgedCall(run: Run, tool: Tool, args: Record<string, unknown>): 
     title: tool.title(run.redactor.value(args)),
     outside: places.find((place) => !place.inside)?.path,
     hosted: tool.hosted === true,
+    grants: tool.grants?.(args) ?? [],
   };
 }
 

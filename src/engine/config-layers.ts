@@ -25,6 +25,7 @@ export interface Singles {
   "limits.lineBytes"?: number | undefined;
   "limits.approvalSeconds"?: number | undefined;
   "limits.outputChars"?: number | undefined;
+  "limits.nesting"?: number | undefined;
 }
 
 export interface Layer {
@@ -59,6 +60,7 @@ export function fileLayer({ config, locate }: ConfigFile): Layer {
       "limits.lineBytes": config.limits?.lineBytes,
       "limits.approvalSeconds": config.limits?.approvalSeconds,
       "limits.outputChars": config.limits?.outputChars,
+      "limits.nesting": config.limits?.nesting,
     },
     from: (key) => locate((FILE_KEYS[key] ?? key).split(".")),
   };

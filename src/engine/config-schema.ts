@@ -20,6 +20,9 @@ const MAX_MILLISECONDS = 2_147_483_647;
 /** The longest string that every supported Node can hold. */
 const MAX_BYTES = 536_870_888;
 
+/** Levels of sub-agents; each multiplies what one prompt can start. */
+const MAX_NESTING = 5;
+
 const count = wholeNumber(1, Number.MAX_SAFE_INTEGER, "be a whole number from 1");
 const milliseconds = between(1, MAX_MILLISECONDS);
 
@@ -129,6 +132,7 @@ export const Config = v.strictObject(
           lineBytes: v.optional(between(1024, MAX_BYTES)),
           approvalSeconds: v.optional(between(1, Math.floor(MAX_MILLISECONDS / 1000))),
           outputChars: v.optional(between(1, MAX_BYTES)),
+          nesting: v.optional(between(1, MAX_NESTING)),
         },
         "be a mapping",
       ),

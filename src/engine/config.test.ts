@@ -53,7 +53,7 @@ describe("without any file", () => {
       mcpServers: {},
       hooks: { pre_tool_use: [], post_tool_use: [], stop: [] },
       sessions: { enabled: true, keep: 200 },
-      limits: { contextTokens: 200_000, lineBytes: 16_777_216, approvalSeconds: 300, outputChars: 50_000 },
+      limits: { contextTokens: 200_000, lineBytes: 16_777_216, approvalSeconds: 300, outputChars: 50_000, nesting: 1 },
       providers: {},
     });
     expect(warnings).toEqual([]);
@@ -126,7 +126,7 @@ describe("which source counts", () => {
     await putOwn("limits: { lineBytes: 2048, outputChars: 9 }");
     await putTheirs("limits: { outputChars: 8 }");
     const { limits } = (await load({ trustWorkspace: true })).settings;
-    expect(limits).toEqual({ contextTokens: 200_000, lineBytes: 2048, approvalSeconds: 300, outputChars: 8 });
+    expect(limits).toEqual({ contextTokens: 200_000, lineBytes: 2048, approvalSeconds: 300, outputChars: 8, nesting: 1 });
   });
 
   test("rules and hooks add up, so that a workspace cannot drop the user's", async () => {

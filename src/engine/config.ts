@@ -50,7 +50,7 @@ export interface Settings {
   mcpServers: Record<string, McpServer>;
   hooks: Record<keyof NonNullable<Config["hooks"]>, Hook[]>;
   sessions: { enabled: boolean; keep: number };
-  limits: { contextTokens: number; lineBytes: number; approvalSeconds: number; outputChars: number };
+  limits: { contextTokens: number; lineBytes: number; approvalSeconds: number; outputChars: number; nesting: number };
   providers: Record<string, OwnProvider>;
 }
 
@@ -72,6 +72,7 @@ const DEFAULTS = {
   "limits.lineBytes": 16 * 1024 * 1024,
   "limits.approvalSeconds": 300,
   "limits.outputChars": 50_000,
+  "limits.nesting": 1,
 } satisfies Singles;
 
 /** Throws a fault that lists every problem found: `usage` for flags, `config` for the rest. */
@@ -135,6 +136,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
       lineBytes: sure("limits.lineBytes"),
       approvalSeconds: sure("limits.approvalSeconds"),
       outputChars: sure("limits.outputChars"),
+      nesting: sure("limits.nesting"),
     },
     providers,
   };

@@ -4,7 +4,7 @@ import type { SessionConfig } from "../core/config.js";
 import { toFault, type Fault } from "../core/errors.js";
 import type { Event } from "../core/event.js";
 import { mintId } from "../core/ids.js";
-import { EVENT_BYTES, OUTPUT_CHARS } from "../core/limits.js";
+import { EVENT_BYTES, NESTING, OUTPUT_CHARS } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
 import { Queue, roughSize } from "../core/queue.js";
 import { Redactor } from "../core/redact.js";
@@ -31,6 +31,8 @@ export interface EngineOptions {
   /** Secrets that the environment does not hold. */
   secrets?: readonly string[];
   outputChars?: number;
+  /** Levels of sub-agents below a session's own agent. */
+  nesting?: number;
   /** Told to the host in `session.ready`. */
   version?: string;
   /** Where skills, commands, hooks and MCP servers come from; without it a session has none. */
@@ -176,6 +178,7 @@ export function createEngine(options: EngineOptions): Agent {
       workspace,
       redactor,
       outputChars: options.outputChars ?? OUTPUT_CHARS,
+      nesting: options.nesting ?? NESTING,
       model,
       rules,
       openModel: (wanted) => modelOf(wanted, providers.get(wanted.provider ?? "")),

@@ -38,6 +38,12 @@ export async function restore(
   return { stored: { session, id, ...kept }, config };
 }
 
+/** The same session with another model, and with its provider. */
+export function withModel(config: SessionConfig, model: string): SessionConfig {
+  const { provider: _provider, model: _model, ...rest } = config;
+  return { ...rest, ...namesOf({ model }, config) };
+}
+
 /** A model that the opener names brings its own provider along; a provider does not get the model of another. */
 function namesOf(given: SessionConfig | undefined, before: SessionConfig): Pick<SessionConfig, "provider" | "model"> {
   const { provider, model } = matchNames([names(given), names(before)], {}, () => false);

@@ -2,6 +2,7 @@
 import type { Part } from "../core/content.js";
 import type { Event, Usage } from "../core/event.js";
 import type { Redactor } from "../core/redact.js";
+import type { SubAgent } from "./built-in-agents.js";
 import type { History } from "./history.js";
 import type { Model, ModelRequest } from "./models/model.js";
 import type { SpawnOutcome, SpawnTask, Tool } from "./tools/tool.js";
@@ -35,8 +36,16 @@ export interface Run {
   /** What was told so far survives a power cut: before anything is done that cannot be undone. */
   persist(): Promise<void>;
   addUsage(usage: Usage): void;
+  /** How a sub-agent of that kind differs from this one. Throws when its model cannot be opened. */
+  outfit(agent: SubAgent | undefined): Promise<Outfit>;
   /** Runs sub-agents under a call of this one; rejects where none are allowed. */
   spawn(call: string, tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]>;
+}
+
+export interface Outfit {
+  system: string;
+  model?: Model;
+  contextLimit?: number | undefined;
 }
 
 /** Thrown through the loop when the turn was interrupted. */

@@ -40,7 +40,9 @@ export class SessionExtensions {
     (await this.#loaded)?.configure(config);
   }
 
+  /** What was not loaded by then never is. */
   async close(): Promise<void> {
+    this.#loaded ??= Promise.resolve(undefined);
     await (await this.#loaded)?.close();
   }
 

@@ -16,6 +16,8 @@ export interface SessionState {
   readonly seen: SeenFiles;
   readonly children: Set<{ end(graceMs: number): Promise<void> }>;
   readonly outputChars: number;
+  /** Levels of sub-agents below the session's own. */
+  readonly nesting: number;
   /** What the host has been told about its model. */
   readonly notes: Set<string>;
   /** Seconds that an approval or a host request waits. */

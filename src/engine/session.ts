@@ -19,6 +19,7 @@ import type { Rules } from "./rules.js";
 import type { Emit } from "./run.js";
 import { SeenFileMap, type SessionState } from "./session-state.js";
 import type { ExtensionSources } from "./extensions/extensions.js";
+import { withModel } from "./open-session.js";
 import type { SessionControl } from "./session-control.js";
 import { SessionExtensions } from "./session-extensions.js";
 import { Recorder } from "./store/recorder.js";
@@ -38,6 +39,8 @@ export interface SessionDeps {
   workspace: Workspace;
   redactor: Redactor;
   outputChars: number;
+  /** Levels of sub-agents. */
+  nesting: number;
   model: Model;
   rules: Rules;
   openModel(config: SessionConfig): Promise<Model>;
@@ -103,7 +106,7 @@ export class Session {
     this.#history = new History(deps.stored?.messages, this.#recorder);
     this.#state = {
       workspace: deps.workspace,
-      permissions: new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, rules),
+      permissions: new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, rules, homesOf(deps)),
       approvals: new PendingApprovals(),
       callIds: new CallIds(deps.stored?.messages),
       notes: new Set(),
@@ -112,6 +115,7 @@ export class Session {
       seen: new SeenFileMap(),
       children: new Set(),
       outputChars: deps.outputChars,
+      nesting: deps.nesting,
       answerSeconds: deps.config.answerSeconds ?? ANSWER_SECONDS,
     };
     const { redactor, env, version } = deps;
@@ -322,6 +326,7 @@ export class Session {
     // Every call of the turn listens; that is no leak.
     setMaxListeners(0, live.abort.signal);
     this.#live = live;
+    this.#state.permissions.forTurn = [];
     if (op.command !== undefined) {
       const prompt = await this.#runCommand(op, op.command, live, cancelled);
       if (prompt === undefined) {
@@ -391,6 +396,7 @@ export class Session {
         model: provider === undefined && model === undefined ? this.#model : await this.#deps.openModel(config),
         tools: toolbox(withOverrides(config, op), host, own),
         instructions,
+        openModel: (name) => this.#deps.openModel(withModel(config, name)),
         history: this.#history,
         persist: () => this.#recorder.sync(),
         redactor,
@@ -542,6 +548,11 @@ function configFault(message: string, param: string): ParleyError {
 
 function interrupted(): ParleyError {
   return new ParleyError({ code: "interrupted", message: "The command was interrupted", retryable: false });
+}
+
+/** Folders that hold what decides for the user. */
+function homesOf({ extensions, env }: SessionDeps): string[] {
+  return [extensions?.home, env["ANTE_HOME"]].flatMap((home) => home || []);
 }
 
 /** Most sessions have no rules, and then their machinery is not loaded. */

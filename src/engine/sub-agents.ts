@@ -3,25 +3,32 @@ import { messageOf, ParleyError } from "../core/errors.js";
 import { History } from "./history.js";
 import { runLoop } from "./loop.js";
 import { Interrupted, type Emit, type Run } from "./run.js";
+import { namesTool } from "./toolbox.js";
 import type { SpawnOutcome, SpawnTask } from "./tools/tool.js";
 
 const SPAWN = "Spawn";
 
-/** `emitUnder` addresses events to the Spawn call. */
-export async function runSubAgents(parent: Run, tasks: readonly SpawnTask[], call: string, emitUnder: Emit): Promise<SpawnOutcome[]> {
-  const runs = await Promise.allSettled(tasks.map((task) => runSubAgent(parent, task, call, emitUnder)));
+/** How deep a run is, and how its sub-agents' events are addressed. The session's own agent has a depth of 0. */
+export interface Descent {
+  depth: number;
+  /** Addresses events to a Spawn call. */
+  emitUnder(call: string): Emit;
+}
+
+export async function runSubAgents(parent: Run, tasks: readonly SpawnTask[], call: string, descent: Descent): Promise<SpawnOutcome[]> {
+  const runs = await Promise.allSettled(tasks.map((task) => runSubAgent(parent, task, call, descent)));
   return runs.map((run) => {
     if (run.status === "rejected") throw run.reason;
     return run.value;
   });
 }
 
-async function runSubAgent(parent: Run, task: SpawnTask, call: string, emit: Emit): Promise<SpawnOutcome> {
+async function runSubAgent(parent: Run, task: SpawnTask, call: string, descent: Descent): Promise<SpawnOutcome> {
   const { name } = task;
   const say = (text: string): void => void parent.emit({ type: "tool.progress", call, text: `${name}: ${text}\n` });
   say("started");
   try {
-    const end = await runLoop(child(parent, task, emit));
+    const end = await runLoop(await child(parent, task, descent.emitUnder(call), { ...descent, depth: descent.depth + 1 }));
     const ok = end.finish !== "max_turns";
     say(ok ? "done" : "stopped at the limit of model calls");
     return { name, ok, text: end.text };
@@ -32,17 +39,24 @@ async function runSubAgent(parent: Run, task: SpawnTask, call: string, emit: Emi
   }
 }
 
-function child(parent: Run, task: SpawnTask, emit: Emit): Run {
-  const tools = new Map([...parent.tools].filter(([name]) => name !== SPAWN));
-  return {
+async function child(parent: Run, { prompt, agent }: SpawnTask, emit: Emit, descent: Descent): Promise<Run> {
+  const maySpawn = descent.depth < parent.state.nesting;
+  const keeps = (name: string): boolean => (name !== SPAWN || maySpawn) && (agent?.tools?.some((entry) => namesTool(entry, name)) ?? true);
+  const { system, ...outfit } = await parent.outfit(agent);
+  const run: Run = {
     ...parent,
+    ...outfit,
     emit,
-    tools,
-    history: new History([{ role: "user", parts: [{ type: "text", text: task.prompt }] }]),
-    request: { ...parent.request, tools: parent.request.tools.filter((tool) => tool.name !== SPAWN) },
+    tools: new Map([...parent.tools].filter(([name]) => keeps(name))),
+    history: new History([{ role: "user", parts: [{ type: "text", text: prompt }] }]),
+    request: { ...parent.request, system, tools: parent.request.tools.filter((tool) => keeps(tool.name)) },
     // Several run under one call: only whole blocks can be told apart there.
     streaming: false,
     takeSteering: () => [],
-    spawn: () => Promise.reject(new ParleyError({ code: "tool", message: "A sub-agent cannot spawn further ones" })),
+    spawn: (call, tasks) =>
+      maySpawn
+        ? runSubAgents(run, tasks, call, descent)
+        : Promise.reject(new ParleyError({ code: "tool", message: "This sub-agent cannot spawn further ones" })),
   };
+  return run;
 }

@@ -13,20 +13,20 @@ export interface HostLine {
   seconds: number;
 }
 
-/** `own` are those of the session's extensions. */
+/** `own` are those of the session's extensions; one with the name of ours takes its place. */
 export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[]): Map<string, Tool> {
   const tools = [...builtinTools, ...own, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
-  return new Map(tools.filter((tool) => exists(tool.name, config)).map((tool) => [tool.name, tool]));
+  return new Map(tools.filter((tool) => toolExists(tool.name, config)).map((tool) => [tool.name, tool]));
 }
 
 /** The lists take the names that other agents use, and `mcp__server__*`; `Tool(pattern)` there names the whole tool. */
-function exists(name: string, config: SessionConfig): boolean {
+export function toolExists(name: string, config: SessionConfig): boolean {
   const { allowedTools, disallowedTools } = config;
-  if (disallowedTools?.some((entry) => !entry.includes("(") && names(entry, name)) === true) return false;
-  return allowedTools === undefined || allowedTools.some((entry) => names(entry, name));
+  if (disallowedTools?.some((entry) => !entry.includes("(") && namesTool(entry, name)) === true) return false;
+  return allowedTools === undefined || allowedTools.some((entry) => namesTool(entry, name));
 }
 
-function names(entry: string, name: string): boolean {
+export function namesTool(entry: string, name: string): boolean {
   const { tool } = parseRule(entry);
   return tool.endsWith("*") ? name.startsWith(tool.slice(0, -1)) : canonicalTool(tool) === name;
 }

@@ -5,13 +5,14 @@ import { ParleyError, toFault } from "../core/errors.js";
 import type { EventOf, Usage } from "../core/event.js";
 import type { Redactor } from "../core/redact.js";
 import { addUsage } from "../core/usage.js";
+import type { SubAgent } from "./built-in-agents.js";
 import type { History } from "./history.js";
 import { loadAttachments } from "./attachments.js";
 import { runLoop } from "./loop.js";
 import type { Model } from "./models/model.js";
 import { systemPrompt } from "./prompt.js";
 import { MAX_TURNS } from "../core/limits.js";
-import { Interrupted, untilAborted, type Emit, type Run } from "./run.js";
+import { Interrupted, untilAborted, type Emit, type Outfit, type Run } from "./run.js";
 import type { SessionState } from "./session-state.js";
 import { runSubAgents } from "./sub-agents.js";
 import type { Tool } from "./tools/tool.js";
@@ -23,6 +24,8 @@ export interface TurnInput {
   config: SessionConfig;
   model: Model;
   tools: ReadonlyMap<string, Tool>;
+  /** Another model than the turn's, for a sub-agent. */
+  openModel(name: string): Promise<Model>;
   /** What the extensions add to the system prompt. */
   instructions: string;
   history: History;
@@ -106,9 +109,19 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
     takeSteering: () => input.takeSteering(),
     persist: () => input.persist(),
     addUsage: onUsage,
-    spawn: (call, tasks) => runSubAgents(run, tasks, call, input.emitUnder(call)),
+    outfit: (agent) => outfit(input, agent),
+    spawn: (call, tasks) => runSubAgents(run, tasks, call, { depth: 0, emitUnder: (under) => input.emitUnder(under) }),
   };
   return run;
+}
+
+async function outfit({ config, state, instructions, openModel }: TurnInput, agent: SubAgent | undefined): Promise<Outfit> {
+  const { root } = state.workspace;
+  const own = agent?.system === undefined ? config : { ...config, system: `${agent.system}\n\nWorkspace: ${root}` };
+  const system = systemPrompt(own, root, instructions);
+  if (agent?.model === undefined) return { system };
+  const model = await openModel(agent.model);
+  return { system, model, contextLimit: contextLimit(config.contextLimit, model.contextLimit) };
 }
 
 /** The user may want less than the model holds, and the model may hold less than the user thinks. */

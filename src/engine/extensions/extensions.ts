@@ -7,6 +7,8 @@ import type { OpOf } from "../../core/op.js";
 import type { Redactor } from "../../core/redact.js";
 import type { SessionControl } from "../session-control.js";
 import type { Tool } from "../tools/tool.js";
+import { Library } from "./library.js";
+import type { Skill } from "./skills.js";
 
 /** Where extensions come from, beside the workspace. */
 export interface ExtensionSources {
@@ -47,34 +49,60 @@ export interface Command {
 
 export class Extensions {
   readonly #deps: ExtensionDeps;
+  readonly #library: Library;
 
   constructor(deps: ExtensionDeps) {
     this.#deps = deps;
+    const { sources, control, env } = deps;
+    const { home, userHome } = sources;
+    const trusts = (root: string): Promise<boolean> => sources.trusts(root);
+    this.#library = new Library({ home, userHome, anteHome: env["ANTE_HOME"] || undefined, trusts, control, onChange: () => this.#tell() });
   }
 
   /** Reads files and connects to servers in the background, and tells what it found. */
   start(): void {
-    void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: [], subagents: [], mcpServers: [], commands: [] });
+    this.#library.start();
   }
 
   /** The session's configuration changed. */
   configure(_config: SessionConfig): void {}
 
   /** Waits for files, never for servers. */
-  forTurn(): Promise<TurnExtensions> {
-    return Promise.resolve({ tools: [], instructions: "" });
+  async forTurn(): Promise<TurnExtensions> {
+    const { tools, instructions } = await this.#library.forTurn();
+    return { tools: [...tools], instructions };
   }
 
   /** Throws when there is none of that name. */
-  command(name: string): Promise<Command> {
-    return Promise.reject(
-      new ParleyError({ code: "unsupported", message: `There is no command '${name}'`, retryable: false, param: "command" }),
-    );
+  async command(name: string): Promise<Command> {
+    await this.#library.refresh();
+    if (this.#library.skills.some((skill) => skill.name === name && skill.userInvocable)) {
+      return { name, immediate: false, run: async (args) => ({ prompt: await this.#library.skillPrompt(name, args) }) };
+    }
+    throw new ParleyError({ code: "unsupported", message: `There is no command '${name}'`, retryable: false, param: "command" });
   }
 
   suggest(_op: OpOf<"command.suggest">): Promise<{ suggestions: { label: string; value: string }[] }> {
     return Promise.resolve({ suggestions: [] });
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    await this.#library.close();
+  }
+
+  /** Everything that there is, whenever some of it changed. */
+  #tell(): void {
+    const { skills, agents } = this.#library;
+    const subagents = agents.map(({ name, description, scope }) => ({ name, description, scope }));
+    void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: listed(skills), subagents, mcpServers: [], commands: [] });
+  }
+}
+
+function listed(skills: readonly Skill[]): { name: string; description: string; scope: string; argumentHint?: string }[] {
+  return skills.map(({ name, description, scope, argumentHint }) => ({
+    name,
+    description,
+    scope,
+    ...(argumentHint !== undefined && { argumentHint }),
+  }));
 }

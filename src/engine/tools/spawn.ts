@@ -1,33 +1,49 @@
 /** Spawn: sub-agents with a history of their own, for work that would fill the parent's. */
 import * as v from "valibot";
-import { defineTool, type SpawnOutcome } from "./tool.js";
+import type { SubAgent } from "../built-in-agents.js";
+import { defineTool, type SpawnOutcome, type Tool } from "./tool.js";
 
 /** Sub-agents in one call. */
 const MOST = 8;
+const LINE_CHARS = 300;
+const LIST_CHARS = 8000;
 
-const Task = v.object({
-  name: v.pipe(v.string(), v.nonEmpty(), v.description("A short name, shown to the user")),
-  prompt: v.pipe(v.string(), v.nonEmpty(), v.description("Everything the sub-agent needs to know; it sees nothing else")),
-});
+export function spawnTool(agents: readonly SubAgent[]): Tool {
+  const byName = new Map(agents.map((agent) => [agent.name, agent]));
+  const names = [...byName.keys()];
+  const Task = v.object({
+    name: v.pipe(v.string(), v.nonEmpty(), v.description("A short name, shown to the user")),
+    prompt: v.pipe(v.string(), v.nonEmpty(), v.description("Everything the sub-agent needs to know; it sees nothing else")),
+    agent: v.optional(
+      v.pipe(v.picklist(names, `must be one of ${names.join(", ")}`), v.description("Which kind of sub-agent; general when absent")),
+    ),
+  });
+  return defineTool({
+    name: "Spawn",
+    category: "exec",
+    access: "none",
+    endsItself: true,
+    description:
+      `Gives tasks to sub-agents that work side by side, each with a fresh conversation, and returns what each answered. ` +
+      `At most ${MOST} at once. Use it for independent pieces of work. Kinds of sub-agents:\n${agentList(agents)}`,
+    args: v.object({ tasks: v.pipe(v.array(Task), v.minLength(1), v.maxLength(MOST)) }),
+    title: ({ tasks }) => `Spawn: ${tasks.map((task) => task.name.replace(/\s+/g, " ")).join(", ")}`,
+    async run({ tasks }, context) {
+      const outcomes = await context.spawn(
+        tasks.map(({ name, prompt, agent }) => ({ name, prompt, agent: byName.get(agent ?? "general") })),
+      );
+      return {
+        parts: [{ type: "text", text: outcomes.map(report).join("\n---\n") }],
+        ...(outcomes.every((outcome) => !outcome.ok) && { failed: true }),
+      };
+    },
+  });
+}
 
-export const spawn = defineTool({
-  name: "Spawn",
-  category: "exec",
-  access: "none",
-  endsItself: true,
-  description:
-    `Gives tasks to sub-agents that work side by side, each with a fresh conversation and the same tools, and returns what each answered. ` +
-    `At most ${MOST} at once. Use it for independent pieces of work; a sub-agent cannot spawn further ones.`,
-  args: v.object({ tasks: v.pipe(v.array(Task), v.minLength(1), v.maxLength(MOST)) }),
-  title: ({ tasks }) => `Spawn: ${tasks.map((task) => task.name.replace(/\s+/g, " ")).join(", ")}`,
-  async run({ tasks }, context) {
-    const outcomes = await context.spawn(tasks);
-    return {
-      parts: [{ type: "text", text: outcomes.map(report).join("\n---\n") }],
-      ...(outcomes.every((outcome) => !outcome.ok) && { failed: true }),
-    };
-  },
-});
+function agentList(agents: readonly SubAgent[]): string {
+  const lines = agents.map(({ name, description }) => `- ${name}: ${description}`.slice(0, LINE_CHARS));
+  return lines.join("\n").slice(0, LIST_CHARS);
+}
 
 function report({ name, ok, text }: SpawnOutcome): string {
   return `## ${name} [${ok ? "OK" : "ERROR"}]\n${text}`;

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { Category } from "../../core/event.js";
 import type { Part } from "../../core/content.js";
 import type { Redactor } from "../../core/redact.js";
+import type { SubAgent } from "../built-in-agents.js";
 import type { Workspace } from "../workspace.js";
 
 export interface ToolResult {
@@ -20,6 +21,8 @@ export interface SeenFiles {
 export interface SpawnTask {
   name: string;
   prompt: string;
+  /** Of that kind; as its parent when absent. */
+  agent?: SubAgent | undefined;
 }
 
 export interface SpawnOutcome {
@@ -68,6 +71,8 @@ export interface Tool {
   title(args: Record<string, unknown>): string;
   /** Paths that the call names, as given; `write` ones are kept in order. */
   paths(args: Record<string, unknown>): { path: string; write: boolean }[];
+  /** Rules for what may run unasked once this call has run: it is asked about for their sake. */
+  grants?(args: Record<string, unknown>): readonly string[];
   /** Only with arguments that have no problem. What it throws becomes a failed result. */
   run(args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
 }

@@ -1,0 +1,24 @@
+/** What a sub-agent is that has a name, and the two that are always there. */
+
+export interface SubAgent {
+  name: string;
+  description: string;
+  /** The only tools of its parent that it keeps; all of them when absent. */
+  tools?: readonly string[];
+  /** Its parent's when absent. */
+  model?: string;
+  /** In place of the words that its parent's system prompt begins with. */
+  system?: string;
+}
+
+export const BUILT_IN_AGENTS: readonly SubAgent[] = [
+  { name: "general", description: "For any task that takes several steps; it has the same tools." },
+  {
+    name: "explore",
+    description: "Finds things out about the workspace and reports; it can only read and search.",
+    tools: ["Read", "Glob", "Grep"],
+    system:
+      "You explore a workspace for another agent. You can read and search, and change nothing. Look in the likely places first, follow what " +
+      "you find, and stop when the question is answered. Report the facts with file paths and line numbers, and say what you did not find.",
+  },
+];

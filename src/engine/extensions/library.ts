@@ -1,0 +1,179 @@
+/**
+ * What files say around a session: skills, sub-agents and memory files. Read once the session is ready, looked at again at each turn and
+ * when a folder stirs, and read anew when something changed. What is wrong with a file is told once.
+ */
+import type { Part } from "../../core/content.js";
+import { messageOf, ParleyError } from "../../core/errors.js";
+import { BUILT_IN_AGENTS } from "../built-in-agents.js";
+import { compileRules } from "../rules.js";
+import type { SessionControl } from "../session-control.js";
+import { toolExists } from "../toolbox.js";
+import { spawnTool } from "../tools/spawn.js";
+import type { Tool } from "../tools/tool.js";
+import { AGENTS, type DefinedAgent } from "./agents.js";
+import { readDefinitions, type Reading } from "./definitions.js";
+import { memoryText, readMemory, type MemoryFile } from "./memory.js";
+import { placesOf, repositoryOf, type Surroundings } from "./places.js";
+import { skillTool } from "./skill-tool.js";
+import { skillList, SKILLS, skillText, type Skill } from "./skills.js";
+import { Stamps } from "./stamps.js";
+import { FolderWatch } from "./watch.js";
+
+export interface LibraryDeps {
+  home: string;
+  userHome: string;
+  anteHome: string | undefined;
+  trusts(root: string): Promise<boolean>;
+  control: SessionControl;
+  /** The lists of skills or sub-agents are others than before, or known for the first time. */
+  onChange(): void;
+}
+
+interface Contents {
+  trusted: boolean;
+  skills: readonly Skill[];
+  agents: readonly DefinedAgent[];
+  memory: readonly MemoryFile[];
+  stamps: readonly Stamps[];
+  /** Made once, so that they are the same from turn to turn. */
+  tools: readonly Tool[];
+}
+
+export class Library {
+  readonly #deps: LibraryDeps;
+  readonly #told = new Set<string>();
+  readonly #watch = new FolderWatch(() => this.start());
+  #contents: Contents | undefined;
+  #lastRefresh: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(deps: LibraryDeps) {
+    this.#deps = deps;
+  }
+
+  /** Empty until they were read. */
+  get skills(): readonly Skill[] {
+    return this.#contents?.skills ?? [];
+  }
+
+  get agents(): readonly DefinedAgent[] {
+    return this.#contents?.agents ?? [];
+  }
+
+  get memory(): readonly MemoryFile[] {
+    return this.#contents?.memory ?? [];
+  }
+
+  /** In the background; whoever needs what is there is told what went wrong. */
+  start(): void {
+    void this.refresh().catch(() => {});
+  }
+
+  /** Reads again what changed until now: a look that is under way may have missed the latest, so the next one waits for it. */
+  refresh(): Promise<Contents> {
+    const refreshed = this.#lastRefresh.catch(() => {}).then(() => this.#refresh());
+    this.#lastRefresh = refreshed;
+    return refreshed;
+  }
+
+  async forTurn(): Promise<{ tools: readonly Tool[]; instructions: string }> {
+    const { tools, memory, skills } = await this.refresh();
+    const listed = toolExists("Skill", this.#deps.control.config()) ? skillList(skills.filter((skill) => skill.modelInvocable)) : "";
+    return { tools, instructions: [memoryText(memory), listed].filter((part) => part !== "").join("\n\n") };
+  }
+
+  /** `/name args` as a prompt, within the turn that it begins. Throws when there is no such skill for people. */
+  async skillPrompt(name: string, args: string): Promise<Part[]> {
+    const { skills, trusted } = await this.refresh();
+    const skill = skills.find((one) => one.name === name && one.userInvocable);
+    if (skill === undefined) {
+      throw new ParleyError({ code: "unsupported", message: `There is no skill '${name}'`, retryable: false, param: "command" });
+    }
+    await this.#grant(grantsOf(skill, trusted));
+    return [{ type: "text", text: skillText(skill, args) }];
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#watch.close();
+    await this.#lastRefresh.catch(() => {});
+  }
+
+  async #refresh(): Promise<Contents> {
+    const { root } = this.#deps.control.state.workspace;
+    const before = this.#contents;
+    const trusted = await this.#deps.trusts(root);
+    if (before !== undefined && (this.#isClosed || (before.trusted === trusted && !(await isAnyChanged(before))))) return before;
+    const contents = await this.#read(root, trusted);
+    this.#contents = contents;
+    if (!this.#isClosed && (before === undefined || listOf(before) !== listOf(contents))) this.#deps.onChange();
+    return contents;
+  }
+
+  async #read(root: string, trusted: boolean): Promise<Contents> {
+    const { home, userHome, anteHome } = this.#deps;
+    const around: Surroundings = { home, userHome, anteHome, root, repository: await repositoryOf(root), trusted };
+    const [definitions, memories] = [new Stamps(), new Stamps()];
+    const reading = (kind: string, stamps: Stamps): Reading => ({ around, stamps, warn: (text) => this.#warn(kind, text) });
+    const [skillPlaces, agentPlaces] = await Promise.all([placesOf("skills", around), placesOf("agents", around)]);
+    const [skills, defined, memory] = await Promise.all([
+      readDefinitions(SKILLS, skillPlaces, reading("skill", definitions)),
+      readDefinitions(AGENTS, agentPlaces, reading("subagent", definitions)),
+      readMemory(reading("memory", memories)),
+    ]);
+    if (!this.#isClosed) this.#watch.follow([...[...skillPlaces, ...agentPlaces].map(({ folder }) => folder), ...definitions.folders()]);
+    const agents = withBuiltIns(defined);
+    return {
+      trusted,
+      skills,
+      agents,
+      memory,
+      stamps: [definitions, memories],
+      tools: [spawnTool(agents), ...this.#skillTool(skills, trusted)],
+    };
+  }
+
+  #skillTool(skills: readonly Skill[], trusted: boolean): Tool[] {
+    const usable = skills.filter((skill) => skill.modelInvocable);
+    if (usable.length === 0) return [];
+    const granted = (skill: Skill): readonly string[] => grantsOf(skill, trusted);
+    return [skillTool(usable, { grantsOf: granted, use: (skill) => this.#grant(granted(skill)) })];
+  }
+
+  /** For the rest of the turn; the session takes it away when the next one begins. */
+  async #grant(rules: readonly string[]): Promise<void> {
+    if (rules.length === 0) return;
+    try {
+      this.#deps.control.state.permissions.forTurn.push(await compileRules(rules.map((allow) => ({ allow }))));
+    } catch (error) {
+      this.#warn("skill", `A skill's allowed-tools do not count: ${messageOf(error)}`);
+    }
+  }
+
+  #warn(kind: string, text: string): void {
+    if (this.#isClosed || this.#told.has(text)) return;
+    this.#told.add(text);
+    void this.#deps.control.emit({ type: "notice", level: "warning", kind, text });
+  }
+}
+
+async function isAnyChanged({ stamps }: Contents): Promise<boolean> {
+  const changed = await Promise.all(stamps.map((each) => each.changed()));
+  return changed.includes(true);
+}
+
+/** A workspace that nobody vouches for grants nothing. */
+function grantsOf({ scope, allowedTools }: Skill, trusted: boolean): readonly string[] {
+  return scope === "project" && !trusted ? [] : allowedTools;
+}
+
+function withBuiltIns(defined: readonly DefinedAgent[]): DefinedAgent[] {
+  const builtIn = BUILT_IN_AGENTS.filter(({ name }) => !defined.some((agent) => agent.name === name));
+  return [...builtIn.map((agent): DefinedAgent => ({ ...agent, scope: "system" })), ...defined];
+}
+
+/** What hosts are told of. */
+function listOf({ skills, agents }: Contents): string {
+  const told = [skills, agents].map((list) => list.map(({ name, description, scope }) => [name, description, scope]));
+  return JSON.stringify([told, skills.map(({ argumentHint, userInvocable }) => [argumentHint, userInvocable])]);
+}

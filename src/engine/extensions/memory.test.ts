@@ -1,0 +1,137 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { includesIn, memoryText, readMemory } from "./memory.js";
+import { ground, type Ground } from "./testing.js";
+
+async function memoryOf(at: Ground, options: { trusted?: boolean; root?: string } = {}) {
+  const reading = await at.reading(options);
+  const files = await readMemory(reading);
+  return { paths: files.map(({ path }) => path.replace(`${at.base}/`, "")), files, warnings: reading.warnings, stamps: reading.stamps };
+}
+
+test("global, then from the repository root down; AGENTS.md before CLAUDE.md", async () => {
+  const at = ground({
+    "user/.claude/CLAUDE.md": "claude's",
+    "CLAUDE.md": "above the repository",
+    "repo/CLAUDE.md": "root",
+    "repo/work/AGENTS.md": "work",
+    "repo/work/CLAUDE.md": "not this",
+    "repo/work/deep/AGENTS.md": "deep",
+  });
+  expect((await memoryOf(at)).paths).toEqual(["user/.claude/CLAUDE.md", "repo/CLAUDE.md", "repo/work/AGENTS.md"]);
+  at.put({ "home/AGENTS.md": "mine" });
+  const { paths, files, warnings } = await memoryOf(at, { root: join(at.base, "repo/work/deep") });
+  expect(paths).toEqual(["home/AGENTS.md", "repo/CLAUDE.md", "repo/work/AGENTS.md", "repo/work/deep/AGENTS.md"]);
+  expect(warnings).toEqual([]);
+  expect(files.map(({ scope, bytes }) => [scope, bytes])).toEqual([
+    ["user", 4],
+    ["project", 4],
+    ["project", 4],
+    ["project", 4],
+  ]);
+  expect(memoryText(files.slice(0, 2))).toBe(
+    `Instructions from ${at.base}/home/AGENTS.md:\n\nmine\n\nInstructions from ${at.base}/repo/CLAUDE.md:\n\nroot`,
+  );
+});
+
+describe("includes", () => {
+  test("are lines of their own, outside code", () => {
+    const text = "@a.md\nsee @b.md\n  @include some file.md\n```\n@c.md\n```\n~~~\n@d.md\n```\n~~~\n@team\n@two words\nme@x.org\n@./e";
+    expect(includesIn(text).map(({ line, target, isSure }) => [line, target, isSure])).toEqual([
+      [1, "a.md", true],
+      [3, "some file.md", true],
+      [11, "team", false],
+      [14, "./e", true],
+    ]);
+  });
+
+  test("follow their file, relative to it, five deep", async () => {
+    const chain = Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`repo/work/docs/${n}.md`, `level ${n}\n@${n + 1}.md`]));
+    const { paths, warnings } = await memoryOf(ground({ "repo/work/AGENTS.md": "@docs/1.md\n@team\n@gone.md", ...chain }));
+    expect(paths).toEqual(["repo/work/AGENTS.md", ...[1, 2, 3, 4, 5].map((n) => `repo/work/docs/${n}.md`)]);
+    expect(warnings).toEqual([
+      "repo/work/docs/5.md:2: 6.md is left out: includes reach 5 files deep",
+      "repo/work/AGENTS.md:3: there is no file repo/work/gone.md to include",
+    ]);
+  });
+
+  test("a cycle is told, and a file that two include is there once", async () => {
+    const { paths, warnings } = await memoryOf(
+      ground({
+        "repo/work/AGENTS.md": "@a.md\n@b.md\n@c.md",
+        "repo/work/a.md": "a\n@b.md",
+        "repo/work/b.md": "b\n@a.md",
+        "repo/work/c.md": "c\n@c.md",
+      }),
+    );
+    expect(paths).toEqual(["repo/work/AGENTS.md", "repo/work/a.md", "repo/work/b.md", "repo/work/c.md"]);
+    expect(warnings).toEqual([
+      "repo/work/b.md includes repo/work/a.md, which includes it in turn; it is read once",
+      "repo/work/c.md includes repo/work/c.md, which includes it in turn; it is read once",
+    ]);
+  });
+
+  test("of an untrusted workspace stay in the repository; the home folder is for the user's own files", async () => {
+    const at = ground({
+      "home/AGENTS.md": "@~/notes.md\n@../elsewhere.md",
+      "user/notes.md": "notes",
+      "elsewhere.md": "elsewhere",
+      "repo/shared.md": "shared",
+      "repo/work/AGENTS.md": "@../shared.md\n@../../secret.md\n@~/notes.md\n@link.md",
+      "secret.md": "secret",
+    });
+    symlinkSync(join(at.base, "secret.md"), join(at.base, "repo/work/link.md"));
+    const untrusted = await memoryOf(at);
+    expect(untrusted.paths).toEqual(["home/AGENTS.md", "user/notes.md", "elsewhere.md", "repo/work/AGENTS.md", "repo/shared.md"]);
+    expect(untrusted.warnings).toEqual([
+      "secret.md leads out of repo, and the workspace is not trusted; it is left out",
+      "repo/work/AGENTS.md:3: only your own files may include ~/notes.md; it is left out",
+      "repo/work/link.md leads out of repo, and the workspace is not trusted; it is left out",
+    ]);
+    const trusted = await memoryOf(at, { trusted: true });
+    expect(trusted.paths).toContain("secret.md");
+    expect(trusted.warnings).toEqual(["repo/work/AGENTS.md:3: only your own files may include ~/notes.md; it is left out"]);
+  });
+
+  test("a memory file that is itself a link out of an untrusted repository is left out", async () => {
+    const at = ground({ "secret.md": "secret" });
+    symlinkSync(join(at.base, "secret.md"), join(at.base, "repo/work/AGENTS.md"));
+    expect((await memoryOf(at)).paths).toEqual([]);
+    expect((await memoryOf(at, { trusted: true })).paths).toEqual(["repo/work/AGENTS.md"]);
+  });
+});
+
+test("what is too large, too much or no text is left out with one line each", async () => {
+  const half = "x".repeat(100 * 1024);
+  const { paths, warnings } = await memoryOf(
+    ground({
+      "home/AGENTS.md": "y".repeat(200 * 1024),
+      "repo/AGENTS.md": "@one.md\n@two.md\n@three.md\n@binary.md",
+      "repo/one.md": half,
+      "repo/two.md": half,
+      "repo/three.md": half,
+      "repo/binary.md": new Uint8Array([0, 1, 2]),
+    }),
+  );
+  expect(paths).toEqual(["repo/AGENTS.md", "repo/one.md", "repo/two.md"]);
+  expect(warnings).toEqual([
+    "home/AGENTS.md is 204800 bytes long, and at most 131072 are read; it is left out",
+    "repo/three.md is left out: the memory files before it fill the 262144 bytes that there are for them",
+    "repo/binary.md is not UTF-8 text; it is left out",
+  ]);
+});
+
+test("a change is noticed: of a file, of an include, and of one that was not there", async () => {
+  const at = ground({ "repo/work/CLAUDE.md": "@inc.md", "repo/work/inc.md": "1" });
+  for (const [name, text] of [
+    ["CLAUDE.md", "@inc.md\nmore"],
+    ["inc.md", "2!"],
+    ["AGENTS.md", "new"],
+  ] as const) {
+    const { stamps } = await memoryOf(at);
+    expect(await stamps.changed()).toBe(false);
+    at.put({ [`repo/work/${name}`]: text });
+    expect(await stamps.changed(), name).toBe(true);
+  }
+});

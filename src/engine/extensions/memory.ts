@@ -1,0 +1,118 @@
+/** Memory files: what the user and the project want every conversation to know. AGENTS.md, or CLAUDE.md where there is none beside it. */
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { Reading } from "./definitions.js";
+import { boundary, type Scope, type Surroundings } from "./places.js";
+import { readSource } from "./source-file.js";
+
+const MAX_BYTES = 128 * 1024;
+const MAX_TOTAL_BYTES = 256 * 1024;
+const MAX_INCLUDES = 5;
+
+export interface MemoryFile {
+  path: string;
+  scope: Scope;
+  bytes: number;
+  text: string;
+}
+
+/** The more general first; what a file includes follows it. */
+export async function readMemory(reading: Reading): Promise<MemoryFile[]> {
+  const memory = new Memory(reading);
+  for (const { scope, candidates } of starts(reading.around)) {
+    for (const path of candidates) {
+      if (await memory.read(path, scope)) break;
+    }
+  }
+  return memory.files;
+}
+
+/** For the system prompt. */
+export function memoryText(files: readonly MemoryFile[]): string {
+  return files.map(({ path, text }) => `Instructions from ${path}:\n\n${text}`).join("\n\n");
+}
+
+/** Each is a place for one file; the first candidate that exists is it. */
+function starts({ home, userHome, root, repository }: Surroundings): { scope: Scope; candidates: string[] }[] {
+  const folders = relative(repository, root)
+    .split(sep)
+    .reduce((found, name) => [...found, join(found.at(-1) ?? repository, name)], [repository]);
+  return [
+    { scope: "user", candidates: [join(home, "AGENTS.md"), join(userHome, ".claude", "CLAUDE.md")] },
+    ...[...new Set(folders)].map((folder) => ({
+      scope: "project" as const,
+      candidates: [join(folder, "AGENTS.md"), join(folder, "CLAUDE.md")],
+    })),
+  ];
+}
+
+class Memory {
+  readonly files: MemoryFile[] = [];
+  readonly #reading: Reading;
+  readonly #seen = new Set<string>();
+  #total = 0;
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+  }
+
+  /** Whether there is such a file, usable or not. `chain` are the real paths that include it. */
+  async read(path: string, scope: Scope, chain: readonly string[] = []): Promise<boolean> {
+    const { around, stamps, warn } = this.#reading;
+    await stamps.note(path);
+    const source = await readSource(path, { maxBytes: MAX_BYTES, within: boundary(scope, around) });
+    if (source === undefined) return false;
+    if ("problem" in source) {
+      warn(source.problem);
+      return true;
+    }
+    if (chain.includes(source.real)) warn(`${chain.at(-1)} includes ${path}, which includes it in turn; it is read once`);
+    if (this.#seen.has(source.real)) return true;
+    this.#seen.add(source.real);
+    if (this.#total + source.bytes > MAX_TOTAL_BYTES) {
+      warn(`${path} is left out: the memory files before it fill the ${MAX_TOTAL_BYTES} bytes that there are for them`);
+      return true;
+    }
+    this.#total += source.bytes;
+    const text = source.text.trim();
+    if (text !== "") this.files.push({ path, scope, bytes: source.bytes, text });
+    for (const include of includesIn(source.text)) await this.#include(include, path, scope, [...chain, source.real]);
+    return true;
+  }
+
+  async #include({ line, target, isSure }: Include, from: string, scope: Scope, chain: readonly string[]): Promise<void> {
+    const { warn } = this.#reading;
+    const where = `${from}:${line}`;
+    if (target.startsWith("~/") && scope !== "user") return warn(`${where}: only your own files may include ${target}; it is left out`);
+    if (chain.length > MAX_INCLUDES) return warn(`${where}: ${target} is left out: includes reach ${MAX_INCLUDES} files deep`);
+    const path = located(target, dirname(from), this.#reading.around.userHome);
+    const isThere = await this.read(path, scope, chain);
+    if (!isThere && isSure) warn(`${where}: there is no file ${path} to include`);
+  }
+}
+
+interface Include {
+  line: number;
+  target: string;
+  /** A bare `@word` may also be somebody's name. */
+  isSure: boolean;
+}
+
+/** Lines that are nothing but `@path` or `@include path`, outside fenced code. */
+export function includesIn(text: string): Include[] {
+  const found: Include[] = [];
+  let fence: string | undefined;
+  for (const [index, line] of text.split("\n").entries()) {
+    const [, mark] = /^ {0,3}(```|~~~)/.exec(line) ?? [];
+    if (mark !== undefined && (fence === undefined || fence === mark)) fence = fence === undefined ? mark : undefined;
+    if (fence !== undefined) continue;
+    const [, keyword, target] = /^@(include\s+)?(\S.*)$/.exec(line.trim()) ?? [];
+    if (target === undefined || (keyword === undefined && /\s/.test(target))) continue;
+    found.push({ line: index + 1, target, isSure: keyword !== undefined || /[./]/.test(target) });
+  }
+  return found;
+}
+
+function located(target: string, folder: string, userHome: string): string {
+  if (target.startsWith("~/")) return join(userHome, target.slice(2));
+  return isAbsolute(target) ? target : resolve(folder, target);
+}

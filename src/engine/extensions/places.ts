@@ -1,0 +1,63 @@
+/** Where skills, sub-agents and memory files are looked for. In every list the later one wins. */
+import { realpath, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** `system` ones are built in. */
+export type Scope = "system" | "user" | "project";
+
+export interface Surroundings {
+  /** PARLEY_HOME. */
+  home: string;
+  /** The user's own folder. */
+  userHome: string;
+  /** Where Ante keeps its things, if not in `~/.ante`. */
+  anteHome: string | undefined;
+  /** The workspace; a real path. */
+  root: string;
+  /** The repository that it lies in, or itself. */
+  repository: string;
+  trusted: boolean;
+}
+
+export interface Place {
+  folder: string;
+  scope: Scope;
+}
+
+const OF_PROJECT = [".parley", ".agents", ".claude", ".ante", ".aionrs"];
+
+/** Need not exist. One that can be reached by two ways counts by the first: a workspace that is the user's home adds nothing. */
+export async function placesOf(kind: "skills" | "agents", around: Surroundings): Promise<Place[]> {
+  const { home, userHome, anteHome, root } = around;
+  const own = [home, join(userHome, ".agents"), join(userHome, ".claude"), anteHome ?? join(userHome, ".ante")];
+  const candidates: Place[] = [
+    ...own.map((base): Place => ({ folder: join(base, kind), scope: "user" })),
+    ...OF_PROJECT.map((base): Place => ({ folder: join(root, base, kind), scope: "project" })),
+  ];
+  const byRealPath = new Map<string, Place>();
+  for (const place of candidates) {
+    const real = await realpath(place.folder).catch(() => place.folder);
+    if (!byRealPath.has(real)) byRealPath.set(real, place);
+  }
+  return [...byRealPath.values()];
+}
+
+/** What a file of that scope may not lead out of. */
+export function boundary(scope: Scope, { repository, trusted }: Surroundings): string | undefined {
+  return scope === "project" && !trusted ? repository : undefined;
+}
+
+/** The nearest folder upwards that holds a `.git`; the workspace itself where there is none. */
+export async function repositoryOf(root: string): Promise<string> {
+  for (let folder = root; ; folder = dirname(folder)) {
+    if (await exists(join(folder, ".git"))) return folder;
+    if (dirname(folder) === folder) return root;
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
