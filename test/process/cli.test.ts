@@ -61,11 +61,6 @@ describe("parley -p", () => {
     expect([aionrs.code, JSON.parse(aionrs.stdout)]).toMatchObject([2, { type: "error", error: { code: "config_error" } }]);
   });
 
-  it("falls back to the rehearsal when only a key of another version's provider is set", async () => {
-    const { code, stdout } = await run(["-p", "say hello"], { env: { GEMINI_API_KEY: "sk-something-long" } });
-    expect([code, stdout]).toEqual([0, "hello\n"]);
-  });
-
   it("says which key is missing instead of falling back when a provider was named", async () => {
     const { code, stderr } = await run(["-p", "x", "--provider", "anthropic"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("ANTHROPIC_API_KEY not set")]);
