@@ -24,6 +24,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
       home,
       userHome: env["HOME"] || homedir(),
       mcpServers: settings.mcpServers,
+      hooks: settings.hooks,
       trusts: async (root) => (root === settings.workspace ? settings.trusted : (await readTrust(home, root)).trusted),
     },
     ...(sessions.enabled && {

@@ -17,6 +17,8 @@ export interface JudgedCall extends RuledCall {
   outside: string | undefined;
   /** A tool that the host runs itself: it can refuse there. */
   hosted: boolean;
+  /** Nothing but the host's own yes to this very call will do. */
+  asksAlways: boolean;
 }
 
 /** Tools that run unasked when neither the host nor the config says which. */
@@ -57,6 +59,7 @@ export class Permissions {
     }
     const verdict = await this.rules.judge(call);
     if (verdict.decision === "deny") return { decision: "deny", reason: `denied by the rule ${verdict.rule ?? "of the config"}` };
+    if (call.asksAlways) return ask(call);
     if (verdict.decision === "ask") return ask(call, verdict.why ?? `the rule ${verdict.rule ?? "of the config"} asks`);
     if (verdict.decision === "allow" || this.mode === "yolo" || call.hosted) return { decision: "allow" };
     if (call.outside !== undefined) return ask(call, `${call.outside} lies outside the workspace`);

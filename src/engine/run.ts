@@ -1,7 +1,9 @@
 /** What a running agent, the session's own or a sub-agent, has in its hands during a turn. */
+import type { Mode } from "../core/config.js";
 import type { Part } from "../core/content.js";
 import type { Event, Usage } from "../core/event.js";
 import type { Redactor } from "../core/redact.js";
+import type { Hooks } from "./extensions/hooks/hooks.js";
 import type { History } from "./history.js";
 import type { Model, ModelRequest } from "./models/model.js";
 import type { SpawnOutcome, SpawnTask, Tool } from "./tools/tool.js";
@@ -17,6 +19,8 @@ interface Budget {
 }
 
 export interface Run {
+  readonly turn: string;
+  readonly hooks: Hooks | undefined;
   readonly state: SessionState;
   readonly model: Model;
   readonly history: History;
@@ -35,6 +39,8 @@ export interface Run {
   /** What was told so far survives a power cut: before anything is done that cannot be undone. */
   persist(): Promise<void>;
   addUsage(usage: Usage): void;
+  /** The session's own, from the next request on. */
+  setMode(mode: Mode): void;
   /** Runs sub-agents under a call of this one; rejects where none are allowed. */
   spawn(call: string, tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]>;
 }

@@ -5,7 +5,8 @@ import { runLoop } from "./loop.js";
 import { Interrupted, type Emit, type Run } from "./run.js";
 import type { SpawnOutcome, SpawnTask } from "./tools/tool.js";
 
-const SPAWN = "Spawn";
+/** What only the session's own agent has. */
+const WITHHELD: ReadonlySet<string> = new Set(["Spawn", "ExitPlan"]);
 
 /** `emitUnder` addresses events to the Spawn call. */
 export async function runSubAgents(parent: Run, tasks: readonly SpawnTask[], call: string, emitUnder: Emit): Promise<SpawnOutcome[]> {
@@ -33,13 +34,13 @@ async function runSubAgent(parent: Run, task: SpawnTask, call: string, emit: Emi
 }
 
 function child(parent: Run, task: SpawnTask, emit: Emit): Run {
-  const tools = new Map([...parent.tools].filter(([name]) => name !== SPAWN));
+  const tools = new Map([...parent.tools].filter(([name]) => !WITHHELD.has(name)));
   return {
     ...parent,
     emit,
     tools,
     history: new History([{ role: "user", parts: [{ type: "text", text: task.prompt }] }]),
-    request: { ...parent.request, tools: parent.request.tools.filter((tool) => tool.name !== SPAWN) },
+    request: { ...parent.request, tools: parent.request.tools.filter((tool) => !WITHHELD.has(tool.name)) },
     // Several run under one call: only whole blocks can be told apart there.
     streaming: false,
     takeSteering: () => [],

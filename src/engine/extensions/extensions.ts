@@ -7,6 +7,8 @@ import type { OpOf } from "../../core/op.js";
 import type { Redactor } from "../../core/redact.js";
 import type { SessionControl } from "../session-control.js";
 import type { Tool } from "../tools/tool.js";
+import type { HookCommands } from "./hooks/hook.js";
+import { Hooks } from "./hooks/hooks.js";
 
 /** Where extensions come from, beside the workspace. */
 export interface ExtensionSources {
@@ -18,6 +20,8 @@ export interface ExtensionSources {
   trusts(root: string): Promise<boolean>;
   /** By name, of the config; a session's own come on top. */
   mcpServers: Readonly<Record<string, McpServer>>;
+  /** Of the config; a workspace's own are there only when it is trusted. */
+  hooks: HookCommands;
 }
 
 export interface ExtensionDeps {
@@ -33,6 +37,7 @@ export interface TurnExtensions {
   tools: Tool[];
   /** For the system prompt. */
   instructions: string;
+  hooks: Hooks | undefined;
 }
 
 /** What a command came to: something to show, or a prompt to run. */
@@ -47,13 +52,16 @@ export interface Command {
 
 export class Extensions {
   readonly #deps: ExtensionDeps;
+  readonly #hooks: Hooks;
 
   constructor(deps: ExtensionDeps) {
     this.#deps = deps;
+    this.#hooks = new Hooks({ commands: deps.sources.hooks, control: deps.control, redactor: deps.redactor });
   }
 
   /** Reads files and connects to servers in the background, and tells what it found. */
   start(): void {
+    this.#hooks.start();
     void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: [], subagents: [], mcpServers: [], commands: [] });
   }
 
@@ -62,7 +70,7 @@ export class Extensions {
 
   /** Waits for files, never for servers. */
   forTurn(): Promise<TurnExtensions> {
-    return Promise.resolve({ tools: [], instructions: "" });
+    return Promise.resolve({ tools: [], instructions: "", hooks: this.#hooks });
   }
 
   /** Throws when there is none of that name. */
@@ -76,5 +84,7 @@ export class Extensions {
     return Promise.resolve({ suggestions: [] });
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    await this.#hooks.close();
+  }
 }
