@@ -21,6 +21,8 @@ const KEPT = 0.2;
 /** Of the window, for the text that is summed up; half of that, and half again, where a vendor counts more tokens than we do. */
 const SUMMED_UP = 0.6;
 const TRIES = 3;
+/** Less than that of a conversation is not worth a summary. */
+const WORTH = 0.1;
 /** After a try in vain, not again before it has grown by this. */
 const GROWN = 1.1;
 
@@ -49,21 +51,22 @@ export async function makeRoom(run: Run): Promise<void> {
   const allowed = allowedSize(limit, run.request.maxTokens);
   const size = sizeOf(history, () => tokensOf(run.request.system) + tokensOf(JSON.stringify(run.request.tools)));
   if (size <= allowed || size <= history.stuckAt * GROWN) return;
-  const { after } = await compact(run, size, allowed, "trim first");
-  history.stuckAt = after > allowed ? after : 0;
+  const done = await compact(run, size, allowed, "trim first");
+  if (done !== undefined) history.stuckAt = done.after > allowed ? done.after : 0;
 }
 
 /** The vendor says that the conversation does not fit. False when nothing could be done about it. */
 export async function shrinkAfterOverflow(run: Run): Promise<boolean> {
   const size = sizeOf(run.history, () => 0);
-  const { before, after } = await compact(run, size, Math.min(size, run.contextLimit ?? size), "sum up");
-  return after < before;
+  const done = await compact(run, size, Math.min(size, run.contextLimit ?? size), "sum up");
+  return done !== undefined && done.after < done.before;
 }
 
 /** At the user's wish: sums up whatever there is. */
 export async function compactNow(target: Compactable): Promise<Compacted> {
   const size = sizeOf(target.history, () => 0);
-  return compact(target, size, Math.min(size, target.contextLimit ?? size), "sum up");
+  const done = await compact(target, size, Math.min(size, target.contextLimit ?? size), "sum up");
+  return done ?? { before: size, after: size };
 }
 
 /** The user may want less than the model holds, and the model may hold less than the user thinks. */
@@ -83,17 +86,20 @@ export function stillTooLong({ fault }: ParleyError): ParleyError {
   });
 }
 
-async function compact(target: Compactable, before: number, allowed: number, how: "trim first" | "sum up"): Promise<Compacted> {
+/** Undefined when there is nothing that could go. */
+async function compact(target: Compactable, before: number, allowed: number, how: "trim first" | "sum up"): Promise<Compacted | undefined> {
   const { history, emit } = target;
   const all = [...history.messages];
   const lean = trimmed(all);
   const sizeWith = (messages: readonly Message[]): number => Math.max(estimate(messages), before - estimate(all) + estimate(messages));
-  const start = tailStart(lean, Math.floor(KEPT * allowed));
+  // A vendor may count several tokens where we guess one.
+  const start = tailStart(lean, Math.floor(KEPT * allowed * Math.min(1, estimate(all) / before)));
+  const isWorthIt = start > 0 && estimate(lean.slice(0, start)) >= WORTH * estimate(all);
   const isLeaner = estimate(lean) < estimate(all);
-  if (start === 0 && !isLeaner) return { before, after: before };
+  if (!isWorthIt && !isLeaner) return undefined;
 
   await emit({ type: "compaction", phase: "started", before });
-  if (start === 0 || (how === "trim first" && sizeWith(lean) <= ROOMY * allowed)) return ended(lean);
+  if (!isWorthIt || (how === "trim first" && sizeWith(lean) <= ROOMY * allowed)) return ended(lean);
   const head = lean.slice(0, start);
   const tail = lean.slice(start);
   try {

@@ -357,7 +357,7 @@ function configs(): fc.Arbitrary<Config> {
   const url = fc.webUrl().filter(isApiRoot);
   const some = { requiredKeys: [], noNullPrototype: true };
   const match = fc.constantFrom("Bash", "Write|Edit", "Bash(rm *)", "mcp__x__*|exec");
-  const hooksOf = <T>(more: T) => {
+  const hooksOf = (more: { match?: fc.Arbitrary<string> }) => {
     const entries = { ...more, timeoutMs, command: fc.array(text, { minLength: 1, maxLength: 3 }) };
     return fc.array(fc.record(entries, { requiredKeys: ["command"], noNullPrototype: true }), { maxLength: 2 });
   };

@@ -52,6 +52,8 @@ export class Interrupted extends Error {
 
 /** An interrupt does not wait for whoever is slow to hear of it. */
 export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  // Whoever is left behind may still fail, and nobody listens then.
+  work.catch(() => {});
   if (signal.aborted) throw new Interrupted();
   let stop: () => void = () => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -64,6 +66,5 @@ export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Pr
     return result;
   } finally {
     signal.removeEventListener("abort", stop);
-    work.catch(() => {});
   }
 }

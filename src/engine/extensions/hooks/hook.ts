@@ -35,7 +35,7 @@ const HookAnswer = v.looseObject({
   args: v.optional(v.record(v.string(), v.unknown(), "args must be an object")),
   context: v.optional(v.string("context must be a text")),
 });
-export interface HookAnswer {
+interface HookAnswer {
   decision?: "block" | "allow" | undefined;
   reason?: string | undefined;
   args?: Record<string, unknown> | undefined;
