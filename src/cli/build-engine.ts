@@ -26,6 +26,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
       home,
       userHome: env["HOME"] || homedir(),
       mcpServers: settings.mcpServers,
+      hooks: settings.hooks,
       trusts: async (root) =>
         root === (await realpath(settings.workspace).catch(() => settings.workspace))
           ? settings.trusted

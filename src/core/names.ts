@@ -7,6 +7,7 @@ const TOOLS: readonly { name: string; category: Category; aliases: readonly stri
   { name: "Grep", category: "info", aliases: ["grep", "GrepTool", "grep_search", "search_file_content", "SearchText"] },
   { name: "TodoWrite", category: "info", aliases: ["todo_write", "TodoWriteTool", "update_plan"] },
   { name: "Skill", category: "info", aliases: ["skill", "SkillTool"] },
+  { name: "ExitPlan", category: "info", aliases: ["exit_plan_mode", "ExitPlanMode", "exit_plan"] },
   { name: "Write", category: "edit", aliases: ["write_file", "WriteFile", "WriteFileTool", "create_file"] },
   { name: "Edit", category: "edit", aliases: ["edit_file", "EditTool", "EditFile", "replace", "str_replace", "apply_patch", "MultiEdit"] },
   { name: "Bash", category: "exec", aliases: ["bash", "ExecCommand", "exec_command", "run_shell_command", "ShellTool", "Shell", "shell"] },

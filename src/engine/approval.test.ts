@@ -3,7 +3,18 @@ import { Permissions, type JudgedCall } from "./approval.js";
 import { compileRules } from "./rules.js";
 
 function call(more: Partial<JudgedCall>): JudgedCall {
-  return { tool: "Write", category: "edit", args: {}, paths: [], title: "x", outside: undefined, hosted: false, grants: [], ...more };
+  return {
+    tool: "Write",
+    category: "edit",
+    args: {},
+    paths: [],
+    title: "x",
+    outside: undefined,
+    hosted: false,
+    grants: [],
+    asksAlways: false,
+    ...more,
+  };
 }
 
 const edit = (relative: string): JudgedCall => call({ paths: [{ path: `/w/${relative}`, relative }] });

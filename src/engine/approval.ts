@@ -20,6 +20,8 @@ export interface JudgedCall extends RuledCall {
   hosted: boolean;
   /** Rules for what may run unasked once it has run. */
   grants: readonly string[];
+  /** Nothing but the host's own yes to this very call will do. */
+  asksAlways: boolean;
 }
 
 /** Tools that run unasked when neither the host nor the config says which. */
@@ -70,6 +72,7 @@ export class Permissions {
     }
     const verdict = await this.rules.judge(call);
     if (verdict.decision === "deny") return { decision: "deny", reason: `denied by the rule ${verdict.rule ?? "of the config"}` };
+    if (call.asksAlways) return ask(call);
     if (verdict.decision === "ask") return ask(call, verdict.why ?? `the rule ${verdict.rule ?? "of the config"} asks`);
     if (verdict.decision === "allow" || this.mode === "yolo" || call.hosted) return { decision: "allow" };
     if (call.outside !== undefined) return ask(call, `${call.outside} lies outside the workspace`);

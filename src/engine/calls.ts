@@ -1,15 +1,18 @@
 /** The calls of one response: checked, approved, run side by side where that is safe, and answered each exactly once. */
 import { relative } from "node:path";
-import type { Part } from "../core/content.js";
+import { textPart, type Part } from "../core/content.js";
 import { messageOf, ParleyError } from "../core/errors.js";
 import type { Call, EventOf } from "../core/event.js";
 import { categoryOf } from "../core/names.js";
 import type { Answer } from "../core/op.js";
 import type { JudgedCall, Verdict } from "./approval.js";
+import { CallContext } from "./call-context.js";
 import type { CallResult, ModelCall } from "./models/model.js";
 import { capText } from "./output.js";
+import { isOffered } from "./plan-mode.js";
+import type { Hooks } from "./extensions/hooks/hooks.js";
 import { Interrupted, untilAborted, type Run } from "./run.js";
-import type { Tool, ToolContext, ToolResult } from "./tools/tool.js";
+import type { Tool, ToolResult } from "./tools/tool.js";
 
 /** A call that can run, and what was decided about it. */
 interface Prepared {
@@ -18,6 +21,8 @@ interface Prepared {
   tool: Tool;
   judged: JudgedCall;
   verdict: Verdict;
+  /** What the model must know: its arguments are not what it wrote. */
+  changedByHook: boolean;
 }
 
 /** A call that cannot run; the model is told why. */
@@ -37,7 +42,9 @@ interface Ended {
 export async function runCalls(run: Run, calls: readonly ModelCall[]): Promise<CallResult[]> {
   const prepared = await Promise.all(calls.map((call) => prepare(run, call)));
   for (const item of prepared) await run.emit({ type: "tool.requested", call: describe(item) });
-  const questions = prepared.filter((item): item is Prepared => item.kind === "ready" && item.verdict.decision === "ask");
+  const questions = run.signal.aborted
+    ? []
+    : prepared.filter((item): item is Prepared => item.kind === "ready" && item.verdict.decision === "ask");
   const answers = await requestApproval(run, questions);
   const results = await Promise.all(prepared.map((item) => finish(run, item, answers.get(item.call.id))));
   // One sync for all that acted, before the model is asked what to do next.
@@ -49,8 +56,11 @@ export async function runCalls(run: Run, calls: readonly ModelCall[]): Promise<C
 
 async function prepare(run: Run, call: ModelCall): Promise<Prepared | Refused> {
   const tool = run.tools.get(call.name);
-  if (tool === undefined)
-    return { kind: "refused", call, why: `Unknown tool: ${call.name}. There are: ${[...run.tools.keys()].join(", ")}` };
+  const { mode } = run.state.permissions;
+  if (tool === undefined || (tool.asksAlways === true && !isOffered(tool, mode))) {
+    const names = [...run.tools.values()].flatMap((known) => (isOffered(known, mode) ? [known.name] : []));
+    return { kind: "refused", call, why: `Unknown tool: ${call.name}. There are: ${names.join(", ")}` };
+  }
   if (call.raw !== undefined)
     return {
       kind: "refused",
@@ -61,10 +71,25 @@ async function prepare(run: Run, call: ModelCall): Promise<Prepared | Refused> {
   if (problem !== undefined) return { kind: "refused", call, why: `Invalid arguments for ${call.name}: ${problem}` };
   try {
     const judged = await judgedCall(run, tool, call.args);
-    return { kind: "ready", call, tool, judged, verdict: await run.state.permissions.judge(judged) };
+    const hooked = await pastHooks(run, call, tool, judged);
+    const ready = { kind: "ready" as const, call, tool, judged, changedByHook: false };
+    if ("blocked" in hooked) return { ...ready, verdict: { decision: "deny", reason: hooked.blocked } };
+    const { judged: final, changed: changedByHook } = hooked;
+    const verdict = await run.state.permissions.judge(final);
+    return { ...ready, call: { ...call, args: final.args }, judged: final, verdict, changedByHook };
   } catch (error) {
     return { kind: "refused", call, why: messageOf(error) };
   }
+}
+
+/** Changed arguments must hold before the tool's own schema, like the model's. */
+async function pastHooks(run: Run, call: ModelCall, tool: Tool, judged: JudgedCall): ReturnType<Hooks["beforeTool"]> {
+  const rejudge = (args: Record<string, unknown>): Promise<JudgedCall> => {
+    const problem = tool.problem(args);
+    if (problem !== undefined) throw new ParleyError({ code: "tool", message: problem });
+    return judgedCall(run, tool, args);
+  };
+  return (await run.hooks?.beforeTool(call, judged, rejudge, run)) ?? { judged, changed: false };
 }
 
 async function judgedCall(run: Run, tool: Tool, args: Record<string, unknown>): Promise<JudgedCall> {
@@ -80,6 +105,7 @@ async function judgedCall(run: Run, tool: Tool, args: Record<string, unknown>): 
     outside: places.find((place) => !place.inside)?.path,
     hosted: tool.hosted === true,
     grants: tool.grants?.(args) ?? [],
+    asksAlways: tool.asksAlways === true,
   };
 }
 
@@ -87,7 +113,16 @@ function describe(item: Prepared | Refused): Call {
   const { id, name, args } = item.call;
   if (item.kind === "refused") return { id, name, args, category: categoryOf(name) };
   const paths = item.judged.paths.map(({ path }) => path);
-  return { id, name, args, category: item.tool.category, title: item.judged.title, ...(paths.length > 0 && { paths }) };
+  const preview = item.tool.preview?.(args);
+  return {
+    id,
+    name,
+    args,
+    category: item.tool.category,
+    title: item.judged.title,
+    ...(paths.length > 0 && { paths }),
+    ...(preview !== undefined && { preview }),
+  };
 }
 
 /** One request for all that must be asked; the answers come one by one. */
@@ -126,7 +161,7 @@ async function settle(run: Run, item: Prepared, answer: Promise<Answer> | undefi
       line = run.state.locks.queueFor(writtenPaths(item.tool, permit.judged));
     }
     await untilAborted(run.signal, line.turn);
-    return await execute(run, item, permit);
+    return await withWords(run, item, permit, await execute(run, item, permit));
   } catch (error) {
     if (error instanceof Interrupted)
       return { status: "cancelled", parts: [{ type: "text", text: "Interrupted by the user" }], reason: "interrupted" };
@@ -143,10 +178,24 @@ function writtenPaths(tool: Tool, { args, paths }: JudgedCall): string[] {
   return tool.paths(args).flatMap(({ write }, index) => (write ? [paths[index]?.path ?? ""] : []));
 }
 
+/** What hooks have to say about a call that ran goes with its result, for the model and the host. */
+async function withWords(run: Run, { call, changedByHook }: Prepared, { judged }: Permit, ended: Ended): Promise<Ended> {
+  const change = changedByHook
+    ? `A hook changed the arguments of this call to: ${capText(JSON.stringify(judged.args), CHANGED_CHARS)}`
+    : "";
+  const words = (await run.hooks?.afterTool(call, judged, ended, run)) ?? "";
+  const added = [change, words].filter((text) => text !== "").map(textPart);
+  return { ...ended, parts: [...ended.parts, ...added] };
+}
+
+const CHANGED_CHARS = 2000;
+
 interface Permit {
   /** What may run, as it was judged: the model's arguments or the host's. */
   judged: JudgedCall;
   changed: boolean;
+  /** The host's yes, where it was asked. */
+  answer?: Answer;
 }
 
 async function permission(run: Run, item: Prepared, answer: Promise<Answer> | undefined): Promise<Permit | { denied: string }> {
@@ -156,21 +205,23 @@ async function permission(run: Run, item: Prepared, answer: Promise<Answer> | un
   if (answer === undefined) return asked;
   const given = await answer;
   if (given.decision === "deny") return { denied: given.reason ?? "" };
-  permissions.grant(given, item.judged);
-  if (given.args === undefined) return asked;
+  // A yes to what is always asked covers this call alone.
+  if (item.tool.asksAlways !== true) permissions.grant(given, item.judged);
+  if (given.args === undefined) return { ...asked, answer: given };
   const problem = item.tool.problem(given.args);
   if (problem !== undefined)
     throw new ParleyError({ code: "tool", message: `The host changed the arguments of ${item.tool.name} to invalid ones: ${problem}` });
-  const judged = await judgedCall(run, item.tool, given.args);
-  const forbidden = await permissions.forbids(judged);
-  return forbidden === undefined ? { judged, changed: true } : { denied: forbidden };
+  const hooked = await pastHooks(run, item.call, item.tool, await judgedCall(run, item.tool, given.args));
+  if ("blocked" in hooked) return { denied: hooked.blocked };
+  const forbidden = await permissions.forbids(hooked.judged);
+  return forbidden === undefined ? { judged: hooked.judged, changed: true, answer: given } : { denied: forbidden };
 }
 
 async function execute(run: Run, item: Prepared, permit: Permit): Promise<Ended> {
   const release = await run.state.locks.enter(item.tool.access);
   const { args, outside } = permit.judged;
   // A path that was judged to lie outside is covered; one that only moved there since is not.
-  const context = new CallContext(run, item.call.id, outside !== undefined);
+  const context = new CallContext(run, item.call.id, outside !== undefined, permit.answer?.grant);
   try {
     if (run.signal.aborted) throw new Interrupted();
     await run.emit({ type: "tool.started", call: item.call.id, ...(permit.changed && { args }) });
@@ -199,70 +250,4 @@ function failure(why: string): Ended {
 
 function denial(reason: string): Ended {
   return { status: "denied", parts: [{ type: "text", text: `Tool denied: ${reason === "" ? "no reason given" : reason}` }], reason };
-}
-
-/** What a running tool may use; silent once its call is over. */
-class CallContext implements ToolContext {
-  readonly call: string;
-  readonly signal: AbortSignal;
-  readonly workspace;
-  readonly seen;
-  readonly outputChars: number;
-  readonly redactor;
-  readonly #run: Run;
-  readonly #outside: boolean;
-  readonly #redact = new Map<string, ReturnType<Run["redactor"]["stream"]>>();
-  #open = true;
-
-  constructor(run: Run, call: string, outside: boolean) {
-    this.call = call;
-    this.signal = run.signal;
-    this.workspace = run.state.workspace;
-    this.seen = run.state.seen;
-    this.outputChars = run.state.outputChars;
-    this.redactor = run.redactor;
-    this.#run = run;
-    this.#outside = outside;
-  }
-
-  async locate(path: string): Promise<string> {
-    const place = await this.workspace.resolve(path);
-    if (place.inside || this.#outside) return place.path;
-    throw new ParleyError({ code: "tool", message: `${path} lies outside the workspace, and this call was not approved for that` });
-  }
-
-  progress(text: string, channel?: "stdout" | "stderr"): void {
-    if (!this.#open || this.signal.aborted) return;
-    const safe = this.#stream(channel).push(text);
-    this.#say(safe, channel);
-  }
-
-  adopt(child: { end(graceMs: number): Promise<void>; exited: Promise<unknown> }): void {
-    const { children } = this.#run.state;
-    children.add(child);
-    void child.exited.finally(() => children.delete(child));
-  }
-
-  spawn: ToolContext["spawn"] = (tasks) => this.#run.spawn(this.call, tasks);
-
-  /** Lets go of what was held back for redaction. */
-  close(): void {
-    for (const [channel, stream] of this.#redact)
-      this.#say(stream.flush(), channel === "stderr" || channel === "stdout" ? channel : undefined);
-    this.#open = false;
-  }
-
-  #say(text: string, channel: "stdout" | "stderr" | undefined): void {
-    if (text === "" || !this.#open || this.signal.aborted) return;
-    void this.#run.emit({ type: "tool.progress", call: this.call, text, ...(channel !== undefined && { channel }) });
-  }
-
-  #stream(channel = ""): ReturnType<Run["redactor"]["stream"]> {
-    let stream = this.#redact.get(channel);
-    if (stream === undefined) {
-      stream = this.#run.redactor.stream();
-      this.#redact.set(channel, stream);
-    }
-    return stream;
-  }
 }

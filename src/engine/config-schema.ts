@@ -5,6 +5,7 @@
  */
 import * as v from "valibot";
 import { Mode, Thinking, type Rule as CoreRule } from "../core/config.js";
+import { isMatch } from "./extensions/hooks/match.js";
 import { isApiRoot, isProviderName } from "./models/catalogue.js";
 
 const anyText = v.string("be a text");
@@ -58,16 +59,19 @@ const McpServer = v.pipe(
 );
 export type McpServer = v.InferOutput<typeof McpServer>;
 
-const Hook = v.strictObject(
-  {
-    match: v.optional(text),
-    command: v.pipe(texts, v.nonEmpty("be a list with the program first")),
-    timeoutMs: v.optional(milliseconds),
-  },
+const hookEntries = {
+  command: v.pipe(texts, v.nonEmpty("be a list with the program first")),
+  timeoutMs: v.optional(milliseconds),
+};
+const Hooks = v.optional(v.array(v.strictObject(hookEntries, "be a mapping"), "be a list of hooks"));
+
+/** Only a hook about a tool can choose which. */
+const ToolHook = v.strictObject(
+  { match: v.optional(v.pipe(text, v.check(isMatch, "be Tool or Tool(pattern), or several of them joined by |"))), ...hookEntries },
   "be a mapping",
 );
-export type Hook = v.InferOutput<typeof Hook>;
-const HookList = v.array(Hook, "be a list of hooks");
+export type Hook = v.InferOutput<typeof ToolHook>;
+const ToolHooks = v.optional(v.array(ToolHook, "be a list of hooks"));
 
 const OwnProvider = v.strictObject(
   {
@@ -120,7 +124,7 @@ export const Config = v.strictObject(
     mcpServers: v.optional(v.record(text, McpServer, "be a mapping of servers")),
     hooks: v.optional(
       v.strictObject(
-        { pre_tool_use: v.optional(HookList), post_tool_use: v.optional(HookList), stop: v.optional(HookList) },
+        { pre_tool_use: ToolHooks, post_tool_use: ToolHooks, prompt: Hooks, stop: Hooks, session_start: Hooks, session_end: Hooks },
         "be a mapping of lists of hooks",
       ),
     ),

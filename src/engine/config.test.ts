@@ -51,7 +51,7 @@ describe("without any file", () => {
       mode: "default",
       rules: [],
       mcpServers: {},
-      hooks: { pre_tool_use: [], post_tool_use: [], stop: [] },
+      hooks: NO_HOOKS,
       sessions: { enabled: true, keep: 200 },
       limits: { contextTokens: 200_000, lineBytes: 16_777_216, approvalSeconds: 300, outputChars: 50_000, nesting: 1 },
       providers: {},
@@ -137,7 +137,7 @@ describe("which source counts", () => {
     expect([origins.get("rules[0]"), origins.get("rules[1]")]).toEqual([`${own}:2`, `${theirs}:1`]);
     expect(settings.hooks.stop).toEqual([{ command: ["a"] }, { command: ["b"] }]);
     expect(origins.get("mcpServers.x")).toBe(`${theirs}:3`);
-    expect(warnings).toEqual([`${theirs}:2: hooks: not used by this version`, `${own}:3: hooks: not used by this version`]);
+    expect(warnings).toEqual([]);
   });
 
   test("flags that say the same in fewer words", async () => {
@@ -315,6 +315,8 @@ describe("files that cannot be used", () => {
   });
 });
 
+const NO_HOOKS = { pre_tool_use: [], post_tool_use: [], prompt: [], stop: [], session_start: [], session_end: [] };
+
 test("any valid settings, dumped as YAML, load back equal", async () => {
   await fc.assert(
     fc.asyncProperty(configs(), async (config) => {
@@ -328,7 +330,7 @@ test("any valid settings, dumped as YAML, load back equal", async () => {
         mode: approval ?? "default",
         limits: { contextTokens: 200_000, lineBytes: 16_777_216, approvalSeconds: 300, outputChars: 50_000, ...limits },
         sessions: { enabled: true, keep: 200, ...sessions },
-        hooks: { pre_tool_use: [], post_tool_use: [], stop: [], ...hooks },
+        hooks: { ...NO_HOOKS, ...hooks },
       });
       expect(settings.system).toBe(systemPrompt);
       expect(settings.appendSystem).toBe(appendSystemPrompt);
@@ -354,11 +356,12 @@ function configs(): fc.Arbitrary<Config> {
   const timeoutMs = fc.integer({ min: 1, max: 2_147_483_647 });
   const url = fc.webUrl().filter(isApiRoot);
   const some = { requiredKeys: [], noNullPrototype: true };
-  const hook = fc.record(
-    { match: text, timeoutMs, command: fc.array(text, { minLength: 1, maxLength: 3 }) },
-    { requiredKeys: ["command"], noNullPrototype: true },
-  );
-  const hooks = fc.array(hook, { maxLength: 2 });
+  const match = fc.constantFrom("Bash", "Write|Edit", "Bash(rm *)", "mcp__x__*|exec");
+  const hooksOf = (more: { match?: fc.Arbitrary<string> }) => {
+    const entries = { ...more, timeoutMs, command: fc.array(text, { minLength: 1, maxLength: 3 }) };
+    return fc.array(fc.record(entries, { requiredKeys: ["command"], noNullPrototype: true }), { maxLength: 2 });
+  };
+  const [hooks, toolHooks] = [hooksOf({}), hooksOf({ match })];
   const provider = fc.record(
     {
       kind: fc.constant("openai-compatible" as const),
@@ -392,7 +395,10 @@ function configs(): fc.Arbitrary<Config> {
       disallowedTools: texts,
       thinking: fc.constantFrom(...Thinking.options),
       mcpServers: byName(server),
-      hooks: fc.record({ pre_tool_use: hooks, post_tool_use: hooks, stop: hooks }, some),
+      hooks: fc.record(
+        { pre_tool_use: toolHooks, post_tool_use: toolHooks, prompt: hooks, stop: hooks, session_start: hooks, session_end: hooks },
+        some,
+      ),
       sessions: fc.record({ enabled: fc.boolean(), keep: count }, some),
       limits: fc.record(
         {

@@ -13,6 +13,7 @@ import { checkFlags, type Flags } from "./config-flags.js";
 import { fileLayer, flagLayer, type Layer, type Singles } from "./config-layers.js";
 import { nameModel } from "./config-model.js";
 import type { Config, Hook, McpServer, OwnProvider } from "./config-schema.js";
+import type { HookEvent } from "./extensions/hooks/hook.js";
 import { readTrust } from "./trust.js";
 
 export type { Flags } from "./config-flags.js";
@@ -48,7 +49,7 @@ export interface Settings {
   sessionId?: string | undefined;
   resume?: string | undefined;
   mcpServers: Record<string, McpServer>;
-  hooks: Record<keyof NonNullable<Config["hooks"]>, Hook[]>;
+  hooks: Record<HookEvent, Hook[]>;
   sessions: { enabled: boolean; keep: number };
   limits: { contextTokens: number; lineBytes: number; approvalSeconds: number; outputChars: number; nesting: number };
   providers: Record<string, OwnProvider>;
@@ -103,6 +104,8 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
   };
   const sure = <K extends keyof typeof DEFAULTS>(key: K) => single(key) ?? DEFAULTS[key];
 
+  const hooksFor = (event: HookEvent): Hook[] => joined(files, ["hooks", event], (config) => config.hooks?.[event], origins);
+
   const settings: Settings = {
     home,
     workspace,
@@ -126,9 +129,12 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     resume: single("resume"),
     mcpServers: byName(files, "mcpServers", (config) => config.mcpServers, origins),
     hooks: {
-      pre_tool_use: joined(files, ["hooks", "pre_tool_use"], (config) => config.hooks?.pre_tool_use, origins),
-      post_tool_use: joined(files, ["hooks", "post_tool_use"], (config) => config.hooks?.post_tool_use, origins),
-      stop: joined(files, ["hooks", "stop"], (config) => config.hooks?.stop, origins),
+      pre_tool_use: hooksFor("pre_tool_use"),
+      post_tool_use: hooksFor("post_tool_use"),
+      prompt: hooksFor("prompt"),
+      stop: hooksFor("stop"),
+      session_start: hooksFor("session_start"),
+      session_end: hooksFor("session_end"),
     },
     sessions: { enabled: sure("sessions.enabled"), keep: sure("sessions.keep") },
     limits: {
@@ -173,7 +179,7 @@ async function readFiles(
     readConfigFile(own, "user"),
   ]);
   const present = files.filter((file) => file !== undefined);
-  const warnings = present.flatMap((file) => [...file.warnings, ...unused(file)]);
+  const warnings = present.flatMap((file) => file.warnings);
   const ignored = trusted ? undefined : theirs;
   if (ignored !== undefined) {
     warnings.unshift(`${ignored} is ignored, since the workspace is not trusted; 'parley trust' or --trust-workspace changes that`);
@@ -191,11 +197,6 @@ async function workspaceFile(workspace: string, own: string): Promise<string | u
     const code = systemCode(error);
     return code === "ENOENT" || code === "ENOTDIR" ? undefined : path;
   }
-}
-
-function unused({ config, locate }: ConfigFile): string[] {
-  const given = (["hooks"] as const).filter((key) => Object.keys(config[key] ?? {}).length > 0);
-  return given.map((key) => `${locate([key])}: ${key}: not used by this version`);
 }
 
 type Origins = Map<string, string>;

@@ -8,6 +8,10 @@ export interface HistoryKeeper {
 
 export class History {
   readonly messages: Message[];
+  /** Tokens that the first so many of them came to. */
+  measured: { tokens: number; messages: number } | undefined;
+  /** The size at which making room was last tried in vain. */
+  stuckAt = 0;
   readonly #keeper: HistoryKeeper;
 
   constructor(messages: Message[] = [], keeper: HistoryKeeper = { message() {}, reset() {} }) {
@@ -23,6 +27,7 @@ export class History {
   /** The model gets these from now on, in place of all that was. */
   reset(messages: readonly Message[]): void {
     this.messages.splice(0, this.messages.length, ...messages);
+    this.measured = undefined;
     this.#keeper.reset(messages);
   }
 }

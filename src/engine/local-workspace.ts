@@ -145,7 +145,11 @@ const DRAIN_MS = 100;
 
 async function execute(request: ExecRequest, cwd: string, env: Record<string, string>): Promise<Running> {
   const { startTree } = await import("../os/process.js");
-  const tree = await startTree(request.argv, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const { argv, input } = request;
+  const stdin = input === undefined ? "ignore" : "pipe";
+  const tree = await startTree(argv, { cwd, env: { ...env, ...request.env }, stdio: [stdin, "pipe", "pipe"] });
+  // Whoever does not read its input may end all the same.
+  tree.child.stdin?.on("error", () => undefined).end(input);
   let open = true;
   const deliver = (channel: "stdout" | "stderr", text: string): void => {
     if (open && text !== "") request.onOutput(channel, text);

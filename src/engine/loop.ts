@@ -1,8 +1,10 @@
 /** The loop: ask the model, run what it calls, tell it what came of it, until it has nothing more to say. */
 import { plainText } from "../core/content.js";
 import { runCalls } from "./calls.js";
+import { isOverflow, makeRoom, shrinkAfterOverflow, stillTooLong } from "./compaction.js";
 import { streamWithRetries } from "./models/retry.js";
 import type { Finish } from "./models/model.js";
+import { requestIn } from "./plan-mode.js";
 import { Response } from "./response.js";
 import { untilAborted, type Run } from "./run.js";
 
@@ -27,10 +29,29 @@ export async function runLoop(run: Run): Promise<LoopEnd> {
   }
 }
 
-/** One request and its response, in the history even when it was cut off. */
+/** What does not fit into the model's window is made to fit and asked once more. */
 async function ask(run: Run): Promise<Response> {
-  const response = new Response(run.emit, run.redactor, run.streaming, run.state.callIds);
   run.budget.used++;
+  await makeRoom(run);
+  const first = newResponse(run);
+  try {
+    return await exchange(run, first);
+  } catch (error) {
+    if (!isOverflow(error) || first.started || !(await shrinkAfterOverflow(run))) throw error;
+  }
+  try {
+    return await exchange(run, newResponse(run));
+  } catch (error) {
+    throw isOverflow(error) ? stillTooLong(error) : error;
+  }
+}
+
+function newResponse(run: Run): Response {
+  return new Response(run.emit, run.redactor, run.streaming, run.state.callIds);
+}
+
+/** One request and its response, in the history even when it was cut off. */
+async function exchange(run: Run, response: Response): Promise<Response> {
   try {
     await untilAborted(run.signal, receive(run, response));
   } catch (error) {
@@ -45,7 +66,7 @@ async function ask(run: Run): Promise<Response> {
 }
 
 async function receive(run: Run, response: Response): Promise<void> {
-  const request = { ...run.request, messages: run.history.messages };
+  const request = { ...requestIn(run.state.permissions.mode, run.request, run.tools), messages: run.history.messages };
   const parts = streamWithRetries(run.model, request, run.signal, {
     started: () => response.started,
     onRetry: (text) => void run.emit({ type: "notice", level: "warning", text, kind: "retry" }),
@@ -72,6 +93,7 @@ async function report(run: Run, response: Response): Promise<void> {
   run.addUsage(usage);
   const limit = run.contextLimit;
   const used = usage.input + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) + usage.output + (usage.reasoning ?? 0);
+  run.history.measured = { tokens: used, messages: run.history.messages.length };
   await run.emit({ type: "usage", scope: "call", usage, ...(limit !== undefined && { context: { used, limit } }) });
 }
 

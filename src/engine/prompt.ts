@@ -7,6 +7,5 @@ Say briefly what you do and what came of it; when a tool call is denied, respect
 
 export function systemPrompt(config: SessionConfig, root: string, instructions: string): string {
   const base = config.system ?? `${BASE}\n\nWorkspace: ${root}\nPlatform: ${process.platform}`;
-  const plan = config.mode === "plan" ? "Plan mode: only read-only tools run. Work out a plan and present it; change nothing." : undefined;
-  return [base, instructions, config.appendSystem, plan].filter((part) => part !== undefined && part !== "").join("\n\n");
+  return [base, instructions, config.appendSystem].filter((part) => part !== undefined && part !== "").join("\n\n");
 }

@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Rule } from "../core/config.js";
 import type { Category } from "../core/event.js";
-import { compileRules, parseRule, type JudgedCall, type Verdict } from "./rules.js";
+import { parseRule } from "./rule-text.js";
+import { compileRules, type JudgedCall, type Verdict } from "./rules.js";
 
 type Decision = Verdict["decision"];
 

@@ -14,11 +14,11 @@
  * Rules on paths do not see what a Bash command reads or writes: `Read(.env)` does not keep `cat .env` from running.
  */
 import type { Rule } from "../core/config.js";
-import { ParleyError } from "../core/errors.js";
 import type { Category } from "../core/event.js";
 import { commandSubject, compileCommandPattern, type CommandPattern } from "./command-pattern.js";
 import { compilePathPattern, pathSubject, type CallPath, type PathPattern } from "./path-pattern.js";
 import type { Hit, Subject } from "./rule-subject.js";
+import { malformed, parseRule } from "./rule-text.js";
 import { analyseShell } from "./shell.js";
 import { compileTextPattern, textSubject, type TextPattern } from "./text-pattern.js";
 import { compileUrlPattern, urlSubject, type UrlPattern } from "./url-pattern.js";
@@ -47,19 +47,6 @@ export interface Rules {
 export async function compileRules(rules: readonly Rule[]): Promise<Rules> {
   const compiled = await Promise.all(rules.map((rule) => compileRule(rule)));
   return { judge: (call) => judge(call, compiled) };
-}
-
-export function parseRule(text: string): { tool: string; pattern?: string } {
-  const rule = text.trim();
-  const open = rule.indexOf("(");
-  const tool = open < 0 ? rule : rule.slice(0, open);
-  if (tool === "") throw malformed(text, "names no tool");
-  if (/[\s,()]/.test(tool)) throw malformed(text, `has a tool name with a space, a comma or a bracket, '${tool}'`);
-  if (open < 0) return { tool };
-  if (!rule.endsWith(")")) throw malformed(text, rule.includes(")") ? "has text after its closing bracket" : "lacks its closing bracket");
-  const pattern = rule.slice(open + 1, -1).trim();
-  if (pattern === "") throw malformed(text, "has an empty pattern");
-  return pattern === "*" ? { tool } : { tool, pattern };
 }
 
 type Pattern = CommandPattern | PathPattern | UrlPattern | TextPattern;
@@ -200,8 +187,4 @@ async function compilePattern(kind: Pattern["kind"] | undefined, pattern: string
     default:
       return compileTextPattern(pattern);
   }
-}
-
-function malformed(text: string, problem: string): ParleyError {
-  return new ParleyError({ code: "config", message: `The rule '${text}' ${problem}. Write Tool or Tool(pattern).`, retryable: false });
 }

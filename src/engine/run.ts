@@ -1,8 +1,10 @@
 /** What a running agent, the session's own or a sub-agent, has in its hands during a turn. */
+import type { Mode } from "../core/config.js";
 import type { Part } from "../core/content.js";
 import type { Event, Usage } from "../core/event.js";
 import type { Redactor } from "../core/redact.js";
 import type { SubAgent } from "./built-in-agents.js";
+import type { Hooks } from "./extensions/hooks/hooks.js";
 import type { History } from "./history.js";
 import type { Model, ModelRequest } from "./models/model.js";
 import type { SpawnOutcome, SpawnTask, Tool } from "./tools/tool.js";
@@ -18,6 +20,8 @@ interface Budget {
 }
 
 export interface Run {
+  readonly turn: string;
+  readonly hooks: Hooks | undefined;
   readonly state: SessionState;
   readonly model: Model;
   readonly history: History;
@@ -38,6 +42,8 @@ export interface Run {
   addUsage(usage: Usage): void;
   /** How a sub-agent of that kind differs from this one. Throws when its model cannot be opened. */
   outfit(agent: SubAgent | undefined): Promise<Outfit>;
+  /** The session's own, from the next request on. */
+  setMode(mode: Mode): void;
   /** Runs sub-agents under a call of this one; rejects where none are allowed. */
   spawn(call: string, tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]>;
 }
@@ -55,6 +61,8 @@ export class Interrupted extends Error {
 
 /** An interrupt does not wait for whoever is slow to hear of it. */
 export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  // Whoever is left behind may still fail, and nobody listens then.
+  work.catch(() => {});
   if (signal.aborted) throw new Interrupted();
   let stop: () => void = () => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -67,6 +75,5 @@ export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Pr
     return result;
   } finally {
     signal.removeEventListener("abort", stop);
-    work.catch(() => {});
   }
 }

@@ -1,5 +1,6 @@
 /** What a session lets its extensions see and do: commands change the session through this, and through nothing else. */
 import type { SessionConfig } from "../core/config.js";
+import type { Compacted } from "./compaction.js";
 import type { Message, Model } from "./models/model.js";
 import type { Emit } from "./run.js";
 import type { SessionState } from "./session-state.js";
@@ -11,6 +12,8 @@ export interface SessionControl {
   readonly state: SessionState;
   /** The conversation as the model gets it. */
   readonly messages: readonly Message[];
+  /** What ops and events call it. */
+  readonly handle: string;
   /** The name under which it is kept, if it is. */
   readonly sessionId: string | undefined;
   /** An event of the session, outside any turn. */
@@ -19,5 +22,7 @@ export interface SessionControl {
   configure(patch: SessionConfig): Promise<void>;
   /** Another conversation from now on; the log keeps the old one. Only between turns. */
   reset(messages: readonly Message[]): void;
+  /** Makes room in the model's window: trims, sums up, and tells what came of it. Throws when interrupted. Only between turns. */
+  compact(signal: AbortSignal): Promise<Compacted>;
   openStore(): Promise<SessionStore> | undefined;
 }

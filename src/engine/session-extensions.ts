@@ -5,7 +5,7 @@ import { ParleyError } from "../core/errors.js";
 import type { OpOf } from "../core/op.js";
 import type { Command, ExtensionDeps, Extensions, ExtensionSources, TurnExtensions } from "./extensions/extensions.js";
 
-const NONE: TurnExtensions = { tools: [], instructions: "" };
+const NONE: TurnExtensions = { tools: [], instructions: "", hooks: undefined };
 
 export class SessionExtensions {
   readonly #sources: ExtensionSources | undefined;

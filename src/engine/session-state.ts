@@ -1,8 +1,10 @@
 /** What a session keeps between its turns, and what its calls share. */
+import type { Part, TodoItem } from "../core/content.js";
 import type { PendingApprovals, Permissions } from "./approval.js";
 import type { CallIds } from "./call-ids.js";
 import type { HostRequests } from "./host-requests.js";
 import type { Locks } from "./locks.js";
+import type { Message } from "./models/model.js";
 import type { SeenFiles } from "./tools/tool.js";
 import type { Workspace } from "./workspace.js";
 
@@ -18,6 +20,8 @@ export interface SessionState {
   readonly outputChars: number;
   /** Levels of sub-agents below the session's own. */
   readonly nesting: number;
+  /** The list that the model wrote last. */
+  readonly todos: readonly TodoItem[];
   /** What the host has been told about its model. */
   readonly notes: Set<string>;
   /** Seconds that an approval or a host request waits. */
@@ -34,4 +38,19 @@ export class SeenFileMap implements SeenFiles {
   stampOf(path: string): string | undefined {
     return this.#stamps.get(path);
   }
+}
+
+/** The model's todo list is a part of the conversation: so it survives a resume, and goes when the conversation is cleared. */
+export function todosIn(messages: readonly Message[]): readonly TodoItem[] {
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const list = partsOf(messages[at]).findLast((part) => part.type === "todo");
+    if (list !== undefined) return list.items;
+  }
+  return [];
+}
+
+/** Lists are written by calls; a summary carries the last one on. */
+function partsOf(message: Message | undefined): Part[] {
+  if (message?.role === "tool") return message.results.flatMap(({ parts, failed }) => (failed ? [] : parts));
+  return message?.role === "user" ? message.parts : [];
 }

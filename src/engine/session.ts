@@ -1,6 +1,6 @@
 /** A session: it takes ops, keeps prompts in order, and runs one turn at a time. */
 import { setMaxListeners } from "node:events";
-import type { SessionConfig } from "../core/config.js";
+import type { Mode, SessionConfig } from "../core/config.js";
 import type { Part } from "../core/content.js";
 import { ParleyError, toFault, type Fault } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
@@ -11,13 +11,14 @@ import type { Op, OpOf } from "../core/op.js";
 import type { Redactor } from "../core/redact.js";
 import { PendingApprovals, Permissions, UNASKED } from "./approval.js";
 import { CallIds } from "./call-ids.js";
+import type { Compacted } from "./compaction.js";
 import { HostRequests } from "./host-requests.js";
 import { Locks } from "./locks.js";
 import { History } from "./history.js";
 import type { Model } from "./models/model.js";
 import type { Rules } from "./rules.js";
 import type { Emit } from "./run.js";
-import { SeenFileMap, type SessionState } from "./session-state.js";
+import { SeenFileMap, todosIn, type SessionState } from "./session-state.js";
 import type { ExtensionSources } from "./extensions/extensions.js";
 import { withModel } from "./open-session.js";
 import type { SessionControl } from "./session-control.js";
@@ -104,12 +105,16 @@ export class Session {
     this.#model = model;
     this.#recorder = new Recorder(deps.log, deps.stored === undefined ? 0 : nextSeq(deps.stored.seq), (why) => this.#warn(why));
     this.#history = new History(deps.stored?.messages, this.#recorder);
+    const history = this.#history;
     this.#state = {
       workspace: deps.workspace,
       permissions: new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, rules, homesOf(deps)),
       approvals: new PendingApprovals(),
       callIds: new CallIds(deps.stored?.messages),
       notes: new Set(),
+      get todos() {
+        return todosIn(history.messages);
+      },
       hostRequests: new HostRequests(),
       locks: new Locks(),
       seen: new SeenFileMap(),
@@ -297,6 +302,8 @@ export class Session {
     refuseUnsupported(next);
     const reopened = patch.model !== undefined || patch.provider !== undefined ? await this.#deps.openModel(next) : this.#model;
     const rules = await rulesOf(next);
+    // A plan that was approved meanwhile has changed the mode.
+    if (patch.mode === undefined) next.mode = this.config.mode;
     this.#model = reopened;
     this.#state.permissions.rules = rules;
     this.config = { ...next, provider: this.#model.provider, model: this.#model.id };
@@ -304,6 +311,14 @@ export class Session {
     this.#state.permissions.approveTools = next.approveTools ?? UNASKED;
     this.#state.answerSeconds = next.answerSeconds ?? ANSWER_SECONDS;
     await this.#extensions.configure(this.config);
+  }
+
+  /** From within a turn, which must not wait for what waits behind it. */
+  #setMode(mode: Mode): void {
+    this.config = { ...this.config, mode };
+    this.#state.permissions.mode = mode;
+    void this.#emit({ type: "session.updated", ...this.#identity(), config: this.config });
+    void this.#extensions.configure(this.config);
   }
 
   #seed(op: OpOf<"session.seed">): Promise<void> | undefined {
@@ -388,9 +403,12 @@ export class Session {
     try {
       const { runTurn, toolbox } = await this.#machinery();
       const { provider, model } = op.overrides ?? {};
-      const { tools: own, instructions } = await this.#extensions.forTurn();
+      const { tools: own, instructions, hooks } = await this.#extensions.forTurn();
       const host = { requests: this.#state.hostRequests, emit, seconds: this.#state.answerSeconds };
       return await runTurn({
+        turn: live.id,
+        hooks,
+        setMode: (mode) => this.#setMode(mode),
         state: this.#state,
         config,
         model: provider === undefined && model === undefined ? this.#model : await this.#deps.openModel(config),
@@ -434,6 +452,7 @@ export class Session {
     return {
       state: this.#state,
       messages: this.#history.messages,
+      handle: this.handle,
       sessionId: this.#deps.sessionId,
       emit: (event) => this.#emit(event),
       configure: async (patch) => {
@@ -441,10 +460,18 @@ export class Session {
         void this.#emit({ type: "session.updated", ...this.#identity(), config: this.config });
       },
       reset: (messages) => this.#history.reset(messages),
+      compact: (signal) => this.#compact(signal),
       openStore: () => this.#deps.openStore(),
       config: () => this.config,
       model: () => this.#model,
     };
+  }
+
+  async #compact(signal: AbortSignal): Promise<Compacted> {
+    const { compactNow, windowOf } = await import("./compaction.js");
+    const model = this.#model;
+    const emit: Emit = (event) => this.#emit(event);
+    return compactNow({ history: this.#history, model, contextLimit: windowOf(this.config, model), emit, signal, addUsage() {} });
   }
 
   #stop(live: LiveTurn, reason: string): void {

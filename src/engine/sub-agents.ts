@@ -6,6 +6,8 @@ import { Interrupted, type Emit, type Run } from "./run.js";
 import { namesTool } from "./toolbox.js";
 import type { SpawnOutcome, SpawnTask } from "./tools/tool.js";
 
+/** Only the session's own agent presents a plan. */
+const WITHHELD = "ExitPlan";
 const SPAWN = "Spawn";
 
 /** How deep a run is, and how its sub-agents' events are addressed. The session's own agent has a depth of 0. */
@@ -41,7 +43,8 @@ async function runSubAgent(parent: Run, task: SpawnTask, call: string, descent: 
 
 async function child(parent: Run, { prompt, agent }: SpawnTask, emit: Emit, descent: Descent): Promise<Run> {
   const maySpawn = descent.depth < parent.state.nesting;
-  const keeps = (name: string): boolean => (name !== SPAWN || maySpawn) && (agent?.tools?.some((entry) => namesTool(entry, name)) ?? true);
+  const keeps = (name: string): boolean =>
+    name !== WITHHELD && (name !== SPAWN || maySpawn) && (agent?.tools?.some((entry) => namesTool(entry, name)) ?? true);
   const { system, ...outfit } = await parent.outfit(agent);
   const run: Run = {
     ...parent,

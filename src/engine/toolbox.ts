@@ -2,8 +2,9 @@
 import type { HostTool, SessionConfig } from "../core/config.js";
 import { canonicalTool } from "../core/names.js";
 import type { HostReply, HostRequests } from "./host-requests.js";
-import { parseRule } from "./rules.js";
+import { parseRule } from "./rule-text.js";
 import type { Emit } from "./run.js";
+import { exitPlan } from "./tools/exit-plan.js";
 import { builtinTools } from "./tools/index.js";
 import { textResult, type Tool, type ToolResult } from "./tools/tool.js";
 
@@ -15,7 +16,7 @@ export interface HostLine {
 
 /** `own` are those of the session's extensions; one with the name of ours takes its place. */
 export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[]): Map<string, Tool> {
-  const tools = [...builtinTools, ...own, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
+  const tools = [...builtinTools, exitPlan, ...own, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
   return new Map(tools.filter((tool) => toolExists(tool.name, config)).map((tool) => [tool.name, tool]));
 }
 

@@ -1,14 +1,16 @@
 /** One turn: from a prompt to exactly one `turn.ended`, whatever happens in between. Loaded with the first one, tools and all. */
-import type { SessionConfig } from "../core/config.js";
-import type { Part } from "../core/content.js";
+import type { Mode, SessionConfig } from "../core/config.js";
+import { textPart, type Part } from "../core/content.js";
 import { ParleyError, toFault } from "../core/errors.js";
 import type { EventOf, Usage } from "../core/event.js";
 import type { Redactor } from "../core/redact.js";
 import { addUsage } from "../core/usage.js";
 import type { SubAgent } from "./built-in-agents.js";
+import type { Hooks } from "./extensions/hooks/hooks.js";
 import type { History } from "./history.js";
 import { loadAttachments } from "./attachments.js";
-import { runLoop } from "./loop.js";
+import { windowOf } from "./compaction.js";
+import { runLoop, type LoopEnd } from "./loop.js";
 import type { Model } from "./models/model.js";
 import { systemPrompt } from "./prompt.js";
 import { MAX_TURNS } from "../core/limits.js";
@@ -20,6 +22,8 @@ import type { Tool } from "./tools/tool.js";
 export { toolbox } from "./toolbox.js";
 
 export interface TurnInput {
+  turn: string;
+  hooks: Hooks | undefined;
   state: SessionState;
   config: SessionConfig;
   model: Model;
@@ -34,6 +38,7 @@ export interface TurnInput {
   signal: AbortSignal;
   parts: Part[];
   takeSteering(): Part[];
+  setMode(mode: Mode): void;
   emit: Emit;
   emitUnder(call: string): Emit;
 }
@@ -48,7 +53,7 @@ export async function runTurn(input: TurnInput): Promise<End> {
     const run = await prepareRun(input, (more) => {
       usage = addUsage(usage, more);
     });
-    const { finish } = await runLoop(run);
+    const { finish } = await runToStop(run);
     return { outcome: "completed", finish, ...withUsage() };
   } catch (error) {
     if (error instanceof Interrupted || input.signal.aborted) return { outcome: "interrupted", ...withUsage() };
@@ -62,11 +67,32 @@ export async function runTurn(input: TurnInput): Promise<End> {
   }
 }
 
-/** The prompt with its files; interrupted on the way, it is at least known what was asked. */
+/** How often hooks may keep a turn from ending. */
+const MOST_STOPS = 3;
+
+/** A hook that blocks the end has the last word said to the model, and the loop goes on. */
+async function runToStop(run: Run): Promise<LoopEnd> {
+  let end = await runLoop(run);
+  for (let blocked = 0; blocked < MOST_STOPS && run.budget.used < run.budget.limit; blocked++) {
+    const reason = await run.hooks?.atStop(end.text, run);
+    if (run.signal.aborted) throw new Interrupted();
+    if (reason === undefined) break;
+    await run.emit({ type: "notice", level: "info", kind: "hook", text: `A stop hook lets the turn go on: ${reason}` });
+    run.history.push({ role: "user", parts: [textPart(reason)] });
+    end = await runLoop(run);
+  }
+  return end;
+}
+
+/** The prompt with its files and what hooks add; interrupted on the way, it is at least known what was asked. A blocked one is not said. */
 async function attached(input: TurnInput): Promise<Part[]> {
+  const { hooks, signal } = input;
   try {
-    return await untilAborted(input.signal, loadAttachments(input));
+    const context = await untilAborted(signal, hooks?.beforePrompt(input.parts, input) ?? Promise.resolve(""));
+    const parts = await untilAborted(signal, loadAttachments(input));
+    return context === "" ? parts : [...parts, textPart(context)];
   } catch (error) {
+    if (error instanceof ParleyError && error.fault.code === "hook") throw error;
     input.history.push({ role: "user", parts: input.parts.filter((part) => part.type !== "file") });
     throw error;
   }
@@ -84,14 +110,18 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
   const limit = config.maxTurns ?? MAX_TURNS;
   if (limit < 1)
     throw new ParleyError({ code: "config", message: `maxTurns is ${limit}; a turn needs at least one model call`, retryable: false });
+  const opening = await untilAborted(input.signal, input.hooks?.opened() ?? Promise.resolve(""));
+  const instructions = [input.instructions, opening].filter((part) => part !== "").join("\n\n");
   const run: Run = {
+    turn: input.turn,
+    hooks: input.hooks,
     state,
     model: input.model,
-    contextLimit: contextLimit(config.contextLimit, input.model.contextLimit),
+    contextLimit: windowOf(config, input.model),
     history: input.history,
     tools: input.tools,
     request: {
-      system: systemPrompt(config, state.workspace.root, input.instructions),
+      system: systemPrompt(config, state.workspace.root, instructions),
       tools,
       maxTokens: config.maxTokens,
       temperature: config.temperature,
@@ -110,6 +140,7 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
     persist: () => input.persist(),
     addUsage: onUsage,
     outfit: (agent) => outfit(input, agent),
+    setMode: (mode) => input.setMode(mode),
     spawn: (call, tasks) => runSubAgents(run, tasks, call, { depth: 0, emitUnder: (under) => input.emitUnder(under) }),
   };
   return run;
@@ -121,10 +152,5 @@ async function outfit({ config, state, instructions, openModel }: TurnInput, age
   const system = systemPrompt(own, root, instructions);
   if (agent?.model === undefined) return { system };
   const model = await openModel(agent.model);
-  return { system, model, contextLimit: contextLimit(config.contextLimit, model.contextLimit) };
-}
-
-/** The user may want less than the model holds, and the model may hold less than the user thinks. */
-function contextLimit(wanted: number | undefined, held: number | undefined): number | undefined {
-  return wanted === undefined || held === undefined ? (wanted ?? held) : Math.min(wanted, held);
+  return { system, model, contextLimit: windowOf(config, model) };
 }

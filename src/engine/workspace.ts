@@ -22,6 +22,10 @@ export interface ExecRequest {
   argv: readonly string[];
   /** Absolute; the workspace's root when absent. */
   cwd?: string;
+  /** Beside the tools' own environment. */
+  env?: Record<string, string>;
+  /** What it finds on its standard input; without it there is none. */
+  input?: string;
   onOutput(channel: "stdout" | "stderr", text: string): void;
 }
 

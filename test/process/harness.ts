@@ -30,6 +30,8 @@ export interface StartOptions {
   cwd?: string;
   env?: Record<string, string>;
   args?: string[];
+  /** Instead of the rehearsal model. */
+  provider?: string;
   responses?: unknown[];
   then?: "stop" | "repeat" | "orders";
 }
@@ -38,10 +40,10 @@ export function environment(extra: Record<string, string> = {}): Record<string, 
   return { PATH: process.env["PATH"] ?? "", HOME: scratch(), PARLEY_HOME: scratch(), ...extra };
 }
 
-/** `parley serve --dialect native` with the rehearsal model. */
+/** `parley serve --dialect native`, with the rehearsal model unless told otherwise. */
 export function start(options: StartOptions = {}): NativeHost {
   const model = options.responses === undefined ? [] : ["--model", script(options.responses, options.then)];
-  const args = [PARLEY, "serve", "--dialect", "native", "--provider", "rehearsal", ...model, ...(options.args ?? [])];
+  const args = [PARLEY, "serve", "--dialect", "native", "--provider", options.provider ?? "rehearsal", ...model, ...(options.args ?? [])];
   const child = spawn(process.execPath, args, { cwd: options.cwd ?? scratch(), env: environment(options.env) });
   return new NativeHost(child);
 }

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
 import type { SubAgent } from "../built-in-agents.js";
-import { parseRule } from "../rules.js";
+import { parseRule } from "../rule-text.js";
 import { descriptionIn, nameIn, text, tools, valuesOf, type Definition, type DefinitionFile, type Kind } from "./definitions.js";
 
 export interface DefinedAgent extends SubAgent, Definition {}

@@ -9,6 +9,8 @@ import type { SessionControl } from "../session-control.js";
 import type { Tool } from "../tools/tool.js";
 import { Library } from "./library.js";
 import type { Skill } from "./skills.js";
+import type { HookCommands } from "./hooks/hook.js";
+import { Hooks } from "./hooks/hooks.js";
 
 /** Where extensions come from, beside the workspace. */
 export interface ExtensionSources {
@@ -20,6 +22,8 @@ export interface ExtensionSources {
   trusts(root: string): Promise<boolean>;
   /** By name, of the config; a session's own come on top. */
   mcpServers: Readonly<Record<string, McpServer>>;
+  /** Of the config; a workspace's own are there only when it is trusted. */
+  hooks: HookCommands;
 }
 
 export interface ExtensionDeps {
@@ -35,6 +39,7 @@ export interface TurnExtensions {
   tools: Tool[];
   /** For the system prompt. */
   instructions: string;
+  hooks: Hooks | undefined;
 }
 
 /** What a command came to: something to show, or a prompt to run. */
@@ -50,17 +55,20 @@ export interface Command {
 export class Extensions {
   readonly #deps: ExtensionDeps;
   readonly #library: Library;
+  readonly #hooks: Hooks;
 
   constructor(deps: ExtensionDeps) {
     this.#deps = deps;
-    const { sources, control, env } = deps;
+    const { sources, control, redactor, env } = deps;
     const { home, userHome } = sources;
     const trusts = (root: string): Promise<boolean> => sources.trusts(root);
     this.#library = new Library({ home, userHome, anteHome: env["ANTE_HOME"] || undefined, trusts, control, onChange: () => this.#tell() });
+    this.#hooks = new Hooks({ commands: sources.hooks, control, redactor });
   }
 
   /** Reads files and connects to servers in the background, and tells what it found. */
   start(): void {
+    this.#hooks.start();
     this.#library.start();
   }
 
@@ -70,7 +78,7 @@ export class Extensions {
   /** Waits for files, never for servers. */
   async forTurn(): Promise<TurnExtensions> {
     const { tools, instructions } = await this.#library.forTurn();
-    return { tools: [...tools], instructions };
+    return { tools: [...tools], instructions, hooks: this.#hooks };
   }
 
   /** Throws when there is none of that name. */
@@ -87,7 +95,7 @@ export class Extensions {
   }
 
   async close(): Promise<void> {
-    await this.#library.close();
+    await Promise.all([this.#library.close(), this.#hooks.close()]);
   }
 
   /** Everything that there is, whenever some of it changed. */

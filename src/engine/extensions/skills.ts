@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
 import { canonicalTool } from "../../core/names.js";
-import { parseRule } from "../rules.js";
+import { parseRule } from "../rule-text.js";
 import { descriptionIn, nameIn, text, tools, valuesOf, yesOrNo, type Definition, type DefinitionFile, type Kind } from "./definitions.js";
 import { fillIn } from "./placeholders.js";
 

@@ -6,14 +6,10 @@ import type { CallResult, Message } from "../models/model.js";
 import { parseEntry, type Entry, type ReadEntry } from "./entry.js";
 import { rebuild } from "./rebuild.js";
 import type { StoredSession } from "./store.js";
-import { eventsIn, messagesIn, unsound, writtenLog } from "./testing.js";
+import { compactedLog, eventsIn, messagesIn, unsound, writtenLog } from "./testing.js";
 
 /** A log as it is read back, cut at a random place. */
-const cutLog = fc.tuple(writtenLog(), fc.nat(9999)).map(([log, at]) => {
-  const whole = log.map((entry) => parseEntry(JSON.stringify(entry)));
-  const entries = whole.filter((entry): entry is Entry => entry.kind !== "unreadable");
-  return { whole: log, entries: entries.slice(0, 1 + (at % entries.length)) };
-});
+const cutLog = cut(writtenLog());
 
 test("a log says the same after it was written and read", () => {
   fc.assert(
@@ -108,9 +104,48 @@ describe("a log that was cut anywhere", () => {
   });
 });
 
-test("a snapshot and the log behind it give what the log alone gives", () => {
+describe("a log in which the conversation began anew in the middle of turns, cut anywhere", () => {
+  const logs = cut(compactedLog());
+
+  law(
+    "begins with the conversation as the model had it, and is sound",
+    ({ entries }) => {
+      const before = messagesIn(entries);
+      const { messages } = rebuilt(entries);
+      expect(messages.slice(0, before.length)).toEqual(before);
+      expect(unsound(messages)).toEqual([]);
+    },
+    logs,
+  );
+
+  law(
+    "is mended like the same log without that, behind what the model had",
+    ({ entries }) => {
+      const plain = entries.filter(({ kind }) => kind !== "reset");
+      expect(rebuilt(entries).crash).toEqual(rebuilt(plain).crash);
+    },
+    logs,
+  );
+
+  law(
+    "is mended to the same conversation however often the mending is cut short",
+    ({ entries }) => {
+      const { messages, crash } = rebuilt(entries);
+      const mend = crash?.mend ?? [];
+      for (let written = 0; written <= mend.length; written++) {
+        expect(rebuilt([...entries, ...mend.slice(0, written)]).messages).toEqual(messages);
+      }
+    },
+    logs,
+  );
+});
+
+test.each([
+  ["a log", cutLog],
+  ["a log in which the conversation began anew", cut(compactedLog())],
+])("a snapshot and the log behind it give what the log alone gives: %s", (_, logs) => {
   fc.assert(
-    fc.property(cutLog, ({ entries }) => {
+    fc.property(logs, ({ entries }) => {
       const alone = rebuilt(entries);
       for (let at = 1; at <= entries.length; at++) {
         const { crash, unsavedSince: _since, ...kept } = rebuilt(entries.slice(0, at));
@@ -203,8 +238,21 @@ test("what was said too late for its turn, and was to be the next prompt, is not
 
 // --- helpers ---
 
-function law(what: string, holds: (log: { whole: Entry[]; entries: Entry[] }) => void): void {
-  test(what, () => fc.assert(fc.property(cutLog, holds), { numRuns: 200 }));
+interface CutLog {
+  whole: Entry[];
+  entries: Entry[];
+}
+
+function cut(written: fc.Arbitrary<Entry[]>): fc.Arbitrary<CutLog> {
+  return fc.tuple(written, fc.nat(9999)).map(([log, at]) => {
+    const whole = log.map((entry) => parseEntry(JSON.stringify(entry)));
+    const entries = whole.filter((entry): entry is Entry => entry.kind !== "unreadable");
+    return { whole: log, entries: entries.slice(0, 1 + (at % entries.length)) };
+  });
+}
+
+function law(what: string, holds: (log: CutLog) => void, logs = cutLog): void {
+  test(what, () => fc.assert(fc.property(logs, holds), { numRuns: 200 }));
 }
 
 function rebuilt(entries: readonly Entry[]): StoredSession {

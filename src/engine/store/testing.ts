@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import type { Part } from "../../core/content.js";
 import type { Event } from "../../core/event.js";
+import { tailStart } from "../compaction-cut.js";
 import type { AssistantBlock, CallResult, Message } from "../models/model.js";
 import type { Entry } from "./entry.js";
 
@@ -170,8 +171,27 @@ function text(words: string): Part[] {
   return [{ type: "text", text: words }];
 }
 
+/** The same log, with the conversation summed up here and there, as it is before a request to the model. */
+export function compactedLog(): fc.Arbitrary<Entry[]> {
+  return fc.record({ log: writtenLog(), keep: fc.infiniteStream(fc.nat(20)) }).map(({ log, keep }) => {
+    const entries: Entry[] = [];
+    for (const entry of log) {
+      entries.push(entry);
+      const [tokens = 0] = [...keep.take(1)];
+      if (entry.kind !== "message" || entry.message.role === "assistant" || tokens % 2 === 0) continue;
+      const messages = messagesIn(entries);
+      const tail = messages.slice(tailStart(messages, tokens));
+      entries.push({ kind: "reset", messages: [{ role: "user", parts: text("summary") }, ...tail] });
+    }
+    return entries;
+  });
+}
+
 export function messagesIn(entries: readonly Entry[]): Message[] {
-  return entries.flatMap((entry) => (entry.kind === "message" ? [entry.message] : []));
+  return entries.reduce<Message[]>((messages, entry) => {
+    if (entry.kind === "reset") return [...entry.messages];
+    return entry.kind === "message" ? [...messages, entry.message] : messages;
+  }, []);
 }
 
 export function eventsIn(entries: readonly Entry[]): Event[] {

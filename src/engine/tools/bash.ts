@@ -4,6 +4,7 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
 import { ParleyError } from "../../core/errors.js";
+import { endingOf } from "../ending.js";
 import { OutputBuffer } from "../output.js";
 import type { ExecRequest, Running } from "../workspace.js";
 import { progressOf } from "./progress.js";
@@ -13,8 +14,6 @@ import { defineTool, textResult, type ToolContext, type ToolResult } from "./too
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
-const TIMEOUT_GRACE_MS = 2000;
-const INTERRUPT_GRACE_MS = 500;
 const TITLE_CHARS = 80;
 
 export const bash = defineTool({
@@ -39,8 +38,6 @@ export const bash = defineTool({
     args.background === true ? runInBackground(args.command, context) : runToEnd(args.command, args.timeout ?? DEFAULT_TIMEOUT_MS, context),
 });
 
-type Ending = "interrupted" | "timed out" | Awaited<Running["exited"]>;
-
 async function runToEnd(command: string, timeoutMs: number, context: ToolContext): Promise<ToolResult> {
   const output = { stdout: new OutputBuffer(context.outputChars), stderr: new OutputBuffer(context.outputChars) };
   const progress = progressOf((text, channel) => context.progress(text, channel));
@@ -61,30 +58,6 @@ async function runToEnd(command: string, timeoutMs: number, context: ToolContext
   const exitCode = ending.code ?? 128 + signalNumber(ending.signal);
   const killed = ending.signal === null ? "" : ` (killed by ${ending.signal})`;
   return terminal([`Exit code: ${exitCode}${killed}`, ...sections], exitCode);
-}
-
-/** Waits for the command, its time limit or an interrupt, and ends the tree for the latter two. */
-async function endingOf(running: Running, timeoutMs: number, signal: AbortSignal): Promise<Ending> {
-  let stop = (): void => undefined;
-  const interrupted = new Promise<"interrupted">((resolve) => {
-    stop = () => resolve("interrupted");
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"timed out">((resolve) => {
-    timer = setTimeout(() => resolve("timed out"), timeoutMs);
-  });
-  try {
-    const ending = await Promise.race([interrupted, running.exited, late]);
-    const last = ending === "timed out" ? await Promise.race([interrupted, running.end(TIMEOUT_GRACE_MS).then(() => ending)]) : ending;
-    // Nobody waits for an interrupted command: its end goes on by itself.
-    if (last === "interrupted") running.end(INTERRUPT_GRACE_MS).catch(() => undefined);
-    return last;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
-  }
 }
 
 async function runInBackground(command: string, context: ToolContext): Promise<ToolResult> {

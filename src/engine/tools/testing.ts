@@ -44,6 +44,7 @@ export async function bench(options: { outputChars?: number; outside?: boolean; 
     },
     progress: (text, channel) => void progress.push({ text, channel }),
     adopt: (child) => void adopted.push(child),
+    leavePlan: () => "default",
     spawn: () => Promise.reject(new Error("no sub-agents here")),
   };
   onTestFinished(async () => {

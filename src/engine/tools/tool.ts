@@ -1,5 +1,6 @@
 /** What a tool is. One file a tool; this one holds the contract and the helper that ties a schema to its `run`. */
 import * as v from "valibot";
+import type { Mode } from "../../core/config.js";
 import type { Category } from "../../core/event.js";
 import type { Part } from "../../core/content.js";
 import type { Redactor } from "../../core/redact.js";
@@ -46,6 +47,8 @@ export interface ToolContext {
   progress(text: string, channel?: "stdout" | "stderr"): void;
   /** Keeps a child alive after the call, until the session ends. */
   adopt(child: { end(graceMs: number): Promise<void>; exited: Promise<unknown> }): void;
+  /** Ends plan mode, and tells which mode the user's yes chose. */
+  leavePlan(): Mode;
   /** Runs sub-agents; rejects when this agent may not have any. */
   spawn(tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]>;
 }
@@ -59,6 +62,8 @@ export interface Tool {
   readonly access: Access;
   /** The host runs it, and can refuse it there. */
   readonly hosted?: true;
+  /** Every call of it is asked about, whatever a mode, a rule or a grant allows. */
+  readonly asksAlways?: true;
   /** At an interrupt its run ends by itself, at once, and its own calls before it; nobody need leave it behind. */
   readonly endsItself?: true;
   /** For the model. */
@@ -69,6 +74,8 @@ export interface Tool {
   problem(args: Record<string, unknown>): string | undefined;
   /** One line for people: "Write to src/a.ts". */
   title(args: Record<string, unknown>): string;
+  /** What people look at before they say yes. */
+  preview?(args: Record<string, unknown>): Part[];
   /** Paths that the call names, as given; `write` ones are kept in order. */
   paths(args: Record<string, unknown>): { path: string; write: boolean }[];
   /** Rules for what may run unasked once this call has run: it is asked about for their sake. */
@@ -83,16 +90,18 @@ interface ToolDefinition<S extends ArgsSchema> {
   name: string;
   category: Category;
   access: Access;
+  asksAlways?: true;
   endsItself?: true;
   description: string;
   args: S;
   title(args: v.InferOutput<S>): string;
+  preview?(args: v.InferOutput<S>): Part[];
   paths?(args: v.InferOutput<S>): { path: string; write: boolean }[];
   run(args: v.InferOutput<S>, context: ToolContext): Promise<ToolResult>;
 }
 
 export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>): Tool {
-  const { args: schema, ...rest } = definition;
+  const { args: schema, preview, ...rest } = definition;
   let parameters: Promise<Record<string, unknown>> | undefined;
   return {
     ...rest,
@@ -102,6 +111,7 @@ export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>):
       return result.success ? undefined : result.issues.map((issue) => issueText(issue)).join("; ");
     },
     title: (args) => parsed(schema, args, definition.title, ""),
+    ...(preview !== undefined && { preview: (args: Record<string, unknown>) => parsed(schema, args, preview, []) }),
     paths: (args) => (definition.paths === undefined ? [] : parsed(schema, args, definition.paths, [])),
     run: (args, context) => definition.run(v.parse(schema, args), context),
   };

@@ -23,7 +23,7 @@ export function providerError(failure: Failure): ParleyError {
   if (status === undefined) return connectionLost(failure.message);
   const message = failure.message ?? WORDS[status] ?? `The provider answered with status ${status}`;
   return new ParleyError({
-    code: "provider",
+    code: status === 413 ? "context_overflow" : "provider",
     message,
     status,
     retryable: status === 429 || status >= 500,

@@ -1,0 +1,98 @@
+/** A hook that is a command: JSON on its standard input, its answer on its standard output, a time limit, and an end for all it started. */
+import { basename } from "node:path";
+import { messageOf } from "../../../core/errors.js";
+import { endingOf } from "../../ending.js";
+import { capText } from "../../output.js";
+import type { Workspace } from "../../workspace.js";
+import { toAnswer, type Hook, type HookCommand, type HookEvent, type HookInput, type Said } from "./hook.js";
+import { compileMatch, type Match } from "./match.js";
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const LEFTOVER_GRACE_MS = 500;
+/** An answer may carry the arguments of a Write; what is longer is no answer. */
+const ANSWER_CHARS = 1024 * 1024;
+const REASON_CHARS = 2000;
+/** The exit code by which a hook says no, with the reason on its standard error. */
+const BLOCKS = 2;
+
+export function commandHook(event: HookEvent, spec: HookCommand, workspace: Workspace): Hook {
+  let match: Promise<Match | { problem: string }> | undefined;
+  const compiled = (): Promise<Match | { problem: string }> => (match ??= compileMatch(spec.match));
+  return {
+    name: `The ${event} hook '${basename(spec.command[0] ?? "")}'`,
+    /** One whose match nobody understands is about every call, and fails. */
+    async concerns(call) {
+      const matches = await compiled();
+      return typeof matches === "function" ? matches(call) : true;
+    },
+    async ask(input, scope) {
+      const matches = await compiled();
+      if (typeof matches !== "function") return { failure: `cannot be used: ${matches.problem}` };
+      try {
+        return await run(spec, input, workspace, scope.signal);
+      } catch (error) {
+        return { failure: `did not run: ${messageOf(error)}` };
+      }
+    },
+  };
+}
+
+async function run(spec: HookCommand, input: HookInput, workspace: Workspace, signal: AbortSignal): Promise<Said> {
+  if (signal.aborted) return { interrupted: true };
+  const output = { stdout: new Bounded(ANSWER_CHARS), stderr: new Bounded(REASON_CHARS) };
+  const timeoutMs = spec.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const running = await workspace.exec({
+    argv: spec.command,
+    env: environmentOf(input),
+    input: `${JSON.stringify(input)}\n`,
+    onOutput: (channel, text) => output[channel].push(text),
+  });
+  const ending = await endingOf(running, timeoutMs, signal);
+  if (ending === "interrupted") return { interrupted: true };
+  if (ending === "timed out") return { failure: `did not end within ${timeoutMs} ms` };
+  if (ending.leftover === true) void running.end(LEFTOVER_GRACE_MS);
+  const complaint = output.stderr.text.trim();
+  if (ending.code === BLOCKS) return { answer: { decision: "block", reason: complaint } };
+  if (ending.code === 0) return answerIn(output.stdout);
+  const how = ending.code === null ? `was killed by ${ending.signal ?? "a signal"}` : `ended with exit code ${ending.code}`;
+  return { failure: complaint === "" ? how : `${how}: ${capText(complaint, REASON_CHARS)}` };
+}
+
+/** Only what begins like an object is meant as an answer; other output is for whoever reads it. */
+function answerIn({ text, cut }: Bounded): Said {
+  if (!text.trimStart().startsWith("{")) return { answer: {} };
+  if (cut) return { failure: `gave an answer longer than ${ANSWER_CHARS} characters` };
+  try {
+    return toAnswer(JSON.parse(text));
+  } catch {
+    return { failure: `gave an answer that is not JSON: ${capText(text.trim(), 200)}` };
+  }
+}
+
+function environmentOf({ event, session, sessionId, turn, call, cwd }: HookInput): Record<string, string> {
+  return {
+    PARLEY_HOOK_EVENT: event,
+    PARLEY_SESSION: session,
+    PARLEY_WORKSPACE: cwd,
+    ...(sessionId !== undefined && { PARLEY_SESSION_ID: sessionId }),
+    ...(turn !== undefined && { PARLEY_TURN: turn }),
+    ...(call !== undefined && { PARLEY_TOOL: call.name }),
+  };
+}
+
+/** The beginning of a stream of any length. */
+class Bounded {
+  text = "";
+  cut = false;
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  push(piece: string): void {
+    const room = this.#max - this.text.length;
+    if (piece.length > room) this.cut = true;
+    this.text += piece.slice(0, room);
+  }
+}

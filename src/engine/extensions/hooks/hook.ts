@@ -1,0 +1,67 @@
+/** What a hook is: when it is asked, what it is told, and what it may answer. A command and a callback of the host are the same here. */
+import * as v from "valibot";
+import type { Category, EventOf } from "../../../core/event.js";
+import type { Emit } from "../../run.js";
+import type { JudgedCall } from "../../rules.js";
+
+export const HOOK_EVENTS = ["pre_tool_use", "post_tool_use", "prompt", "stop", "session_start", "session_end"] as const;
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+/** A hook of the config. */
+export interface HookCommand {
+  match?: string | undefined;
+  command: readonly string[];
+  timeoutMs?: number | undefined;
+}
+export type HookCommands = Readonly<Record<HookEvent, readonly HookCommand[]>>;
+
+export interface HookInput {
+  event: HookEvent;
+  session: string;
+  sessionId?: string;
+  cwd: string;
+  turn?: string;
+  call?: { id: string; name: string; args: Record<string, unknown>; category: Category };
+  prompt?: string;
+  output?: string;
+  status?: EventOf<"tool.ended">["status"];
+  outcome?: EventOf<"turn.ended">["outcome"];
+}
+
+/** `allow` is no objection and nothing more: what would be asked or denied still is. Other keys are nobody's business. */
+const HookAnswer = v.looseObject({
+  decision: v.optional(v.picklist(["block", "allow"], "decision must be 'block' or absent")),
+  reason: v.optional(v.string("reason must be a text")),
+  args: v.optional(v.record(v.string(), v.unknown(), "args must be an object")),
+  context: v.optional(v.string("context must be a text")),
+});
+interface HookAnswer {
+  decision?: "block" | "allow" | undefined;
+  reason?: string | undefined;
+  args?: Record<string, unknown> | undefined;
+  context?: string | undefined;
+}
+
+/** What became of asking one: `failure` is the rest of a sentence that begins with its name; `interrupted` is neither. */
+export type Said = { answer: HookAnswer } | { failure: string } | { interrupted: true };
+
+export interface HookScope {
+  turn?: string;
+  emit: Emit;
+  signal: AbortSignal;
+}
+
+export interface Hook {
+  /** "The pre_tool_use hook 'guard.sh'" */
+  readonly name: string;
+  concerns(call: JudgedCall): Promise<boolean>;
+  /** Never throws. */
+  ask(input: HookInput, scope: HookScope): Promise<Said>;
+}
+
+/** The checked value itself, and not the schema's copy of it: that leaves out names like "constructor", which an argument may have. */
+export function toAnswer(value: unknown): Said {
+  if (v.is(HookAnswer, value)) return { answer: value };
+  const { issues } = v.safeParse(HookAnswer, value);
+  return { failure: `gave an answer that cannot be used: ${issues?.map(({ message }) => message).join("; ") ?? ""}` };
+}

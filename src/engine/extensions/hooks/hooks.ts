@@ -1,0 +1,205 @@
+/**
+ * The hooks of a session, at the moments they are for. Those of an event are asked in order, the config's first and then the host's. A
+ * hook can block, change arguments before they are judged, or add words for the model; nothing is allowed by one.
+ */
+import { plainText, type Part } from "../../../core/content.js";
+import { messageOf, ParleyError } from "../../../core/errors.js";
+import type { EventOf } from "../../../core/event.js";
+import type { Redactor } from "../../../core/redact.js";
+import type { JudgedCall } from "../../approval.js";
+import { capText } from "../../output.js";
+import type { SessionControl } from "../../session-control.js";
+import { commandHook } from "./command-hook.js";
+import { HOOK_EVENTS, type Hook, type HookCommands, type HookEvent, type HookInput, type HookScope, type Said } from "./hook.js";
+import { hostHook } from "./host-hook.js";
+
+/** What one hook may add for the model, or say as its reason. */
+const WORDS_CHARS = 10_000;
+/** A session's end waits no longer for all of its hooks. */
+const END_MS = 5000;
+
+export interface HooksDeps {
+  commands: HookCommands;
+  control: SessionControl;
+  redactor: Redactor;
+}
+
+interface HookedCall {
+  id: string;
+  name: string;
+}
+
+/** The call as it is to be judged; `changed` by a hook, or not. */
+type BeforeTool = { judged: JudgedCall; changed: boolean } | { blocked: string };
+
+export class Hooks {
+  readonly #deps: HooksDeps;
+  readonly #commands: ReadonlyMap<string, readonly Hook[]>;
+  readonly #warned = new Set<string>();
+  readonly #closing = new AbortController();
+  #opened: Promise<string> = Promise.resolve("");
+
+  constructor(deps: HooksDeps) {
+    this.#deps = deps;
+    const { workspace } = deps.control.state;
+    this.#commands = new Map(HOOK_EVENTS.map((event) => [event, deps.commands[event].map((spec) => commandHook(event, spec, workspace))]));
+  }
+
+  /** The session has begun; nobody need wait but who wants `opened`. */
+  start(): void {
+    for (const event of Object.keys(this.#deps.control.config().hostHooks ?? {})) {
+      if (!HOST_EVENTS.some((known) => known === event))
+        this.#warn(`The host's hook for '${event}' is never asked; it can have hooks for ${HOST_EVENTS.join(", ")}`, this.#own());
+    }
+    this.#opened = this.#tell("session_start", {}, this.#own());
+  }
+
+  /** What the hooks of the session's start have for the model. */
+  opened(): Promise<string> {
+    return this.#opened;
+  }
+
+  /** `rejudge` throws what is wrong with changed arguments. */
+  async beforeTool(
+    call: HookedCall,
+    first: JudgedCall,
+    rejudge: (args: Record<string, unknown>) => Promise<JudgedCall>,
+    scope: HookScope,
+  ): Promise<BeforeTool> {
+    let judged = first;
+    for (const hook of this.#of("pre_tool_use")) {
+      if (!(await hook.concerns(judged))) continue;
+      const said = await hook.ask(this.#input("pre_tool_use", scope, { call: describe(call, judged) }), scope);
+      if ("interrupted" in said) break;
+      const blocked = this.#blocked(hook, said);
+      if (blocked !== undefined) return { blocked };
+      const args = "answer" in said ? said.answer.args : undefined;
+      if (args === undefined) continue;
+      try {
+        judged = await rejudge(args);
+      } catch (error) {
+        return { blocked: `${hook.name} changed the arguments to invalid ones: ${messageOf(error)}` };
+      }
+    }
+    return { judged, changed: judged !== first };
+  }
+
+  /** Words for the model about a call that ran. A hook cannot undo it, so the reason of one that blocks is told like its context. */
+  async afterTool(call: HookedCall, judged: JudgedCall, ended: EndedCall, scope: HookScope): Promise<string> {
+    const output = capText(plainText(ended.parts), this.#deps.control.state.outputChars);
+    return this.#tell("post_tool_use", { call: describe(call, judged), output, status: ended.status }, scope, judged);
+  }
+
+  /** Throws a `hook` fault when one blocks; else what they add to the prompt. */
+  async beforePrompt(parts: readonly Part[], scope: HookScope): Promise<string> {
+    const context: string[] = [];
+    for (const hook of this.#of("prompt")) {
+      const said = await hook.ask(this.#input("prompt", scope, { prompt: plainText(parts) }), scope);
+      if ("interrupted" in said) break;
+      const blocked = this.#blocked(hook, said);
+      if (blocked !== undefined) throw new ParleyError({ code: "hook", message: blocked, retryable: false });
+      if ("answer" in said) context.push(this.#words(said.answer.context));
+    }
+    return joined(context);
+  }
+
+  /** Why the turn shall not end yet, if it shall not. */
+  async atStop(output: string, scope: HookScope): Promise<string | undefined> {
+    for (const hook of this.#of("stop")) {
+      const said = await hook.ask(this.#input("stop", scope, { output, outcome: "completed" }), scope);
+      if ("interrupted" in said) break;
+      if ("failure" in said) this.#warn(`${hook.name} ${said.failure}`, scope);
+      else if (said.answer.decision === "block") return this.#reason(hook, said.answer.reason);
+    }
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#opened;
+    const signal = AbortSignal.timeout(END_MS);
+    await this.#tell("session_end", {}, { emit: this.#deps.control.emit, signal });
+    if (signal.aborted) this.#warn(`A session_end hook had not ended after ${END_MS} ms and was ended`, this.#own());
+  }
+
+  /** For events that nothing can be done about: failures are warnings, words are for the model. */
+  async #tell(event: HookEvent, about: Partial<HookInput>, scope: HookScope, judged?: JudgedCall): Promise<string> {
+    const words: string[] = [];
+    for (const hook of this.#of(event)) {
+      if (judged !== undefined && !(await hook.concerns(judged))) continue;
+      const said = await hook.ask(this.#input(event, scope, about), scope);
+      if ("interrupted" in said) break;
+      if ("failure" in said) {
+        this.#warn(`${hook.name} ${said.failure}`, scope);
+        continue;
+      }
+      if (said.answer.decision === "block") {
+        const reason = this.#reason(hook, said.answer.reason);
+        if (event === "post_tool_use") words.push(reason);
+        else this.#warn(`${hook.name} cannot block anything; it said: ${reason}`, scope);
+      }
+      words.push(this.#words(said.answer.context));
+    }
+    return joined(words);
+  }
+
+  #of(event: HookEvent): readonly Hook[] {
+    const { control } = this.#deps;
+    const own = this.#commands.get(event) ?? [];
+    const callback = HOST_EVENTS.includes(event) ? control.config().hostHooks?.[event] : undefined;
+    return callback === undefined ? own : [...own, hostHook(event, callback, control.state)];
+  }
+
+  #blocked(hook: Hook, said: Said): string | undefined {
+    if ("failure" in said) return `${hook.name} ${said.failure}. A guard that fails blocks.`;
+    return "answer" in said && said.answer.decision === "block" ? this.#reason(hook, said.answer.reason) : undefined;
+  }
+
+  #reason(hook: Hook, reason = ""): string {
+    return this.#words(reason) || `${hook.name} gave no reason`;
+  }
+
+  /** Redacted before it is cut: half a secret would not be known again. */
+  #words(text = ""): string {
+    return capText(this.#deps.redactor.text(text.trim()), WORDS_CHARS);
+  }
+
+  /** Once: a hook that fails for every call would say nothing new. */
+  #warn(text: string, { emit }: HookScope): void {
+    if (this.#warned.has(text)) return;
+    this.#warned.add(text);
+    void emit({ type: "notice", level: "warning", kind: "hook", text });
+  }
+
+  #own(): HookScope {
+    return { emit: this.#deps.control.emit, signal: this.#closing.signal };
+  }
+
+  #input(event: HookEvent, { turn }: HookScope, about: Partial<HookInput>): HookInput {
+    const { handle: session, sessionId, state } = this.#deps.control;
+    return {
+      event,
+      session,
+      ...(sessionId !== undefined && { sessionId }),
+      cwd: state.workspace.root,
+      ...(turn !== undefined && { turn }),
+      ...about,
+    };
+  }
+}
+
+/** A session that ends has no host to ask; the host hears `session.ended`. */
+const HOST_EVENTS: readonly HookEvent[] = HOOK_EVENTS.filter((event) => event !== "session_end");
+
+interface EndedCall {
+  status: EventOf<"tool.ended">["status"];
+  parts: Part[];
+}
+
+function describe({ id, name }: HookedCall, { args, category }: JudgedCall): NonNullable<HookInput["call"]> {
+  return { id, name, args, category };
+}
+
+function joined(words: readonly string[]): string {
+  return words.filter((text) => text !== "").join("\n\n");
+}
