@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSyn
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratch, start, type NativeHost } from "../process/harness.js";
-import { command, told, tryCommand } from "./asking.js";
+import { command, suggest, told, tryCommand } from "./asking.js";
+import { put, tree } from "./files.js";
 
 async function opened(options: Parameters<typeof start>[0] = {}): Promise<NativeHost> {
   const host = start(options);
@@ -70,7 +71,9 @@ describe("beside a turn", () => {
     host.prompt("go", { turn: "t" });
     await host.next("text.delta");
     host.send({ type: "turn.prompt", id: "c", turn: "later", session: "s", parts: [], command: { name: "clear" } });
-    host.send({ type: "turn.interrupt", session: "s", turn: "later" }, { type: "turn.interrupt", session: "s", turn: "t" });
+    host.send({ type: "turn.interrupt", id: "i", session: "s", turn: "later" });
+    expect((await host.next("reply", (event) => event.parent === "i")).status).toBe("ok");
+    host.send({ type: "turn.interrupt", session: "s", turn: "t" });
     expect(await host.next("reply", (event) => event.parent === "c")).toMatchObject({ status: "error", fault: { code: "interrupted" } });
   });
 });
@@ -288,5 +291,44 @@ describe("sessions", () => {
     expect(await command(host, "theme")).toMatchObject({ type: "dialog", dialog: "theme" });
     expect(await command(host, "theme", "dark")).toMatchObject({ dialog: "theme", choices: [{ value: "dark" }] });
     expect(await command(host, "quit")).toMatchObject({ type: "dialog", dialog: "quit" });
+  });
+});
+
+describe("a skill", () => {
+  const SKILL = "---\ndescription: Greets\nargument-hint: <who>\n---\nGreet $1. Never mind @secret.txt.";
+
+  it("is a command with completion and help, and becomes a prompt", async () => {
+    const cwd = tree({ ".parley/skills/greet/SKILL.md": SKILL, ".parley/skills/help/SKILL.md": SKILL });
+    const host = await opened({ cwd, responses: [{ expect: { lastUser: "Greet Ada." }, say: "Hello Ada" }] });
+    const { commands = [] } = await host.next("catalog.updated");
+    expect(commands.filter(({ source }) => source === "skill")).toEqual([
+      { name: "greet", description: "Greets", argumentHint: "<who>", source: "skill" },
+    ]);
+    expect(await told(host, "help", "greet")).toBe("/greet <who>\nGreets");
+    expect(await told(host, "skills")).toMatch(/^\/greet <who> {2}Greets$/m);
+    expect((await suggest(host, { trigger: "slash", text: "/gr" })).suggestions).toMatchObject([{ value: "greet", description: "Greets" }]);
+    expect((await tryCommand(host, "gret")).fault?.message).toContain("did you mean 'greet'?");
+    expect(await command(host, "greet", "Ada")).toEqual({ type: "submit_prompt" });
+    expect((await host.turnEnded()).outcome).toBe("completed");
+    expect(await host.finish()).toBe(0);
+  });
+
+  it("cannot attach files by its text: only what the user wrote behind its name counts", async () => {
+    const cwd = tree({ ".parley/skills/greet/SKILL.md": SKILL, "secret.txt": "the secret", "ada.txt": "who Ada is" });
+    const host = await opened({ cwd, responses: [{ expect: { lastUser: "/^(?![^]*the secret)[^]*who Ada is/" }, say: "Hello" }] });
+    const given = { name: "greet", args: "@ada.txt" };
+    host.send({ type: "turn.prompt", session: "s", parts: [], command: given, mentions: true });
+    const ended = await host.turnEnded();
+    expect(ended.outcome, ended.reason).toBe("completed");
+  });
+
+  it("that appears later can be used at once and is told, and memory files are in /context", async () => {
+    const cwd = tree({ "AGENTS.md": "Be brief." });
+    const host = await opened({ cwd });
+    expect(await told(host, "context")).toMatch(/^Memory files +1, about 3 tokens\n {2}\S*AGENTS\.md +about 3 tokens$/m);
+    expect(await told(host, "agents")).toMatch(/^explore +\S/m);
+    put(cwd, { ".parley/skills/late/SKILL.md": SKILL });
+    expect(await command(host, "late", "Ada")).toEqual({ type: "submit_prompt" });
+    await host.next("catalog.updated", ({ commands = [] }) => commands.some(({ name }) => name === "late"));
   });
 });

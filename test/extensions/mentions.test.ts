@@ -1,8 +1,8 @@
 /** What `@path` in a prompt attaches, over the native dialect: the rehearsal model checks what it gets. */
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratch, start, type NativeHost } from "../process/harness.js";
+import { tree } from "./files.js";
 
 /** Prompts and lets the model check its last user message: each of these stands in it. */
 async function prompted(cwd: string, text: string, expected: readonly string[], more: Record<string, unknown> = {}): Promise<NativeHost> {
@@ -13,15 +13,6 @@ async function prompted(cwd: string, text: string, expected: readonly string[], 
   const ended = await host.turnEnded();
   expect(ended.outcome, JSON.stringify(ended.fault)).toBe("completed");
   return host;
-}
-
-function tree(files: Record<string, string | Buffer>): string {
-  const cwd = scratch();
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(join(cwd, name, ".."), { recursive: true });
-    writeFileSync(join(cwd, name), content);
-  }
-  return cwd;
 }
 
 const notices = (host: NativeHost): string[] => host.ofType("notice").map(({ text }) => text);

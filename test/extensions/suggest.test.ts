@@ -1,17 +1,13 @@
 /** Suggestions for `/` and `@` over the native dialect. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratch, start, type NativeHost } from "../process/harness.js";
 import { suggest } from "./asking.js";
+import { tree } from "./files.js";
 
-function tree(...files: string[]): string {
-  const cwd = scratch();
-  for (const name of files) {
-    mkdirSync(join(cwd, name, ".."), { recursive: true });
-    writeFileSync(join(cwd, name), "");
-  }
-  return cwd;
+function treeOf(...files: string[]): string {
+  return tree(Object.fromEntries(files.map((name) => [name, ""])));
 }
 
 async function opened(options: Parameters<typeof start>[0] = {}): Promise<NativeHost> {
@@ -51,7 +47,7 @@ describe("slash", () => {
 
 describe("at", () => {
   it("offers files and folders, step by step, without what is hidden or ignored", async () => {
-    const cwd = tree("src/engine/loop.ts", "src/index.ts", "notes/my plan.md", "dist/out.js", ".hidden/x.txt");
+    const cwd = treeOf("src/engine/loop.ts", "src/index.ts", "notes/my plan.md", "dist/out.js", ".hidden/x.txt");
     writeFileSync(join(cwd, ".gitignore"), "dist\n");
     const host = await opened({ cwd });
     expect((await values(host, "at", "@")).slice(0, 2)).toEqual(["notes/", "src/"]);
@@ -69,13 +65,13 @@ describe("at", () => {
   });
 
   it("does without ripgrep", async () => {
-    const host = await opened({ cwd: tree("src/index.ts"), env: { PARLEY_RIPGREP: "none" } });
+    const host = await opened({ cwd: treeOf("src/index.ts"), env: { PARLEY_RIPGREP: "none" } });
     expect(await values(host, "at", "@ind")).toEqual(["src/index.ts"]);
   });
 
   /** A ripgrep that waits until a file is there. */
   function slow(): { cwd: string; gate: string; env: Record<string, string> } {
-    const cwd = tree("a.txt");
+    const cwd = treeOf("a.txt");
     const folder = scratch();
     const [gate, program] = [join(folder, "open"), join(folder, "rg")];
     writeFileSync(program, `#!/bin/sh\nwhile [ ! -e ${gate} ]; do sleep 0.02; done\necho ./a.txt\n`, { mode: 0o755 });
