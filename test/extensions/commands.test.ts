@@ -120,6 +120,27 @@ describe("the conversation", () => {
     expect(new Set(starts).size, text).toBe(1);
   });
 
+  it("is summed up by /compact, also as /compress, or said to be short enough", async () => {
+    const host = await opened({
+      responses: [
+        { say: { pieces: ["abc ".repeat(6500)] } },
+        { say: "And?" },
+        { expect: { lastUser: "<conversation>", messages: 1 }, say: "They counted." },
+        { expect: { lastUser: "go on" }, say: "On." },
+      ],
+    });
+    expect(await told(host, "compact")).toBe("There is nothing to sum up yet.");
+    await turn(host, "count");
+    await turn(host, "more", 2);
+    expect(await told(host, "compress")).toMatch(/^The conversation was summed up: about \d+ tokens before, \d+ now\.$/);
+    expect(host.ofType("compaction").map(({ phase, summary }) => [phase, summary])).toEqual([
+      ["started", undefined],
+      ["ended", "They counted."],
+    ]);
+    await turn(host, "go on", 3);
+    expect(await host.finish()).toBe(0);
+  });
+
   it("is exported as Markdown, once, inside the workspace unless told in full", async () => {
     const cwd = realpathSync(scratch({ "a.txt": "```\nx" }));
     const elsewhere = join(scratch(), "out.md");
