@@ -1,7 +1,9 @@
-// Writes docs/vocabulary.md from the published schemas, and the tables of docs/relay.md from what each dialect covers; --check only tells
-// whether they are up to date.
+// Writes docs/vocabulary.md from the published schemas, the tables of docs/relay.md from what each dialect covers, and the table of commands
+// in docs/extensions.md from what a session tells; --check only tells whether they are up to date.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 /** What each word means, and the word to avoid. */
 const WORDS = {
@@ -123,17 +125,52 @@ ${lossTable(schema.definitions.op, OP_GAPS)}
 
 ${lossTable(schema.definitions.event, EVENT_GAPS)}
 `;
-const relay = readFileSync("docs/relay.md", "utf8").replace(/(?<=<!-- coverage -->\n)[^]*(?=<!-- \/coverage -->)/, () => `\n${coverage}\n`);
+const relay = filled("docs/relay.md", "coverage", coverage);
+const extensions = filled("docs/extensions.md", "commands", commandTable());
 
 for (const [file, text] of [
   [FILE, page],
   ["docs/relay.md", relay],
+  ["docs/extensions.md", extensions],
 ]) {
   if (!process.argv.includes("--check")) writeFileSync(file, text);
   else if (readFileSync(file, "utf8") !== text) {
     console.error(`${file} is not up to date: run node scripts/docs.mjs`);
     process.exitCode = 1;
   }
+}
+
+/** The page with this between its two marks. */
+function filled(file, mark, text) {
+  const between = new RegExp(`(?<=<!-- ${mark} -->\\n)[^]*(?=<!-- /${mark} -->)`);
+  return readFileSync(file, "utf8").replace(between, () => `\n${text}\n`);
+}
+
+/** Out of the catalogue of a session in a home where nobody has anything of their own. */
+function commandTable() {
+  const home = join(tmpdir(), "parley-docs-nobody");
+  const ops = [
+    { type: "session.open", session: "s", open: "new" },
+    { type: "turn.prompt", session: "s", parts: [], command: { name: "help" } },
+  ];
+  const told = execFileSync(
+    process.execPath,
+    ["dist/parley.js", "serve", "--dialect", "native", "--provider", "rehearsal", "--no-session"],
+    {
+      encoding: "utf8",
+      input: ops.map((op) => `${JSON.stringify(op)}\n`).join(""),
+      env: { PATH: process.env.PATH, HOME: home, PARLEY_HOME: home },
+    },
+  );
+  const events = told.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  const { commands } = events.find(({ type }) => type === "catalog.updated");
+  const rows = commands
+    .filter(({ source }) => source === "builtin")
+    .map(({ name, aliases = [], argumentHint = "", description }) => {
+      const names = [name, ...aliases].map((each) => `\`/${each}\``).join(", ");
+      return `| ${names} | ${argumentHint === "" ? "–" : `\`${argumentHint.replaceAll("|", "\\|")}\``} | ${description} |`;
+    });
+  return ["| command | arguments | |", "|---|---|---|", ...rows, ""].join("\n");
 }
 
 function lossTable({ oneOf }, gaps) {

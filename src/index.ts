@@ -1,5 +1,6 @@
 /** `agent-parley`: the vocabulary, the port, and the links between dialects and transports. */
 export type { Agent } from "./core/agent.js";
+export type { CommandReply, CommandResult, Suggestion, SuggestReply } from "./core/command.js";
 export type { SessionConfig, Mode, Rule, Thinking, HostTool, McpServer } from "./core/config.js";
 export type { Part, PartOf, TodoItem } from "./core/content.js";
 export { ParleyError, type Fault } from "./core/errors.js";

@@ -27,6 +27,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
       userHome: env["HOME"] || homedir(),
       mcpServers: settings.mcpServers,
       hooks: settings.hooks,
+      models: Object.values(providers).flatMap(({ models = {} }) => Object.keys(models)),
       trusts: async (root) =>
         root === (await realpath(settings.workspace).catch(() => settings.workspace))
           ? settings.trusted

@@ -26,6 +26,11 @@ export const CommandReply = v.looseObject({
 });
 export type CommandReply = Known<v.InferOutput<typeof CommandReply>>;
 
+/** Whether the data of a reply says that the command became a prompt: then it is not the end, a turn follows. */
+export function becamePrompt(data: unknown): boolean {
+  return v.is(CommandReply, data) && data.result.type === "submit_prompt";
+}
+
 /** `value` replaces what was written behind the trigger. */
 export const Suggestion = v.looseObject({ label: v.string(), value: v.string(), description: v.optional(v.string()) });
 export type Suggestion = Known<v.InferOutput<typeof Suggestion>>;

@@ -39,7 +39,7 @@ const Overrides = v.looseObject({
   hostTools: v.optional(v.array(HostTool)),
 });
 
-/** A prompt may carry the id of the turn that it begins. `mentions`: `@path` in its text means that file. */
+/** A prompt may carry the id of the turn that it begins. `mentions`: `@path` in its text attaches that file, folder or glob. */
 const TurnPrompt = op("turn.prompt", {
   parts: v.array(Part),
   from: v.optional(v.picklist(["user", "system", "tool"])),
@@ -66,6 +66,10 @@ const ApprovalAnswer = op("approval.answer", { answers: v.array(Answer) });
 
 const HostAnswer = op("host.answer", { request: text, ok: v.boolean(), data: v.optional(v.unknown()) });
 
+/**
+ * `text` is what was written, with its trigger (`/`, `@`) or without; `cursor` says how much of it counts. Answered `ok`, by `loading` before
+ * when it takes a while, and `noop` when a later one of the same trigger came first. `cancel` ends the one that waits.
+ */
 const CommandSuggest = op("command.suggest", {
   trigger: v.picklist(["slash", "at"]),
   text,

@@ -1,7 +1,8 @@
 /** What the host attaches to a prompt, as content for the model: images inline, text by its words, folders as a listing. */
 import { readdir } from "node:fs/promises";
 import { messageOf } from "../core/errors.js";
-import type { Part, PartOf } from "../core/content.js";
+import type { Part } from "../core/content.js";
+import type { Redactor } from "../core/redact.js";
 import { capText } from "./output.js";
 import type { Emit } from "./run.js";
 import { imageType } from "./tools/image-type.js";
@@ -11,16 +12,24 @@ import type { Workspace } from "./workspace.js";
 /** Names of a folder that are told. */
 const LISTED = 200;
 
+/** What reading an attachment takes. */
+export interface Reading {
+  workspace: Workspace;
+  /** Characters of one file that the model gets. */
+  outputChars: number;
+  redactor: Redactor;
+}
+
 interface Attaching {
   parts: readonly Part[];
-  state: { workspace: Workspace; outputChars: number };
+  state: Omit<Reading, "redactor">;
+  redactor: Redactor;
   signal: AbortSignal;
   emit: Emit;
 }
 
 /** A file that cannot be read is told as an error of the turn, which goes on without it. */
-export async function loadAttachments({ parts, state, signal, emit }: Attaching): Promise<Part[]> {
-  const { workspace, outputChars } = state;
+export async function loadAttachments({ parts, state, redactor, signal, emit }: Attaching): Promise<Part[]> {
   const loaded: Part[] = [];
   for (const part of parts) {
     if (signal.aborted) break;
@@ -29,7 +38,7 @@ export async function loadAttachments({ parts, state, signal, emit }: Attaching)
       continue;
     }
     try {
-      loaded.push(...(await load(part, part.path, workspace, outputChars)));
+      loaded.push(...(await readAttachment(part.path, { ...state, redactor }, part.name)));
     } catch (error) {
       const message = `The attachment ${part.path} could not be read: ${messageOf(error)}`;
       await emit({ type: "error", fault: { code: "tool", message, retryable: false, param: part.path } });
@@ -38,8 +47,9 @@ export async function loadAttachments({ parts, state, signal, emit }: Attaching)
   return loaded;
 }
 
-/** The host chose the file, so it may lie outside the workspace. */
-async function load(part: PartOf<"file">, name: string, workspace: Workspace, outputChars: number): Promise<Part[]> {
+/** The host or its user chose the file, so it may lie outside the workspace. Throws why it cannot be read. */
+export async function readAttachment(name: string, reading: Reading, label = name): Promise<Part[]> {
+  const { workspace, outputChars, redactor } = reading;
   const { path } = await workspace.resolve(name);
   const info = await workspace.info(path);
   if (info === null) throw new Error("there is no such file");
@@ -48,9 +58,9 @@ async function load(part: PartOf<"file">, name: string, workspace: Workspace, ou
   const bytes = await workspace.read(path, MAX_FILE_BYTES);
   const mime = imageType(bytes);
   if (mime !== null)
-    return [text(`Attached image ${name}`), { type: "image", mime, data: Buffer.from(bytes).toString("base64"), name: part.name ?? name }];
+    return [text(`Attached image ${name}`), { type: "image", mime, data: Buffer.from(bytes).toString("base64"), name: label }];
   if (isBinary(bytes)) return [text(`Attached file ${name} (binary, ${bytes.length} bytes)`)];
-  return [text(`Attached file ${name}:\n${capText(new TextDecoder().decode(bytes), outputChars)}`)];
+  return [text(`Attached file ${name}:\n${capText(redactor.text(new TextDecoder().decode(bytes)), outputChars)}`)];
 }
 
 async function listing(folder: string): Promise<string> {

@@ -10,6 +10,11 @@ export class CallIds {
 
   /** `messages` is what was said before. */
   constructor(messages: readonly Message[] = []) {
+    this.know(messages);
+  }
+
+  /** These are in the conversation from now on. */
+  know(messages: readonly Message[]): void {
     for (const message of messages) {
       if (message.role !== "assistant") continue;
       for (const block of message.blocks) if (block.type === "call") this.#used.add(block.call.id);

@@ -14,6 +14,8 @@ export interface SessionControl {
   readonly messages: readonly Message[];
   /** What ops and events call it. */
   readonly handle: string;
+  /** Tokens of the last request and its answer, when the model told. */
+  used(): number | undefined;
   /** The name under which it is kept, if it is. */
   readonly sessionId: string | undefined;
   /** An event of the session, outside any turn. */

@@ -1,9 +1,12 @@
 /** A session's way to its extensions: they are loaded once it is ready, and whoever needs them waits for that. */
-import type { SuggestReply } from "../core/command.js";
 import type { SessionConfig } from "../core/config.js";
+import type { Part } from "../core/content.js";
 import { ParleyError } from "../core/errors.js";
 import type { OpOf } from "../core/op.js";
-import type { Command, ExtensionDeps, Extensions, ExtensionSources, TurnExtensions } from "./extensions/extensions.js";
+import type { Command } from "./extensions/commands/command.js";
+import type { ExtensionDeps, Extensions, ExtensionSources, TurnExtensions } from "./extensions/extensions.js";
+import type { SuggestAnswer } from "./extensions/suggestions.js";
+import type { Emit } from "./run.js";
 
 const NONE: TurnExtensions = { tools: [], instructions: "", hooks: undefined };
 
@@ -32,8 +35,15 @@ export class SessionExtensions {
     throw new ParleyError({ code: "unsupported", message: "This engine has no commands", retryable: false, param: "command" });
   }
 
-  async suggest(op: OpOf<"command.suggest">): Promise<SuggestReply> {
-    return (await (await this.#load())?.suggest(op)) ?? { suggestions: [] };
+  async suggest(op: OpOf<"command.suggest">, answer: SuggestAnswer): Promise<void> {
+    const extensions = await this.#load();
+    await (extensions === undefined ? answer("ok", { suggestions: [] }) : extensions.suggest(op, answer));
+  }
+
+  /** What the words of a prompt attach, when its host wants that. */
+  async mentioned(op: OpOf<"turn.prompt">, emit: Emit, signal: AbortSignal): Promise<Part[]> {
+    if (op.mentions !== true) return [];
+    return (await (await this.#load())?.mentioned(op, emit, signal)) ?? [];
   }
 
   async configure(config: SessionConfig): Promise<void> {

@@ -94,6 +94,8 @@ export class Session {
   #turns: Promise<typeof import("./turn.js")> | undefined;
   /** Changes of the session that are under way, and what waits behind them. */
   #configuring: Promise<void> | undefined;
+  /** Of the configuration, by the host and by commands. */
+  #changes: Promise<void> = Promise.resolve();
   /** Warnings that wait for the opener to be told first. */
   #early: string[] | undefined = [];
 
@@ -228,16 +230,15 @@ export class Session {
 
   /** One that runs beside a turn is run at once; the others take their place in the queue. */
   async #command(op: OpOf<"turn.prompt">, name: string): Promise<void> {
+    const args = op.command?.args ?? "";
     const command = await this.#extensions.command(name);
-    if (!command.immediate) return this.#prompt(op);
-    const outcome = await command.run(op.command?.args ?? "", new AbortController().signal);
-    if ("prompt" in outcome) return this.#prompt({ ...op, parts: outcome.prompt });
-    await this.#reply(op, "ok", { command: op.command, result: outcome.result });
+    if (command.immediate?.(args) !== true) return this.#prompt(op);
+    await this.#reply(op, "ok", { command: op.command, result: await command.run(args, new AbortController().signal) });
   }
 
   async #suggest(op: OpOf<"command.suggest">): Promise<void> {
     try {
-      await this.#reply(op, "ok", await this.#extensions.suggest(op));
+      await this.#extensions.suggest(op, (status, data) => this.#reply(op, status, data));
     } catch (error) {
       await this.#refuse(op, toFault(error));
     }
@@ -292,8 +293,15 @@ export class Session {
     void this.#emit({ type: "session.updated", ...this.#identity(), config: this.config, parent: op.id });
   }
 
+  /** One after the other: a change that is still opening its model must not undo one that came in the meantime. */
+  #reconfigure(patch: SessionConfig): Promise<void> {
+    const change = this.#changes.then(() => this.#apply(patch));
+    this.#changes = change.catch(() => {});
+    return change;
+  }
+
   /** The mode counts from the next call on, the rest from the next turn on. Nothing changes when a part of it is wrong. */
-  async #reconfigure(patch: SessionConfig): Promise<void> {
+  async #apply(patch: SessionConfig): Promise<void> {
     if (patch.maxTurns !== undefined && patch.maxTurns < 1) throw configFault("A turn needs at least one model call", "maxTurns");
     if (patch.cwd !== undefined && patch.cwd !== this.config.cwd)
       throw configFault("The folder of a session cannot change; open another session", "cwd");
@@ -381,10 +389,10 @@ export class Session {
     try {
       if (cancelled) throw interrupted();
       const command = await this.#extensions.command(given.name);
-      const outcome = await command.run(given.args ?? "", live.abort.signal);
-      const isPrompt = "prompt" in outcome;
-      await this.#reply(op, "ok", { command: given, result: isPrompt ? { type: "submit_prompt" } : outcome.result });
-      return isPrompt ? outcome.prompt : undefined;
+      const result = await command.run(given.args ?? "", live.abort.signal);
+      const prompt = result.type === "submit_prompt" ? result.prompt : undefined;
+      await this.#reply(op, "ok", { command: given, result: prompt === undefined ? result : { type: "submit_prompt" } });
+      return prompt;
     } catch (error) {
       await this.#refuse(op, toFault(live.abort.signal.aborted ? interrupted() : error));
       return undefined;
@@ -420,6 +428,7 @@ export class Session {
         redactor,
         signal: live.abort.signal,
         parts: op.parts,
+        mentioned: () => this.#extensions.mentioned(op, emit, live.abort.signal),
         takeSteering() {
           const parts = live.steering.splice(0);
           if (parts.length > 0) heard(parts);
@@ -459,7 +468,11 @@ export class Session {
         await this.#reconfigure(patch);
         void this.#emit({ type: "session.updated", ...this.#identity(), config: this.config });
       },
-      reset: (messages) => this.#history.reset(messages),
+      reset: (messages) => {
+        this.#state.callIds.know(messages);
+        this.#history.reset(messages);
+      },
+      used: () => this.#history.measured?.tokens,
       compact: (signal) => this.#compact(signal),
       openStore: () => this.#deps.openStore(),
       config: () => this.config,
@@ -512,7 +525,7 @@ export class Session {
 
   // --- telling ---
 
-  #reply(op: Op, status: "ok" | "noop", data?: unknown): Promise<void> | undefined {
+  #reply(op: Op, status: "ok" | "noop" | "loading", data?: unknown): Promise<void> | undefined {
     return this.#emit({ type: "reply", to: op.type, status, parent: op.id, ...(data !== undefined && { data }) });
   }
 

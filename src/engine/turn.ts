@@ -37,6 +37,8 @@ export interface TurnInput {
   redactor: Redactor;
   signal: AbortSignal;
   parts: Part[];
+  /** What the words of the prompt attach. */
+  mentioned(): Promise<Part[]>;
   takeSteering(): Part[];
   setMode(mode: Mode): void;
   emit: Emit;
@@ -89,7 +91,7 @@ async function attached(input: TurnInput): Promise<Part[]> {
   const { hooks, signal } = input;
   try {
     const context = await untilAborted(signal, hooks?.beforePrompt(input.parts, input) ?? Promise.resolve(""));
-    const parts = await untilAborted(signal, loadAttachments(input));
+    const parts = (await untilAborted(signal, Promise.all([loadAttachments(input), input.mentioned()]))).flat();
     return context === "" ? parts : [...parts, textPart(context)];
   } catch (error) {
     if (error instanceof ParleyError && error.fault.code === "hook") throw error;

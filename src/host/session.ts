@@ -6,7 +6,7 @@ import { textPart, type Part } from "../core/content.js";
 import { ParleyError } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
-import { CommandReply } from "../core/command.js";
+import { becamePrompt, CommandReply, SuggestReply } from "../core/command.js";
 import type { Answer, OpOf } from "../core/op.js";
 
 /** Which session: a new one by default, or a stored one by its id. */
@@ -35,6 +35,12 @@ export class HostSession {
   readonly #agent: Agent;
   readonly #events: AsyncIterator<Event>;
   readonly #handle: string;
+  /** Read and not yet given to anybody. */
+  readonly #held: Event[] = [];
+  /** Questions beside the turns that wait for their reply, by id. */
+  readonly #asked = new Map<string, (reply: EventOf<"reply">) => void>();
+  /** The one read that is under way; whoever wants an event waits for the same. */
+  #reading: Promise<boolean> | undefined;
 
   constructor(agent: Agent, events: AsyncIterator<Event>, ready: EventOf<"session.ready">) {
     this.#agent = agent;
@@ -43,9 +49,12 @@ export class HostSession {
     this.#handle = ready.session ?? "";
   }
 
-  /** Everything that happens until this turn has ended; its `turn.ended` is the last. One prompt at a time. Throws when it is refused. */
-  prompt(prompt: string | Part[]): AsyncIterable<Event> {
-    return this.#ask({ parts: typeof prompt === "string" ? [textPart(prompt)] : prompt });
+  /**
+   * Everything that happens until this turn has ended; its `turn.ended` is the last. One prompt at a time. Throws when it is refused.
+   * With `mentions`, for what a person wrote, `@path` in it attaches that file.
+   */
+  prompt(prompt: string | Part[], { mentions = false }: { mentions?: boolean } = {}): AsyncIterable<Event> {
+    return this.#ask({ parts: typeof prompt === "string" ? [textPart(prompt)] : prompt, ...(mentions && { mentions }) });
   }
 
   /** A command of the agent; what comes of it is in the reply, which is the last event unless the command became a prompt. */
@@ -53,12 +62,28 @@ export class HostSession {
     return this.#ask({ parts: [], command: { name, args } });
   }
 
-  async *#ask(asked: Pick<OpOf<"turn.prompt">, "parts" | "command">): AsyncIterable<Event> {
+  /** What completes a half-written `/command` or `@path`, also during a turn. A later call makes an earlier one void: it finds nothing. */
+  async suggest(trigger: "slash" | "at", text: string): Promise<SuggestReply> {
+    const id = mintId();
+    let reply: EventOf<"reply"> | undefined;
+    this.#asked.set(id, (heard) => {
+      if (heard.status !== "loading") reply = heard;
+    });
+    try {
+      await this.#agent.send({ type: "command.suggest", id, session: this.#handle, trigger, text });
+      while (reply === undefined && (await this.#read()));
+    } finally {
+      this.#asked.delete(id);
+    }
+    if (reply?.fault !== undefined) throw new ParleyError(reply.fault);
+    return v.is(SuggestReply, reply?.data) ? reply.data : { suggestions: [] };
+  }
+
+  async *#ask(asked: Pick<OpOf<"turn.prompt">, "parts" | "command" | "mentions">): AsyncIterable<Event> {
     const id = mintId();
     const turn = mintId();
     await this.#agent.send({ type: "turn.prompt", id, session: this.#handle, turn, ...asked });
-    for (let next = await this.#events.next(); next.done !== true; next = await this.#events.next()) {
-      const event = next.value;
+    for (let event = await this.#next(); event !== undefined; event = await this.#next()) {
       yield event;
       if (event.type === "turn.ended" && (event.turn === turn || event.parent === id)) return;
       if (event.type !== "reply" || event.parent !== id) continue;
@@ -66,6 +91,26 @@ export class HostSession {
       if (isWholeAnswer(event.data)) return;
     }
     throw new ParleyError({ code: "launch", message: "The agent closed in the middle of a turn", retryable: true });
+  }
+
+  /** Undefined at the end. */
+  async #next(): Promise<Event | undefined> {
+    while (this.#held.length === 0 && (await this.#read()));
+    return this.#held.shift();
+  }
+
+  /** One event more, to whoever asked for it or else to the turns; false at the end. */
+  #read(): Promise<boolean> {
+    this.#reading ??= this.#events.next().then((next) => {
+      this.#reading = undefined;
+      if (next.done === true) return false;
+      const event = next.value;
+      const take = event.type === "reply" ? this.#asked.get(event.parent ?? "") : undefined;
+      if (event.type === "reply" && take !== undefined) take(event);
+      else this.#held.push(event);
+      return true;
+    });
+    return this.#reading;
   }
 
   answer(answers: Answer[]): Promise<void> {
@@ -79,12 +124,12 @@ export class HostSession {
   /** Closes the agent with it, and reads what it still says, so that nothing holds it back. */
   async close(): Promise<void> {
     const closed = this.#agent.close();
-    for (let next = await this.#events.next(); next.done !== true;) next = await this.#events.next();
+    while (await this.#read()) this.#held.length = 0;
     await closed;
   }
 }
 
 /** A command that did not become a prompt has no turn. */
 function isWholeAnswer(data: unknown): boolean {
-  return v.is(CommandReply, data) && data.result.type !== "submit_prompt";
+  return v.is(CommandReply, data) && !becamePrompt(data);
 }

@@ -233,11 +233,13 @@ describe("the end of the agent", () => {
     }
     await peer.of("command.suggest");
     peer.say({ type: "reply", to: "ping", status: "ok", parent: "q1" }, ended);
-    await host.of("turn.ended");
+    peer.say({ type: "reply", to: "command.suggest", status: "loading", parent: "q5", session: "s" });
+    await host.of("reply", 2);
     peer.leave();
     await host.done;
     expect(host.heard.all.filter((event) => event.type === "reply").map((event) => [event.parent, event.status])).toEqual([
       ["q1", "ok"],
+      ["q5", "loading"],
       ["q0", "error"],
       ["q2", "error"],
       ["q3", "error"],
@@ -512,6 +514,22 @@ describe("a wire that holds one turn", () => {
     await peer.of("turn.prompt");
     peer.say({ type: "reply", to: "turn.prompt", status: "error", parent: "p1", session: "s", fault: { code: "x", message: "no" } });
     expect((await peer.of("turn.prompt", 2)).id).toBe("p2");
+    await agent.close();
+  });
+
+  test("a command that became a prompt keeps its room until its turn has ended", async () => {
+    const { agent, host, peer } = await opened();
+    await agent.send({ type: "turn.prompt", id: "p1", session: "s", turn: "t1", parts: [], command: { name: "greet" } });
+    await agent.send(prompt(2));
+    await peer.of("turn.prompt");
+    const data = { command: { name: "greet" }, result: { type: "submit_prompt" } };
+    peer.say({ type: "reply", to: "turn.prompt", status: "ok", parent: "p1", session: "s", data }, start(1));
+    await host.of("turn.started");
+    await quiet();
+    expect(peer.heard.types.filter((type) => type === "turn.prompt")).toHaveLength(1);
+    peer.say(end(1));
+    expect((await peer.of("turn.prompt", 2)).id).toBe("p2");
+    expect(host.violations).toEqual([]);
     await agent.close();
   });
 

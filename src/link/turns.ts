@@ -1,4 +1,5 @@
 /** What a driven agent has to do: the prompts that it has, the turn that runs, and the prompts that wait here for it. */
+import { becamePrompt } from "../core/command.js";
 import type { Event, EventOf } from "../core/event.js";
 import { QUEUE_LIMIT } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
@@ -88,7 +89,7 @@ export class Turns {
   /** A prompt that was refused, or that needed no turn. */
   #replied(event: EventOf<"reply">): Release | undefined {
     const work = [...this.#sessions.values()].find(({ sent }) => event.parent !== undefined && sent.includes(event.parent));
-    if (work === undefined || work.turn?.prompt === event.parent) return undefined;
+    if (work === undefined || work.turn?.prompt === event.parent || becamePrompt(event.data)) return undefined;
     work.sent = work.sent.filter((id) => id !== event.parent);
     return release(work);
   }

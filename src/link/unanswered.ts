@@ -57,6 +57,8 @@ export function refusal(op: Op, fault: Fault): EventOf<"reply"> {
   };
 }
 
+/** One that is still `loading` is no answer yet. */
 function isAnswer(event: Event): boolean {
-  return event.type === "reply" || event.type === "session.ready" || event.type === "session.updated" || event.type === "turn.started";
+  if (event.type === "reply") return event.status !== "loading";
+  return event.type === "session.ready" || event.type === "session.updated" || event.type === "turn.started";
 }

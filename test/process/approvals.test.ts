@@ -418,7 +418,7 @@ describe("what this version does not do", () => {
     host.send({ type: "turn.prompt", session: "s", id: "cmd", parts: [], command: { name: "nowhere" } });
     expect(await host.next("reply", (event) => event.parent === "cmd")).toMatchObject({
       status: "error",
-      fault: { message: expect.stringContaining("There is no command 'nowhere'") },
+      fault: { message: expect.stringContaining("There is no command '/nowhere'") },
     });
     host.send({ type: "provider.set", id: "p", name: "local", baseUrl: "nowhere" });
     expect(await host.next("reply", (event) => event.parent === "p")).toMatchObject({ status: "error" });

@@ -3,8 +3,8 @@ import * as v from "valibot";
 import { SuggestReply } from "../../core/command.js";
 import type { Completion } from "./line-input.js";
 
-/** A `/` at the start, or an `@` at the start of a word. */
-const TRIGGER = /^\/[^\n]*$|(?<=^|\s)@(?:"[^"]*|\S*)$/;
+/** A `/` at the start, or an `@` at the start of a word; in a path, spaces have a backslash or all of it has quotes. */
+const TRIGGER = /^\/[^\n]*$|(?<=^|\s)@(?:"[^"]*|(?:\\.|\S)*)$/;
 
 export async function completion(line: string, suggest: (trigger: "slash" | "at", text: string) => Promise<unknown>): Promise<Completion> {
   const typed = TRIGGER.exec(line)?.[0];

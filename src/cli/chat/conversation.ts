@@ -81,7 +81,7 @@ export class Conversation {
   }
 
   #command(command: { name: string; args: string }): void {
-    this.#prompt({ parts: [], command });
+    this.#prompt({ parts: [], command, mentions: true });
   }
 
   /** Words for a turn that runs are heard by the model at its next step. */

@@ -1,16 +1,24 @@
 /** What surrounds a session: skills, sub-agents, commands, hooks, MCP servers, memory files. Loaded once the session is ready. */
-import type { CommandResult } from "../../core/command.js";
 import type { McpServer, SessionConfig } from "../../core/config.js";
-import type { Part } from "../../core/content.js";
+import { textPart, type Part } from "../../core/content.js";
 import { ParleyError } from "../../core/errors.js";
 import type { OpOf } from "../../core/op.js";
 import type { Redactor } from "../../core/redact.js";
+import type { Emit } from "../run.js";
 import type { SessionControl } from "../session-control.js";
 import type { Tool } from "../tools/tool.js";
+import { builtins } from "./commands/builtins.js";
+import type { Command } from "./commands/command.js";
+import { mcpPromptSource } from "./commands/mcp-prompts.js";
+import { Commands } from "./commands/registry.js";
+import type { Surroundings } from "./commands/sources.js";
+import { FileIndex } from "./file-index.js";
 import { Library } from "./library.js";
+import { loadMentions, type ResourceSource } from "./mentions.js";
 import type { Skill } from "./skills.js";
 import type { HookCommands } from "./hooks/hook.js";
 import { Hooks } from "./hooks/hooks.js";
+import { Suggestions, type SuggestAnswer } from "./suggestions.js";
 
 /** Where extensions come from, beside the workspace. */
 export interface ExtensionSources {
@@ -24,6 +32,8 @@ export interface ExtensionSources {
   mcpServers: Readonly<Record<string, McpServer>>;
   /** Of the config; a workspace's own are there only when it is trusted. */
   hooks: HookCommands;
+  /** Names of models that the config knows, beside our own. */
+  models: readonly string[];
 }
 
 export interface ExtensionDeps {
@@ -42,28 +52,32 @@ export interface TurnExtensions {
   hooks: Hooks | undefined;
 }
 
-/** What a command came to: something to show, or a prompt to run. */
-export type CommandOutcome = { result: CommandResult } | { prompt: Part[] };
-
-export interface Command {
-  name: string;
-  /** Runs beside a turn; the others wait for their turn in the queue. */
-  immediate: boolean;
-  run(args: string, signal: AbortSignal): Promise<CommandOutcome>;
-}
+/** What servers would offer. */
+const NO_PROMPTS = mcpPromptSource({ prompts: () => [], prompt: absent });
+const NO_RESOURCES: ResourceSource = { servers: () => [], read: absent };
 
 export class Extensions {
   readonly #deps: ExtensionDeps;
   readonly #library: Library;
   readonly #hooks: Hooks;
+  readonly #commands: Commands;
+  readonly #files: FileIndex;
+  readonly #suggestions: Suggestions;
 
   constructor(deps: ExtensionDeps) {
     this.#deps = deps;
     const { sources, control, redactor, env } = deps;
-    const { home, userHome } = sources;
+    const { home, userHome, models } = sources;
+    const { workspace } = control.state;
     const trusts = (root: string): Promise<boolean> => sources.trusts(root);
     this.#library = new Library({ home, userHome, anteHome: env["ANTE_HOME"] || undefined, trusts, control, onChange: () => this.#tell() });
     this.#hooks = new Hooks({ commands: sources.hooks, control, redactor });
+    const surroundings = this.#surroundings();
+    this.#commands = new Commands(surroundings, (commands) =>
+      builtins({ control, redactor, env, home, models, surroundings, forTurn: () => this.forTurn(), commands }),
+    );
+    this.#files = new FileIndex(workspace);
+    this.#suggestions = new Suggestions({ commands: () => this.#commands.all(), files: this.#files, workspace });
   }
 
   /** Reads files and connects to servers in the background, and tells what it found. */
@@ -84,25 +98,47 @@ export class Extensions {
   /** Throws when there is none of that name. */
   async command(name: string): Promise<Command> {
     await this.#library.refresh();
-    if (this.#library.skills.some((skill) => skill.name === name && skill.userInvocable)) {
-      return { name, immediate: false, run: async (args) => ({ prompt: await this.#library.skillPrompt(name, args) }) };
-    }
-    throw new ParleyError({ code: "unsupported", message: `There is no command '${name}'`, retryable: false, param: "command" });
+    return this.#commands.find(name);
   }
 
-  suggest(_op: OpOf<"command.suggest">): Promise<{ suggestions: { label: string; value: string }[] }> {
-    return Promise.resolve({ suggestions: [] });
+  suggest(op: OpOf<"command.suggest">, answer: SuggestAnswer): Promise<void> {
+    return this.#suggestions.answer(op, answer);
+  }
+
+  /** Of a command only its arguments are the user's own words. */
+  mentioned(op: OpOf<"turn.prompt">, emit: Emit, signal: AbortSignal): Promise<Part[]> {
+    const { control, redactor } = this.#deps;
+    if (op.from !== undefined && op.from !== "user") return Promise.resolve([]);
+    const words = op.command === undefined ? op.parts : [textPart(op.command.args ?? "")];
+    return loadMentions(words, { reading: { ...control.state, redactor }, resources: NO_RESOURCES, emit, signal });
   }
 
   async close(): Promise<void> {
+    this.#files.close();
     await Promise.all([this.#library.close(), this.#hooks.close()]);
+  }
+
+  #surroundings(): Surroundings {
+    const library = this.#library;
+    return {
+      skills: {
+        list: () => library.skills.filter(({ userInvocable }) => userInvocable),
+        prompt: (name, args) => library.skillPrompt(name, args),
+      },
+      mcpPrompts: NO_PROMPTS,
+      subagents: () => library.agents,
+      mcpServers: () => [],
+      mcpLogin: absent,
+      memoryFiles: () => library.memory,
+    };
   }
 
   /** Everything that there is, whenever some of it changed. */
   #tell(): void {
     const { skills, agents } = this.#library;
     const subagents = agents.map(({ name, description, scope }) => ({ name, description, scope }));
-    void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: listed(skills), subagents, mcpServers: [], commands: [] });
+    const commands = this.#commands.list();
+    void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: listed(skills), subagents, mcpServers: [], commands });
   }
 }
 
@@ -113,4 +149,8 @@ function listed(skills: readonly Skill[]): { name: string; description: string; 
     scope,
     ...(argumentHint !== undefined && { argumentHint }),
   }));
+}
+
+function absent(): Promise<never> {
+  return Promise.reject(new ParleyError({ code: "unsupported", message: "There is no such thing in this session", retryable: false }));
 }

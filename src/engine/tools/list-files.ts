@@ -4,29 +4,33 @@ import { join } from "node:path";
 import { ParleyError } from "../../core/errors.js";
 import { ignoreRules } from "./ignore-rules.js";
 import { findRipgrep } from "./ripgrep.js";
-import { runLines } from "./run-lines.js";
-import type { ToolContext } from "./tool.js";
+import { runLines, type LineContext } from "./run-lines.js";
 
 /** How ripgrep is always run. A pattern with `-g` would overrule the ignore files, so patterns are matched by us. */
 export const RIPGREP_FLAGS = ["--no-config", "--no-messages", "--color=never", "--hidden", "--no-require-git", "--glob=!.git"] as const;
 
-/** Paths relative to `folder`, with `/`. By path, or the newest first. */
-export async function listFiles(context: ToolContext, folder: string, order: "path" | "newest"): Promise<string[]> {
+/** By path, the newest first, or as they are found, which is the fastest. */
+type Order = "path" | "newest" | "found";
+
+const SORTING: Record<Order, string> = { path: "--sort=path", newest: "--sortr=modified", found: "--sort=none" };
+
+/** Paths relative to `folder`, with `/`; `most` at most, and then whichever came first. */
+export async function listFiles(context: LineContext, folder: string, order: Order, most = Infinity): Promise<string[]> {
   const ripgrep = await findRipgrep();
-  return ripgrep === null ? walk(context, folder, order) : listWithRipgrep(context, ripgrep, folder, order);
+  if (ripgrep === null) return (await walk(context, folder, order)).slice(0, most);
+  return listWithRipgrep(context, [ripgrep, ...RIPGREP_FLAGS, SORTING[order]], folder, most);
 }
 
-async function listWithRipgrep(context: ToolContext, ripgrep: string, folder: string, order: "path" | "newest"): Promise<string[]> {
+async function listWithRipgrep(context: LineContext, ripgrep: string[], folder: string, most: number): Promise<string[]> {
   const files: string[] = [];
-  const sort = order === "path" ? "--sort=path" : "--sortr=modified";
-  await runLines(context, [ripgrep, ...RIPGREP_FLAGS, "--files", "--path-separator=/", sort, "--", "./"], folder, (line) => {
+  await runLines(context, [...ripgrep, "--files", "--path-separator=/", "--", "./"], folder, (line) => {
     files.push(line.replace(/^\.\//, ""));
-    return true;
+    return files.length < most;
   });
   return files;
 }
 
-async function walk(context: ToolContext, folder: string, order: "path" | "newest"): Promise<string[]> {
+async function walk(context: LineContext, folder: string, order: Order): Promise<string[]> {
   const [{ fdir }, rules] = await Promise.all([import("fdir"), ignoreRules(folder)]);
   const files = await new fdir({
     pathSeparator: "/",
@@ -40,7 +44,7 @@ async function walk(context: ToolContext, folder: string, order: "path" | "newes
     .crawl(folder)
     .withPromise();
   if (context.signal.aborted) throw new ParleyError({ code: "tool", message: "The search was interrupted.", retryable: false });
-  return order === "path" ? files.sort(byPath) : newestFirst(folder, files.sort(byPath));
+  return order === "newest" ? newestFirst(folder, files.sort(byPath)) : files.sort(byPath);
 }
 
 /** As ripgrep sorts: name by name down the path. */

@@ -5,6 +5,9 @@ import type { ToolContext } from "./tool.js";
 
 const MAX_ERROR_CHARS = 4000;
 
+/** Whose workspace the program runs in, and when it is to stop. */
+export type LineContext = Pick<ToolContext, "workspace" | "signal">;
+
 interface LinesEnd {
   /** Null when it was ended early. */
   code: number | null;
@@ -13,7 +16,7 @@ interface LinesEnd {
 
 /** `onLine` returns false when it has enough. Throws when the call is interrupted. */
 export async function runLines(
-  context: ToolContext,
+  context: LineContext,
   argv: readonly string[],
   cwd: string,
   onLine: (line: string) => boolean,

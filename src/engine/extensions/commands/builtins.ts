@@ -1,0 +1,51 @@
+/** The commands that every session has, and what they are made with. */
+import type { Redactor } from "../../../core/redact.js";
+import type { SessionControl } from "../../session-control.js";
+import type { TurnExtensions } from "../extensions.js";
+import { chatCommand } from "./chat.js";
+import type { Command } from "./command.js";
+import { contextCommand } from "./context.js";
+import { clearCommand, compactCommand, copyCommand, todoCommand } from "./conversation.js";
+import { exportCommand } from "./export.js";
+import { helpCommand } from "./help.js";
+import { quitCommand, themeCommand } from "./host.js";
+import { agentsCommand, mcpCommand, skillsCommand } from "./lists.js";
+import { modeCommand, modelCommand } from "./settings.js";
+import { resumeCommand } from "./resume.js";
+import type { Surroundings } from "./sources.js";
+
+export interface CommandContext {
+  control: SessionControl;
+  redactor: Redactor;
+  /** PARLEY_HOME. */
+  home: string;
+  env: Record<string, string | undefined>;
+  /** Names of models that the config knows. */
+  models: readonly string[];
+  surroundings: Surroundings;
+  /** What the next turn will get of the extensions. */
+  forTurn(): Promise<TurnExtensions>;
+  commands(): readonly Command[];
+}
+
+/** In the order in which help lists them. */
+export function builtins(context: CommandContext): Command[] {
+  return [
+    helpCommand(context),
+    clearCommand(context),
+    compactCommand(context),
+    contextCommand(context),
+    modelCommand(context),
+    modeCommand(context),
+    mcpCommand(context),
+    skillsCommand(context),
+    agentsCommand(context),
+    resumeCommand(context),
+    chatCommand(context),
+    todoCommand(context),
+    copyCommand(context),
+    themeCommand,
+    exportCommand(context),
+    quitCommand,
+  ];
+}

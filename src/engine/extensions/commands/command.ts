@@ -1,0 +1,48 @@
+/** What a command is: its name and help, what completes its arguments, and what comes of it. */
+import type { CommandResult, Suggestion } from "../../../core/command.js";
+import type { Part } from "../../../core/content.js";
+import { ParleyError } from "../../../core/errors.js";
+import { nearest } from "../../nearest.js";
+
+/** What a command came to; one that becomes a prompt brings it along. */
+export type CommandOutcome = Exclude<CommandResult, { type: "submit_prompt" }> | { type: "submit_prompt"; prompt: Part[] };
+
+export interface Command {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly description: string;
+  readonly argumentHint?: string;
+  readonly source: "builtin" | "skill" | "mcp";
+  /** Whether it runs beside a turn, with these arguments; otherwise it waits for its turn in the queue. Such a one never becomes a prompt. */
+  immediate?(args: string): boolean;
+  /** What the arguments may become, whole; whoever asked leaves out what does not begin as they do. */
+  complete?(args: string): Promise<Suggestion[]>;
+  /** Throws a fault that says what is wrong with the arguments. */
+  run(args: string, signal: AbortSignal): Promise<CommandOutcome>;
+}
+
+export const always = (): boolean => true;
+export const withoutArguments = (args: string): boolean => args.trim() === "";
+
+export function message(text: string, level: "info" | "warning" = "info"): CommandOutcome {
+  return { type: "message", level, text };
+}
+
+export function wordsOf(args: string): string[] {
+  return args.split(/\s+/).filter((word) => word !== "");
+}
+
+export function suggestion(value: string, description?: string): Suggestion {
+  return { label: value, value, ...(description !== undefined && { description }) };
+}
+
+/** Wrong arguments. */
+export function usageFault(text: string): ParleyError {
+  return new ParleyError({ code: "usage", message: text, retryable: false, param: "args" });
+}
+
+/** "; did you mean 'x'?" where something is near. */
+export function hintAt(word: string, known: readonly string[]): string {
+  const meant = nearest(word, known);
+  return meant === undefined ? "" : `; did you mean '${meant}'?`;
+}

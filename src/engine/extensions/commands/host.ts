@@ -1,0 +1,26 @@
+/** /theme and /quit: the host does them, the agent only says that it should. */
+import type { Command } from "./command.js";
+import { always } from "./command.js";
+
+/** The host knows its themes; one that was named is the only choice. */
+export const themeCommand: Command = {
+  name: "theme",
+  description: "Chooses the colours of the host",
+  argumentHint: "[name]",
+  source: "builtin",
+  immediate: always,
+  async run(args) {
+    const value = args.trim();
+    const choices = value === "" ? {} : { choices: [{ value }] };
+    return { type: "dialog", dialog: "theme", text: "The host's themes", ...choices };
+  },
+};
+
+export const quitCommand: Command = {
+  name: "quit",
+  aliases: ["exit"],
+  description: "Leaves",
+  source: "builtin",
+  immediate: always,
+  run: async () => ({ type: "dialog", dialog: "quit", text: "The host leaves" }),
+};
