@@ -1,0 +1,219 @@
+/** The MCP servers of a session: connected in the background, changed with its configuration, ended with it. */
+import type { McpServer, SessionConfig } from "../../../core/config.js";
+import type { Part } from "../../../core/content.js";
+import { ParleyError } from "../../../core/errors.js";
+import type { EventOf, ListedMcpServer } from "../../../core/event.js";
+import { toolEnvironment } from "../../environment.js";
+import type { Tool } from "../../tools/tool.js";
+import type { ExtensionDeps } from "../extensions.js";
+import { promptParts, resourceParts, type Bounds } from "./content.js";
+import { serverNames, toolNames, type Names } from "./names.js";
+import type { RunningLogin } from "./oauth.js";
+import type { Server, ServerDeps } from "./server.js";
+import { mcpTool, resourceTools } from "./tools.js";
+
+/** A prompt that a server offers; people use it as a command. */
+export interface McpPrompt {
+  server: string;
+  name: string;
+  description: string;
+  arguments: { name: string; description: string; required: boolean }[];
+}
+
+export interface McpResource {
+  server: string;
+  uri: string;
+  name: string;
+}
+
+interface Entry {
+  server: Server;
+  /** Of its tools. */
+  names: Names;
+}
+
+export class McpServers {
+  readonly #deps: ExtensionDeps;
+  readonly #changed: () => void;
+  readonly #names = serverNames();
+  readonly #entries = new Map<string, Entry>();
+  readonly #ending = new Set<Promise<void>>();
+  /** Changes of configuration, one behind the other. */
+  #order: Promise<unknown> = Promise.resolve();
+  /** Changes whose servers are not all connected or failed. */
+  #open = 0;
+  #batches = 0;
+  #closed = false;
+
+  /** `changed`: what there is to list is no longer what it was. */
+  constructor(deps: ExtensionDeps, changed: () => void) {
+    this.#deps = deps;
+    this.#changed = changed;
+  }
+
+  /** Connects to what is new, ends what is gone, and leaves alone what is the same. Does not wait for any of them. */
+  configure(config: SessionConfig): void {
+    const wanted = { ...this.#deps.sources.mcpServers, ...config.mcpServers };
+    if (Object.keys(wanted).length === 0 && this.#entries.size === 0 && this.#open === 0) return;
+    this.#open++;
+    const applied = this.#order.then(() => this.#apply(wanted));
+    this.#order = applied;
+    void applied.then(async ({ fresh, isNew }) => {
+      await this.#warmUp(fresh);
+      this.#open--;
+      if (isNew) this.#changed();
+    });
+  }
+
+  /** Nothing is under way: each server is connected or has failed. */
+  get settled(): boolean {
+    return this.#open === 0;
+  }
+
+  /** Those whose fate is known. */
+  listed(): ListedMcpServer[] {
+    return [...this.#entries.values()].flatMap(({ server, names }) => {
+      const { name, status, error, settings, tools } = server;
+      if (status === "connecting") return [];
+      const { command, args, url } = settings;
+      const listedTools = tools.map((tool) => ({
+        name: tool.name,
+        qualifiedName: names.of(tool.name),
+        ...(tool.description !== undefined && { description: tool.description }),
+        parameters: { ...tool.inputSchema },
+      }));
+      return [{ name, status, tools: listedTools, ...defined({ error, command, args, url }) }];
+    });
+  }
+
+  tools(): Tool[] {
+    const ready = [...this.#entries.values()].filter(({ server }) => server.status === "ready");
+    const own = ready.flatMap(({ server, names }) => server.tools.map((tool) => mcpTool(server, tool, names.of(tool.name))));
+    return [...own, ...resourceTools(ready.map(({ server }) => server).filter((server) => server.hasResources))];
+  }
+
+  prompts(): McpPrompt[] {
+    return [...this.#entries.values()].flatMap(({ server }) =>
+      server.prompts.map(({ name, description = "", arguments: given = [] }) => ({
+        server: server.name,
+        name,
+        description,
+        arguments: given.map((one) => ({ name: one.name, description: one.description ?? "", required: one.required === true })),
+      })),
+    );
+  }
+
+  async prompt(server: string, name: string, args: Record<string, string>, signal: AbortSignal): Promise<Part[]> {
+    return promptParts(await this.#named(server).getPrompt(name, args, { signal }), this.#bounds());
+  }
+
+  resources(): McpResource[] {
+    return [...this.#entries.values()].flatMap(({ server }) =>
+      server.resources.map(({ uri, title, name }) => ({ server: server.name, uri, name: title ?? name })),
+    );
+  }
+
+  /** What `@server:uri` means. */
+  async read(server: string, uri: string, signal: AbortSignal): Promise<Part[]> {
+    return resourceParts(await this.#named(server).readResource(uri, { signal }), this.#bounds());
+  }
+
+  /** Begins a login in the user's browser; when it is done the server is connected anew. */
+  login(server: string): Promise<RunningLogin> {
+    return this.#named(server).login();
+  }
+
+  /** Resolves when nothing of any server is left. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#order;
+    for (const { server } of this.#entries.values()) this.#end(server);
+    this.#entries.clear();
+    await Promise.all(this.#ending);
+  }
+
+  /** The servers that are new now; `isNew`: something changed. */
+  async #apply(wanted: Record<string, McpServer>): Promise<{ fresh: Server[]; isNew: boolean }> {
+    const gone = [...this.#entries.values()].filter(({ server }) => !isSame(server.settings, wanted[server.name]));
+    for (const { server } of gone) {
+      this.#entries.delete(server.name);
+      this.#end(server);
+    }
+    const added = Object.entries(wanted).filter(([name]) => !this.#entries.has(name));
+    if (added.length === 0 || this.#closed) return { fresh: [], isNew: gone.length > 0 };
+    const { Server: Connected } = await import("./server.js");
+    const { TokenStore } = await import("./token-store.js");
+    const deps = this.#serverDeps(new TokenStore(this.#deps.sources.home, this.#deps.redactor));
+    const fresh = added.map(([name, settings]) => new Connected(name, settings, deps));
+    for (const server of fresh) this.#entries.set(server.name, { server, names: toolNames(this.#names.of(server.name)) });
+    return { fresh, isNew: true };
+  }
+
+  #serverDeps(tokens: ServerDeps["tokens"]): ServerDeps {
+    const { control, env, redactor, version } = this.#deps;
+    const { hostRequests, workspace } = control.state;
+    return {
+      version,
+      redactor,
+      tokens,
+      root: workspace.root,
+      env: toolEnvironment(env, redactor.secrets),
+      variables: env,
+      host: { requests: hostRequests, emit: control.emit, seconds: () => control.state.answerSeconds },
+      changed: (server) => {
+        if (this.#isHere(server)) this.#changed();
+      },
+      warn: (text) => this.#say("warning", text),
+    };
+  }
+
+  async #warmUp(servers: readonly Server[]): Promise<void> {
+    if (servers.length === 0 || this.#closed) return;
+    const block = this.#batches++ === 0 ? "mcp-warmup" : `mcp-warmup-${this.#batches}`;
+    const total = servers.length;
+    this.#say("info", `Warming up ${total} MCP servers in the background — tools will become available as they connect.`, block);
+    await Promise.all(
+      servers.map(async (server) => {
+        await server.connect();
+        if (server.status === "failed" && this.#isHere(server)) this.#say("warning", `${server.name}: ${server.error ?? ""}`, block);
+      }),
+    );
+    const ready = servers.filter(({ status }) => status === "ready");
+    const tools = ready.reduce((sum, server) => sum + server.tools.length, 0);
+    this.#say("info", `MCP ready: ${ready.length}/${total} servers connected, ${tools} tools registered.`, block);
+  }
+
+  #end(server: Server): void {
+    const ending = server.close().finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  #isHere(server: Server): boolean {
+    return !this.#closed && this.#entries.get(server.name)?.server === server;
+  }
+
+  #named(name: string): Server {
+    const entry = this.#entries.get(name);
+    if (entry !== undefined) return entry.server;
+    throw new ParleyError({ code: "config", message: `There is no MCP server '${name}'`, retryable: false, param: name });
+  }
+
+  #bounds(): Bounds {
+    return { outputChars: this.#deps.control.state.outputChars, redactor: this.#deps.redactor };
+  }
+
+  #say(level: EventOf<"notice">["level"], text: string, block?: string): void {
+    if (this.#closed) return;
+    void this.#deps.control.emit({ type: "notice", level, kind: "mcp", text, ...defined({ block }) });
+  }
+}
+
+function isSame(one: McpServer, other: McpServer | undefined): boolean {
+  return other !== undefined && JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Without the keys that have no value. */
+function defined<T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> };
+function defined(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
