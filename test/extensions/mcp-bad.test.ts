@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { processesWith, scratch, start, until, type NativeHost, type StartOptions } from "../process/harness.js";
-import { calling, official, outputText, raw, settled, warmUp } from "./mcp-harness.js";
+import { calling, listening, official, outputText, raw, settled, warmUp, type Listener } from "./mcp-harness.js";
+
+const RAW_HTTP = join(import.meta.dirname, "../fixtures/mcp/raw-http.mjs");
 
 async function opened(servers: Record<string, unknown>, options: StartOptions = {}): Promise<NativeHost> {
   const host = start({ responses: ["still here"], ...options });
@@ -102,6 +104,44 @@ test("an answer beyond the cap fails its call at once", async () => {
   expect(await host.finish()).toBe(0);
 });
 
+async function overHttp(habit: string, more: Record<string, unknown> = {}): Promise<{ url: string; listener: Listener; server: object }> {
+  const listener = await listening(RAW_HTTP, [habit]);
+  const url = `http://127.0.0.1:${listener.port}/mcp`;
+  return { url, listener, server: { url, ...more } };
+}
+
+test.each([
+  ["hangs-at-start", { timeoutMs: 1500 }, "s: it was not ready within 1.5 s"],
+  ["breaks", {}, "s: it answered with HTTP 500"],
+  ["floods", {}, "it answered with more than 16777216 bytes"],
+  ["floods-events", {}, "it was not ready within 5 s"],
+])("over HTTP, a server that %s fails with a reason", async (habit, more, line) => {
+  const { server } = await overHttp(habit, { timeoutMs: 5000, ...more });
+  const host = await opened({ s: server });
+  expect(warmUp(host)[1]).toContain(line);
+  await goesOn(host);
+});
+
+test("over HTTP, a server that dies in a call fails the call", async () => {
+  const { server } = await overHttp("dies-in-call");
+  const host = await opened({ s: server }, { responses: [...calling("mcp__s__act"), "still here"] });
+  host.prompt("go");
+  await host.turnEnded();
+  expect(outputText(await host.next("tool.ended"))).toContain("The MCP server 's' failed: it cannot be reached");
+  await goesOn(host, 2);
+});
+
+test("over HTTP, an interrupt does not wait for a server that hangs in a call, and tells it", async () => {
+  const { server, listener } = await overHttp("hangs-in-call");
+  const host = await opened({ s: server }, { responses: [...calling("mcp__s__act"), "still here"] });
+  host.prompt("go");
+  await until(() => listener.output().includes("called"));
+  host.send({ type: "turn.interrupt", session: "s" });
+  expect((await host.turnEnded()).outcome).toBe("interrupted");
+  await until(() => listener.output().includes("cancelled"));
+  await goesOn(host, 2);
+});
+
 test("servers connect side by side: one that hangs holds back neither the others nor a turn", async () => {
   const host = start({ responses: ["hello"] });
   await host.open({ mcpServers: { slow: raw("hangs-at-start", [], { timeoutMs: 3000 }), quick: official() } });
@@ -123,25 +163,26 @@ test("what is wrong with a configuration is said", async () => {
   await goesOn(host);
 });
 
-/** A server with two children, one of which left its group; the pids of all three. */
-async function withTree(mark: string): Promise<{ host: NativeHost; pids: number[] }> {
+/** With a server that has two children, one of which left its group. */
+async function withTree(mark: string): Promise<NativeHost> {
   const file = join(scratch(), "pids");
   const host = await opened({ s: raw("has-children", [file], { env: { MARK: mark } }) });
   const pids: number[] = JSON.parse(readFileSync(file, "utf8"));
-  expect(processesWith(mark).toSorted()).toEqual(pids.toSorted());
-  return { host, pids };
+  expect(new Set(processesWith(mark))).toEqual(new Set(pids));
+  expect(pids).toHaveLength(3);
+  return host;
 }
 
 test("a server's process tree ends with the session", async () => {
   const mark = "mark-of-an-orderly-end";
-  const { host } = await withTree(mark);
+  const host = await withTree(mark);
   expect(await host.finish()).toBe(0);
   expect(processesWith(mark)).toEqual([]);
 });
 
 test("a removed server's process tree ends with it", async () => {
   const mark = "mark-of-a-removal";
-  const { host } = await withTree(mark);
+  const host = await withTree(mark);
   host.send({ type: "session.configure", session: "s", patch: { mcpServers: {} } });
   await until(() => processesWith(mark).length === 0);
   expect(await host.finish()).toBe(0);
@@ -149,7 +190,7 @@ test("a removed server's process tree ends with it", async () => {
 
 test("a server's process tree ends when we are killed", async () => {
   const mark = "mark-of-a-sudden-end";
-  const { host } = await withTree(mark);
+  const host = await withTree(mark);
   host.child.kill("SIGKILL");
   await host.exited;
   await until(() => processesWith(mark).length === 0);

@@ -191,6 +191,20 @@ test("progress and interrupts over HTTP", async () => {
   expect(await waiting.finish()).toBe(0);
 });
 
+test("a server over HTTP that forgot the session is connected anew", async () => {
+  const { port } = await listening(OFFICIAL, ["http"]);
+  const responses = [...calling("mcp__remote__echo", { text: "1" }), ...calling("mcp__remote__echo", { text: "2" })];
+  const host = await opened({ remote: { url: `http://127.0.0.1:${port}/mcp` } }, { responses });
+  await fetch(`http://127.0.0.1:${port}/forget`);
+  host.prompt("go");
+  await host.turnEnded();
+  expect(outputText(await host.next("tool.ended"))).toContain("no longer knows this session. It is being connected anew; try again");
+  await settled(host, 2);
+  host.prompt("again");
+  await host.turnEnded(2);
+  expect(host.ofType("tool.ended").map((ended) => ended.status)).toEqual(["failed", "ok"]);
+});
+
 test("an address where nobody listens is one clear line", async () => {
   const { port, child } = await listening(OFFICIAL, ["http"]);
   child.kill("SIGKILL");

@@ -14,6 +14,7 @@ import type { HostRequests } from "../../host-requests.js";
 import { untilAborted, type Emit } from "../../run.js";
 import type { Endpoint } from "./endpoint.js";
 import { httpStatus, isRefusal } from "./failure.js";
+import { fetchFrom } from "./http-fetch.js";
 import { HostTransport } from "./host-transport.js";
 import type { OAuth } from "./oauth.js";
 import { StdioTransport } from "./stdio-transport.js";
@@ -97,7 +98,7 @@ function isUnknownHandshake(error: unknown): boolean {
 async function dialHttp(endpoint: Endpoint & { kind: "http" }, options: DialOptions, signal: AbortSignal): Promise<Dialled> {
   const { url, headers, fallback } = endpoint;
   try {
-    const transport = new StreamableHTTPClientTransport(url, { fetch: fetchWith(url, headers), ...authOf(options) });
+    const transport = new StreamableHTTPClientTransport(url, { fetch: fetchFrom(url, headers), ...authOf(options) });
     return await open(transport, "auto", options, signal);
   } catch (error) {
     if (!fallback || !(error instanceof DialError) || !mayBeSse(error.cause)) throw error;
@@ -113,20 +114,11 @@ function mayBeSse(error: unknown): boolean {
 }
 
 function sse({ url, headers }: { url: URL; headers: Record<string, string> }, options: DialOptions): Transport {
-  return new SSEClientTransport(url, { fetch: fetchWith(url, headers), ...authOf(options) });
+  return new SSEClientTransport(url, { fetch: fetchFrom(url, headers), ...authOf(options) });
 }
 
 function authOf({ oauth }: DialOptions): { authProvider?: OAuth } {
   return oauth === undefined ? {} : { authProvider: oauth };
-}
-
-/** Headers are for the server alone: an authorization server elsewhere does not get them. */
-function fetchWith({ origin }: URL, headers: Record<string, string>) {
-  return (url: string | URL, init: RequestInit = {}): Promise<Response> => {
-    const sent = new Headers(init.headers);
-    if (new URL(url).origin === origin) for (const [name, value] of Object.entries(headers)) if (!sent.has(name)) sent.set(name, value);
-    return fetch(url, { ...init, headers: sent });
-  };
 }
 
 async function open(

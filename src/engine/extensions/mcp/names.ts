@@ -1,50 +1,56 @@
 /** What the model calls a server's tool: `mcp__server__tool`, in characters and a length that every provider takes. */
 import { createHash } from "node:crypto";
 
+const PREFIX = "mcp__";
 const LONGEST = 64;
-const HASH = 8;
 /** So much of a name may be the server's, that its tools can still be told apart. */
 const LONGEST_SERVER = 32;
+const HASH = 8;
 
-/** Gives each thing a name of its own: as said, or with a hash where that is too long or taken. The same thing keeps its name. */
-export class Names {
+/** The names of a session's tools. Who has been given a name keeps it. */
+export class ToolNames {
+  readonly #servers = new Names(PREFIX.length + LONGEST_SERVER);
+  readonly #tools = new Names(LONGEST);
+
+  /** Its tools' names begin with this. To be asked in the order of the configuration, so that it does not matter who connects first. */
+  server(name: string): string {
+    return this.#servers.of(name, PREFIX + plain(name));
+  }
+
+  tool(server: string, name: string): string {
+    return this.#tools.of(JSON.stringify([server, name]), `${this.server(server)}__${plain(name)}`);
+  }
+}
+
+/** Each thing has one of its own: the wanted one, or that with a hash where it is too long or taken. */
+class Names {
   readonly #given = new Map<string, string>();
   readonly #taken = new Set<string>();
-  readonly #prefix: string;
   readonly #longest: number;
 
-  constructor(prefix: string, longest: number) {
-    this.#prefix = prefix;
+  constructor(longest: number) {
     this.#longest = longest;
   }
 
-  of(thing: string): string {
+  of(thing: string, wanted: string): string {
     const known = this.#given.get(thing);
     if (known !== undefined) return known;
-    const name = this.#free(thing);
+    const name = wanted.length <= this.#longest && !this.#taken.has(wanted) ? wanted : this.#hashed(thing, wanted);
     this.#taken.add(name);
     this.#given.set(thing, name);
     return name;
   }
 
-  #free(thing: string): string {
-    const plain = this.#prefix + thing.replace(/[^A-Za-z0-9_]/g, "_");
-    if (plain.length <= this.#longest && !this.#taken.has(plain)) return plain;
-    // A server may have chosen a name that looks like the hash of another: then the next one.
+  /** Something may be called like the hashed name of another: then the next one. */
+  #hashed(thing: string, wanted: string): string {
     for (let salt = 0; ; salt++) {
       const hash = createHash("sha256").update(`${salt}:${thing}`).digest("hex").slice(0, HASH);
-      const name = `${plain.slice(0, this.#longest - HASH - 1)}_${hash}`;
+      const name = `${wanted.slice(0, this.#longest - HASH - 1)}_${hash}`;
       if (!this.#taken.has(name)) return name;
     }
   }
 }
 
-/** In the order of the configuration, so that a name does not depend on who connects first. */
-export function serverNames(): Names {
-  return new Names("mcp__", "mcp__".length + LONGEST_SERVER);
-}
-
-/** Of one server, whose own name is `mcp__server`. */
-export function toolNames(server: string): Names {
-  return new Names(`${server}__`, LONGEST);
+function plain(name: string): string {
+  return name.replace(/[^A-Za-z0-9_]/g, "_");
 }

@@ -12,6 +12,7 @@ import {
   type StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { ParleyError } from "../../../core/errors.js";
+import { oneLine } from "../../tools/title.js";
 import { listenForRedirect, type Redirect } from "./redirect.js";
 import type { TokenStore } from "./token-store.js";
 
@@ -80,7 +81,7 @@ export class OAuth implements AuthProvider {
   async #finish(flow: StoredClient, redirect: Redirect, signal: AbortSignal): Promise<void> {
     const params = await redirect.arrived(flow.state(), signal);
     const code = params.get("code");
-    if (code === null) throw refused(`The login was refused: ${params.get("error") ?? "no reason was given"}`);
+    if (code === null) throw refused(`The login was refused: ${oneLine(params.get("error") ?? "no reason was given", 80)}`);
     const iss = params.get("iss");
     await this.#auth(flow, { authorizationCode: code, ...(iss !== null && { iss }) });
   }

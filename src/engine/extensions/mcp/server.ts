@@ -4,7 +4,7 @@ import type { McpServer } from "../../../core/config.js";
 import { ParleyError } from "../../../core/errors.js";
 import { dial, DialError, type Dialled, type DialOptions } from "./dial.js";
 import { endpointOf } from "./endpoint.js";
-import { failureText, isDisconnect, isTimeout } from "./failure.js";
+import { failureText, httpStatus, isDisconnect, isTimeout } from "./failure.js";
 import { listAll } from "./lists.js";
 import { OAuth, type RunningLogin } from "./oauth.js";
 
@@ -98,6 +98,10 @@ export class Server {
       if (isTimeout(error)) throw fault(`The MCP server '${this.name}' did not answer within ${CALL_MS / 1000} s, the limit of one call`);
       if (isDisconnect(error))
         throw fault(`The MCP server '${this.name}' was lost during the call: ${line.report() ?? "it closed the connection"}`);
+      if (httpStatus(error) === 404 && this.#line === line) {
+        void this.#reconnect().catch(() => {});
+        throw fault(`The MCP server '${this.name}' no longer knows this session. It is being connected anew; try again`);
+      }
       throw fault(`The MCP server '${this.name}' failed: ${failureText(error, this.#remedy())}`);
     }
   }

@@ -6,8 +6,10 @@ import type { EventOf, ListedMcpServer } from "../../../core/event.js";
 import { toolEnvironment } from "../../environment.js";
 import type { Tool } from "../../tools/tool.js";
 import type { ExtensionDeps } from "../extensions.js";
+import type { SessionState } from "../../session-state.js";
+import type { Emit } from "../../run.js";
 import { promptParts, resourceParts, type Bounds } from "./content.js";
-import { serverNames, toolNames, type Names } from "./names.js";
+import { ToolNames } from "./names.js";
 import type { RunningLogin } from "./oauth.js";
 import type { Server, ServerDeps } from "./server.js";
 import { mcpTool, resourceTools } from "./tools.js";
@@ -26,17 +28,16 @@ export interface McpResource {
   name: string;
 }
 
-interface Entry {
-  server: Server;
-  /** Of its tools. */
-  names: Names;
+export interface McpDeps extends Pick<ExtensionDeps, "redactor" | "env" | "version"> {
+  sources: Pick<ExtensionDeps["sources"], "home" | "mcpServers">;
+  control: { readonly state: Pick<SessionState, "hostRequests" | "workspace" | "outputChars" | "answerSeconds">; readonly emit: Emit };
 }
 
 export class McpServers {
-  readonly #deps: ExtensionDeps;
+  readonly #deps: McpDeps;
   readonly #changed: () => void;
-  readonly #names = serverNames();
-  readonly #entries = new Map<string, Entry>();
+  readonly #names = new ToolNames();
+  readonly #servers = new Map<string, Server>();
   readonly #ending = new Set<Promise<void>>();
   /** Changes of configuration, one behind the other. */
   #order: Promise<unknown> = Promise.resolve();
@@ -46,7 +47,7 @@ export class McpServers {
   #closed = false;
 
   /** `changed`: what there is to list is no longer what it was. */
-  constructor(deps: ExtensionDeps, changed: () => void) {
+  constructor(deps: McpDeps, changed: () => void) {
     this.#deps = deps;
     this.#changed = changed;
   }
@@ -54,7 +55,7 @@ export class McpServers {
   /** Connects to what is new, ends what is gone, and leaves alone what is the same. Does not wait for any of them. */
   configure(config: SessionConfig): void {
     const wanted = { ...this.#deps.sources.mcpServers, ...config.mcpServers };
-    if (Object.keys(wanted).length === 0 && this.#entries.size === 0 && this.#open === 0) return;
+    if (Object.keys(wanted).length === 0 && this.#servers.size === 0 && this.#open === 0) return;
     this.#open++;
     const applied = this.#order.then(() => this.#apply(wanted));
     this.#order = applied;
@@ -72,13 +73,13 @@ export class McpServers {
 
   /** Those whose fate is known. */
   listed(): ListedMcpServer[] {
-    return [...this.#entries.values()].flatMap(({ server, names }) => {
+    return [...this.#servers.values()].flatMap((server) => {
       const { name, status, error, settings, tools } = server;
       if (status === "connecting") return [];
       const { command, args, url } = settings;
       const listedTools = tools.map((tool) => ({
         name: tool.name,
-        qualifiedName: names.of(tool.name),
+        qualifiedName: this.#names.tool(name, tool.name),
         ...(tool.description !== undefined && { description: tool.description }),
         parameters: { ...tool.inputSchema },
       }));
@@ -87,13 +88,13 @@ export class McpServers {
   }
 
   tools(): Tool[] {
-    const ready = [...this.#entries.values()].filter(({ server }) => server.status === "ready");
-    const own = ready.flatMap(({ server, names }) => server.tools.map((tool) => mcpTool(server, tool, names.of(tool.name))));
-    return [...own, ...resourceTools(ready.map(({ server }) => server).filter((server) => server.hasResources))];
+    const ready = [...this.#servers.values()].filter(({ status }) => status === "ready");
+    const own = ready.flatMap((server) => server.tools.map((tool) => mcpTool(server, tool, this.#names.tool(server.name, tool.name))));
+    return [...own, ...resourceTools(ready.filter(({ hasResources }) => hasResources))];
   }
 
   prompts(): McpPrompt[] {
-    return [...this.#entries.values()].flatMap(({ server }) =>
+    return [...this.#servers.values()].flatMap((server) =>
       server.prompts.map(({ name, description = "", arguments: given = [] }) => ({
         server: server.name,
         name,
@@ -108,7 +109,7 @@ export class McpServers {
   }
 
   resources(): McpResource[] {
-    return [...this.#entries.values()].flatMap(({ server }) =>
+    return [...this.#servers.values()].flatMap((server) =>
       server.resources.map(({ uri, title, name }) => ({ server: server.name, uri, name: title ?? name })),
     );
   }
@@ -127,25 +128,28 @@ export class McpServers {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#order;
-    for (const { server } of this.#entries.values()) this.#end(server);
-    this.#entries.clear();
+    for (const server of this.#servers.values()) this.#end(server);
+    this.#servers.clear();
     await Promise.all(this.#ending);
   }
 
   /** The servers that are new now; `isNew`: something changed. */
   async #apply(wanted: Record<string, McpServer>): Promise<{ fresh: Server[]; isNew: boolean }> {
-    const gone = [...this.#entries.values()].filter(({ server }) => !isSame(server.settings, wanted[server.name]));
-    for (const { server } of gone) {
-      this.#entries.delete(server.name);
+    const gone = [...this.#servers.values()].filter((server) => !isSame(server.settings, wanted[server.name]));
+    for (const server of gone) {
+      this.#servers.delete(server.name);
       this.#end(server);
     }
-    const added = Object.entries(wanted).filter(([name]) => !this.#entries.has(name));
+    const added = Object.entries(wanted).filter(([name]) => !this.#servers.has(name));
     if (added.length === 0 || this.#closed) return { fresh: [], isNew: gone.length > 0 };
     const { Server: Connected } = await import("./server.js");
     const { TokenStore } = await import("./token-store.js");
     const deps = this.#serverDeps(new TokenStore(this.#deps.sources.home, this.#deps.redactor));
     const fresh = added.map(([name, settings]) => new Connected(name, settings, deps));
-    for (const server of fresh) this.#entries.set(server.name, { server, names: toolNames(this.#names.of(server.name)) });
+    for (const server of fresh) {
+      this.#names.server(server.name);
+      this.#servers.set(server.name, server);
+    }
     return { fresh, isNew: true };
   }
 
@@ -189,12 +193,12 @@ export class McpServers {
   }
 
   #isHere(server: Server): boolean {
-    return !this.#closed && this.#entries.get(server.name)?.server === server;
+    return !this.#closed && this.#servers.get(server.name) === server;
   }
 
   #named(name: string): Server {
-    const entry = this.#entries.get(name);
-    if (entry !== undefined) return entry.server;
+    const server = this.#servers.get(name);
+    if (server !== undefined) return server;
     throw new ParleyError({ code: "config", message: `There is no MCP server '${name}'`, retryable: false, param: name });
   }
 

@@ -1,7 +1,14 @@
 /** A server that we start and speak to over its pipes. Its whole process tree ends with the connection. */
-import { isJSONRPCNotification, parseJSONRPCMessage, type JSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  isJSONRPCNotification,
+  parseJSONRPCMessage,
+  SdkError,
+  SdkErrorCode,
+  type JSONRPCMessage,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import type { Frame } from "../../../core/wire.js";
-import { ParleyError } from "../../../core/errors.js";
 import type { RedactingStream, Redactor } from "../../../core/redact.js";
 import { encodeLine, FrameReader } from "../../../os/lines.js";
 import { startTree, type Exit, type Tree } from "../../../os/process.js";
@@ -32,6 +39,8 @@ export class StdioTransport implements Transport {
   #tree: Promise<Tree> | undefined;
   #stdin: NodeJS.WritableStream | undefined;
   #closing: Promise<void> | undefined;
+  /** Settles when it has left by itself. */
+  #left: Promise<void> | undefined;
   #stderr = "";
   #garbage = 0;
   #sample: string | undefined;
@@ -56,15 +65,16 @@ export class StdioTransport implements Transport {
       // Redacted before it is cut: half a secret would not be known again.
       this.#stderr = (this.#stderr + this.#redact.push(text)).slice(-STDERR_CHARS);
     });
-    void leaving(tree).then((exit) => this.#fail(exitText(exit)));
+    this.#left = leaving(tree).then((exit) => this.#fail(exitText(exit)));
   }
 
   send(message: JSONRPCMessage): Promise<void> {
-    const { argv } = this.#options;
     return new Promise((resolve, reject) => {
+      const refuse = (): void => reject(new SdkError(SdkErrorCode.ConnectionClosed, "it no longer listens"));
       const stdin = this.#stdin;
-      if (stdin === undefined || this.#closing !== undefined) return reject(gone(`'${argv[0] ?? ""}' no longer runs`));
-      stdin.write(encodeLine("json", message), (error) => (error ? reject(gone(`'${argv[0] ?? ""}' no longer listens`)) : resolve()));
+      if (stdin === undefined || this.#closing !== undefined) return refuse();
+      // One that no longer listens is about to leave: then it is known how.
+      stdin.write(encodeLine("json", message), (error) => (error ? void this.#leaving().then(refuse) : resolve()));
     });
   }
 
@@ -90,6 +100,10 @@ export class StdioTransport implements Transport {
     const tree = await this.#tree?.catch(() => undefined);
     this.onclose?.();
     await tree?.end(GRACE_MS);
+  }
+
+  #leaving(): Promise<unknown> {
+    return Promise.race([this.#left, delay(2 * LAST_WORDS_MS, undefined, { ref: false })]);
   }
 
   #fail(why: string): void {
@@ -146,8 +160,4 @@ async function leaving(tree: Tree): Promise<Exit> {
 
 function exitText({ code, signal }: Exit): string {
   return signal === null ? `it exited with code ${code ?? "unknown"}` : `it was ended by ${signal}`;
-}
-
-function gone(message: string): ParleyError {
-  return new ParleyError({ code: "tool", message, retryable: false });
 }
