@@ -25,7 +25,7 @@ export function secretValues(env: Record<string, string | undefined>): string[] 
 export function serverSecrets(servers: Readonly<Record<string, McpServer>>, env: Record<string, string | undefined>): string[] {
   const given = Object.values(servers).flatMap(({ env: own = {}, headers = {} }) => [...Object.values(own), ...Object.values(headers)]);
   const filled = given.map((text) => fillVariables(text, (name) => env[name] ?? ""));
-  return filled.flatMap((value) => [value, value.replace(/^\w+ +/, "")]).filter(isTelling);
+  return [...new Set(filled.flatMap((value) => [value, value.replace(/^\w+ +/, "")]))].filter(isTelling);
 }
 
 /** `${NAME}` stands for a variable. */

@@ -45,7 +45,9 @@ export class Server {
   #oauth: OAuth | undefined;
   #line: Dialled | undefined;
   #connecting: Promise<void> | undefined;
-  #listing: Promise<void> | undefined;
+  #isListing = false;
+  /** A list changed since it was read. */
+  #isStale = false;
   #login: Promise<RunningLogin> | undefined;
   readonly #end = new AbortController();
 
@@ -99,7 +101,7 @@ export class Server {
       if (isDisconnect(error))
         throw fault(`The MCP server '${this.name}' was lost during the call: ${line.report() ?? "it closed the connection"}`);
       if (httpStatus(error) === 404 && this.#line === line) {
-        void this.#reconnect().catch(() => {});
+        void this.#reconnect();
         throw fault(`The MCP server '${this.name}' no longer knows this session. It is being connected anew; try again`);
       }
       throw fault(`The MCP server '${this.name}' failed: ${failureText(error, this.#remedy())}`);
@@ -122,17 +124,22 @@ export class Server {
     if (this.#oauth === undefined) throw fault("it has no address to log in at, or its own Authorization header");
     const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(LOGIN_MS)]);
     const { url, done } = await this.#oauth.login(signal);
-    const finished = done.then(() => this.#reconnect()).finally(() => (this.#login = undefined));
+    const finished = this.#finishLogin(done).finally(() => (this.#login = undefined));
     // Whoever began it may not wait for it.
     finished.catch(() => {});
     return { url, done: finished };
+  }
+
+  async #finishLogin(done: Promise<void>): Promise<void> {
+    await done;
+    await this.#reconnect();
+    if (this.status === "failed") throw fault(`The login to '${this.name}' worked, but ${this.error ?? "it cannot be used"}`);
   }
 
   async #reconnect(): Promise<void> {
     await this.#hangUp();
     await this.connect();
     this.#deps.changed(this);
-    if (this.status === "failed") throw fault(`The login to '${this.name}' worked, but ${this.error ?? "it cannot be used"}`);
   }
 
   // --- the connection ---
@@ -140,19 +147,20 @@ export class Server {
   async #connect(): Promise<void> {
     const limit = AbortSignal.timeout(this.#timeoutMs);
     const signal = AbortSignal.any([this.#end.signal, limit]);
+    let line: Dialled | undefined;
     try {
       const endpoint = endpointOf(this.settings, this.#deps.variables);
       if ("url" in endpoint && !Object.keys(endpoint.headers).some((name) => name.toLowerCase() === "authorization"))
         this.#oauth ??= new OAuth(endpoint.url, this.#deps.tokens);
       const onListChanged = (): void => void this.#relist();
       const options = { ...this.#deps, name: this.name, oauth: this.#oauth, onListChanged, timeoutMs: this.#timeoutMs };
-      const line = await dial(endpoint, options, signal);
+      line = await dial(endpoint, options, signal);
       this.#adopt(line);
       await this.#list(line.client, signal);
       this.status = "ready";
       this.error = undefined;
     } catch (error) {
-      const report = error instanceof DialError ? error.report : this.#line?.report();
+      const report = error instanceof DialError ? error.report : line?.report();
       await this.#hangUp();
       this.#fail(this.#why(error, limit.aborted, report));
     }
@@ -198,21 +206,29 @@ export class Server {
 
   // --- what it lists ---
 
-  /** One at a time; a change during a listing is seen by the next. */
+  /** One listing at a time; however many changes come during it, one more follows. */
   async #relist(): Promise<void> {
-    const before = this.#listing ?? this.#connecting;
-    const listing = (async () => {
-      await before;
-      const client = this.#line?.client;
-      if (client === undefined) return;
+    this.#isStale = true;
+    if (this.#isListing) return;
+    this.#isListing = true;
+    await this.#connecting;
+    while (this.#isStale && this.#line !== undefined) {
+      this.#isStale = false;
+      await this.#listAnew(this.#line.client);
+    }
+    this.#isListing = false;
+  }
+
+  async #listAnew(client: Client): Promise<void> {
+    const lists = (): string => JSON.stringify([this.tools, this.prompts, this.resources]);
+    const before = lists();
+    try {
       await this.#list(client, AbortSignal.any([this.#end.signal, AbortSignal.timeout(this.#timeoutMs)]));
-      this.#deps.changed(this);
-    })().catch((error: unknown) => {
-      if (!this.#end.signal.aborted)
-        this.#deps.warn(`The MCP server '${this.name}' said that its lists changed, but ${this.#why(error, false, undefined)}`);
-    });
-    this.#listing = listing;
-    await listing;
+      if (lists() !== before) this.#deps.changed(this);
+    } catch (error) {
+      if (this.#line?.client !== client) return;
+      this.#deps.warn(`The MCP server '${this.name}' said that its lists changed, but ${this.#why(error, false, undefined)}`);
+    }
   }
 
   async #list(client: Client, signal: AbortSignal): Promise<void> {
