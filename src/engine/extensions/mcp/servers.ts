@@ -43,6 +43,8 @@ export class McpServers {
   #order: Promise<unknown> = Promise.resolve();
   /** Changes whose servers are not all connected or failed. */
   #open = 0;
+  /** Something changed, and is told once nothing is under way. */
+  #untold = false;
   #batches = 0;
   #closed = false;
 
@@ -62,7 +64,8 @@ export class McpServers {
     void applied.then(async ({ fresh, isNew }) => {
       await this.#warmUp(fresh);
       this.#open--;
-      if (isNew) this.#changed();
+      this.#untold ||= isNew;
+      if (this.settled && this.#untold) this.#tell();
     });
   }
 
@@ -165,7 +168,9 @@ export class McpServers {
       variables: env,
       host: { requests: hostRequests, emit: control.emit, seconds: () => control.state.answerSeconds },
       changed: (server) => {
-        if (this.#isHere(server)) this.#changed();
+        if (!this.#isHere(server)) return;
+        if (this.settled) this.#tell();
+        else this.#untold = true;
       },
       warn: (text) => this.#say("warning", text),
     };
@@ -185,6 +190,11 @@ export class McpServers {
     const ready = servers.filter(({ status }) => status === "ready");
     const tools = ready.reduce((sum, server) => sum + server.tools.length, 0);
     this.#say("info", `MCP ready: ${ready.length}/${total} servers connected, ${tools} tools registered.`, block);
+  }
+
+  #tell(): void {
+    this.#untold = false;
+    if (!this.#closed) this.#changed();
   }
 
   #end(server: Server): void {
