@@ -1,4 +1,4 @@
-/** What of the environment is secret, in variables and in what is given to MCP servers: tools do not get it, and the redactor must know it. */
+/** What is secret in the environment and in what MCP servers are given: tools do not get it, and the redactor must know it. */
 import type { McpServer } from "../core/config.js";
 
 /** The environment without secrets: neither by name nor by one of the known `secrets` in the value. */

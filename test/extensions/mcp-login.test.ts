@@ -36,7 +36,7 @@ async function servers(mcpServers: Record<string, Record<string, unknown>>, home
     () => {},
   );
   onTestFinished(() => mcp.close());
-  mcp.configure({});
+  mcp.start({}, Promise.resolve());
   await until(() => mcp.settled);
   return { mcp, redactor, home, events };
 }

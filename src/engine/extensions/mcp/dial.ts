@@ -1,4 +1,4 @@
-/** From an endpoint to a client that has shaken hands: which transport, which protocol, and what to try when the first is not understood. */
+/** From an endpoint to a client that has shaken hands: which transport, which protocol, and what to try when the first is refused. */
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import {

@@ -54,6 +54,12 @@ export class McpServers {
     this.#changed = changed;
   }
 
+  /** As `configure`, once `before` has settled; until then nothing counts as settled here, unless there is nothing to connect to. */
+  start(config: SessionConfig, before: Promise<unknown>): void {
+    this.#order = before.catch(() => {});
+    this.configure(config);
+  }
+
   /** Connects to what is new, ends what is gone, and leaves alone what is the same. Does not wait for any of them. */
   configure(config: SessionConfig): void {
     const wanted = { ...this.#deps.sources.mcpServers, ...config.mcpServers };

@@ -123,7 +123,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** The client acts on a notification a little later, and on a response at once: progress in the same breath as its result would be lost. */
+  /** The client acts on a notification a little later, and on a response at once: progress right before its result would be lost. */
   async #deliver(message: JSONRPCMessage): Promise<void> {
     this.#garbage = 0;
     this.onmessage?.(message);
