@@ -69,7 +69,10 @@ test("a value is told once", () => {
 
 test("what servers are given is secret, variables filled in, and of a header what stands behind its scheme", () => {
   const servers = {
-    near: { command: "x", env: { A: "literal-one", B: "${OUTSIDE}", MISSING: "${NOBODY}", HOME: "/home/somebody", PORT: "12345678" } },
+    near: {
+      command: "x",
+      env: { A: "literal-one", B: "${OUTSIDE}", MISSING: "${NOBODY}", HOME: "/home/somebody", PORT: "12345678", C: "[redacted]" },
+    },
     far: { url: "https://x/${OUTSIDE}", headers: { Authorization: "Bearer token-three" } },
   };
   expect(serverSecrets(servers, { OUTSIDE: "value-two" })).toEqual(["literal-one", "value-two", "Bearer token-three", "token-three"]);

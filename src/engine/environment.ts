@@ -1,5 +1,6 @@
 /** What is secret in the environment and in what MCP servers are given: tools do not get it, and the redactor must know it. */
 import type { McpServer } from "../core/config.js";
+import { holdsMask } from "../core/redact.js";
 
 /** The environment without secrets: neither by name nor by one of the known `secrets` in the value. */
 export function toolEnvironment(env: Record<string, string | undefined>, secrets: readonly string[]): Record<string, string> {
@@ -25,7 +26,9 @@ export function secretValues(env: Record<string, string | undefined>): string[] 
 export function serverSecrets(servers: Readonly<Record<string, McpServer>>, env: Record<string, string | undefined>): string[] {
   const given = Object.values(servers).flatMap(({ env: own = {}, headers = {} }) => [...Object.values(own), ...Object.values(headers)]);
   const filled = given.map((text) => fillVariables(text, (name) => env[name] ?? ""));
-  return [...new Set(filled.flatMap((value) => [value, value.replace(/^\w+ +/, "")]))].filter(isTelling);
+  return [...new Set(filled.flatMap((value) => [value, value.replace(/^\w+ +/, "")]))].filter(
+    (value) => isTelling(value) && !holdsMask(value),
+  );
 }
 
 /** `${NAME}` stands for a variable. */

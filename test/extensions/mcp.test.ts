@@ -335,6 +335,17 @@ test("what servers are given reaches them, and neither events nor the log", asyn
   for (const secret of ["literal-value-1", "token-from-outside", "later-value-22"]) expect(told).not.toContain(secret);
 });
 
+test("a host that sends back the configuration as it was told keeps its servers", async () => {
+  const host = await opened({ s: official({ env: { KEY: "a-secret-value" } }) });
+  const [ready] = host.ofType("session.ready");
+  const told = ready?.config?.mcpServers ?? {};
+  expect(JSON.stringify(told)).toContain("[redacted]");
+  host.send({ type: "session.configure", session: "s", patch: { mcpServers: { ...told, other: official() } } });
+  const { mcpServers } = await settled(host, 2);
+  expect(mcpServers?.map(({ name, status }) => `${name} ${status}`)).toEqual(["s ready", "other ready"]);
+  expect(warmUp(host, "mcp-warmup-2")[0]).toContain("Warming up 1 MCP servers");
+});
+
 test("secrets of our own do not reach a server unless it is given them", async () => {
   const { ended } = await called({ s: official() }, "mcp__s__env", { name: "MY_API_KEY" }, { env: { MY_API_KEY: "sk-very-secret" } });
   expect(outputText(ended)).toBe("(not set)");

@@ -144,7 +144,7 @@ export class McpServers {
 
   /** The servers that are new now; `isNew`: something changed. */
   async #apply(wanted: Record<string, McpServer>): Promise<{ fresh: Server[]; isNew: boolean }> {
-    const gone = [...this.#servers.values()].filter((server) => !isSame(server.settings, wanted[server.name]));
+    const gone = [...this.#servers.values()].filter((server) => !this.#isSame(server.settings, wanted[server.name]));
     for (const server of gone) {
       this.#servers.delete(server.name);
       this.#end(server);
@@ -208,6 +208,12 @@ export class McpServers {
     this.#ending.add(ending);
   }
 
+  /** A host that sends back what it was told, without the secrets, means the same server. */
+  #isSame(settings: McpServer, wanted: McpServer | undefined): boolean {
+    const text = JSON.stringify(wanted);
+    return text === JSON.stringify(settings) || text === JSON.stringify(this.#deps.redactor.value(settings));
+  }
+
   #isHere(server: Server): boolean {
     return !this.#closed && this.#servers.get(server.name) === server;
   }
@@ -226,10 +232,6 @@ export class McpServers {
     if (this.#closed) return;
     void this.#deps.control.emit({ type: "notice", level, kind: "mcp", text, ...defined({ block }) });
   }
-}
-
-function isSame(one: McpServer, other: McpServer | undefined): boolean {
-  return other !== undefined && JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Without the keys that have no value. */
