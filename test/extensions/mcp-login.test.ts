@@ -184,6 +184,22 @@ test("a server's own Authorization header is not replaced by a login", async () 
   expect(mcp.listed()).toMatchObject([{ status: "failed", error: "it wants a login; check its headers" }]);
 });
 
+test("/mcp login goes through the browser from the chat", async () => {
+  const listener = await listening(OAUTH, ["http"]);
+  const host = start({ responses: calling("mcp__far__whoami") });
+  await host.open({ mode: "yolo", mcpServers: { far: { url: `http://127.0.0.1:${listener.port}/mcp` } } });
+  await settled(host);
+  host.send({ type: "turn.prompt", session: "s", parts: [], command: { name: "mcp", args: "login far" } });
+  const url = (): string | undefined => /http:\/\/127\S+\/authorize\S+/.exec(host.lines.join("\n").replaceAll('"', " "))?.[0];
+  await until(() => url() !== undefined);
+  await browse(url() ?? "");
+  expect((await settled(host, 2)).mcpServers).toMatchObject([{ status: "ready", tools: [{ name: "whoami" }] }]);
+  host.prompt("go");
+  await host.turnEnded();
+  expect(outputText(await host.next("tool.ended"))).toBe("you are Bearer [redacted]");
+  expect(await host.finish()).toBe(0);
+});
+
 test("prompts and resources, for commands and for what is mentioned", async () => {
   const { mcp } = await servers({ near: official() });
   const { signal } = new AbortController();
@@ -192,6 +208,6 @@ test("prompts and resources, for commands and for what is mentioned", async () =
   ]);
   expect(await mcp.prompt("near", "review", { file: "a.ts" }, signal)).toEqual([{ type: "text", text: "Please review a.ts" }]);
   await expect(mcp.prompt("near", "review", {}, signal)).rejects.toThrow("The MCP server 'near' failed: it answered:");
-  expect(mcp.resources()).toEqual([{ server: "near", uri: "memo://one", name: "memo" }]);
+  expect(mcp.servers()).toEqual(["near"]);
   expect(await mcp.read("near", "any://thing", signal)).toMatchObject([{ type: "resource", uri: "any://thing", text: "any thing" }]);
 });

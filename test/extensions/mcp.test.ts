@@ -122,6 +122,22 @@ test("resources are listed and read with two tools", async () => {
   expect(missing).toContain("failed The MCP server 's' failed: it answered:");
 });
 
+test("prompts are commands, and @server:uri attaches a resource", async () => {
+  const responses = [
+    { expect: { lastUser: "Please review a.ts" }, say: "reviewed" },
+    { expect: { lastUser: "buy milk" }, say: "read" },
+  ];
+  const host = await opened({ s: official() }, { responses });
+  const { commands } = await settled(host);
+  expect(commands).toContainEqual(expect.objectContaining({ name: "s:review", description: "Reviews" }));
+  host.send({ type: "turn.prompt", session: "s", parts: [], command: { name: "s:review", args: "a.ts" } });
+  expect((await host.turnEnded()).outcome).toBe("completed");
+  host.send({ type: "turn.prompt", session: "s", mentions: true, parts: [{ type: "text", text: "what does @s:memo://one say?" }] });
+  expect((await host.turnEnded(2)).outcome).toBe("completed");
+  expect(host.text()).toBe("reviewed\nread");
+  expect(await host.finish()).toBe(0);
+});
+
 test("a server may ask for the workspace's root, and nothing else", async () => {
   const cwd = scratch();
   const roots = await called({ s: official() }, "mcp__s__ask", { what: "roots" }, { cwd });

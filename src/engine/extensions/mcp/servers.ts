@@ -22,12 +22,6 @@ export interface McpPrompt {
   arguments: { name: string; description: string; required: boolean }[];
 }
 
-export interface McpResource {
-  server: string;
-  uri: string;
-  name: string;
-}
-
 export interface McpDeps extends Pick<ExtensionDeps, "redactor" | "env" | "version"> {
   sources: Pick<ExtensionDeps["sources"], "home" | "mcpServers">;
   control: { readonly state: Pick<SessionState, "hostRequests" | "workspace" | "outputChars" | "answerSeconds">; readonly emit: Emit };
@@ -99,7 +93,7 @@ export class McpServers {
   tools(): Tool[] {
     const ready = [...this.#servers.values()].filter(({ status }) => status === "ready");
     const own = ready.flatMap((server) => server.tools.map((tool) => mcpTool(server, tool, this.#names.tool(server.name, tool.name))));
-    return [...own, ...resourceTools(ready.filter(({ hasResources }) => hasResources))];
+    return [...own, ...resourceTools(this.#withResources())];
   }
 
   prompts(): McpPrompt[] {
@@ -117,10 +111,9 @@ export class McpServers {
     return promptParts(await this.#named(server).getPrompt(name, args, { signal }), this.#bounds());
   }
 
-  resources(): McpResource[] {
-    return [...this.#servers.values()].flatMap((server) =>
-      server.resources.map(({ uri, title, name }) => ({ server: server.name, uri, name: title ?? name })),
-    );
+  /** Those that have resources now. */
+  servers(): string[] {
+    return this.#withResources().map(({ name }) => name);
   }
 
   /** What `@server:uri` means. */
@@ -212,6 +205,10 @@ export class McpServers {
   #isSame(settings: McpServer, wanted: McpServer | undefined): boolean {
     const text = JSON.stringify(wanted);
     return text === JSON.stringify(settings) || text === JSON.stringify(this.#deps.redactor.value(settings));
+  }
+
+  #withResources(): Server[] {
+    return [...this.#servers.values()].filter(({ status, hasResources }) => status === "ready" && hasResources);
   }
 
   #isHere(server: Server): boolean {
