@@ -9,7 +9,8 @@ const external = [...builtinModules, ...builtinModules.map((name) => `node:${nam
 /** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
 const START = [
   /\/src\/core\//,
-  /\/src\/transports\/(stdio|streams|lines)\./,
+  /\/src\/os\/lines\./,
+  /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\//,
   /\/src\/dialects\/(index|dialect|aionrs\/short-flags)\./,
   /\/src\/link\/(serve|gaps|stamp)\./,
@@ -30,7 +31,8 @@ const STAND_INS = {
   Headers: ["LightHeaders", "light-response.ts"],
   Response: ["LightResponse", "light-response.ts"],
 };
-const STANDS_IN = /\/node_modules\/(@ai-sdk|aws4fetch|eventsource-parser)\/|\/src\/engine\/models\/http-fetch\.ts$/;
+const STANDS_IN = /\/node_modules\/(@ai-sdk|aws4fetch|eventsource-parser)\/.*(?<!\?native)$|\/src\/engine\/models\/http-fetch\.ts$/;
+const NATIVE = "?native";
 
 const standIns = {
   name: "stand-ins",
@@ -48,6 +50,23 @@ const standIns = {
   },
 };
 
+/** The MCP client reads the streams of Node's own fetch, and those pipe only through streams of Node: it gets the parser as it is. */
+const nativeParser = {
+  name: "native-parser",
+  resolveId: {
+    filter: { id: /^eventsource-parser\b/ },
+    async handler(source, importer) {
+      if (!importer?.includes("/node_modules/@modelcontextprotocol/")) return null;
+      const { id } = await this.resolve(source, importer, { skipSelf: true });
+      return `${id}${NATIVE}`;
+    },
+  },
+  load: {
+    filter: { id: /\?native$/ },
+    handler: (id) => readFile(id.slice(0, -NATIVE.length), "utf8"),
+  },
+};
+
 const bundled = new Set();
 await rm("dist", { recursive: true, force: true });
 await build({ parley: "src/cli/parley.ts" }, [{ name: "start", test: (id) => START.some((pattern) => pattern.test(id)) }]);
@@ -60,7 +79,7 @@ async function build(input, groups) {
     input,
     platform: "node",
     external,
-    plugins: [standIns],
+    plugins: [nativeParser, standIns],
     // AWS's packages have no exports; only what is meant for bundlers leaves out what is not used.
     resolve: { mainFields: ["module", "main"], extensionAlias: { ".js": [".ts", ".js"] } },
     onLog(level, log, handle) {

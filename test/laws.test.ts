@@ -8,7 +8,7 @@ import { Op, type OpOf } from "../src/core/op.js";
 import type { Frame } from "../src/core/wire.js";
 import type { Dialect, Side, SideEnv, Step } from "../src/dialects/dialect.js";
 import { dialectIds, loadDialect } from "../src/dialects/index.js";
-import { FrameReader, encodeLine } from "../src/transports/lines.js";
+import { FrameReader, encodeLine } from "../src/os/lines.js";
 import { legalTurn, type Entry } from "./support/streams.js";
 import { arbitrary } from "./support/vocabulary.js";
 

@@ -27,12 +27,18 @@ export async function runPrint(loaded: Loaded, env: Env, given: string | undefin
   watchOutput();
   try {
     const session = await openSession(agent, openingOf(loaded));
+    // A single prompt has no next turn, so the tools of servers must be there for the first. Each server has a time limit.
+    if (hasServers(loaded, session)) for await (const event of session.gathered()) screen.show(event);
     const outcome = canAsk ? await runAsking(session, prompt, screen, signals) : await runUnasked(session, prompt, screen);
     await session.close();
     return signals.code() ?? (outcome === "completed" ? 0 : 1);
   } finally {
     await agent.close();
   }
+}
+
+function hasServers({ settings }: Loaded, { ready }: HostSession): boolean {
+  return Object.keys({ ...settings.mcpServers, ...ready.config?.mcpServers }).length > 0;
 }
 
 type Outcome = EventOf<"turn.ended">["outcome"];

@@ -7,6 +7,11 @@ const SHORTEST = 8;
 /** A line of a longer secret that is one by itself; shorter ones, and the headings of keys, are words like others. */
 const LONG_LINE = 16;
 
+/** Whether something was redacted here; what was, is lost. */
+export function holdsMask(text: string): boolean {
+  return MASKS.some((mask) => text.includes(mask));
+}
+
 interface Range {
   from: number;
   to: number;

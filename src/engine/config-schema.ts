@@ -45,6 +45,7 @@ const Rule = v.pipe(
 const McpServer = v.pipe(
   v.strictObject(
     {
+      type: v.optional(oneOf(["stdio", "http", "streamable-http", "sse"])),
       command: v.optional(text),
       args: v.optional(v.array(anyText, "be a list of texts")),
       env: v.optional(textByName),

@@ -1,6 +1,6 @@
 /** The engine as an Agent: it routes ops to sessions and puts their events, stamped, into one bounded queue. */
 import type { Agent } from "../core/agent.js";
-import type { SessionConfig } from "../core/config.js";
+import type { McpServer, SessionConfig } from "../core/config.js";
 import { toFault, type Fault } from "../core/errors.js";
 import type { Event } from "../core/event.js";
 import { mintId } from "../core/ids.js";
@@ -9,7 +9,7 @@ import type { Op, OpOf } from "../core/op.js";
 import { Queue, roughSize } from "../core/queue.js";
 import { Redactor } from "../core/redact.js";
 import type { ExtensionSources } from "./extensions/extensions.js";
-import { secretValues, toolEnvironment } from "./environment.js";
+import { secretValues, serverSecrets, toolEnvironment } from "./environment.js";
 import { localWorkspace } from "./local-workspace.js";
 import { isApiRoot } from "./models/catalogue.js";
 import type { Model } from "./models/model.js";
@@ -164,6 +164,7 @@ export function createEngine(options: EngineOptions): Agent {
   }
 
   async function beginSession(op: OpOf<"session.open">, config: Located, stored: Stored | undefined): Promise<void> {
+    learnSecrets({ ...options.extensions?.mcpServers, ...config.mcpServers });
     const workspace = await localWorkspace(config.cwd, { env: toolEnvironment(options.env, redactor.secrets) });
     // Whatever can be refused comes before the log: a session that cannot be opened leaves nothing behind.
     refuseUnsupported(config);
@@ -182,6 +183,7 @@ export function createEngine(options: EngineOptions): Agent {
       model,
       rules,
       openModel: (wanted) => modelOf(wanted, providers.get(wanted.provider ?? "")),
+      learnSecrets,
       extensions: options.extensions,
       env: options.env,
       version: options.version ?? "",
@@ -212,6 +214,11 @@ export function createEngine(options: EngineOptions): Agent {
     };
     session.begin(ready, replay);
     if (kept.warning !== undefined) void emit({ type: "notice", session: op.session, level: "warning", kind: "store", text: kept.warning });
+  }
+
+  /** Before anything of such a configuration is told or kept. */
+  function learnSecrets(servers: Readonly<Record<string, McpServer>>): void {
+    for (const secret of serverSecrets(servers, options.env)) redactor.add(secret);
   }
 
   function closeSession(session: Session): void {

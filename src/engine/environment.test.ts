@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { secretValues, toolEnvironment } from "./environment.js";
+import { fillVariables, secretValues, serverSecrets, toolEnvironment } from "./environment.js";
 
 const SECRET_NAMES = [
   "ANTHROPIC_API_KEY",
@@ -65,4 +65,19 @@ test.each([
 
 test("a value is told once", () => {
   expect(secretValues({ A_KEY: "same-value", B_KEY: "same-value" })).toEqual(["same-value"]);
+});
+
+test("what servers are given is secret, variables filled in, and of a header what stands behind its scheme", () => {
+  const servers = {
+    near: {
+      command: "x",
+      env: { A: "literal-one", B: "${OUTSIDE}", MISSING: "${NOBODY}", HOME: "/home/somebody", PORT: "12345678", C: "[redacted]" },
+    },
+    far: { url: "https://x/${OUTSIDE}", headers: { Authorization: "Bearer token-three" } },
+  };
+  expect(serverSecrets(servers, { OUTSIDE: "value-two" })).toEqual(["literal-one", "value-two", "Bearer token-three", "token-three"]);
+});
+
+test("only a name in braces is a variable", () => {
+  expect(fillVariables("${A}-$A-${A b}-${}-${A}", (name) => name.toLowerCase())).toBe("a-$A-${A b}-${}-a");
 });

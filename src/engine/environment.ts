@@ -1,4 +1,6 @@
-/** Which environment variables are secrets: what tools do not get, and what the redactor must know. */
+/** What is secret in the environment and in what MCP servers are given: tools do not get it, and the redactor must know it. */
+import type { McpServer } from "../core/config.js";
+import { holdsMask } from "../core/redact.js";
 
 /** The environment without secrets: neither by name nor by one of the known `secrets` in the value. */
 export function toolEnvironment(env: Record<string, string | undefined>, secrets: readonly string[]): Record<string, string> {
@@ -18,6 +20,20 @@ export function secretValues(env: Record<string, string | undefined>): string[] 
     if (value !== undefined && soundsSecret(name) && isTelling(value)) values.add(value);
   }
   return [...values];
+}
+
+/** What servers are given in their environment and their headers, variables filled in; of a header "Bearer x" also the x alone. */
+export function serverSecrets(servers: Readonly<Record<string, McpServer>>, env: Record<string, string | undefined>): string[] {
+  const given = Object.values(servers).flatMap(({ env: own = {}, headers = {} }) => [...Object.values(own), ...Object.values(headers)]);
+  const filled = given.map((text) => fillVariables(text, (name) => env[name] ?? ""));
+  return [...new Set(filled.flatMap((value) => [value, value.replace(/^\w+ +/, "")]))].filter(
+    (value) => isTelling(value) && !holdsMask(value),
+  );
+}
+
+/** `${NAME}` stands for a variable. */
+export function fillVariables(text: string, valueOf: (name: string) => string): string {
+  return text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => valueOf(name));
 }
 
 /** Without these a shell is of little use; the socket leads to keys but holds none. */

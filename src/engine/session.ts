@@ -1,6 +1,6 @@
 /** A session: it takes ops, keeps prompts in order, and runs one turn at a time. */
 import { setMaxListeners } from "node:events";
-import type { Mode, SessionConfig } from "../core/config.js";
+import type { McpServer, Mode, SessionConfig } from "../core/config.js";
 import type { Part } from "../core/content.js";
 import { ParleyError, toFault, type Fault } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
@@ -45,6 +45,8 @@ export interface SessionDeps {
   model: Model;
   rules: Rules;
   openModel(config: SessionConfig): Promise<Model>;
+  /** What is given to these servers is redacted from now on. */
+  learnSecrets(servers: Readonly<Record<string, McpServer>>): void;
   /** Where its extensions come from; without it there are none. */
   extensions?: ExtensionSources | undefined;
   env: Record<string, string | undefined>;
@@ -305,6 +307,7 @@ export class Session {
     if (patch.maxTurns !== undefined && patch.maxTurns < 1) throw configFault("A turn needs at least one model call", "maxTurns");
     if (patch.cwd !== undefined && patch.cwd !== this.config.cwd)
       throw configFault("The folder of a session cannot change; open another session", "cwd");
+    this.#deps.learnSecrets(patch.mcpServers ?? {});
     const next = { ...this.config, ...patch };
     if (patch.model !== undefined && patch.provider === undefined) delete next.provider;
     refuseUnsupported(next);

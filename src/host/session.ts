@@ -62,6 +62,14 @@ export class HostSession {
     return this.#ask({ parts: [], command: { name, args } });
   }
 
+  /** Everything that happens until what surrounds the session (MCP servers, skills) is whole; then a prompt finds all of it. */
+  async *gathered(): AsyncIterable<Event> {
+    for (let event = await this.#next(); event !== undefined; event = await this.#next()) {
+      yield event;
+      if (event.type === "catalog.updated" && event.whole) return;
+    }
+  }
+
   /** What completes a half-written `/command` or `@path`, also during a turn. A later call makes an earlier one void: it finds nothing. */
   async suggest(trigger: "slash" | "at", text: string): Promise<SuggestReply> {
     const id = mintId();

@@ -2,7 +2,7 @@
 import type { Closed } from "../core/event.js";
 import type { Frame, Transport } from "../core/wire.js";
 import { Queue } from "../core/queue.js";
-import { FrameReader, encodeLine, type Framing } from "./lines.js";
+import { FrameReader, encodeLine, type Framing } from "../os/lines.js";
 
 const LIMIT = 256 * 1024;
 

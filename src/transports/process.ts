@@ -2,7 +2,7 @@
 import type { Closed } from "../core/event.js";
 import type { Launch, Transport } from "../core/wire.js";
 import { startTree, type Exit, type Tree } from "../os/process.js";
-import type { Framing } from "./lines.js";
+import type { Framing } from "../os/lines.js";
 import { LineWriter, readFrames } from "./streams.js";
 
 /** From TERM to KILL on an orderly end. */

@@ -1,7 +1,7 @@
 /** Our own standard input and output as a transport: how a host that started us talks to us. */
 import type { Closed } from "../core/event.js";
 import type { Transport } from "../core/wire.js";
-import type { Framing } from "./lines.js";
+import type { Framing } from "../os/lines.js";
 import { LineWriter, readFrames } from "./streams.js";
 
 export interface StdioTransport extends Transport {

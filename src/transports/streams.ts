@@ -2,7 +2,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Closed } from "../core/event.js";
 import type { Frame } from "../core/wire.js";
-import { FrameReader, encodeLine, type Framing } from "./lines.js";
+import { FrameReader, encodeLine, type Framing } from "../os/lines.js";
 
 /** Bytes that may wait in the writable before writers are asked to wait. */
 const HIGH_WATER = 256 * 1024;

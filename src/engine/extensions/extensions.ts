@@ -1,7 +1,6 @@
 /** What surrounds a session: skills, sub-agents, commands, hooks, MCP servers, memory files. Loaded once the session is ready. */
 import type { McpServer, SessionConfig } from "../../core/config.js";
 import { textPart, type Part } from "../../core/content.js";
-import { ParleyError } from "../../core/errors.js";
 import type { OpOf } from "../../core/op.js";
 import type { Redactor } from "../../core/redact.js";
 import type { Emit } from "../run.js";
@@ -14,7 +13,8 @@ import { Commands } from "./commands/registry.js";
 import type { Surroundings } from "./commands/sources.js";
 import { FileIndex } from "./file-index.js";
 import { Library } from "./library.js";
-import { loadMentions, type ResourceSource } from "./mentions.js";
+import { McpServers } from "./mcp/servers.js";
+import { loadMentions } from "./mentions.js";
 import type { Skill } from "./skills.js";
 import type { HookCommands } from "./hooks/hook.js";
 import { Hooks } from "./hooks/hooks.js";
@@ -52,14 +52,11 @@ export interface TurnExtensions {
   hooks: Hooks | undefined;
 }
 
-/** What servers would offer. */
-const NO_PROMPTS = mcpPromptSource({ prompts: () => [], prompt: absent });
-const NO_RESOURCES: ResourceSource = { servers: () => [], read: absent };
-
 export class Extensions {
   readonly #deps: ExtensionDeps;
   readonly #library: Library;
   readonly #hooks: Hooks;
+  readonly #mcp: McpServers;
   readonly #commands: Commands;
   readonly #files: FileIndex;
   readonly #suggestions: Suggestions;
@@ -72,6 +69,7 @@ export class Extensions {
     const trusts = (root: string): Promise<boolean> => sources.trusts(root);
     this.#library = new Library({ home, userHome, anteHome: env["ANTE_HOME"] || undefined, trusts, control, onChange: () => this.#tell() });
     this.#hooks = new Hooks({ commands: sources.hooks, control, redactor });
+    this.#mcp = new McpServers(deps, () => this.#tell());
     const surroundings = this.#surroundings();
     this.#commands = new Commands(surroundings, (commands) =>
       builtins({ control, redactor, env, home, models, surroundings, forTurn: () => this.forTurn(), commands }),
@@ -83,16 +81,19 @@ export class Extensions {
   /** Reads files and connects to servers in the background, and tells what it found. */
   start(): void {
     this.#hooks.start();
-    this.#library.start();
+    // What files say is told first: servers take their time, and show up later.
+    this.#mcp.start(this.#deps.control.config(), this.#library.refresh());
   }
 
   /** The session's configuration changed. */
-  configure(_config: SessionConfig): void {}
+  configure(config: SessionConfig): void {
+    this.#mcp.configure(config);
+  }
 
   /** Waits for files, never for servers. */
   async forTurn(): Promise<TurnExtensions> {
     const { tools, instructions } = await this.#library.forTurn();
-    return { tools: [...tools], instructions, hooks: this.#hooks };
+    return { tools: [...tools, ...this.#mcp.tools()], instructions, hooks: this.#hooks };
   }
 
   /** Throws when there is none of that name. */
@@ -110,25 +111,26 @@ export class Extensions {
     const { control, redactor } = this.#deps;
     if (op.from !== undefined && op.from !== "user") return Promise.resolve([]);
     const words = op.command === undefined ? op.parts : [textPart(op.command.args ?? "")];
-    return loadMentions(words, { reading: { ...control.state, redactor }, resources: NO_RESOURCES, emit, signal });
+    return loadMentions(words, { reading: { ...control.state, redactor }, resources: this.#mcp, emit, signal });
   }
 
   async close(): Promise<void> {
     this.#files.close();
-    await Promise.all([this.#library.close(), this.#hooks.close()]);
+    await Promise.all([this.#library.close(), this.#hooks.close(), this.#mcp.close()]);
   }
 
   #surroundings(): Surroundings {
     const library = this.#library;
+    const mcp = this.#mcp;
     return {
       skills: {
         list: () => library.skills.filter(({ userInvocable }) => userInvocable),
         prompt: (name, args) => library.skillPrompt(name, args),
       },
-      mcpPrompts: NO_PROMPTS,
+      mcpPrompts: mcpPromptSource(mcp),
       subagents: () => library.agents,
-      mcpServers: () => [],
-      mcpLogin: absent,
+      mcpServers: () => mcp.listed(),
+      mcpLogin: (server) => mcp.login(server),
       memoryFiles: () => library.memory,
     };
   }
@@ -138,7 +140,9 @@ export class Extensions {
     const { skills, agents } = this.#library;
     const subagents = agents.map(({ name, description, scope }) => ({ name, description, scope }));
     const commands = this.#commands.list();
-    void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: listed(skills), subagents, mcpServers: [], commands });
+    const mcpServers = this.#mcp.listed();
+    const { settled: whole } = this.#mcp;
+    void this.#deps.control.emit({ type: "catalog.updated", whole, skills: listed(skills), subagents, mcpServers, commands });
   }
 }
 
@@ -149,8 +153,4 @@ function listed(skills: readonly Skill[]): { name: string; description: string; 
     scope,
     ...(argumentHint !== undefined && { argumentHint }),
   }));
-}
-
-function absent(): Promise<never> {
-  return Promise.reject(new ParleyError({ code: "unsupported", message: "There is no such thing in this session", retryable: false }));
 }

@@ -19,7 +19,7 @@ const MOST_LISTED = 200_000;
 const TOLD = 5;
 
 /** Resources of servers, mentioned as `@server:uri`. */
-export interface ResourceSource {
+interface ResourceSource {
   servers(): readonly string[];
   /** Throws why it cannot be read. */
   read(server: string, uri: string, signal: AbortSignal): Promise<Part[]>;

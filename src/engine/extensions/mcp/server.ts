@@ -1,0 +1,243 @@
+/** One server of a session: its connection, what it lists, and calls of it. Failures are states and sentences, never crashes. */
+import type { CallToolResult, Client, Progress, Prompt, Resource, Tool as ServerTool } from "@modelcontextprotocol/client";
+import type { McpServer } from "../../../core/config.js";
+import { ParleyError } from "../../../core/errors.js";
+import { dial, DialError, type Dialled, type DialOptions } from "./dial.js";
+import { endpointOf } from "./endpoint.js";
+import { failureText, httpStatus, isDisconnect, isTimeout } from "./failure.js";
+import { listAll } from "./lists.js";
+import { OAuth, type RunningLogin } from "./oauth.js";
+
+import type { TokenStore } from "./token-store.js";
+
+/** For a server to start, shake hands and list what it has. */
+const START_MS = 30_000;
+/** For one call. */
+const CALL_MS = 600_000;
+/** For the user to come back from the browser. */
+const LOGIN_MS = 300_000;
+
+export interface ServerDeps extends Omit<DialOptions, "name" | "oauth" | "onListChanged" | "timeoutMs"> {
+  /** Our own environment, for the variables in a configuration. */
+  variables: Record<string, string | undefined>;
+  tokens: TokenStore;
+  /** Its lists changed, or it is gone. */
+  changed(server: Server): void;
+  /** Something a person should know, in one line. */
+  warn(text: string): void;
+}
+
+export interface CallOptions {
+  signal: AbortSignal;
+  onprogress?: (progress: Progress) => void;
+}
+
+export class Server {
+  readonly name: string;
+  readonly settings: McpServer;
+  status: "connecting" | "ready" | "failed" = "connecting";
+  error: string | undefined;
+  tools: ServerTool[] = [];
+  prompts: Prompt[] = [];
+  resources: Resource[] = [];
+  readonly #deps: ServerDeps;
+  readonly #timeoutMs: number;
+  #oauth: OAuth | undefined;
+  #line: Dialled | undefined;
+  #connecting: Promise<void> | undefined;
+  #isListing = false;
+  /** A list changed since it was read. */
+  #isStale = false;
+  #login: Promise<RunningLogin> | undefined;
+  readonly #end = new AbortController();
+
+  constructor(name: string, settings: McpServer, deps: ServerDeps) {
+    this.name = name;
+    this.settings = settings;
+    this.#deps = deps;
+    this.#timeoutMs = settings.timeoutMs ?? START_MS;
+  }
+
+  /** Never throws; `status` and `error` tell what came of it. */
+  connect(): Promise<void> {
+    this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined));
+    return this.#connecting;
+  }
+
+  get hasResources(): boolean {
+    return this.#line?.client.getServerCapabilities()?.resources !== undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort();
+    await this.#connecting;
+    await this.#hangUp();
+  }
+
+  // --- calls ---
+
+  callTool(tool: ServerTool, args: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
+    // The model reads what a tool answers, whatever its schema says; compiling the schemas of strangers would buy nothing.
+    const { outputSchema: _, ...toolDefinition } = tool;
+    return this.#call(options, (client, limits) => client.callTool({ name: tool.name, arguments: args }, { ...limits, toolDefinition }));
+  }
+
+  getPrompt(name: string, args: Record<string, string>, options: CallOptions) {
+    return this.#call(options, (client, limits) => client.getPrompt({ name, arguments: args }, limits));
+  }
+
+  readResource(uri: string, options: CallOptions) {
+    return this.#call(options, (client, limits) => client.readResource({ uri }, { ...limits, cacheMode: "bypass" }));
+  }
+
+  async #call<T>(options: CallOptions, ask: (client: Client, limits: CallOptions & { timeout: number }) => Promise<T>): Promise<T> {
+    const line = this.#line;
+    if (line === undefined)
+      throw fault(`The MCP server '${this.name}' is not connected${this.error === undefined ? "" : `: ${this.error}`}`);
+    try {
+      return await ask(line.client, { ...options, timeout: CALL_MS });
+    } catch (error) {
+      if (isTimeout(error)) throw fault(`The MCP server '${this.name}' did not answer within ${CALL_MS / 1000} s, the limit of one call`);
+      if (isDisconnect(error))
+        throw fault(`The MCP server '${this.name}' was lost during the call: ${line.report() ?? "it closed the connection"}`);
+      if (httpStatus(error) === 404 && this.#line === line) {
+        void this.#reconnect();
+        throw fault(`The MCP server '${this.name}' no longer knows this session. It is being connected anew; try again`);
+      }
+      throw fault(`The MCP server '${this.name}' failed: ${failureText(error, this.#remedy())}`);
+    }
+  }
+
+  // --- logins ---
+
+  /** Begins a login, or joins the one under way; when it is done the server is connected anew. */
+  login(): Promise<RunningLogin> {
+    this.#login ??= this.#beginLogin().catch((error: unknown) => {
+      this.#login = undefined;
+      throw fault(`The login to '${this.name}' failed: ${failureText(error, "its authorization server refuses us")}`);
+    });
+    return this.#login;
+  }
+
+  async #beginLogin(): Promise<RunningLogin> {
+    await this.#connecting;
+    if (this.#oauth === undefined) throw fault("it has no address to log in at, or its own Authorization header");
+    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(LOGIN_MS)]);
+    const { url, done } = await this.#oauth.login(signal);
+    const finished = this.#finishLogin(done).finally(() => (this.#login = undefined));
+    // Whoever began it may not wait for it.
+    finished.catch(() => {});
+    return { url, done: finished };
+  }
+
+  async #finishLogin(done: Promise<void>): Promise<void> {
+    await done;
+    await this.#reconnect();
+    if (this.status === "failed") throw fault(`The login to '${this.name}' worked, but ${this.error ?? "it cannot be used"}`);
+  }
+
+  async #reconnect(): Promise<void> {
+    await this.#hangUp();
+    await this.connect();
+    this.#deps.changed(this);
+  }
+
+  // --- the connection ---
+
+  async #connect(): Promise<void> {
+    const limit = AbortSignal.timeout(this.#timeoutMs);
+    const signal = AbortSignal.any([this.#end.signal, limit]);
+    let line: Dialled | undefined;
+    try {
+      const endpoint = endpointOf(this.settings, this.#deps.variables);
+      if ("url" in endpoint && !Object.keys(endpoint.headers).some((name) => name.toLowerCase() === "authorization"))
+        this.#oauth ??= new OAuth(endpoint.url, this.#deps.tokens);
+      const onListChanged = (): void => void this.#relist();
+      const options = { ...this.#deps, name: this.name, oauth: this.#oauth, onListChanged, timeoutMs: this.#timeoutMs };
+      line = await dial(endpoint, options, signal);
+      this.#adopt(line);
+      await this.#list(line.client, signal);
+      this.status = "ready";
+      this.error = undefined;
+    } catch (error) {
+      const report = error instanceof DialError ? error.report : line?.report();
+      await this.#hangUp();
+      this.#fail(this.#why(error, limit.aborted, report));
+    }
+  }
+
+  async #hangUp(): Promise<void> {
+    const line = this.#line;
+    this.#line = undefined;
+    await line?.close();
+  }
+
+  #adopt(line: Dialled): void {
+    this.#line = line;
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client has no other way to tell
+    line.client.onclose = () => {
+      if (this.#line !== line || this.#end.signal.aborted) return;
+      this.#line = undefined;
+      if (this.status !== "ready") return;
+      this.#fail(line.report() ?? "it closed the connection");
+      this.#deps.warn(`The MCP server '${this.name}' is gone: ${this.error ?? ""}. Its tools are gone from the next turn on.`);
+      this.#deps.changed(this);
+    };
+  }
+
+  #fail(why: string): void {
+    this.status = "failed";
+    this.error = why;
+    this.tools = [];
+    this.prompts = [];
+    this.resources = [];
+  }
+
+  #why(error: unknown, late: boolean, report: string | undefined): string {
+    const cause = error instanceof DialError ? error.cause : error;
+    if (late || isTimeout(cause)) return [`it was not ready within ${this.#timeoutMs / 1000} s`, report].filter(Boolean).join("; ");
+    if (isDisconnect(cause) && report !== undefined) return report;
+    return [failureText(cause, this.#remedy()), report].filter(Boolean).join("; ");
+  }
+
+  #remedy(): string {
+    return this.#oauth === undefined ? "check its headers" : `use /mcp login ${this.name}`;
+  }
+
+  // --- what it lists ---
+
+  /** One listing at a time; however many changes come during it, one more follows. */
+  async #relist(): Promise<void> {
+    this.#isStale = true;
+    if (this.#isListing) return;
+    this.#isListing = true;
+    await this.#connecting;
+    while (this.#isStale && this.#line !== undefined) {
+      this.#isStale = false;
+      await this.#listAnew(this.#line.client);
+    }
+    this.#isListing = false;
+  }
+
+  async #listAnew(client: Client): Promise<void> {
+    const lists = (): string => JSON.stringify([this.tools, this.prompts, this.resources]);
+    const before = lists();
+    try {
+      await this.#list(client, AbortSignal.any([this.#end.signal, AbortSignal.timeout(this.#timeoutMs)]));
+      if (lists() !== before) this.#deps.changed(this);
+    } catch (error) {
+      if (this.#line?.client !== client) return;
+      this.#deps.warn(`The MCP server '${this.name}' said that its lists changed, but ${this.#why(error, false, undefined)}`);
+    }
+  }
+
+  async #list(client: Client, signal: AbortSignal): Promise<void> {
+    const { warnings, ...lists } = await listAll(client, this.settings.enabledTools, { signal, timeout: this.#timeoutMs });
+    for (const warning of warnings) this.#deps.warn(`The MCP server '${this.name}' ${warning}`);
+    Object.assign(this, lists);
+  }
+}
+
+function fault(message: string): ParleyError {
+  return new ParleyError({ code: "tool", message, retryable: false });
+}

@@ -1,0 +1,238 @@
+/** The MCP servers of a session: connected in the background, changed with its configuration, ended with it. */
+import type { McpServer, SessionConfig } from "../../../core/config.js";
+import type { Part } from "../../../core/content.js";
+import { ParleyError } from "../../../core/errors.js";
+import type { EventOf, ListedMcpServer } from "../../../core/event.js";
+import { toolEnvironment } from "../../environment.js";
+import type { Tool } from "../../tools/tool.js";
+import type { ExtensionDeps } from "../extensions.js";
+import type { SessionState } from "../../session-state.js";
+import type { Emit } from "../../run.js";
+import { promptParts, resourceParts, type Bounds } from "./content.js";
+import { ToolNames } from "./names.js";
+import type { RunningLogin } from "./oauth.js";
+import type { Server, ServerDeps } from "./server.js";
+import { mcpTool, resourceTools } from "./tools.js";
+
+/** A prompt that a server offers; people use it as a command. */
+export interface McpPrompt {
+  server: string;
+  name: string;
+  description: string;
+  arguments: { name: string; description: string; required: boolean }[];
+}
+
+export interface McpDeps extends Pick<ExtensionDeps, "redactor" | "env" | "version"> {
+  sources: Pick<ExtensionDeps["sources"], "home" | "mcpServers">;
+  control: { readonly state: Pick<SessionState, "hostRequests" | "workspace" | "outputChars" | "answerSeconds">; readonly emit: Emit };
+}
+
+export class McpServers {
+  readonly #deps: McpDeps;
+  readonly #changed: () => void;
+  readonly #names = new ToolNames();
+  readonly #servers = new Map<string, Server>();
+  readonly #ending = new Set<Promise<void>>();
+  /** Changes of configuration, one behind the other. */
+  #order: Promise<unknown> = Promise.resolve();
+  /** Changes whose servers are not all connected or failed. */
+  #open = 0;
+  /** Something changed, and is told once nothing is under way. */
+  #untold = false;
+  #batches = 0;
+  #closed = false;
+
+  /** `changed`: what there is to list is no longer what it was. */
+  constructor(deps: McpDeps, changed: () => void) {
+    this.#deps = deps;
+    this.#changed = changed;
+  }
+
+  /** As `configure`, once `before` has settled; until then nothing counts as settled here, unless there is nothing to connect to. */
+  start(config: SessionConfig, before: Promise<unknown>): void {
+    this.#order = before.catch(() => {});
+    this.configure(config);
+  }
+
+  /** Connects to what is new, ends what is gone, and leaves alone what is the same. Does not wait for any of them. */
+  configure(config: SessionConfig): void {
+    const wanted = { ...this.#deps.sources.mcpServers, ...config.mcpServers };
+    if (Object.keys(wanted).length === 0 && this.#servers.size === 0 && this.#open === 0) return;
+    this.#open++;
+    const applied = this.#order.then(() => this.#apply(wanted));
+    this.#order = applied;
+    void applied.then(async ({ fresh, isNew }) => {
+      await this.#warmUp(fresh);
+      this.#open--;
+      this.#untold ||= isNew;
+      if (this.settled && this.#untold) this.#tell();
+    });
+  }
+
+  /** Nothing is under way: each server is connected or has failed. */
+  get settled(): boolean {
+    return this.#open === 0;
+  }
+
+  /** Those whose fate is known. */
+  listed(): ListedMcpServer[] {
+    return [...this.#servers.values()].flatMap((server) => {
+      const { name, status, error, settings, tools } = server;
+      if (status === "connecting") return [];
+      const { command, args, url } = settings;
+      const listedTools = tools.map((tool) => ({
+        name: tool.name,
+        qualifiedName: this.#names.tool(name, tool.name),
+        ...(tool.description !== undefined && { description: tool.description }),
+        parameters: { ...tool.inputSchema },
+      }));
+      return [{ name, status, tools: listedTools, ...defined({ error, command, args, url }) }];
+    });
+  }
+
+  tools(): Tool[] {
+    const ready = [...this.#servers.values()].filter(({ status }) => status === "ready");
+    const own = ready.flatMap((server) => server.tools.map((tool) => mcpTool(server, tool, this.#names.tool(server.name, tool.name))));
+    return [...own, ...resourceTools(this.#withResources())];
+  }
+
+  prompts(): McpPrompt[] {
+    return [...this.#servers.values()].flatMap((server) =>
+      server.prompts.map(({ name, description = "", arguments: given = [] }) => ({
+        server: server.name,
+        name,
+        description,
+        arguments: given.map((one) => ({ name: one.name, description: one.description ?? "", required: one.required === true })),
+      })),
+    );
+  }
+
+  async prompt(server: string, name: string, args: Record<string, string>, signal: AbortSignal): Promise<Part[]> {
+    return promptParts(await this.#named(server).getPrompt(name, args, { signal }), this.#bounds());
+  }
+
+  /** Those that have resources now. */
+  servers(): string[] {
+    return this.#withResources().map(({ name }) => name);
+  }
+
+  /** What `@server:uri` means. */
+  async read(server: string, uri: string, signal: AbortSignal): Promise<Part[]> {
+    return resourceParts(await this.#named(server).readResource(uri, { signal }), this.#bounds());
+  }
+
+  /** Begins a login in the user's browser; when it is done the server is connected anew. */
+  login(server: string): Promise<RunningLogin> {
+    return this.#named(server).login();
+  }
+
+  /** Resolves when nothing of any server is left. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#order;
+    for (const server of this.#servers.values()) this.#end(server);
+    this.#servers.clear();
+    await Promise.all(this.#ending);
+  }
+
+  /** The servers that are new now; `isNew`: something changed. */
+  async #apply(wanted: Record<string, McpServer>): Promise<{ fresh: Server[]; isNew: boolean }> {
+    const gone = [...this.#servers.values()].filter((server) => !this.#isSame(server.settings, wanted[server.name]));
+    for (const server of gone) {
+      this.#servers.delete(server.name);
+      this.#end(server);
+    }
+    const added = Object.entries(wanted).filter(([name]) => !this.#servers.has(name));
+    if (added.length === 0 || this.#closed) return { fresh: [], isNew: gone.length > 0 };
+    const { Server: Connected } = await import("./server.js");
+    const { TokenStore } = await import("./token-store.js");
+    const deps = this.#serverDeps(new TokenStore(this.#deps.sources.home, this.#deps.redactor));
+    const fresh = added.map(([name, settings]) => new Connected(name, settings, deps));
+    for (const server of fresh) {
+      this.#names.server(server.name);
+      this.#servers.set(server.name, server);
+    }
+    return { fresh, isNew: true };
+  }
+
+  #serverDeps(tokens: ServerDeps["tokens"]): ServerDeps {
+    const { control, env, redactor, version } = this.#deps;
+    const { hostRequests, workspace } = control.state;
+    return {
+      version,
+      redactor,
+      tokens,
+      root: workspace.root,
+      env: toolEnvironment(env, redactor.secrets),
+      variables: env,
+      host: { requests: hostRequests, emit: control.emit, seconds: () => control.state.answerSeconds },
+      changed: (server) => {
+        if (!this.#isHere(server)) return;
+        if (this.settled) this.#tell();
+        else this.#untold = true;
+      },
+      warn: (text) => this.#say("warning", text),
+    };
+  }
+
+  async #warmUp(servers: readonly Server[]): Promise<void> {
+    if (servers.length === 0 || this.#closed) return;
+    const block = this.#batches++ === 0 ? "mcp-warmup" : `mcp-warmup-${this.#batches}`;
+    const total = servers.length;
+    this.#say("info", `Warming up ${total} MCP servers in the background — tools will become available as they connect.`, block);
+    await Promise.all(
+      servers.map(async (server) => {
+        await server.connect();
+        if (server.status === "failed" && this.#isHere(server)) this.#say("warning", `${server.name}: ${server.error ?? ""}`, block);
+      }),
+    );
+    const ready = servers.filter(({ status }) => status === "ready");
+    const tools = ready.reduce((sum, server) => sum + server.tools.length, 0);
+    this.#say("info", `MCP ready: ${ready.length}/${total} servers connected, ${tools} tools registered.`, block);
+  }
+
+  #tell(): void {
+    this.#untold = false;
+    if (!this.#closed) this.#changed();
+  }
+
+  #end(server: Server): void {
+    const ending = server.close().finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  /** A host that sends back what it was told, without the secrets, means the same server. */
+  #isSame(settings: McpServer, wanted: McpServer | undefined): boolean {
+    const text = JSON.stringify(wanted);
+    return text === JSON.stringify(settings) || text === JSON.stringify(this.#deps.redactor.value(settings));
+  }
+
+  #withResources(): Server[] {
+    return [...this.#servers.values()].filter(({ status, hasResources }) => status === "ready" && hasResources);
+  }
+
+  #isHere(server: Server): boolean {
+    return !this.#closed && this.#servers.get(server.name) === server;
+  }
+
+  #named(name: string): Server {
+    const server = this.#servers.get(name);
+    if (server !== undefined) return server;
+    throw new ParleyError({ code: "config", message: `There is no MCP server '${name}'`, retryable: false, param: name });
+  }
+
+  #bounds(): Bounds {
+    return { outputChars: this.#deps.control.state.outputChars, redactor: this.#deps.redactor };
+  }
+
+  #say(level: EventOf<"notice">["level"], text: string, block?: string): void {
+    if (this.#closed) return;
+    void this.#deps.control.emit({ type: "notice", level, kind: "mcp", text, ...defined({ block }) });
+  }
+}
+
+/** Without the keys that have no value. */
+function defined<T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> };
+function defined(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,73 @@
+/**
+ * What logins to servers brought: PARLEY_HOME/mcp-auth/HASH.json, one file a server, for the user's eyes only. The hash is of the address,
+ * so that a token never goes to another server that took over a name.
+ */
+import { createHash } from "node:crypto";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as v from "valibot";
+import type { Redactor } from "../../../core/redact.js";
+import { mintId } from "../../../core/ids.js";
+import { makeFolder } from "../../../os/folders.js";
+
+const Tokens = v.looseObject({
+  access_token: v.string(),
+  token_type: v.string(),
+  refresh_token: v.optional(v.string()),
+  expires_in: v.optional(v.number()),
+  scope: v.optional(v.string()),
+  issuer: v.optional(v.string()),
+});
+
+const Registration = v.looseObject({
+  client_id: v.string(),
+  client_secret: v.optional(v.string()),
+  redirect_uris: v.optional(v.array(v.string())),
+  issuer: v.optional(v.string()),
+});
+
+const Login = v.object({ url: v.string(), tokens: v.optional(Tokens), client: v.optional(Registration) });
+export type Login = v.InferOutput<typeof Login>;
+
+export class TokenStore {
+  readonly #folder: string;
+  readonly #redactor: Redactor;
+
+  constructor(home: string, redactor: Redactor) {
+    this.#folder = join(home, "mcp-auth");
+    this.#redactor = redactor;
+  }
+
+  /** Read anew each time: another process may have refreshed it. What cannot be read is no login. */
+  async read(url: URL): Promise<Login> {
+    const text = await readFile(this.#file(url), "utf8").catch(() => "");
+    const read = v.safeParse(v.pipe(v.string(), v.parseJson(), Login), text);
+    const login = read.success && read.output.url === url.href ? read.output : { url: url.href };
+    this.#learn(login);
+    return login;
+  }
+
+  async write(url: URL, change: Partial<Pick<Login, "tokens" | "client">>): Promise<void> {
+    const login = { ...(await this.read(url)), ...change };
+    this.#learn(login);
+    makeFolder(this.#folder, 0o700);
+    const file = this.#file(url);
+    const next = `${file}.${mintId()}.tmp`;
+    try {
+      await writeFile(next, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600, flush: true });
+      await rename(next, file);
+    } catch (error) {
+      await rm(next, { force: true });
+      throw error;
+    }
+  }
+
+  #learn({ tokens, client }: Login): void {
+    for (const secret of [tokens?.access_token, tokens?.refresh_token, client?.client_secret])
+      if (secret !== undefined) this.#redactor.add(secret);
+  }
+
+  #file(url: URL): string {
+    return join(this.#folder, `${createHash("sha256").update(url.href).digest("hex").slice(0, 32)}.json`);
+  }
+}
