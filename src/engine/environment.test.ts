@@ -71,11 +71,26 @@ test("what servers are given is secret, variables filled in, and of a header wha
   const servers = {
     near: {
       command: "x",
-      env: { A: "literal-one", B: "${OUTSIDE}", MISSING: "${NOBODY}", HOME: "/home/somebody", PORT: "12345678", C: "[redacted]" },
+      env: {
+        A: "literal-1",
+        B: "${OUTSIDE}",
+        NODE_ENV: "production",
+        MY_TOKEN: "just-words",
+        MISSING: "${NOBODY}",
+        HOME: "/home/somebody",
+        PORT: "12345678",
+        C: "[redacted]",
+      },
     },
     far: { url: "https://x/${OUTSIDE}", headers: { Authorization: "Bearer token-three" } },
   };
-  expect(serverSecrets(servers, { OUTSIDE: "value-two" })).toEqual(["literal-one", "value-two", "Bearer token-three", "token-three"]);
+  expect(serverSecrets(servers, { OUTSIDE: "value-number-2" })).toEqual([
+    "literal-1",
+    "value-number-2",
+    "just-words",
+    "Bearer token-three",
+    "token-three",
+  ]);
 });
 
 test("only a name in braces is a variable", () => {

@@ -24,11 +24,18 @@ export function secretValues(env: Record<string, string | undefined>): string[] 
 
 /** What servers are given in their environment and their headers, variables filled in; of a header "Bearer x" also the x alone. */
 export function serverSecrets(servers: Readonly<Record<string, McpServer>>, env: Record<string, string | undefined>): string[] {
-  const given = Object.values(servers).flatMap(({ env: own = {}, headers = {} }) => [...Object.values(own), ...Object.values(headers)]);
-  const filled = given.map((text) => fillVariables(text, (name) => env[name] ?? ""));
-  return [...new Set(filled.flatMap((value) => [value, value.replace(/^\w+ +/, "")]))].filter(
+  const given = Object.values(servers).flatMap(({ env: own = {}, headers = {} }) => [...Object.entries(own), ...Object.entries(headers)]);
+  const filled = given
+    .map(([name, text]) => ({ name, value: fillVariables(text, (variable) => env[variable] ?? "") }))
+    .filter(({ name, value }) => soundsSecret(name) || /authorization|cookie/i.test(name) || !isWords(value));
+  return [...new Set(filled.flatMap(({ value }) => [value, value.replace(/^\w+ +/, "")]))].filter(
     (value) => isTelling(value) && !holdsMask(value),
   );
+}
+
+/** "production", "application/json", "read-only": settings, unless their name says otherwise. */
+function isWords(value: string): boolean {
+  return /^[A-Za-z]+(?:[ _./:-][A-Za-z]+)*$/.test(value);
 }
 
 /** `${NAME}` stands for a variable. */
