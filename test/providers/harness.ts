@@ -144,11 +144,40 @@ const bedrockConverse: VendorUnderTest = {
     reasoningUncounted: true,
   },
 };
+const xai: VendorUnderTest = {
+  name: "xai",
+  wire: "xai",
+  provider: "xai",
+  model: "grok-4.5",
+  keyVariable: "XAI_API_KEY",
+  source: ({ url, key }) => ({ env: { XAI_API_KEY: key }, providers: { xai: { baseUrl: url } } }),
+  says: {
+    length: "max_output_tokens",
+    safety: { reply: { text: ["I can't."], stop: "content_filter" }, finish: "content_filter" },
+    overload: { type: "server_error", status: 500 },
+  },
+};
+const openrouter: VendorUnderTest = {
+  name: "openrouter",
+  wire: "openrouter",
+  provider: "openrouter",
+  model: "anthropic/claude-sonnet-4.6",
+  keyVariable: "OPENROUTER_API_KEY",
+  source: ({ url, key }) => ({ env: { OPENROUTER_API_KEY: key }, providers: { openrouter: { baseUrl: url } } }),
+  says: {
+    length: "length",
+    safety: { reply: { text: ["I can't."], stop: "content_filter" }, finish: "content_filter" },
+    overload: { type: "502", status: 502 },
+    cacheWrites: true,
+  },
+};
 export const VENDORS = {
   anthropic,
   openaiChat,
   openaiResponses,
   local,
+  xai,
+  openrouter,
   gemini,
   vertexGemini,
   vertexClaude,

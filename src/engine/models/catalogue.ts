@@ -33,8 +33,8 @@ export const PROVIDERS: Readonly<Record<ProviderName, ProviderInfo>> = {
     otherKeyVariables: ["GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
     defaultModel: "gemini-2.5-pro",
   },
-  xai: { keyVariable: "XAI_API_KEY", defaultModel: "grok-4" },
-  openrouter: { keyVariable: "OPENROUTER_API_KEY" },
+  xai: { available: true, keyVariable: "XAI_API_KEY", defaultModel: "grok-4.5" },
+  openrouter: { available: true, keyVariable: "OPENROUTER_API_KEY", defaultModel: "anthropic/claude-sonnet-4.6" },
   local: { available: true },
   rehearsal: { available: true },
 };

@@ -3,6 +3,7 @@ import type { SessionConfig } from "../../core/config.js";
 import { accessTo, configFault, type Access, type ModelSource, type ProviderOverride } from "./access.js";
 import { isProviderName, PROVIDERS } from "./catalogue.js";
 import { chooseProvider } from "./choose-provider.js";
+import { factsOf, type ModelFacts } from "./facts.js";
 import type { Model } from "./model.js";
 import { PROVIDER_KINDS, type Provider } from "./providers/index.js";
 import type { VendorModel } from "./vendor.js";
@@ -24,7 +25,7 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   }
   const access = accessTo(provider, config, override, source);
   const credentials = await opener.check?.(access);
-  return vendorModel({ ...access, keyName: credentials ?? access.keyName }, opener, own?.models?.[access.id]?.context);
+  return vendorModel({ ...access, keyName: credentials ?? access.keyName }, opener, factsOf(access.id, own?.models?.[access.id]));
 }
 
 async function openRehearsalModel(model: string | undefined): Promise<Model> {
@@ -32,7 +33,7 @@ async function openRehearsalModel(model: string | undefined): Promise<Model> {
   return openRehearsal(model === undefined || model === "rehearsal" ? {} : { script: model });
 }
 
-function vendorModel(access: Access, opener: Provider, contextLimit: number | undefined): Model {
+function vendorModel(access: Access, opener: Provider, facts: ModelFacts): Model {
   const { provider, id, keyName, secrets } = access;
   let loaded: ReturnType<VendorModel["load"]> | undefined;
   let module: Promise<typeof import("./vendor.js")> | undefined;
@@ -41,6 +42,7 @@ function vendorModel(access: Access, opener: Provider, contextLimit: number | un
   const vendor: VendorModel = {
     provider,
     id,
+    facts,
     ...(keyName !== undefined && { keyName }),
     secrets,
     load: (fetch) => (loaded ??= opener.load(access, fetch)),
@@ -48,8 +50,8 @@ function vendorModel(access: Access, opener: Provider, contextLimit: number | un
   return {
     provider,
     id,
-    thinking: true,
-    ...(contextLimit !== undefined && { contextLimit }),
+    thinking: facts.thinking,
+    ...(facts.context !== undefined && { contextLimit: facts.context }),
     warm: async () => (await machinery()).warmVendor(vendor),
     async *stream(request, signal) {
       const { streamVendor } = await machinery();
