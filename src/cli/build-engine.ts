@@ -18,7 +18,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
     defaults: { ...sessionDefaults(settings), ...extra, cwd: settings.workspace },
     openModel: (config, override) => openModel(config, override, { env, providers, chosen, apiKey, baseUrl }),
     env,
-    secrets: apiKey === undefined ? [] : [apiKey],
+    secrets: [apiKey, ...Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""])].filter((key) => key !== undefined),
     outputChars: limits.outputChars,
     nesting: limits.nesting,
     version: VERSION,

@@ -83,8 +83,11 @@ describe("a value that is not allowed", () => {
     ],
     ["hooks: { on_stop: [] }", "1:10: unknown key 'on_stop' in hooks; did you mean 'stop'?"],
     ["hooks: { stop: [{ command: [] }] }", "1:28: hooks.stop[0].command must be a list with the program first"],
-    ["providers: { lab: { kind: magic } }", '1:27: providers.lab.kind must be openai-compatible, not "magic"'],
-    ["providers: { lab: {} }", "1:19: providers.lab must have a kind: openai-compatible"],
+    [
+      "providers: { lab: { kind: magic } }",
+      '1:27: providers.lab.kind must be one of openai-compatible, anthropic, openai, gemini, not "magic"',
+    ],
+    ["providers: { lab: {} }", "1:19: providers.lab must have a kind: openai-compatible, anthropic, openai, gemini"],
     ["providers: { lab: { kind: openai-compatible } }", "1:19: providers.lab must have a baseUrl"],
     ["limits: { approvalSeconds: 3000000 }", "1:28: limits.approvalSeconds must be a whole number from 1 to 2147483, not 3000000"],
   ])("%s", (text, expected) => {

@@ -364,11 +364,19 @@ function configs(): fc.Arbitrary<Config> {
   const [hooks, toolHooks] = [hooksOf({}), hooksOf({ match })];
   const provider = fc.record(
     {
-      kind: fc.constant("openai-compatible" as const),
+      kind: fc.constantFrom("openai-compatible" as const, "anthropic" as const, "openai" as const),
       baseUrl: url,
       apiKeyEnv: fc.constant("LAB_KEY"),
       headers: byName(anyText),
-      models: byName(fc.record({ context: count }, some)),
+      models: byName(fc.record({ context: count, output: count, thinking: fc.boolean(), images: fc.boolean() }, some)),
+      compat: fc.record(
+        {
+          includeUsage: fc.boolean(),
+          maxTokensField: fc.constantFrom("max_tokens" as const, "max_completion_tokens" as const),
+          reasoningEffort: fc.boolean(),
+        },
+        some,
+      ),
     },
     { requiredKeys: ["kind", "baseUrl"], noNullPrototype: true },
   );

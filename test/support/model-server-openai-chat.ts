@@ -65,6 +65,15 @@ const LocalRequest = v.strictObject({
   chat_template_kwargs: v.optional(v.strictObject({ enable_thinking: v.boolean() })),
 });
 
+/** The least that is called compatible: what came later than tools is refused. */
+const { stream_options: _options, reasoning_effort: _effort, ...oldest } = common;
+const PlainRequest = v.strictObject({ ...oldest, messages: v.array(OpenaiMessage) });
+
+function plainProblem(body: unknown): string | undefined {
+  const parsed = v.safeParse(PlainRequest, body);
+  return parsed.success ? pairing(parsed.output.messages) : firstOf(parsed.issues);
+}
+
 function openaiProblem(body: unknown): string | undefined {
   const parsed = v.safeParse(OpenaiRequest, body);
   if (!parsed.success) return firstOf(parsed.issues);
@@ -190,3 +199,5 @@ export const localWire: WireSpec = {
   play: (reply, count, body) => playChat(reply, count, body, contentThinking),
   ...errors,
 };
+
+export const plainWire: WireSpec = { ...openaiChatWire, problem: plainProblem };
