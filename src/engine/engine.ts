@@ -200,10 +200,10 @@ export function createEngine(options: EngineOptions): Agent {
       op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session.id, await openStore());
     sessions.set(op.session, session);
     const capabilities = {
+      ...modelCapabilities(model),
       modes: ["default", "auto_edit", "plan", "yolo"],
       approvals: true,
       steering: true,
-      thinking: model.thinking,
       mcp: options.extensions !== undefined,
     };
     const ready = {
@@ -275,6 +275,17 @@ export function createEngine(options: EngineOptions): Agent {
     const safe = redactor.value(event);
     return safe.type === "reply" ? events.pushControl(safe, safe.to) : events.push(safe);
   }
+}
+
+/** What a host may want to know of the model before it asks; the limits where they are known. */
+function modelCapabilities({ thinking, images, efforts, contextLimit, outputLimit }: Model): Record<string, unknown> {
+  return {
+    thinking,
+    images,
+    ...(efforts !== undefined && { efforts }),
+    ...(contextLimit !== undefined && { contextLimit }),
+    ...(outputLimit !== undefined && { outputLimit }),
+  };
 }
 
 function weigh(event: Event): number {

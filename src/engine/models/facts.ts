@@ -28,12 +28,12 @@ const NONE_TO_XHIGH = ["none", ...LOW_TO_XHIGH] as const;
  * `models/`, `-v1:0`, `@20250929`, `:free`.
  */
 const TABLE: readonly [RegExp, ModelFacts][] = [
-  [/^claude-(\w+-)?([5-9]|\d\d)\b/, { context: M, output: 128_000, thinking: true, efforts: [...LOW_TO_XHIGH, "max"], images: true }],
-  [/^claude-\w+-4[-.][789]/, { context: M, output: 128_000, thinking: true, efforts: [...LOW_TO_XHIGH, "max"], images: true }],
-  [/^claude-\w+-4[-.]6/, { context: M, output: 128_000, thinking: true, efforts: [...LOW_TO_HIGH, "max"], images: true }],
+  [/^claude-([a-z]+-)?([5-9]|\d\d)\b/, { context: M, output: 128_000, thinking: true, efforts: [...LOW_TO_XHIGH, "max"], images: true }],
+  [/^claude-[a-z]+-4[-.][789]/, { context: M, output: 128_000, thinking: true, efforts: [...LOW_TO_XHIGH, "max"], images: true }],
+  [/^claude-[a-z]+-4[-.]6/, { context: M, output: 128_000, thinking: true, efforts: [...LOW_TO_HIGH, "max"], images: true }],
   [/^claude-opus-4[-.]5/, { context: 200_000, output: 64_000, thinking: true, efforts: LOW_TO_HIGH, images: true }],
   [/^claude-opus-4/, { context: 200_000, output: 32_000, thinking: true, images: true }],
-  [/^claude-(\w+-4|3[-.]7)/, { context: 200_000, output: 64_000, thinking: true, images: true }],
+  [/^claude-([a-z]+-4|3[-.]7)/, { context: 200_000, output: 64_000, thinking: true, images: true }],
   [/^claude-3[-.]5/, { context: 200_000, output: 8_192, thinking: false, images: true }],
   [/^claude-3/, { context: 200_000, output: 4_096, thinking: false, images: true }],
 
@@ -75,7 +75,6 @@ const TABLE: readonly [RegExp, ModelFacts][] = [
   [/^llama-?3[-.]2-(11|90)b/, { context: 128_000, thinking: false, images: true }],
   [/^llama-?3[-.][123]/, { context: 128_000, thinking: false, images: false }],
   [/^llama-?3/, { context: 8_192, thinking: false, images: false }],
-  [/^deepseek-(r1|reasoner)/, { context: 128_000, thinking: true, images: false }],
   [/^deepseek-/, { context: 128_000, thinking: true, images: false }],
 ];
 

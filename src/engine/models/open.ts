@@ -51,7 +51,10 @@ function vendorModel(access: Access, opener: Provider, facts: ModelFacts): Model
     provider,
     id,
     thinking: facts.thinking,
+    images: facts.images,
     ...(facts.context !== undefined && { contextLimit: facts.context }),
+    ...(facts.output !== undefined && { outputLimit: facts.output }),
+    ...(facts.efforts !== undefined && { efforts: facts.efforts }),
     warm: async () => (await machinery()).warmVendor(vendor),
     async *stream(request, signal) {
       const { streamVendor } = await machinery();

@@ -11,6 +11,7 @@ import type {
 import type { Usage } from "../../core/event.js";
 import { batchesOf } from "./batch-readable.js";
 import type { ModelFacts } from "./facts.js";
+import { fitRequest } from "./fit-request.js";
 import { httpFetch } from "./http-fetch.js";
 import type { Finish, ModelCall, ModelPart, ModelRequest } from "./model.js";
 import { cutFault, finishFault, vendorFault, type Vendor } from "./vendor-fault.js";
@@ -41,11 +42,13 @@ export async function* streamVendor(vendor: VendorModel, request: ModelRequest, 
   let answering = false;
   try {
     const { model, wire } = await vendor.load(httpFetch);
-    const { notes = [], ...settings } = wire.settings(vendor.id, request, vendor.facts);
+    const { request: fitting, notes: unfit } = fitRequest(request, vendor);
+    const { notes = [], ...settings } = wire.settings(vendor.id, fitting, vendor.facts);
     const target = { provider: vendor.provider, model: vendor.id, wire };
-    const { stream } = await model.doStream(callOptions(request, target, settings, signal));
+    const { stream } = await model.doStream(callOptions(fitting, target, settings, signal));
     answering = true;
-    if (notes.length > 0) yield notes.map((text) => ({ type: "note", text }));
+    const told = [...unfit, ...notes];
+    if (told.length > 0) yield told.map((text) => ({ type: "note", text }));
     yield* translate(stream, vendor, wire);
   } catch (error) {
     throw vendorFault(error, vendor, answering);
