@@ -16,7 +16,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
   const chosen = chooseProvider(settings, env);
   return createEngine({
     defaults: { ...sessionDefaults(settings), ...extra, cwd: settings.workspace },
-    openModel: (config, override) => openModel(config, override, { env, providers, chosen, apiKey, baseUrl }),
+    openModel: (config, override) => openModel(config, override, { env, providers, chosen, apiKey, baseUrl, limits }),
     env,
     secrets: [apiKey, ...Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""])].filter((key) => key !== undefined),
     outputChars: limits.outputChars,

@@ -26,6 +26,7 @@ const MAX_NESTING = 5;
 
 const count = wholeNumber(1, Number.MAX_SAFE_INTEGER, "be a whole number from 1");
 const milliseconds = between(1, MAX_MILLISECONDS);
+const seconds = between(1, Math.floor(MAX_MILLISECONDS / 1000));
 
 const Rule = v.pipe(
   v.strictObject({ deny: v.optional(text), ask: v.optional(text), allow: v.optional(text) }, "be a mapping with deny, ask or allow"),
@@ -157,7 +158,10 @@ export const Config = v.strictObject(
         {
           contextTokens: v.optional(count),
           lineBytes: v.optional(between(1024, MAX_BYTES)),
-          approvalSeconds: v.optional(between(1, Math.floor(MAX_MILLISECONDS / 1000))),
+          approvalSeconds: v.optional(seconds),
+          connectSeconds: v.optional(seconds),
+          firstByteSeconds: v.optional(seconds),
+          idleSeconds: v.optional(seconds),
           outputChars: v.optional(between(1, MAX_BYTES)),
           nesting: v.optional(between(1, MAX_NESTING)),
         },

@@ -94,6 +94,13 @@ describe.each(ALL)("$name", (vendor) => {
     expect(host.server.requests).toHaveLength(1);
   });
 
+  test("a conversation that does not fit is a fault of its own", async () => {
+    const message = "This model's maximum context length is 8192 tokens";
+    const host = await talk(vendor, [{ error: { status: 400, type: "invalid_request_error", message } }]);
+    const fault = { code: "context_overflow", status: 400, retryable: false, message: `${vendor.provider} answered 400: ${message}` };
+    expect(await host.turn("hi")).toMatchObject({ outcome: "failed", fault });
+  });
+
   test("429 with Retry-After, then an answer: each retry is told with its number", async () => {
     const busy = { error: { status: 429, type: "rate_limit_error", message: "Slow down", retryAfter: 0 } };
     const host = await talk(vendor, [busy, busy, { text: ["Here."] }]);

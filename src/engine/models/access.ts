@@ -3,6 +3,7 @@ import type { SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { Compat, OwnProvider } from "../config-schema.js";
 import { isApiRoot, isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "./catalogue.js";
+import type { TimeLimits } from "./time-limits.js";
 
 /** A provider's address as the host set it within a run. */
 export interface ProviderOverride {
@@ -18,6 +19,7 @@ export interface ModelSource {
   chosen: string | undefined;
   apiKey?: string | undefined;
   baseUrl?: string | undefined;
+  limits?: TimeLimits;
 }
 
 export interface Access {

@@ -6,6 +6,7 @@ import { chooseProvider } from "./choose-provider.js";
 import { factsOf, type ModelFacts } from "./facts.js";
 import type { Model } from "./model.js";
 import { PROVIDER_KINDS, type Provider } from "./providers/index.js";
+import { TIME_LIMITS, type TimeLimits } from "./time-limits.js";
 import type { VendorModel } from "./vendor.js";
 
 export async function openModel(config: SessionConfig, override: ProviderOverride | undefined, source: ModelSource): Promise<Model> {
@@ -25,7 +26,8 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   }
   const access = accessTo(provider, config, override, source);
   const credentials = await opener.check?.(access);
-  return vendorModel({ ...access, keyName: credentials ?? access.keyName }, opener, factsOf(access.id, own?.models?.[access.id]));
+  const named = { ...access, keyName: credentials ?? access.keyName };
+  return vendorModel(named, opener, factsOf(access.id, own?.models?.[access.id]), source.limits ?? TIME_LIMITS);
 }
 
 async function openRehearsalModel(model: string | undefined): Promise<Model> {
@@ -33,7 +35,7 @@ async function openRehearsalModel(model: string | undefined): Promise<Model> {
   return openRehearsal(model === undefined || model === "rehearsal" ? {} : { script: model });
 }
 
-function vendorModel(access: Access, opener: Provider, facts: ModelFacts): Model {
+function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits: TimeLimits): Model {
   const { provider, id, keyName, secrets } = access;
   let loaded: ReturnType<VendorModel["load"]> | undefined;
   let module: Promise<typeof import("./vendor.js")> | undefined;
@@ -43,6 +45,7 @@ function vendorModel(access: Access, opener: Provider, facts: ModelFacts): Model
     provider,
     id,
     facts,
+    limits,
     ...(keyName !== undefined && { keyName }),
     secrets,
     load: (fetch) => (loaded ??= opener.load(access, fetch)),

@@ -14,6 +14,7 @@ import type { ModelFacts } from "./facts.js";
 import { fitRequest } from "./fit-request.js";
 import { httpFetch } from "./http-fetch.js";
 import type { Finish, ModelCall, ModelPart, ModelRequest } from "./model.js";
+import type { TimeLimits } from "./time-limits.js";
 import { cutFault, finishFault, vendorFault, type Vendor } from "./vendor-fault.js";
 import { keepMeta, mergeMeta, type Origin } from "./vendor-meta.js";
 import { callOptions } from "./vendor-options.js";
@@ -31,17 +32,18 @@ export interface Loaded {
 export interface VendorModel extends Vendor {
   id: string;
   facts: ModelFacts;
+  limits: TimeLimits;
   load(fetch: Fetch): Promise<Loaded>;
 }
 
 export async function warmVendor(vendor: VendorModel): Promise<void> {
-  await vendor.load(httpFetch);
+  await vendor.load(httpFetch(vendor.limits));
 }
 
 export async function* streamVendor(vendor: VendorModel, request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart[]> {
   let answering = false;
   try {
-    const { model, wire } = await vendor.load(httpFetch);
+    const { model, wire } = await vendor.load(httpFetch(vendor.limits));
     const { request: fitting, notes: unfit } = fitRequest(request, vendor);
     const { notes = [], ...settings } = wire.settings(vendor.id, fitting, vendor.facts);
     const target = { provider: vendor.provider, model: vendor.id, wire };
