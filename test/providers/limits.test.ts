@@ -15,14 +15,14 @@ test("an image for a model without images: left out of prompts and tool results,
   expect(await host.turn("again")).toMatchObject({ outcome: "completed" });
   expect(JSON.stringify(host.server.requests)).not.toContain(PNG);
   expect(JSON.stringify(host.body(2)).split("An image was left out").length - 1).toBe(2);
-  expect(host.of("notice").map(({ text }) => text)).toEqual(["openai, o3-mini: this model takes no images; they were left out"]);
+  expect(host.of("notice").map(({ text }) => text)).toEqual(["o3-mini takes no images; they were left out"]);
 });
 
 test("a wish for thinking that the model cannot fulfil is said", async () => {
   const host = await talk(openaiChat, [{ text: ["Hi"] }], { config: { model: "gpt-4o", thinking: "high" } });
   expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
   expect(host.body(1)).not.toHaveProperty("reasoning_effort");
-  expect(host.of("notice")).toMatchObject([{ text: "openai, gpt-4o: this model does not think; the wish for it was left out" }]);
+  expect(host.of("notice")).toMatchObject([{ text: "gpt-4o does not think; the wish for it was left out" }]);
   expect(host.of("session.ready")).toMatchObject([{ capabilities: { thinking: false, images: true, contextLimit: 128_000 } }]);
 });
 
@@ -30,9 +30,7 @@ test("more tokens than an answer can have are cut to what it can", async () => {
   const host = await talk(openaiChat, [{ text: ["Hi"] }], { config: { model: "gpt-4o", maxTokens: 50_000 } });
   expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
   expect(host.body(1)).toMatchObject({ max_tokens: 16_384 });
-  expect(host.of("notice")).toMatchObject([
-    { text: "openai, gpt-4o: one answer has at most 16384 tokens; maxTokens 50000 was cut to that" },
-  ]);
+  expect(host.of("notice")).toMatchObject([{ text: "gpt-4o answers with at most 16384 tokens; maxTokens 50000 was cut to that" }]);
 });
 
 test("the config's word on a model counts: window, output, thinking and images", async () => {

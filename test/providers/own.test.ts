@@ -55,7 +55,7 @@ describe("switches for servers that take less", () => {
   test("without stream_options and reasoning_effort, and that is said", async () => {
     const host = await talk(plain, [{ text: ["Here."], uncounted: true }], { config: { thinking: "high" } });
     expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
-    expect(host.of("notice")).toMatchObject([{ text: "small: how much it thinks cannot be set (compat.reasoningEffort is false)" }]);
+    expect(host.of("notice")).toMatchObject([{ text: "How much small thinks cannot be set (compat.reasoningEffort is false)" }]);
   });
 
   test("without the switches such a server refuses", async () => {

@@ -12,7 +12,7 @@ const SCENARIOS = {
   "parallel tools": "Each call of one answer gets its own result.",
   "malformed arguments": "The model sees what was wrong with them.",
   image: "In prompts and in tool results.",
-  "usage with cache": "Input, cache reads and writes, output and reasoning are counted apart.",
+  "usage with cache": "Input, cache reads and writes, output and reasoning are counted apart, as far as the vendor counts them.",
   "length stop": "An answer that reached its limit says so.",
   "refusal or filter": "An answer held back for safety says so.",
   "wrong key": "Told at once, with the name of the key to check.",

@@ -29,8 +29,8 @@ const settings: [config: SessionConfig, reasoning: unknown, note?: string][] = [
   [{ model: "grok-4.6", thinking: "max" }, { effort: "xhigh" }],
   [{ model: "grok-4.3", thinking: "disabled" }, { effort: "none" }],
   [{ model: "grok-4.5", thinking: "enabled" }, undefined],
-  [{ model: "grok-4.5", thinking: "disabled" }, undefined, "xai, grok-4.5: reasoning cannot be switched off"],
-  [{ model: "grok-4", thinking: "high" }, undefined, "xai, grok-4: how much it reasons cannot be set; it decides for itself"],
+  [{ model: "grok-4.5", thinking: "disabled" }, undefined, "grok-4.5 cannot stop reasoning"],
+  [{ model: "grok-4", thinking: "high" }, undefined, "How much grok-4 reasons cannot be set; it decides for itself"],
 ];
 
 test.each(settings)("with %j", async (config, reasoning, note) => {

@@ -8,13 +8,13 @@ interface Fitting {
   notes: string[];
 }
 
-export function fitRequest(request: ModelRequest, model: { provider: string; id: string; facts: ModelFacts }): Fitting {
+export function fitRequest(request: ModelRequest, model: { id: string; facts: ModelFacts }): Fitting {
   const steps = [withinOutput, withoutThinking, withoutImages];
   return steps.reduce<Fitting>(
     (fitting, step) => {
       const fitted = step(fitting.request, model.facts);
       if (fitted === undefined) return fitting;
-      return { request: fitted.request, notes: [...fitting.notes, `${model.provider}, ${model.id}: ${fitted.note}`] };
+      return { request: fitted.request, notes: [...fitting.notes, `${model.id} ${fitted.note}`] };
     },
     { request, notes: [] },
   );
@@ -25,7 +25,7 @@ type Fit = (request: ModelRequest, facts: ModelFacts) => { request: ModelRequest
 
 const withinOutput: Fit = (request, { output }) => {
   if (output === undefined || request.maxTokens === undefined || request.maxTokens <= output) return undefined;
-  const note = `one answer has at most ${output} tokens; maxTokens ${request.maxTokens} was cut to that`;
+  const note = `answers with at most ${output} tokens; maxTokens ${request.maxTokens} was cut to that`;
   return { request: { ...request, maxTokens: output }, note };
 };
 
@@ -33,12 +33,12 @@ const withoutThinking: Fit = (request, { thinking: thinks }) => {
   if (thinks) return undefined;
   const { thinking, thinkingBudget, effort, ...rest } = request;
   const isWished = (thinking !== undefined && thinking !== "disabled") || (thinkingBudget ?? 0) > 0 || effort !== undefined;
-  return isWished ? { request: rest, note: "this model does not think; the wish for it was left out" } : undefined;
+  return isWished ? { request: rest, note: "does not think; the wish for it was left out" } : undefined;
 };
 
 const withoutImages: Fit = (request, { images: sees }) => {
   if (sees || !request.messages.some(hasImage)) return undefined;
-  return { request: { ...request, messages: request.messages.map(blind) }, note: "this model takes no images; they were left out" };
+  return { request: { ...request, messages: request.messages.map(blind) }, note: "takes no images; they were left out" };
 };
 
 function hasImage(message: Message): boolean {

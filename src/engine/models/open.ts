@@ -1,7 +1,7 @@
 /** From a provider's name to a model: credentials are checked at once, packages are loaded with the first request. */
 import type { SessionConfig } from "../../core/config.js";
 import { accessTo, configFault, type Access, type ModelSource, type ProviderOverride } from "./access.js";
-import { isProviderName, PROVIDERS } from "./catalogue.js";
+import { PROVIDERS } from "./catalogue.js";
 import { chooseProvider } from "./choose-provider.js";
 import { factsOf, type ModelFacts } from "./facts.js";
 import type { Model } from "./model.js";
@@ -17,13 +17,7 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   const own = source.providers[provider];
   const kind = own?.kind ?? provider;
   const opener = Object.hasOwn(PROVIDER_KINDS, kind) ? PROVIDER_KINDS[kind] : undefined;
-  if (opener === undefined) {
-    throw configFault(
-      isProviderName(kind)
-        ? `The provider '${kind}' is not part of this version; there are ${availableNames()}`
-        : `Unknown provider '${provider}'`,
-    );
-  }
+  if (opener === undefined) throw configFault(`Unknown provider '${provider}'; there are ${Object.keys(PROVIDERS).join(", ")}`);
   const access = accessTo(provider, config, override, source);
   const credentials = await opener.check?.(access);
   const named = { ...access, keyName: credentials ?? access.keyName };
@@ -68,12 +62,6 @@ function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits
 
 function keyNames(): string {
   return Object.values(PROVIDERS)
-    .flatMap(({ available, keyVariable }) => (available === true ? (keyVariable ?? []) : []))
-    .join(", ");
-}
-
-function availableNames(): string {
-  return Object.entries(PROVIDERS)
-    .flatMap(([name, { available }]) => (available === true ? [name] : []))
+    .flatMap(({ keyVariable }) => keyVariable ?? [])
     .join(", ");
 }

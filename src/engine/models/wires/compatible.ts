@@ -12,7 +12,7 @@ export function compatibleWire({ reasoningEffort: takesEffort = true }: Compat):
       return {
         maxOutputTokens: request.maxTokens,
         providerOptions: { compatible: isLeftOut ? {} : thinking },
-        ...(isLeftOut && { notes: [`${model}: how much it thinks cannot be set (compat.reasoningEffort is false)`] }),
+        ...(isLeftOut && { notes: [`How much ${model} thinks cannot be set (compat.reasoningEffort is false)`] }),
       };
     },
     // Plain words, which these models want back only within the turn that they belong to.

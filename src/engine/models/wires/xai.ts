@@ -25,14 +25,14 @@ interface XaiThinking {
 
 function xaiThinking(wish: Wish, efforts: NonNullable<ModelFacts["efforts"]>, model: string): XaiThinking {
   const level = levelOf(wish);
-  const cannot = (what: string): XaiThinking => ({ options: {}, notes: [`xai, ${model}: ${what}`] });
+  const cannot = (what: string): XaiThinking => ({ options: {}, notes: [what] });
   if (efforts.length === 0) {
     const isWished = wish.effort !== undefined || (level !== undefined && level !== "enabled");
-    return isWished ? cannot("how much it reasons cannot be set; it decides for itself") : { options: {}, notes: [] };
+    return isWished ? cannot(`How much ${model} reasons cannot be set; it decides for itself`) : { options: {}, notes: [] };
   }
   if (wish.effort !== undefined) return { options: known(wish.effort, efforts, "reasoningEffort"), notes: [] };
   if (level === undefined || level === "enabled") return { options: {}, notes: [] };
-  if (level === "disabled" && !efforts.includes("none")) return cannot("reasoning cannot be switched off");
+  if (level === "disabled" && !efforts.includes("none")) return cannot(`${model} cannot stop reasoning`);
   return { options: { reasoningEffort: fitting(level, efforts) }, notes: [] };
 }
 
