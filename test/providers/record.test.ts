@@ -140,12 +140,15 @@ async function play(host: NativeHost, prompts: string[], during: During | undefi
 type Told = Record<string, unknown>;
 const OURS = new Set(["at", "seq", "id", "parent", "turn", "session"]);
 
+/** These come when they are ready, and not in the order of a turn. */
+const BESIDE = new Set(["reply", "catalog.updated"]);
+
 /** Without times, ids of ours, and where the arguments of a call were cut. */
 function comparable(events: readonly Event[]): Told[] {
   const kept: Told[] = [];
   const coming = new Map<string, Told>();
   for (const event of events) {
-    if (event.type.startsWith("session.") || event.type === "reply") continue;
+    if (event.type.startsWith("session.") || BESIDE.has(event.type)) continue;
     const told: Told = Object.fromEntries(Object.entries(event).filter(([key]) => !OURS.has(key)));
     const before = event.type === "tool.delta" ? coming.get(event.call) : undefined;
     if (before !== undefined) before["text"] = `${String(before["text"])}${String(told["text"])}`;
