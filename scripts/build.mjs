@@ -16,7 +16,7 @@ const START = [
   /\/src\/link\/(serve|gaps|stamp)\./,
   /\/src\/engine\/(engine|session|session-state|open-session|approval|history|host-requests|locks|environment|local-workspace)\./,
   /\/src\/engine\/(config|config-file|config-flags|config-layers|config-model|trust|nearest)\./,
-  /\/src\/engine\/models\/(open|access|catalogue|choose-provider)\./,
+  /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
   /\/src\/engine\/store\/recorder\./,
   /\/src\/cli\/(serve-stdio|build-engine|opening|signals|version|flags|commands)\./,

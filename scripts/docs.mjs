@@ -1,5 +1,6 @@
-// Writes docs/vocabulary.md from the published schemas, the tables of docs/relay.md from what each dialect covers, and the table of commands
-// in docs/extensions.md from what a session tells; --check only tells whether they are up to date.
+// Writes docs/vocabulary.md from the published schemas, the tables of docs/relay.md from what each dialect covers, the table of commands in
+// docs/extensions.md from what a session tells, and docs/models.md from what the provider tests found; --check only tells whether they are up
+// to date, all but the last, which those tests check themselves.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -138,6 +139,11 @@ for (const [file, text] of [
     console.error(`${file} is not up to date: run node scripts/docs.mjs`);
     process.exitCode = 1;
   }
+}
+
+if (!process.argv.includes("--check")) {
+  const env = { ...process.env, PARLEY_DOCS: "write" };
+  execFileSync("npx", ["vitest", "run", "test/providers/every.test.ts"], { stdio: "inherit", env });
 }
 
 /** The page with this between its two marks. */

@@ -3,7 +3,7 @@ import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { Agent } from "../core/agent.js";
 import type { SessionConfig } from "../core/config.js";
-import { createEngine } from "../engine/engine.js";
+import { createEngine, type EngineOptions } from "../engine/engine.js";
 import { chooseProvider, type Loaded } from "../engine/config.js";
 import { openModel } from "../engine/models/open.js";
 import { readTrust } from "../engine/trust.js";
@@ -16,9 +16,9 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
   const chosen = chooseProvider(settings, env);
   return createEngine({
     defaults: { ...sessionDefaults(settings), ...extra, cwd: settings.workspace },
-    openModel: (config, override) => openModel(config, override, { env, providers, chosen, apiKey, baseUrl }),
+    openModel: (config, override) => openModel(config, override, { env, providers, chosen, apiKey, baseUrl, limits }),
     env,
-    secrets: apiKey === undefined ? [] : [apiKey],
+    secrets: [apiKey, ...Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""])].filter((key) => key !== undefined),
     outputChars: limits.outputChars,
     nesting: limits.nesting,
     version: VERSION,
@@ -33,6 +33,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
           ? settings.trusted
           : (await readTrust(home, root)).trusted,
     },
+    ...recording(env["PARLEY_RECORD"]),
     ...(sessions.enabled && {
       async openStore(redact) {
         const { jsonlStore } = await import("../engine/store/jsonl-store.js");
@@ -40,6 +41,20 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
       },
     }),
   });
+}
+
+/** Runs with a real provider only: to record a rehearsal would be to copy it, perhaps over itself. */
+function recording(path: string | undefined): Pick<EngineOptions, "wrapModel"> {
+  if (!path) return {};
+  const modules = Promise.all([import("../engine/models/record.js"), import("../engine/models/record-file.js")]);
+  const files = modules.then(([, { scriptFiles }]) => scriptFiles(path));
+  return {
+    async wrapModel(model, redactor) {
+      if (model.provider === "rehearsal") return model;
+      const [{ recorded }] = await modules;
+      return recorded(model, (await files)(), redactor);
+    },
+  };
 }
 
 /** Settings that are a session's configuration by the same name. */

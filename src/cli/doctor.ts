@@ -111,7 +111,7 @@ async function checkWorkspace({ workspace, trusted }: Settings): Promise<Check> 
 }
 
 function checkKeys(env: Env, settings: Settings | undefined): Check {
-  const ours = Object.values(PROVIDERS).flatMap(({ available, keyVariable }) => (available === true ? (keyVariable ?? []) : []));
+  const ours = Object.values(PROVIDERS).flatMap(({ keyVariable }) => keyVariable ?? []);
   const own = Object.values(settings?.providers ?? {}).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
   const given = [...new Set([...ours, ...own])].filter((variable) => env[variable]);
   if (given.length > 0) return { name: "keys", state: "ok", found: `set: ${given.join(", ")}` };
@@ -121,16 +121,15 @@ function checkKeys(env: Env, settings: Settings | undefined): Check {
 function checkProvider(settings: Settings, env: Env): Check {
   const name = "provider";
   const provider = chooseProvider(settings, env);
-  if (provider !== undefined && isProviderName(provider) && PROVIDERS[provider].available !== true) {
-    return { name, state: "hint", found: `${provider}, which is not part of this version`, remedy: "name another with --provider" };
-  }
   if (provider === undefined) {
     const remedy = "name one with --provider, or set a key; until then the terminal chat uses the rehearsal model";
     return { name, state: "hint", found: "none is chosen", remedy };
   }
-  const model = settings.model ?? (isProviderName(provider) ? PROVIDERS[provider].defaultModel : undefined);
+  const own = settings.providers[provider];
+  const usual = Object.keys(own?.models ?? {})[0] ?? (isProviderName(provider) ? PROVIDERS[provider].defaultModel : undefined);
+  const model = settings.model ?? usual;
   const found = model === undefined ? provider : `${provider}, model ${model}`;
-  const key = settings.providers[provider]?.apiKeyEnv ?? (isProviderName(provider) ? keyVariableOf(PROVIDERS[provider], env) : undefined);
+  const key = own?.apiKeyEnv ?? (isProviderName(provider) ? keyVariableOf(PROVIDERS[provider], env) : undefined);
   if (key === undefined || env[key] || settings.apiKey !== undefined) return { name, state: "ok", found };
   return { name, state: "hint", found: `${found}, but ${key} is not set`, remedy: `set ${key}` };
 }

@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { ParleyError } from "../core/errors.js";
 import type { Flags } from "../engine/config.js";
+import { PROVIDERS } from "../engine/models/catalogue.js";
 import { nearest } from "../engine/nearest.js";
 
 export interface Flag {
@@ -15,7 +16,7 @@ export interface Flag {
 }
 
 export const SHARED_FLAGS: readonly Flag[] = [
-  { name: "provider", value: "NAME", help: "anthropic, openai, bedrock, gemini, vertex, local, rehearsal, or one of the config's own" },
+  { name: "provider", value: "NAME", help: `${Object.keys(PROVIDERS).join(", ")}, or one of the config's own` },
   { name: "model", short: "m", value: "ID", help: "the model; for rehearsal a script file" },
   { name: "base-url", value: "URL", help: "the provider's API root" },
   { name: "api-key", value: "KEY", help: "the provider's key (better: its environment variable)" },

@@ -43,11 +43,17 @@ export async function summarise(
   };
   let summary = "";
   const parts = streamWithRetries(model, request, signal, { started: () => summary !== "", onRetry: (text) => watch.onRetry(text) });
-  for await (const batch of parts) {
-    for (const part of batch) {
-      if (part.type === "text" && summary.length < SUMMARY_CHARS) summary += part.text;
-      if (part.type === "usage") await watch.onUsage(part.usage);
+  // Vendors may count more than once in an answer; the last count is the whole, and what is broken off has been paid for too.
+  let usage: Usage | undefined;
+  try {
+    for await (const batch of parts) {
+      for (const part of batch) {
+        if (part.type === "text" && summary.length < SUMMARY_CHARS) summary += part.text;
+        if (part.type === "usage") usage = part.usage;
+      }
     }
+  } finally {
+    if (usage !== undefined) await watch.onUsage(usage);
   }
   const text = headOf(summary, SUMMARY_CHARS).trim();
   if (text === "") throw new ParleyError({ code: "provider", message: "The model gave no summary", retryable: false });

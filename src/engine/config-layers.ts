@@ -26,6 +26,9 @@ export interface Singles {
   "limits.approvalSeconds"?: number | undefined;
   "limits.outputChars"?: number | undefined;
   "limits.nesting"?: number | undefined;
+  "limits.connectSeconds"?: number | undefined;
+  "limits.firstByteSeconds"?: number | undefined;
+  "limits.idleSeconds"?: number | undefined;
 }
 
 export interface Layer {
@@ -61,6 +64,9 @@ export function fileLayer({ config, locate }: ConfigFile): Layer {
       "limits.approvalSeconds": config.limits?.approvalSeconds,
       "limits.outputChars": config.limits?.outputChars,
       "limits.nesting": config.limits?.nesting,
+      "limits.connectSeconds": config.limits?.connectSeconds,
+      "limits.firstByteSeconds": config.limits?.firstByteSeconds,
+      "limits.idleSeconds": config.limits?.idleSeconds,
     },
     from: (key) => locate((FILE_KEYS[key] ?? key).split(".")),
   };

@@ -83,8 +83,11 @@ describe("a value that is not allowed", () => {
     ],
     ["hooks: { on_stop: [] }", "1:10: unknown key 'on_stop' in hooks; did you mean 'stop'?"],
     ["hooks: { stop: [{ command: [] }] }", "1:28: hooks.stop[0].command must be a list with the program first"],
-    ["providers: { lab: { kind: magic } }", '1:27: providers.lab.kind must be openai-compatible, not "magic"'],
-    ["providers: { lab: {} }", "1:19: providers.lab must have a kind: openai-compatible"],
+    [
+      "providers: { lab: { kind: magic } }",
+      '1:27: providers.lab.kind must be one of openai-compatible, anthropic, openai, gemini, not "magic"',
+    ],
+    ["providers: { lab: {} }", "1:19: providers.lab must have a kind: openai-compatible, anthropic, openai, gemini"],
     ["providers: { lab: { kind: openai-compatible } }", "1:19: providers.lab must have a baseUrl"],
     ["limits: { approvalSeconds: 3000000 }", "1:28: limits.approvalSeconds must be a whole number from 1 to 2147483, not 3000000"],
   ])("%s", (text, expected) => {
@@ -120,7 +123,7 @@ test("all problems are listed, in the order of the file", () => {
     "1:1: unknown key 'modle'; did you mean 'model'?",
     "3:3: unknown key 'lineByte' in limits; did you mean 'lineBytes'?",
     "4:16: limits.outputChars must be a whole number from 1 to 536870888, not 0",
-    "5:3: unknown key 'foo' in limits; known here: contextTokens, lineBytes, approvalSeconds, outputChars, nesting",
+    "5:3: unknown key 'foo' in limits; known here: contextTokens, lineBytes, approvalSeconds, connectSeconds, firstByteSeconds, idleSeconds, outputChars, nesting",
     "7:5: unknown key 'deyn' in rules[0]; did you mean 'deny'?",
     "8:5: rules[1] must have exactly one of deny, ask and allow",
     '9:11: approval must be one of default, auto_edit, plan, yolo, not "no"',

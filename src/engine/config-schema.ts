@@ -26,6 +26,7 @@ const MAX_NESTING = 5;
 
 const count = wholeNumber(1, Number.MAX_SAFE_INTEGER, "be a whole number from 1");
 const milliseconds = between(1, MAX_MILLISECONDS);
+const seconds = between(1, Math.floor(MAX_MILLISECONDS / 1000));
 
 const Rule = v.pipe(
   v.strictObject({ deny: v.optional(text), ask: v.optional(text), allow: v.optional(text) }, "be a mapping with deny, ask or allow"),
@@ -74,14 +75,36 @@ const ToolHook = v.strictObject(
 export type Hook = v.InferOutput<typeof ToolHook>;
 const ToolHooks = v.optional(v.array(ToolHook, "be a list of hooks"));
 
+/** The wires that a server of the user's own may speak. */
+const KINDS = ["openai-compatible", "anthropic", "openai", "gemini"] as const;
+
+const OwnModel = v.strictObject(
+  { context: v.optional(count), output: v.optional(count), thinking: v.optional(yesOrNo), images: v.optional(yesOrNo) },
+  "be a mapping",
+);
+
+/** Where servers of the kind openai-compatible differ. */
+const Compat = v.strictObject(
+  {
+    /** Some refuse `stream_options`, without which others count no tokens. */
+    includeUsage: v.optional(yesOrNo),
+    maxTokensField: v.optional(oneOf(["max_tokens", "max_completion_tokens"])),
+    /** Some refuse `reasoning_effort`. */
+    reasoningEffort: v.optional(yesOrNo),
+  },
+  "be a mapping",
+);
+export type Compat = v.InferOutput<typeof Compat>;
+
 const OwnProvider = v.strictObject(
   {
-    kind: v.optional(oneOf(["openai-compatible"])),
+    kind: v.optional(oneOf(KINDS)),
     api: v.optional(oneOf(["chat", "responses"])),
     baseUrl: v.optional(apiRoot),
     apiKeyEnv: v.optional(variable),
     headers: v.optional(textByName),
-    models: v.optional(v.record(text, v.strictObject({ context: v.optional(count) }, "be a mapping"), "be a mapping of models")),
+    models: v.optional(v.record(text, OwnModel, "be a mapping of models")),
+    compat: v.optional(Compat),
   },
   "be a mapping",
 );
@@ -102,7 +125,7 @@ const OwnProviders = v.pipe(
 /** Those that we know by name are complete without these. */
 function incompleteness(name: string, provider: OwnProvider): string | undefined {
   if (isProviderName(name)) return undefined;
-  if (provider.kind === undefined) return "have a kind: openai-compatible";
+  if (provider.kind === undefined) return `have a kind: ${KINDS.join(", ")}`;
   return provider.baseUrl === undefined ? "have a baseUrl" : undefined;
 }
 
@@ -135,7 +158,10 @@ export const Config = v.strictObject(
         {
           contextTokens: v.optional(count),
           lineBytes: v.optional(between(1024, MAX_BYTES)),
-          approvalSeconds: v.optional(between(1, Math.floor(MAX_MILLISECONDS / 1000))),
+          approvalSeconds: v.optional(seconds),
+          connectSeconds: v.optional(seconds),
+          firstByteSeconds: v.optional(seconds),
+          idleSeconds: v.optional(seconds),
           outputChars: v.optional(between(1, MAX_BYTES)),
           nesting: v.optional(between(1, MAX_NESTING)),
         },

@@ -9,6 +9,7 @@ import { Mode, Thinking } from "../core/config.js";
 import { chooseProvider, loadSettings, type Env, type Flags } from "./config.js";
 import type { Config } from "./config-schema.js";
 import { isApiRoot, PROVIDERS } from "./models/catalogue.js";
+import { TIME_LIMITS } from "./models/time-limits.js";
 
 let root: string;
 let home: string;
@@ -53,7 +54,7 @@ describe("without any file", () => {
       mcpServers: {},
       hooks: NO_HOOKS,
       sessions: { enabled: true, keep: 200 },
-      limits: { contextTokens: 200_000, lineBytes: 16_777_216, approvalSeconds: 300, outputChars: 50_000, nesting: 1 },
+      limits: { contextTokens: 200_000, lineBytes: 16_777_216, approvalSeconds: 300, outputChars: 50_000, nesting: 1, ...TIME_LIMITS },
       providers: {},
     });
     expect(warnings).toEqual([]);
@@ -126,7 +127,7 @@ describe("which source counts", () => {
     await putOwn("limits: { lineBytes: 2048, outputChars: 9 }");
     await putTheirs("limits: { outputChars: 8 }");
     const { limits } = (await load({ trustWorkspace: true })).settings;
-    expect(limits).toEqual({ contextTokens: 200_000, lineBytes: 2048, approvalSeconds: 300, outputChars: 8, nesting: 1 });
+    expect(limits).toEqual({ contextTokens: 200_000, lineBytes: 2048, approvalSeconds: 300, outputChars: 8, nesting: 1, ...TIME_LIMITS });
   });
 
   test("rules and hooks add up, so that a workspace cannot drop the user's", async () => {
@@ -328,7 +329,7 @@ test("any valid settings, dumped as YAML, load back equal", async () => {
       expect(settings).toMatchObject({
         ...same,
         mode: approval ?? "default",
-        limits: { contextTokens: 200_000, lineBytes: 16_777_216, approvalSeconds: 300, outputChars: 50_000, ...limits },
+        limits: { contextTokens: 200_000, lineBytes: 16_777_216, approvalSeconds: 300, outputChars: 50_000, ...TIME_LIMITS, ...limits },
         sessions: { enabled: true, keep: 200, ...sessions },
         hooks: { ...NO_HOOKS, ...hooks },
       });
@@ -364,11 +365,19 @@ function configs(): fc.Arbitrary<Config> {
   const [hooks, toolHooks] = [hooksOf({}), hooksOf({ match })];
   const provider = fc.record(
     {
-      kind: fc.constant("openai-compatible" as const),
+      kind: fc.constantFrom("openai-compatible" as const, "anthropic" as const, "openai" as const),
       baseUrl: url,
       apiKeyEnv: fc.constant("LAB_KEY"),
       headers: byName(anyText),
-      models: byName(fc.record({ context: count }, some)),
+      models: byName(fc.record({ context: count, output: count, thinking: fc.boolean(), images: fc.boolean() }, some)),
+      compat: fc.record(
+        {
+          includeUsage: fc.boolean(),
+          maxTokensField: fc.constantFrom("max_tokens" as const, "max_completion_tokens" as const),
+          reasoningEffort: fc.boolean(),
+        },
+        some,
+      ),
     },
     { requiredKeys: ["kind", "baseUrl"], noNullPrototype: true },
   );
@@ -406,6 +415,9 @@ function configs(): fc.Arbitrary<Config> {
           lineBytes: fc.integer({ min: 1024, max: 536_870_888 }),
           approvalSeconds: fc.integer({ min: 1, max: 2_147_483 }),
           outputChars: fc.integer({ min: 1, max: 536_870_888 }),
+          connectSeconds: fc.integer({ min: 1, max: 2_147_483 }),
+          firstByteSeconds: fc.integer({ min: 1, max: 2_147_483 }),
+          idleSeconds: fc.integer({ min: 1, max: 2_147_483 }),
         },
         some,
       ),

@@ -14,6 +14,7 @@ import { fileLayer, flagLayer, type Layer, type Singles } from "./config-layers.
 import { nameModel } from "./config-model.js";
 import type { Config, Hook, McpServer, OwnProvider } from "./config-schema.js";
 import type { HookEvent } from "./extensions/hooks/hook.js";
+import { TIME_LIMITS, type TimeLimits } from "./models/time-limits.js";
 import { readTrust } from "./trust.js";
 
 export type { Flags } from "./config-flags.js";
@@ -51,7 +52,7 @@ export interface Settings {
   mcpServers: Record<string, McpServer>;
   hooks: Record<HookEvent, Hook[]>;
   sessions: { enabled: boolean; keep: number };
-  limits: { contextTokens: number; lineBytes: number; approvalSeconds: number; outputChars: number; nesting: number };
+  limits: { contextTokens: number; lineBytes: number; approvalSeconds: number; outputChars: number; nesting: number } & TimeLimits;
   providers: Record<string, OwnProvider>;
 }
 
@@ -74,6 +75,9 @@ const DEFAULTS = {
   "limits.approvalSeconds": 300,
   "limits.outputChars": 50_000,
   "limits.nesting": 1,
+  "limits.connectSeconds": TIME_LIMITS.connectSeconds,
+  "limits.firstByteSeconds": TIME_LIMITS.firstByteSeconds,
+  "limits.idleSeconds": TIME_LIMITS.idleSeconds,
 } satisfies Singles;
 
 /** Throws a fault that lists every problem found: `usage` for flags, `config` for the rest. */
@@ -143,6 +147,9 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
       approvalSeconds: sure("limits.approvalSeconds"),
       outputChars: sure("limits.outputChars"),
       nesting: sure("limits.nesting"),
+      connectSeconds: sure("limits.connectSeconds"),
+      firstByteSeconds: sure("limits.firstByteSeconds"),
+      idleSeconds: sure("limits.idleSeconds"),
     },
     providers,
   };

@@ -26,6 +26,8 @@ export interface EngineOptions {
   defaults: SessionConfig & { cwd: string };
   /** Throws a `config` fault that names what is missing (a key, a script). By default every provider that we know, keys from `env`. */
   openModel?(config: SessionConfig, override: ProviderOverride | undefined): Promise<Model>;
+  /** Told of every model that was opened, and of what must not be told: gives back the one to use. */
+  wrapModel?(model: Model, redactor: Redactor): Promise<Model>;
   /** Our own environment: tools get it without its secrets, and its secrets are redacted everywhere. */
   env: Record<string, string | undefined>;
   /** Secrets that the environment does not hold. */
@@ -50,7 +52,7 @@ export function createEngine(options: EngineOptions): Agent {
   const closing = new Map<Session, Promise<void>>();
   const providers = new Map<string, ProviderOverride>();
   const redactor = new Redactor([...secretValues(options.env), ...(options.secrets ?? [])]);
-  const modelOf =
+  const opened =
     options.openModel ?? ((config, override) => openModel(config, override, { env: options.env, providers: {}, chosen: undefined }));
   let store: Promise<SessionStore> | undefined;
   let seq = 0;
@@ -58,6 +60,11 @@ export function createEngine(options: EngineOptions): Agent {
   let urgent = false;
 
   return { send, events, close: () => shutdown("now") };
+
+  async function modelOf(config: SessionConfig, override: ProviderOverride | undefined): Promise<Model> {
+    const model = await opened(config, override);
+    return options.wrapModel === undefined ? model : options.wrapModel(model, redactor);
+  }
 
   async function send(sent: Op): Promise<void> {
     const op = sent.id === undefined ? { ...sent, id: mintId() } : sent;
@@ -200,10 +207,10 @@ export function createEngine(options: EngineOptions): Agent {
       op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session.id, await openStore());
     sessions.set(op.session, session);
     const capabilities = {
+      ...modelCapabilities(model),
       modes: ["default", "auto_edit", "plan", "yolo"],
       approvals: true,
       steering: true,
-      thinking: model.thinking,
       mcp: options.extensions !== undefined,
     };
     const ready = {
@@ -275,6 +282,17 @@ export function createEngine(options: EngineOptions): Agent {
     const safe = redactor.value(event);
     return safe.type === "reply" ? events.pushControl(safe, safe.to) : events.push(safe);
   }
+}
+
+/** What a host may want to know of the model before it asks; the limits where they are known. */
+function modelCapabilities({ thinking, images, efforts, contextLimit, outputLimit }: Model): Record<string, unknown> {
+  return {
+    thinking,
+    images,
+    ...(efforts !== undefined && { efforts }),
+    ...(contextLimit !== undefined && { contextLimit }),
+    ...(outputLimit !== undefined && { outputLimit }),
+  };
 }
 
 function weigh(event: Event): number {

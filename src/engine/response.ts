@@ -31,6 +31,8 @@ export class Response {
   #open: OpenBlock | undefined;
   /** Our ids of the calls whose arguments are still coming, by the vendor's. */
   readonly #coming = new Map<string, string>();
+  /** Names of calls of which nothing has gone out; a vendor may tell one before there is a piece to tell it with. */
+  readonly #names = new Map<string, string>();
   readonly #args = new Map<string, RedactingStream>();
   #sealed = false;
 
@@ -123,8 +125,9 @@ export class Response {
       args = this.#redactor.stream();
       this.#args.set(call, args);
     }
+    if (name !== undefined) this.#names.set(call, name);
     const text = args.push(piece);
-    return text === "" ? undefined : this.#emit({ type: "tool.delta", call, ...(name !== undefined && { name }), text });
+    return text === "" ? undefined : this.#emit({ type: "tool.delta", call, ...this.#nameOnce(call), text });
   }
 
   #call(said: ModelCall, meta: unknown): Promise<void> | undefined {
@@ -135,6 +138,12 @@ export class Response {
     this.calls.push(call);
     this.blocks.push({ type: "call", call, ...(meta !== undefined && { meta }) });
     const rest = this.#args.get(call.id)?.flush() ?? "";
-    return rest === "" ? undefined : this.#emit({ type: "tool.delta", call: call.id, text: rest });
+    return rest === "" ? undefined : this.#emit({ type: "tool.delta", call: call.id, ...this.#nameOnce(call.id), text: rest });
+  }
+
+  #nameOnce(call: string): { name?: string } {
+    const name = this.#names.get(call);
+    this.#names.delete(call);
+    return name === undefined ? {} : { name };
   }
 }

@@ -130,7 +130,7 @@ describe("Converse: thinking", () => {
 
   test.each<[model: string, config: SessionConfig, note: string]>([
     ["us.deepseek.r1-v1:0", { thinking: "low" }, "How much us.deepseek.r1-v1:0 thinks cannot be set on Bedrock: 'low' was left out"],
-    ["amazon.nova-pro-v1:0", { effort: "low" }, "How much amazon.nova-pro-v1:0 thinks cannot be set on Bedrock: 'low' was left out"],
+    ["amazon.nova-pro-v1:0", { effort: "low" }, "amazon.nova-pro-v1:0 does not think; the wish for it was left out"],
     [
       "us.amazon.nova-2-lite-v1:0",
       { thinking: "high", maxTokens: 500 },

@@ -1,14 +1,20 @@
 /** The same scenarios for each vendor: what a turn needs works on every wire. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Model, ModelPart } from "../../src/engine/models/model.js";
 import { modelServer } from "../support/model-server.js";
 import { modelAt, PNG, talk, VENDORS } from "./harness.js";
+import { modelsPage, scenariosOf } from "./scenarios.js";
 
 const ALL = Object.values(VENDORS);
+const PAGE = join(import.meta.dirname, "../../docs/models.md");
 const NOTE = { "note.txt": "the sea\n", "other.txt": "the sky\n", "dot.png": Buffer.from(PNG, "base64") };
 
 describe.each(ALL)("$name", (vendor) => {
-  test("text comes as it streams", async () => {
+  const scenario = scenariosOf(vendor);
+
+  scenario("text", "text comes as it streams", async () => {
     const host = await talk(vendor, [{ text: ["Hel", "lo"] }]);
     const end = await host.turn("hi");
     expect(end).toMatchObject({ outcome: "completed", finish: "stop" });
@@ -16,7 +22,35 @@ describe.each(ALL)("$name", (vendor) => {
     expect(host.texts("text.done")).toEqual(["Hello"]);
   });
 
-  test("one tool: its arguments stream, its result goes back, the answer follows", async () => {
+  scenario("thinking", "thinking is shown as it comes, and what the vendor wants back goes back", async () => {
+    const host = await talk(vendor, [{ thinking: ["Let me ", "see."], signature: "proof-1", text: ["Yes."] }, { text: ["Still yes."] }], {
+      config: { thinking: "low" },
+    });
+    expect(await host.turn("well?")).toMatchObject({ outcome: "completed", finish: "stop" });
+    expect(host.texts("thinking.delta")).toEqual(["Let me ", "see."]);
+    expect(host.texts("thinking.done").join("")).toBe("Let me see.");
+    expect(host.texts("text.done")).toEqual(["Yes."]);
+    expect(await host.turn("sure?")).toMatchObject({ outcome: "completed" });
+  });
+
+  scenario("settings", "temperature, top_p, stop sequences, tokens and system prompt reach the wire, or it is said why not", async () => {
+    const config = { system: "Speak like a sailor.", maxTokens: 4321, temperature: 0.31, topP: 0.87, stop: ["AHOY"] };
+    const host = await talk(vendor, [{ text: ["Aye."] }], { config });
+    expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
+    const wire = JSON.stringify(host.body(1));
+    expect(wire).toContain("Speak like a sailor.");
+    expect(wire).toContain("4321");
+    const said = host.of("notice").map(({ text }) => text);
+    for (const [name, value] of [
+      ["temperature", "0.31"],
+      ["topP", "0.87"],
+      ["stopSequences", "AHOY"],
+    ] as const) {
+      expect([name, wire.includes(value) || said.some((text) => text.includes(name))]).toEqual([name, true]);
+    }
+  });
+
+  scenario("one tool", "one tool: its arguments stream, its result goes back, the answer follows", async () => {
     const host = await talk(
       vendor,
       [{ text: ["I look."], calls: [{ name: "Read", args: { file_path: "note.txt" } }] }, { text: ["Done."] }],
@@ -36,7 +70,7 @@ describe.each(ALL)("$name", (vendor) => {
     expect(host.texts("text.done")).toEqual(["I look.", "Done."]);
   });
 
-  test("parallel tools: each call gets its own result", async () => {
+  scenario("parallel tools", "parallel tools: each call gets its own result", async () => {
     const calls = [
       { id: "call_a_0123456789", name: "Read", args: { file_path: "note.txt" } },
       { id: "call_b_0123456789", name: "Read", args: { file_path: "other.txt" } },
@@ -48,7 +82,7 @@ describe.each(ALL)("$name", (vendor) => {
     expect(host.texts("text.done")).toEqual(["Both."]);
   });
 
-  test("images go in the prompt and in a tool result", async () => {
+  scenario("image", "images go in the prompt and in a tool result", async () => {
     const host = await talk(vendor, [{ calls: [{ name: "Read", args: { file_path: "dot.png" } }] }, { text: ["A dot."] }], { files: NOTE });
     const end = await host.turn([
       { type: "text", text: "what is this?" },
@@ -66,7 +100,7 @@ describe.each(ALL)("$name", (vendor) => {
     expect(JSON.stringify(host.body(1))).toContain("image/bmp was left out");
   });
 
-  test("counts are disjoint, cached input and reasoning included", async () => {
+  scenario("usage with cache", "counts are disjoint, cached input and reasoning included", async () => {
     const cacheWrite = vendor.says.cacheWrites === true ? 40 : 0;
     const reasoning = vendor.says.reasoningUncounted === true ? 0 : 7;
     const usage = { input: 100, cacheRead: 30, cacheWrite, output: 20, reasoning };
@@ -76,7 +110,7 @@ describe.each(ALL)("$name", (vendor) => {
     expect(host.of("usage")).toMatchObject([{ scope: "call", usage }]);
   });
 
-  test("an answer that was cut short by its limit says so", async () => {
+  scenario("length stop", "an answer that was cut short by its limit says so", async () => {
     const host = await talk(vendor, [{ text: ["Once upon"], stop: vendor.says.length }], {
       config: { maxTokens: 2000 },
     });
@@ -84,7 +118,7 @@ describe.each(ALL)("$name", (vendor) => {
     expect(JSON.stringify(host.body(1))).toContain("2000");
   });
 
-  test("401: told at once, with the place of the key", async () => {
+  scenario("wrong key", "401: told at once, with the place of the key", async () => {
     const message = "that key is not known here";
     const host = await talk(vendor, [{ error: { status: 401, type: "authentication_error", message } }]);
     const end = await host.turn("hi");
@@ -94,7 +128,14 @@ describe.each(ALL)("$name", (vendor) => {
     expect(host.server.requests).toHaveLength(1);
   });
 
-  test("429 with Retry-After, then an answer: each retry is told with its number", async () => {
+  scenario("too long", "a conversation that does not fit is a fault of its own", async () => {
+    const message = "This model's maximum context length is 8192 tokens";
+    const host = await talk(vendor, [{ error: { status: 400, type: "invalid_request_error", message } }]);
+    const fault = { code: "context_overflow", status: 400, retryable: false, message: `${vendor.provider} answered 400: ${message}` };
+    expect(await host.turn("hi")).toMatchObject({ outcome: "failed", fault });
+  });
+
+  scenario("429 with Retry-After", "429 with Retry-After, then an answer: each retry is told with its number", async () => {
     const busy = { error: { status: 429, type: "rate_limit_error", message: "Slow down", retryAfter: 0 } };
     const host = await talk(vendor, [busy, busy, { text: ["Here."] }]);
     expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
@@ -102,6 +143,14 @@ describe.each(ALL)("$name", (vendor) => {
       ["retry", `${vendor.provider} answered 429: Slow down. Retrying (1/3)`],
       ["retry", `${vendor.provider} answered 429: Slow down. Retrying (2/3)`],
     ]);
+  });
+
+  scenario("500 then success", "500, then an answer", async () => {
+    const down = { error: { status: 500, type: "api_error", message: "We are down.", retryAfter: 0 } };
+    const host = await talk(vendor, [down, { text: ["Here."] }]);
+    expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
+    expect(host.texts("text.done")).toEqual(["Here."]);
+    expect(host.of("notice")).toMatchObject([{ kind: "retry", text: `${vendor.provider} answered 500: We are down. Retrying (1/3)` }]);
   });
 
   test("500 four times: the turn fails, and another try may be made", async () => {
@@ -117,7 +166,7 @@ describe.each(ALL)("$name", (vendor) => {
     expect(await host.turn("again")).toMatchObject({ outcome: "completed" });
   });
 
-  test("a cut before any output is tried again", async () => {
+  scenario("cut before output", "a cut before any output is tried again", async () => {
     const host = await talk(vendor, [{ text: ["lost"], cut: "before" }, { text: ["Here."] }]);
     expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
     expect(host.texts("text.done")).toEqual(["Here."]);
@@ -126,18 +175,20 @@ describe.each(ALL)("$name", (vendor) => {
     ]);
   });
 
-  test.each([{ cleanly: false }, { cleanly: true }])("a cut after output ends the turn (cleanly: $cleanly)", async ({ cleanly }) => {
-    const host = await talk(vendor, [{ text: ["The ans"], cut: "after", cleanly }, { text: ["All of it."] }]);
-    const end = await host.turn("hi");
-    const message = `The connection to ${vendor.provider} was lost in the middle of its answer`;
-    expect(end).toMatchObject({ outcome: "failed", fault: { code: "provider", retryable: true, message } });
-    expect(host.texts("text.done")).toEqual(["The ans"]);
-    expect(host.server.requests).toHaveLength(1);
-    expect(await host.turn("and?")).toMatchObject({ outcome: "completed" });
-    expect(host.texts("text.done")).toEqual(["The ans", "All of it."]);
-  });
+  for (const cleanly of [false, true]) {
+    scenario("cut after output", `a cut after output ends the turn (${cleanly ? "cleanly" : "hard"})`, async () => {
+      const host = await talk(vendor, [{ text: ["The ans"], cut: "after", cleanly }, { text: ["All of it."] }]);
+      const end = await host.turn("hi");
+      const message = `The connection to ${vendor.provider} was lost in the middle of its answer`;
+      expect(end).toMatchObject({ outcome: "failed", fault: { code: "provider", retryable: true, message } });
+      expect(host.texts("text.done")).toEqual(["The ans"]);
+      expect(host.server.requests).toHaveLength(1);
+      expect(await host.turn("and?")).toMatchObject({ outcome: "completed" });
+      expect(host.texts("text.done")).toEqual(["The ans", "All of it."]);
+    });
+  }
 
-  test("a cut within the arguments of a call runs nothing", async () => {
+  scenario("cut after output", "a cut within the arguments of a call runs nothing", async () => {
     const calls = [{ name: "Write", args: ['{"file_path":"new.txt","con'] }];
     const host = await talk(vendor, [{ calls, cut: "after" }, { text: ["Sorry."] }]);
     expect(await host.turn("write")).toMatchObject({ outcome: "failed", fault: { retryable: true } });
@@ -145,7 +196,7 @@ describe.each(ALL)("$name", (vendor) => {
     expect(await host.turn("again")).toMatchObject({ outcome: "completed" });
   });
 
-  test("an error event within the stream: the vendor's words, and retryable when it is overloaded", async () => {
+  scenario("error in the stream", "an error event within the stream: the vendor's words, and retryable when it is overloaded", async () => {
     const { type, status } = vendor.says.overload;
     const broken = { type, message: "Overloaded" };
     const host = await talk(vendor, [{ text: ["Well"], broken }]);
@@ -155,14 +206,14 @@ describe.each(ALL)("$name", (vendor) => {
     expect(host.texts("text.done")).toEqual(["Well"]);
   });
 
-  test("malformed arguments: the model sees what was wrong", async () => {
+  scenario("malformed arguments", "malformed arguments: the model sees what was wrong", async () => {
     const host = await talk(vendor, [{ calls: [{ name: "Read", args: ['{"file_path": "no', "te.txt"] }] }, { text: ["I see."] }]);
     expect(await host.turn("read")).toMatchObject({ outcome: "completed" });
     expect(host.of("tool.ended")).toMatchObject([{ status: "failed" }]);
     expect(JSON.stringify(host.body(2))).toContain("The arguments of Read are not a JSON object");
   });
 
-  test("an interrupt while it answers closes the connection at once, and what was used counts", async () => {
+  scenario("abort", "an interrupt while it answers closes the connection at once, and what was used counts", async () => {
     const first = { calls: [{ name: "Read", args: { file_path: "note.txt" } }], usage: { input: 70, output: 30 } };
     const host = await talk(vendor, [first, { text: ["Thinking ab"], hold: "end", usage: { input: 200 } }, { text: ["Yes?"] }], {
       files: NOTE,
@@ -178,7 +229,7 @@ describe.each(ALL)("$name", (vendor) => {
     expect(await host.turn("go on")).toMatchObject({ outcome: "completed" });
   });
 
-  test("an interrupt before the first byte closes the connection at once", async () => {
+  scenario("abort", "an interrupt before the first byte closes the connection at once", async () => {
     const host = await talk(vendor, [{ text: ["late"], hold: "start" }, { text: ["Yes?"] }]);
     host.prompt("hi");
     await host.server.received(1);
@@ -188,7 +239,7 @@ describe.each(ALL)("$name", (vendor) => {
     expect(await host.turn("now")).toMatchObject({ outcome: "completed" });
   });
 
-  test("a slow first byte is waited for", async () => {
+  scenario("slow first byte", "a slow first byte is waited for", async () => {
     const host = await talk(vendor, [{ text: ["late"], hold: "start" }]);
     host.prompt("hi");
     await host.server.received(1);
@@ -196,7 +247,7 @@ describe.each(ALL)("$name", (vendor) => {
     expect(await host.ended()).toMatchObject({ outcome: "completed" });
   });
 
-  test("an answer that the vendor holds back for its safety is a finish of its own", async () => {
+  scenario("refusal or filter", "an answer that the vendor holds back for its safety is a finish of its own", async () => {
     const { reply, finish } = vendor.says.safety;
     const host = await talk(vendor, [reply]);
     expect(await host.turn("hi")).toMatchObject({ outcome: "completed", finish });
@@ -220,6 +271,13 @@ describe.each(ALL)("$name", (vendor) => {
     expect(JSON.stringify(host.events)).not.toContain(key);
     expect(JSON.stringify(host.events)).toContain("[redacted]");
   });
+});
+
+test("docs/models.md tells these results", (context) => {
+  const page = modelsPage(ALL);
+  if (page === undefined) return context.skip("only some of the scenarios ran");
+  if (process.env["PARLEY_DOCS"] === "write") writeFileSync(PAGE, page);
+  expect(page, "docs/models.md is not up to date: run node scripts/docs.mjs").toBe(readFileSync(PAGE, "utf8"));
 });
 
 /** Images that the vendor sees as such, and not as text. */

@@ -13,6 +13,7 @@ import type { Model } from "../../src/engine/models/model.js";
 import type { ModelSource } from "../../src/engine/models/access.js";
 import { openModel } from "../../src/engine/models/open.js";
 import { ACCESS_KEY_ID, REGION } from "../support/aws-signature.js";
+import type { Scenario } from "./scenarios.js";
 import { modelServer, type ModelServer, type Reply, type WireName } from "../support/model-server.js";
 import type { TokenServer } from "../support/token-server.js";
 
@@ -27,6 +28,8 @@ export interface VendorUnderTest {
   /** Where its credentials are, as a refusal names it. */
   keyVariable?: string;
   source(server: ModelServer): Partial<ModelSource>;
+  /** The scenarios that this vendor cannot have, each with the reason. */
+  lacks?: Partial<Record<Scenario, string>>;
   /** How the vendor says things; what it cannot say is left out. */
   says: {
     /** Its word for an answer that reached its limit. */
@@ -66,6 +69,7 @@ const anthropic: VendorUnderTest = {
 };
 const openaiChat: VendorUnderTest = {
   name: "openai, chat completions",
+  lacks: { thinking: "OpenAI shows no reasoning in chat completions" },
   wire: "openai-chat",
   provider: "openai",
   model: "gpt-5.4",
@@ -77,6 +81,7 @@ const openaiResponses: VendorUnderTest = {
   ...openaiChat,
   name: "openai, responses",
   wire: "openai-responses",
+  lacks: {},
   source: (server) => ({ ...openaiChat.source(server), providers: { openai: { api: "responses" } } }),
   says: { length: "max_output_tokens", ...OPENAI_SAYS },
 };
@@ -144,11 +149,40 @@ const bedrockConverse: VendorUnderTest = {
     reasoningUncounted: true,
   },
 };
+const xai: VendorUnderTest = {
+  name: "xai",
+  wire: "xai",
+  provider: "xai",
+  model: "grok-4.5",
+  keyVariable: "XAI_API_KEY",
+  source: ({ url, key }) => ({ env: { XAI_API_KEY: key }, providers: { xai: { baseUrl: url } } }),
+  says: {
+    length: "max_output_tokens",
+    safety: { reply: { text: ["I can't."], stop: "content_filter" }, finish: "content_filter" },
+    overload: { type: "server_error", status: 500 },
+  },
+};
+const openrouter: VendorUnderTest = {
+  name: "openrouter",
+  wire: "openrouter",
+  provider: "openrouter",
+  model: "anthropic/claude-sonnet-4.6",
+  keyVariable: "OPENROUTER_API_KEY",
+  source: ({ url, key }) => ({ env: { OPENROUTER_API_KEY: key }, providers: { openrouter: { baseUrl: url } } }),
+  says: {
+    length: "length",
+    safety: { reply: { text: ["I can't."], stop: "content_filter" }, finish: "content_filter" },
+    overload: { type: "502", status: 502 },
+    cacheWrites: true,
+  },
+};
 export const VENDORS = {
   anthropic,
   openaiChat,
   openaiResponses,
   local,
+  xai,
+  openrouter,
   gemini,
   vertexGemini,
   vertexClaude,
@@ -178,7 +212,7 @@ export interface TalkOptions {
   /** Beside what the vendor's source says. */
   env?: Record<string, string>;
   /** Instead of what the vendor's source says. */
-  source?: Partial<ModelSource>;
+  source?: Partial<ModelSource> | ((server: ModelServer) => Partial<ModelSource>);
 }
 
 export class Talk {
@@ -195,7 +229,8 @@ export class Talk {
     this.server = server;
     this.folder = scratch(files);
     const own = sourceOf(vendor, server);
-    const from = { ...own, ...source, env: { ...own.env, ...env } };
+    const given = typeof source === "function" ? source(server) : source;
+    const from = { ...own, ...given, env: { ...own.env, ...given.env, ...env } };
     this.agent = createEngine({
       defaults: { cwd: this.folder, provider: vendor.provider, model: vendor.model, mode: "yolo", ...config },
       openModel: (wanted, override) => openModel(wanted, override, from),

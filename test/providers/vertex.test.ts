@@ -176,7 +176,7 @@ describe("addresses", () => {
     const env = { GOOGLE_CLOUD_PROJECT: "p", GOOGLE_CLOUD_LOCATION: region };
     const access = { provider: "vertex", id, address: undefined, apiKey: "token", keyName: undefined, headers: undefined, secrets: [] };
     const asked: string[] = [];
-    const loaded = await vertex.load({ ...access, api: undefined, env }, async (input) => {
+    const loaded = await vertex.load({ ...access, api: undefined, compat: {}, env }, async (input) => {
       asked.push(input instanceof Request ? input.url : input.toString());
       return new Response("{}", { status: 500 });
     });

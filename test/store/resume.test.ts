@@ -318,6 +318,7 @@ class Run {
           provider: config.provider ?? "p",
           id: config.model ?? "m",
           thinking: true,
+          images: true,
           stream: (request) => this.#respond(request.messages, rest.shift()),
         };
       },

@@ -4,13 +4,13 @@ import { argumentPieces, callId, interleaved, type Frame, type Played, type Repl
 
 // --- requests ---
 
-const ImageUrl = v.strictObject({ url: v.pipe(v.string(), v.regex(/^data:image\/(png|jpeg|gif|webp);base64,/)) });
+export const ImageUrl = v.strictObject({ url: v.pipe(v.string(), v.regex(/^data:image\/(png|jpeg|gif|webp);base64,/)) });
 const UserPart = v.variant("type", [
   v.strictObject({ type: v.literal("text"), text: v.string() }),
   v.strictObject({ type: v.literal("image_url"), image_url: ImageUrl }),
 ]);
 const jsonObject = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()));
-const ToolCall = v.strictObject({
+export const ToolCall = v.strictObject({
   id: v.string(),
   type: v.literal("function"),
   function: v.strictObject({ name: v.string(), arguments: jsonObject }),
@@ -28,9 +28,13 @@ const others = [
 ] as const;
 const OpenaiMessage = v.variant("role", [...others, v.strictObject(assistant)]);
 const LocalMessage = v.variant("role", [...others, v.strictObject({ ...assistant, reasoning_content: v.optional(v.string()) })]);
-type Message = v.InferOutput<typeof LocalMessage>;
+interface Paired {
+  role: string;
+  tool_call_id?: string | undefined;
+  tool_calls?: { id: string }[] | undefined;
+}
 
-const common = {
+export const common = {
   model: v.string(),
   stream: v.literal(true),
   stream_options: v.strictObject({ include_usage: v.literal(true) }),
@@ -61,6 +65,15 @@ const LocalRequest = v.strictObject({
   chat_template_kwargs: v.optional(v.strictObject({ enable_thinking: v.boolean() })),
 });
 
+/** The least that is called compatible: what came later than tools is refused. */
+const { stream_options: _options, reasoning_effort: _effort, ...oldest } = common;
+const PlainRequest = v.strictObject({ ...oldest, messages: v.array(OpenaiMessage) });
+
+function plainProblem(body: unknown): string | undefined {
+  const parsed = v.safeParse(PlainRequest, body);
+  return parsed.success ? pairing(parsed.output.messages) : firstOf(parsed.issues);
+}
+
 function openaiProblem(body: unknown): string | undefined {
   const parsed = v.safeParse(OpenaiRequest, body);
   if (!parsed.success) return firstOf(parsed.issues);
@@ -84,16 +97,16 @@ function localProblem(body: unknown): string | undefined {
   return pairing(messages);
 }
 
-function firstOf(issues: [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]): string {
+export function firstOf(issues: [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]): string {
   return `${v.getDotPath(issues[0]) ?? "body"}: ${issues[0].message}`;
 }
 
 /** Behind each message with calls stand the answers to exactly these. */
-function pairing(messages: readonly Message[]): string | undefined {
+export function pairing(messages: readonly Paired[]): string | undefined {
   let open: string[] = [];
   for (const message of messages) {
     if (message.role === "tool") {
-      if (!open.includes(message.tool_call_id))
+      if (!open.includes(message.tool_call_id ?? ""))
         return "messages with role 'tool' must be a response to a preceding message with 'tool_calls'";
       open = open.filter((id) => id !== message.tool_call_id);
     } else if (open.length > 0) {
@@ -106,8 +119,11 @@ function pairing(messages: readonly Message[]): string | undefined {
 
 // --- answers ---
 
-function play(reply: Reply, count: number, body: unknown, thinks: boolean): Played {
-  if (reply.thinking !== undefined && !thinks) throw new Error("OpenAI shows no thinking on this wire");
+/** How a server says what it thinks: the deltas for an answer's thinking. */
+type ThinkingDeltas = (reply: Reply) => Record<string, unknown>[];
+
+export function playChat(reply: Reply, count: number, body: unknown, thinking: ThinkingDeltas | undefined, usage = usageOf(reply)): Played {
+  if (reply.thinking !== undefined && thinking === undefined) throw new Error("OpenAI shows no thinking on this wire");
   const head = {
     id: `chatcmpl-${count}`,
     object: "chat.completion.chunk",
@@ -120,19 +136,19 @@ function play(reply: Reply, count: number, body: unknown, thinks: boolean): Play
   });
   const stop = reply.stop ?? ((reply.calls ?? []).length > 0 ? "tool_calls" : "stop");
   return {
-    opening: [chunk({ role: "assistant", content: thinks ? null : "" })],
+    opening: [chunk({ role: "assistant", content: thinking === undefined ? "" : null })],
     output: [
-      ...(reply.thinking ?? []).map((piece) => chunk({ reasoning_content: piece })),
+      ...(thinking?.(reply) ?? []).map((delta) => chunk(delta)),
       ...(reply.text ?? []).map((piece) => chunk({ content: piece })),
       ...(reply.refusal ?? []).map((piece) => chunk({ refusal: piece })),
       ...callDeltas(reply, count).map((delta) => chunk({ tool_calls: [delta] })),
     ],
-    ending: [
-      chunk({}, stop),
-      ...(reply.uncounted === true ? [] : [{ data: { ...head, choices: [], usage: usageOf(reply) } }]),
-      { data: "[DONE]" },
-    ],
+    ending: [chunk({}, stop), ...(reply.uncounted === true ? [] : [{ data: { ...head, choices: [], usage } }]), { data: "[DONE]" }],
   };
+}
+
+function contentThinking({ thinking = [] }: Reply): Record<string, unknown>[] {
+  return thinking.map((piece) => ({ reasoning_content: piece }));
 }
 
 /** Parallel calls are streamed side by side. */
@@ -146,7 +162,7 @@ function callDeltas({ calls = [] }: Reply, count: number): Record<string, unknow
 }
 
 /** The vendor's counts include each other: cached input in input, reasoning in output. */
-function usageOf({ usage = {} }: Reply): Record<string, unknown> {
+export function usageOf({ usage = {} }: Reply): Record<string, unknown> {
   const { input = 10, cacheRead = 0, output = 5, reasoning = 0 } = usage;
   return {
     prompt_tokens: input + cacheRead,
@@ -172,7 +188,7 @@ export const openaiChatWire: WireSpec = {
   path: "/v1/chat/completions",
   keyIn: ({ authorization }) => authorization?.replace(/^Bearer /, ""),
   problem: openaiProblem,
-  play: (reply, count, body) => play(reply, count, body, false),
+  play: (reply, count, body) => playChat(reply, count, body, undefined),
   ...errors,
 };
 
@@ -180,6 +196,8 @@ export const localWire: WireSpec = {
   path: "/v1/chat/completions",
   keyIn: () => null,
   problem: localProblem,
-  play: (reply, count, body) => play(reply, count, body, true),
+  play: (reply, count, body) => playChat(reply, count, body, contentThinking),
   ...errors,
 };
+
+export const plainWire: WireSpec = { ...openaiChatWire, problem: plainProblem };

@@ -95,7 +95,7 @@ function reasoning(input: readonly Item[], issued: ReadonlySet<string>): string 
 
 // --- answers ---
 
-function play(reply: Reply, count: number, body: unknown): Played {
+export function play(reply: Reply, count: number, body: unknown): Played {
   const response = {
     id: `resp_${count}`,
     object: "response",
@@ -108,10 +108,10 @@ function play(reply: Reply, count: number, body: unknown): Played {
   const output = items.flatMap((frames, output_index) => frames.map((frame) => ({ output_index, ...frame })));
   const isWhole = reply.stop === undefined;
   const end = {
-    type: isWhole ? "response.completed" : "response.incomplete",
+    type: reply.failed === true ? "response.failed" : isWhole ? "response.completed" : "response.incomplete",
     response: {
       ...response,
-      status: isWhole ? "completed" : "incomplete",
+      status: reply.failed === true ? "failed" : isWhole ? "completed" : "incomplete",
       incomplete_details: isWhole ? null : { reason: reply.stop },
       usage: usageOf(reply),
     },

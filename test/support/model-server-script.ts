@@ -21,6 +21,8 @@ export interface Reply {
   uncounted?: boolean;
   /** Instead of an answer: an HTTP error. */
   error?: ScriptedError;
+  /** The vendor gives the answer up (responses). */
+  failed?: boolean;
   /** In place of the end: the vendor's error event. */
   broken?: { type: string; message: string };
   /** The socket is closed: before the headers, before any output, or after the output. */

@@ -13,10 +13,12 @@ import { anthropicWire, vertexClaudeWire } from "./model-server-anthropic.js";
 import { bedrockClaudeWire } from "./model-server-bedrock-claude.js";
 import { bedrockConverseWire } from "./model-server-bedrock-converse.js";
 import { geminiWire, vertexGeminiWire } from "./model-server-gemini.js";
-import { localWire, openaiChatWire } from "./model-server-openai-chat.js";
+import { localWire, openaiChatWire, plainWire } from "./model-server-openai-chat.js";
 import { openaiResponsesWire } from "./model-server-openai-responses.js";
+import { openrouterWire } from "./model-server-openrouter.js";
 import type { Frame, Reply, ScriptedError, WireSpec } from "./model-server-script.js";
 import { tokenServer, type TokenServer } from "./token-server.js";
+import { xaiWire } from "./model-server-xai.js";
 
 export type { Reply } from "./model-server-script.js";
 
@@ -30,6 +32,9 @@ const WIRES = {
   "vertex-claude": vertexClaudeWire,
   "bedrock-claude": bedrockClaudeWire,
   "bedrock-converse": bedrockConverseWire,
+  plain: plainWire,
+  xai: xaiWire,
+  openrouter: openrouterWire,
 } satisfies Record<string, WireSpec>;
 export type WireName = keyof typeof WIRES;
 

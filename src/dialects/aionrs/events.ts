@@ -428,6 +428,7 @@ export function errorLine(msg_id: string | null, { code, message, retryable = fa
 
 const TO_WIRE: ReadonlyMap<string, string> = new Map([
   ["provider", "provider_error"],
+  ["context_overflow", "provider_error"],
   ["tool", "tool_error"],
   ["config", "config_error"],
   ["usage", "config_error"],

@@ -1,8 +1,9 @@
 /** Where a provider is and what opens it: the address, the key and the headers that hold for it, and for no other. */
 import type { SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
-import type { OwnProvider } from "../config-schema.js";
+import type { Compat, OwnProvider } from "../config-schema.js";
 import { isApiRoot, isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "./catalogue.js";
+import type { TimeLimits } from "./time-limits.js";
 
 /** A provider's address as the host set it within a run. */
 export interface ProviderOverride {
@@ -18,6 +19,7 @@ export interface ModelSource {
   chosen: string | undefined;
   apiKey?: string | undefined;
   baseUrl?: string | undefined;
+  limits?: TimeLimits;
 }
 
 export interface Access {
@@ -33,6 +35,8 @@ export interface Access {
   secrets: string[];
   /** What to speak, where the vendor speaks more than one. */
   api: OwnProvider["api"];
+  /** Where a server differs from others that speak the same. */
+  compat: Compat;
   /** For what a vendor wants beside a key. */
   env: Record<string, string | undefined>;
 }
@@ -47,7 +51,7 @@ export function accessTo(provider: string, config: SessionConfig, override: Prov
   if (keyVariable !== undefined && !apiKey) throw configFault(`${keyVariable} not set`);
   const fromEnv = info.baseUrlVariable === undefined ? undefined : source.env[info.baseUrlVariable];
   const address = override?.baseUrl ?? (isChosen ? source.baseUrl : undefined) ?? (fromEnv || own?.baseUrl);
-  const headers = own?.headers === undefined ? undefined : expanded(own.headers, source.env);
+  const headers = own?.headers === undefined ? undefined : expanded(own.headers, source.env, provider);
   return {
     provider,
     id: override?.model ?? config.model ?? Object.keys(own?.models ?? {})[0] ?? info.defaultModel ?? "default",
@@ -57,6 +61,7 @@ export function accessTo(provider: string, config: SessionConfig, override: Prov
     headers,
     secrets: [apiKey ?? "", ...Object.values(headers ?? {})],
     api: own?.api,
+    compat: own?.compat ?? {},
     env: source.env,
   };
 }
@@ -72,8 +77,13 @@ export function versioned(address: string, version = "v1"): string {
   return /\/v\d+[a-z0-9]*(\/|$)/.test(new URL(root).pathname) ? root : `${root}/${version}`;
 }
 
-function expanded(headers: Record<string, string>, env: Record<string, string | undefined>): Record<string, string> {
-  const expand = (text: string): string => text.replace(/\$\{(\w+)\}/g, (_, name: string) => env[name] ?? "");
+function expanded(headers: Record<string, string>, env: Record<string, string | undefined>, provider: string): Record<string, string> {
+  const expand = (text: string): string =>
+    text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
+      const value = env[name];
+      if (value === undefined) throw configFault(`${name} not set; the headers of the provider '${provider}' ask for it`);
+      return value;
+    });
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, expand(value)]));
 }
 

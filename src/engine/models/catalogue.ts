@@ -1,8 +1,6 @@
 /** The providers that Parley knows by name: where their keys and addresses come from, and which model names are whose. */
 
 export interface ProviderInfo {
-  /** This version can open it; the others are names that it knows. */
-  available?: true;
   keyVariable?: string;
   /** Where else its key may be; these do not choose the provider. */
   otherKeyVariables?: readonly string[];
@@ -15,28 +13,25 @@ export type ProviderName = "anthropic" | "openai" | "bedrock" | "vertex" | "gemi
 /** In the order in which a key that is set chooses the provider. */
 export const PROVIDERS: Readonly<Record<ProviderName, ProviderInfo>> = {
   anthropic: {
-    available: true,
     keyVariable: "ANTHROPIC_API_KEY",
     baseUrlVariable: "ANTHROPIC_BASE_URL",
     defaultModel: "claude-sonnet-4-6",
   },
-  openai: { available: true, keyVariable: "OPENAI_API_KEY", baseUrlVariable: "OPENAI_BASE_URL", defaultModel: "gpt-5.4" },
+  openai: { keyVariable: "OPENAI_API_KEY", baseUrlVariable: "OPENAI_BASE_URL", defaultModel: "gpt-5.4" },
   bedrock: {
-    available: true,
     baseUrlVariable: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
     defaultModel: "global.anthropic.claude-sonnet-4-5-20250929-v1:0",
   },
-  vertex: { available: true, defaultModel: "claude-sonnet-4-6" },
+  vertex: { defaultModel: "claude-sonnet-4-6" },
   gemini: {
-    available: true,
     keyVariable: "GEMINI_API_KEY",
     otherKeyVariables: ["GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
     defaultModel: "gemini-2.5-pro",
   },
-  xai: { keyVariable: "XAI_API_KEY", defaultModel: "grok-4" },
-  openrouter: { keyVariable: "OPENROUTER_API_KEY" },
-  local: { available: true },
-  rehearsal: { available: true },
+  xai: { keyVariable: "XAI_API_KEY", defaultModel: "grok-4.5" },
+  openrouter: { keyVariable: "OPENROUTER_API_KEY", defaultModel: "anthropic/claude-sonnet-4.6" },
+  local: {},
+  rehearsal: {},
 };
 
 export function isProviderName(name: string): name is ProviderName {

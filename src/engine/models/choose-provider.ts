@@ -10,12 +10,7 @@ export function chooseProvider(
 ): string | undefined {
   if (named.provider !== undefined) return named.provider;
   const owner = named.model === undefined ? undefined : ownerOf(named.model, named.providers);
-  return (
-    owner ??
-    Object.entries(PROVIDERS).find(
-      ([, { available, keyVariable }]) => available === true && keyVariable !== undefined && env[keyVariable],
-    )?.[0]
-  );
+  return owner ?? Object.entries(PROVIDERS).find(([, { keyVariable }]) => keyVariable !== undefined && env[keyVariable])?.[0];
 }
 
 /** A value and the place that gave it. */

@@ -7,11 +7,12 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterEach, describe, expect, test } from "vitest";
 import { ParleyError, systemCode } from "../../core/errors.js";
 import { BatchReadableStream } from "./batch-readable.js";
-import { fetchOver, httpFetch, type Limits, type Web } from "./http-fetch.js";
+import { fetchOver, httpFetch, type Web } from "./http-fetch.js";
 import { LightHeaders, LightResponse } from "./light-response.js";
+import type { TimeLimits } from "./time-limits.js";
 import { vendorFault } from "./vendor-fault.js";
 
-const LIMITS: Limits = { connectMs: 10_000, silentMs: 20_000 };
+const LIMITS: TimeLimits = { connectSeconds: 10, firstByteSeconds: 20, idleSeconds: 20 };
 const nodes: Web = { ReadableStream, Headers, Response };
 // Ours lack what the packages do not use.
 const ours = { ReadableStream: BatchReadableStream, Headers: LightHeaders, Response: LightResponse } as unknown as Web;
@@ -199,7 +200,7 @@ describe.each([
   });
 
   test("a server that falls silent is given up, before and within the body", async () => {
-    const impatient = fetchOver(() => web, { ...LIMITS, silentMs: 1000 });
+    const impatient = fetchOver(() => web, { ...LIMITS, firstByteSeconds: 1, idleSeconds: 1 });
     const { url, sockets } = await serve((request, response) => request.url === "/body" && response.writeHead(200).write("one"));
     const before = expectFetchFailed(impatient(url), "ETIMEDOUT");
     const reader = readerOf(await impatient(`${url}/body`));
@@ -358,7 +359,7 @@ test("a provider's package works on it, and its failures are recognised", async 
   expect(fault).toMatchObject({ fault: { code: "provider", retryable: true } });
 
   function modelAt(baseURL: string) {
-    return createOpenAICompatible({ name: "local", baseURL, fetch: httpFetch })("m");
+    return createOpenAICompatible({ name: "local", baseURL, fetch: httpFetch(LIMITS) })("m");
   }
 });
 

@@ -5,20 +5,16 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Readable } from "node:stream";
 import { systemCode } from "../../core/errors.js";
+import { timerMs } from "../../core/limits.js";
 import { BadAnswer, EventBytes, type Watch } from "./event-bytes.js";
 import { EventFrames, FRAMES_TYPE, StreamException } from "./event-frames.js";
+import { TimedOut, type TimeLimits } from "./time-limits.js";
 
 /** The classes that answers are made of: Node's own, or in the bundle what the packages got instead of them. */
 export interface Web {
   ReadableStream: typeof ReadableStream;
   Headers: typeof Headers;
   Response: typeof Response;
-}
-
-export interface Limits {
-  connectMs: number;
-  /** How long a server may say nothing while somebody listens. */
-  silentMs: number;
 }
 
 interface Client {
@@ -34,7 +30,6 @@ interface Question {
   signal: AbortSignal | undefined;
 }
 
-const LIMITS: Limits = { connectMs: 10_000, silentMs: 300_000 };
 /** How long a server may take to end an answer of which all has come; after that the connection is given up, and not the answer. */
 const GRACE_MS = 1000;
 /** The same where it may be that more follows. */
@@ -42,14 +37,22 @@ const SOON_MS = 3000;
 /** Of a failure's body no more is read. */
 const LONGEST_FAILURE = 2 ** 20;
 
+/** By protocol. Connections are kept for whoever asks next. */
+const clients = new Map<string, Promise<Client>>();
+
 /** Every good answer to it has to be an event stream: server-sent events, or AWS's frames where the content type says so. */
-export const httpFetch = fetchOver(() => ({ ReadableStream, Headers, Response }), LIMITS, "events");
+export function httpFetch(limits: TimeLimits): typeof fetch {
+  return fetchOver(() => ({ ReadableStream, Headers, Response }), limits, "events");
+}
 
 /** For what a server should know at once. */
-export const jsonFetch = fetchOver(() => ({ ReadableStream, Headers, Response }), { connectMs: 10_000, silentMs: 30_000 });
+export const jsonFetch = fetchOver(() => ({ ReadableStream, Headers, Response }), {
+  connectSeconds: 10,
+  firstByteSeconds: 30,
+  idleSeconds: 30,
+});
 
-export function fetchOver(web: () => Web, limits: Limits, expected: "anything" | "events" = "anything"): typeof fetch {
-  const clients = new Map<string, Promise<Client>>();
+export function fetchOver(web: () => Web, limits: TimeLimits, expected: "anything" | "events" = "anything"): typeof fetch {
   return async (input, init = {}) => {
     const question = questionOf(input, init, web());
     const { protocol } = question.url;
@@ -95,7 +98,7 @@ async function loadClient(protocol: string): Promise<Client> {
   return { request, agent: new Agent({ keepAlive: true }) };
 }
 
-async function ask({ request, agent }: Client, question: Question, limits: Limits): Promise<IncomingMessage> {
+async function ask({ request, agent }: Client, question: Question, limits: TimeLimits): Promise<IncomingMessage> {
   const { url, method, headers, body, signal } = question;
   while (true) {
     if (isAborted(signal)) throw abortError(signal);
@@ -103,7 +106,7 @@ async function ask({ request, agent }: Client, question: Question, limits: Limit
     try {
       const answered = answerTo(asking, signal, limits);
       asking.end(body);
-      return await within(limits.silentMs, answered, (error) => asking.destroy(error));
+      return await inTime("firstByteSeconds", limits, answered, (error) => asking.destroy(error));
     } catch (error) {
       if (isAborted(signal)) throw abortError(signal);
       // The server closed a connection that was kept for the next request while that was on its way: a new one is no second try.
@@ -114,10 +117,10 @@ async function ask({ request, agent }: Client, question: Question, limits: Limit
 }
 
 /** The signal ends the exchange until its last byte has come. */
-function answerTo(asking: ClientRequest, signal: AbortSignal | undefined, { connectMs }: Limits): Promise<IncomingMessage> {
+function answerTo(asking: ClientRequest, signal: AbortSignal | undefined, { connectSeconds }: TimeLimits): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let answer: IncomingMessage | undefined;
-    const connecting = setTimeout(() => asking.destroy(timedOut(`No connection within ${connectMs / 1000} s`)), connectMs);
+    const connecting = setTimeout(() => asking.destroy(new TimedOut("connectSeconds", connectSeconds)), timerMs(connectSeconds));
     const connected = (): void => clearTimeout(connecting);
     const stop = (): void => void (answer ?? asking).destroy(abortError(signal));
     signal?.addEventListener("abort", stop, { once: true });
@@ -137,7 +140,7 @@ function answerTo(asking: ClientRequest, signal: AbortSignal | undefined, { conn
   });
 }
 
-interface Reading extends Limits {
+interface Reading extends TimeLimits {
   /** So many bytes are read, and no more. */
   longest: number;
   events: Watch | undefined;
@@ -177,10 +180,11 @@ async function toResponse(answer: IncomingMessage, { signal }: Question, reading
 }
 
 /** One chunk after the other; undefined at the end. */
-function chunksOf(bytes: Readable, { silentMs, longest, events }: Reading): () => Promise<Uint8Array<ArrayBuffer> | undefined> {
+function chunksOf(bytes: Readable, { longest, events, ...limits }: Reading): () => Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: AsyncIterator<Uint8Array<ArrayBuffer>> = bytes[Symbol.asyncIterator]();
   const fail = (error: Error): void => void bytes.destroy(error);
   let left = longest;
+  let limit: keyof TimeLimits = "firstByteSeconds";
   return async () => {
     if (left === 0) {
       bytes.destroy();
@@ -188,7 +192,8 @@ function chunksOf(bytes: Readable, { silentMs, longest, events }: Reading): () =
     }
     if (events?.failure !== undefined) throw events.failure;
     if (events?.isOver === true) return restOf(bytes, chunks);
-    const { done, value } = events?.mayBeOver === true ? await nextSoon(bytes, chunks) : await within(silentMs, chunks.next(), fail);
+    const { done, value } = events?.mayBeOver === true ? await nextSoon(bytes, chunks) : await inTime(limit, limits, chunks.next(), fail);
+    limit = "idleSeconds";
     if (done === true) {
       events?.end();
       return undefined;
@@ -239,18 +244,20 @@ async function decoded(answer: IncomingMessage): Promise<Readable> {
   return pipeline(answer, decoder, () => {});
 }
 
-async function within<T>(ms: number, work: Promise<T>, giveUp: (error: Error) => void): Promise<T> {
+/** A time limit of the settings. */
+function inTime<T>(limit: keyof TimeLimits, limits: TimeLimits, work: Promise<T>, fail: (error: Error) => void): Promise<T> {
+  const seconds = limits[limit];
+  return within(timerMs(seconds), work, () => fail(new TimedOut(limit, seconds)));
+}
+
+async function within<T>(ms: number, work: Promise<T>, giveUp: () => void): Promise<T> {
   // It is the connection that keeps the process running, not the watch over it.
-  const timer = setTimeout(() => giveUp(timedOut(`The server was silent for ${ms / 1000} s`)), ms).unref();
+  const timer = setTimeout(giveUp, ms).unref();
   try {
     return await work;
   } finally {
     clearTimeout(timer);
   }
-}
-
-function timedOut(message: string): Error {
-  return Object.assign(new Error(message), { code: "ETIMEDOUT" });
 }
 
 function isAborted(signal: AbortSignal | undefined): boolean {

@@ -70,6 +70,12 @@ export interface Model {
   readonly thinking: boolean;
   /** Tokens that fit, when known. */
   readonly contextLimit?: number;
+  /** The most tokens of one answer, when known. */
+  readonly outputLimit?: number;
+  /** Whether it can be shown images. */
+  readonly images: boolean;
+  /** The words for how much it thinks, where it can be told. */
+  readonly efforts?: readonly string[];
   /** Loads what the first request will need; no request is made. */
   warm?(): Promise<unknown>;
   /**

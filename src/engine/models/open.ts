@@ -1,10 +1,12 @@
 /** From a provider's name to a model: credentials are checked at once, packages are loaded with the first request. */
 import type { SessionConfig } from "../../core/config.js";
 import { accessTo, configFault, type Access, type ModelSource, type ProviderOverride } from "./access.js";
-import { isProviderName, PROVIDERS } from "./catalogue.js";
+import { PROVIDERS } from "./catalogue.js";
 import { chooseProvider } from "./choose-provider.js";
+import { factsOf, type ModelFacts } from "./facts.js";
 import type { Model } from "./model.js";
 import { PROVIDER_KINDS, type Provider } from "./providers/index.js";
+import { TIME_LIMITS, type TimeLimits } from "./time-limits.js";
 import type { VendorModel } from "./vendor.js";
 
 export async function openModel(config: SessionConfig, override: ProviderOverride | undefined, source: ModelSource): Promise<Model> {
@@ -15,16 +17,11 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   const own = source.providers[provider];
   const kind = own?.kind ?? provider;
   const opener = Object.hasOwn(PROVIDER_KINDS, kind) ? PROVIDER_KINDS[kind] : undefined;
-  if (opener === undefined) {
-    throw configFault(
-      isProviderName(kind)
-        ? `The provider '${kind}' is not part of this version; there are ${availableNames()}`
-        : `Unknown provider '${provider}'`,
-    );
-  }
+  if (opener === undefined) throw configFault(`Unknown provider '${provider}'; there are ${Object.keys(PROVIDERS).join(", ")}`);
   const access = accessTo(provider, config, override, source);
   const credentials = await opener.check?.(access);
-  return vendorModel({ ...access, keyName: credentials ?? access.keyName }, opener, own?.models?.[access.id]?.context);
+  const named = { ...access, keyName: credentials ?? access.keyName };
+  return vendorModel(named, opener, factsOf(access.id, own?.models?.[access.id]), source.limits ?? TIME_LIMITS);
 }
 
 async function openRehearsalModel(model: string | undefined): Promise<Model> {
@@ -32,7 +29,7 @@ async function openRehearsalModel(model: string | undefined): Promise<Model> {
   return openRehearsal(model === undefined || model === "rehearsal" ? {} : { script: model });
 }
 
-function vendorModel(access: Access, opener: Provider, contextLimit: number | undefined): Model {
+function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits: TimeLimits): Model {
   const { provider, id, keyName, secrets } = access;
   let loaded: ReturnType<VendorModel["load"]> | undefined;
   let module: Promise<typeof import("./vendor.js")> | undefined;
@@ -41,6 +38,8 @@ function vendorModel(access: Access, opener: Provider, contextLimit: number | un
   const vendor: VendorModel = {
     provider,
     id,
+    facts,
+    limits,
     ...(keyName !== undefined && { keyName }),
     secrets,
     load: (fetch) => (loaded ??= opener.load(access, fetch)),
@@ -48,8 +47,11 @@ function vendorModel(access: Access, opener: Provider, contextLimit: number | un
   return {
     provider,
     id,
-    thinking: true,
-    ...(contextLimit !== undefined && { contextLimit }),
+    thinking: facts.thinking,
+    images: facts.images,
+    ...(facts.context !== undefined && { contextLimit: facts.context }),
+    ...(facts.output !== undefined && { outputLimit: facts.output }),
+    ...(facts.efforts !== undefined && { efforts: facts.efforts }),
     warm: async () => (await machinery()).warmVendor(vendor),
     async *stream(request, signal) {
       const { streamVendor } = await machinery();
@@ -60,12 +62,6 @@ function vendorModel(access: Access, opener: Provider, contextLimit: number | un
 
 function keyNames(): string {
   return Object.values(PROVIDERS)
-    .flatMap(({ available, keyVariable }) => (available === true ? (keyVariable ?? []) : []))
-    .join(", ");
-}
-
-function availableNames(): string {
-  return Object.entries(PROVIDERS)
-    .flatMap(([name, { available }]) => (available === true ? [name] : []))
+    .flatMap(({ keyVariable }) => keyVariable ?? [])
     .join(", ");
 }

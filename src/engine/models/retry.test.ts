@@ -66,6 +66,7 @@ function scripted(steps: Step[]): Model {
     provider: "acme",
     id: "one",
     thinking: false,
+    images: false,
     async *stream(_, signal): AsyncIterable<ModelPart[]> {
       if (signal.aborted) throw new DOMException("gone", "AbortError");
       for (const item of [steps.shift() ?? ""].flat()) {

@@ -2,8 +2,10 @@
 import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../core/errors.js";
 import { Redactor } from "../../core/redact.js";
+import { isOverflow } from "./context-overflow.js";
 import { BadAnswer } from "./event-bytes.js";
 import { StreamException } from "./event-frames.js";
+import { TimedOut, timeoutWords } from "./time-limits.js";
 
 export interface Vendor {
   provider: string;
@@ -72,6 +74,8 @@ const LONGEST = 400;
 /** `answering`: the vendor had begun to answer. */
 export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean): unknown {
   if (thrown instanceof ParleyError || (thrown instanceof Error && thrown.name === "AbortError")) return thrown;
+  const late = causesOf(thrown).find((error) => error instanceof TimedOut);
+  if (late !== undefined) return fault(vendor, thrown, { message: timeoutWords(late, vendor.provider), retryable: true });
   // The packages may wrap it; what they say around it is of no use.
   const told = causesOf(thrown).find((error) => error instanceof StreamException) ?? thrown;
   const failure = v.is(Failure, told) ? told : { message: messageOf(thrown) };
@@ -83,8 +87,10 @@ export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean)
     return answering || status !== undefined ? cutFault(vendor, thrown) : lostFault(failure, thrown, vendor);
   }
   const retryAfter = retryAfterOf(failure.responseHeaders) ?? retryDelayOf(failure.responseBody);
+  const said = explained(failure);
   return fault(vendor, thrown, {
-    message: words(failure, status, vendor),
+    ...(isOverflow(status, said) && { code: "context_overflow" }),
+    message: words(said.message, failure, status, vendor),
     retryable: status === 429 || (status !== undefined && status >= 500) || TRY_AGAIN.has(failure.type),
     ...(status !== undefined && { status }),
     ...(retryAfter !== undefined && { retryAfter }),
@@ -111,7 +117,7 @@ function lostFault({ message }: Failure, thrown: unknown, vendor: Vendor): Parle
 function fault(
   vendor: Vendor,
   cause: unknown,
-  told: { message: string; retryable: boolean; status?: number; retryAfter?: number },
+  told: { code?: string; message: string; retryable: boolean; status?: number; retryAfter?: number },
 ): ParleyError {
   const message = new Redactor(vendor.secrets).text(told.message);
   return new ParleyError({ code: "provider", ...told, message }, { cause });
@@ -207,22 +213,29 @@ function wordsOfNoAnswer(thrown: unknown, failure: Failure, vendor: Vendor, hasB
   return foreign === undefined ? undefined : `The answer of ${provider} is not HTTP: ${foreign.message}`;
 }
 
-function words(failure: Failure, status: number | undefined, vendor: Vendor): string {
+function words(explanation: string, failure: Failure, status: number | undefined, vendor: Vendor): string {
   const { provider, keyName } = vendor;
-  const said = `${provider} answered${status === undefined ? "" : ` ${status}`}: ${brief(explanation(failure), vendor)}`;
+  const said = `${provider} answered${status === undefined ? "" : ` ${status}`}: ${brief(explanation, vendor)}`;
   return keyName !== undefined && isKeyRefused(failure, status) ? `${said} (check ${keyName})` : said;
 }
 
+const Name = v.nullish(v.union([v.string(), v.number()]));
 const Explained = v.looseObject({
-  error: v.optional(v.union([v.string(), v.looseObject({ message: v.string() })])),
+  error: v.optional(v.union([v.string(), v.looseObject({ message: v.string(), code: Name, type: Name })])),
   message: v.optional(v.string()),
   Message: v.optional(v.string()),
   detail: v.optional(v.string()),
 });
 
-/** The vendor's own words, out of the body where there is one. */
-function explanation({ message, responseBody }: Failure): string {
-  return bodyWords(responseBody) || message?.trim() || "no explanation was given";
+/** The vendor's own words, out of the body where there is one, and its names for what went wrong. */
+interface Explanation {
+  message: string;
+  names: unknown[];
+}
+
+function explained({ message, responseBody, code, type }: Failure): Explanation {
+  const body = bodyWords(responseBody);
+  return { message: body?.message || message?.trim() || "no explanation was given", names: [code, type, ...(body?.names ?? [])] };
 }
 
 /** Secrets are masked before the cut: the beginning of one would not be recognised after it. */
@@ -231,10 +244,11 @@ function brief(text: string, { secrets }: Vendor): string {
   return safe.length > LONGEST ? `${safe.slice(0, LONGEST)}…` : safe;
 }
 
-function bodyWords(body: string | undefined): string | undefined {
+function bodyWords(body: string | undefined): { message: string | undefined; names?: unknown[] } | undefined {
   if (body === undefined || body.trim() === "") return undefined;
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), Explained), body);
-  if (!parsed.success) return /^\s*</.test(body) ? undefined : body.trim();
+  if (!parsed.success) return /^\s*</.test(body) ? undefined : { message: body.trim() };
   const { error, message, Message: awsMessage, detail } = parsed.output;
-  return (typeof error === "string" ? error : error?.message) ?? message ?? awsMessage ?? detail;
+  if (error === undefined || typeof error === "string") return { message: error ?? message ?? awsMessage ?? detail };
+  return { message: error.message, names: [error.code, error.type] };
 }

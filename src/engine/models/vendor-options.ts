@@ -15,7 +15,7 @@ export function callOptions(request: ModelRequest, target: Target, settings: Set
     temperature: settings.noSampling === true ? undefined : request.temperature,
     topP: settings.noSampling === true ? undefined : request.topP,
     stopSequences: request.stop,
-    includeRawChunks: wire.usageSoFar !== undefined,
+    includeRawChunks: wire.usageSoFar !== undefined || wire.details !== undefined,
     maxOutputTokens: settings.maxOutputTokens,
     providerOptions: settings.providerOptions,
   };

@@ -53,12 +53,21 @@ function toMessage(message: Message, target: Target): LanguageModelV3Message {
     case "user":
       return { role: "user", content: userContent(message.parts, target.wire) };
     case "assistant":
-      return { role: "assistant", content: message.blocks.map((block) => assistantBlock(block, ownMeta(block.meta, target))) };
+      return assistantMessage(message.blocks, target);
     case "tool":
       return { role: "tool", content: message.results.map((result) => toolResult(result, target.wire)) };
     default:
       return message satisfies never;
   }
+}
+
+function assistantMessage(blocks: readonly AssistantBlock[], target: Target): LanguageModelV3Message {
+  const { details } = target.wire;
+  const own = blocks.map((block) => ({ block, meta: ownMeta(block.meta, target) }));
+  const told = details === undefined ? own : own.filter(({ block }) => block.type !== "thinking");
+  const content = told.map(({ block, meta }) => assistantBlock(block, meta));
+  const options = details?.replay(own.flatMap(({ meta }) => (meta === undefined ? [] : [meta])));
+  return { role: "assistant", content, ...(options !== undefined && { providerOptions: options }) };
 }
 
 function userContent(parts: readonly Part[], wire: Wire): UserContent {

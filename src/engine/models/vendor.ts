@@ -1,5 +1,6 @@
 /** A vendor's model behind our contract: its package's stream becomes ours. Loaded, like the package, with the first request. */
 import type {
+  JSONObject,
   LanguageModelV3,
   LanguageModelV3FinishReason,
   LanguageModelV3StreamPart,
@@ -9,12 +10,15 @@ import type {
 } from "@ai-sdk/provider";
 import type { Usage } from "../../core/event.js";
 import { batchesOf } from "./batch-readable.js";
+import type { ModelFacts } from "./facts.js";
+import { fitRequest } from "./fit-request.js";
 import { httpFetch } from "./http-fetch.js";
 import type { Finish, ModelCall, ModelPart, ModelRequest } from "./model.js";
+import type { TimeLimits } from "./time-limits.js";
 import { cutFault, finishFault, vendorFault, type Vendor } from "./vendor-fault.js";
 import { keepMeta, mergeMeta, type Origin } from "./vendor-meta.js";
 import { callOptions } from "./vendor-options.js";
-import type { Wire } from "./wires/wire.js";
+import type { Details, Wire } from "./wires/wire.js";
 
 /** How the package is to reach its vendor. */
 export type Fetch = typeof globalThis.fetch;
@@ -27,22 +31,26 @@ export interface Loaded {
 
 export interface VendorModel extends Vendor {
   id: string;
+  facts: ModelFacts;
+  limits: TimeLimits;
   load(fetch: Fetch): Promise<Loaded>;
 }
 
 export async function warmVendor(vendor: VendorModel): Promise<void> {
-  await vendor.load(httpFetch);
+  await vendor.load(httpFetch(vendor.limits));
 }
 
 export async function* streamVendor(vendor: VendorModel, request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart[]> {
   let answering = false;
   try {
-    const { model, wire } = await vendor.load(httpFetch);
-    const { notes = [], ...settings } = wire.settings(vendor.id, request);
+    const { model, wire } = await vendor.load(httpFetch(vendor.limits));
+    const { request: fitting, notes: unfit } = fitRequest(request, vendor);
+    const { notes = [], ...settings } = wire.settings(vendor.id, fitting, vendor.facts);
     const target = { provider: vendor.provider, model: vendor.id, wire };
-    const { stream } = await model.doStream(callOptions(request, target, settings, signal));
+    const { stream } = await model.doStream(callOptions(fitting, target, settings, signal));
     answering = true;
-    if (notes.length > 0) yield notes.map((text) => ({ type: "note", text }));
+    const told = [...unfit, ...notes];
+    if (told.length > 0) yield told.map((text) => ({ type: "note", text }));
     yield* translate(stream, vendor, wire);
   } catch (error) {
     throw vendorFault(error, vendor, answering);
@@ -50,7 +58,7 @@ export async function* streamVendor(vendor: VendorModel, request: ModelRequest, 
 }
 
 async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, vendor: VendorModel, wire: Wire): AsyncIterable<ModelPart[]> {
-  const blocks = new Blocks({ provider: vendor.provider, model: vendor.id });
+  const blocks = new Blocks({ provider: vendor.provider, model: vendor.id }, wire.details);
   let isFinished = false;
   for await (const batch of batchesOf(stream, (parts) => parts.some(({ type }) => type === "finish"))) {
     const parts: ModelPart[] = [];
@@ -93,8 +101,9 @@ function* translated(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: Ve
       return yield { type: "call.delta", id: part.id, text: part.delta };
     case "tool-call":
       yield* blocks.close();
-      return yield { type: "call", call: toCall(part.toolCallId, part.toolName, part.input), ...blocks.metaOf(part.providerMetadata) };
+      return yield* blocks.call(toCall(part.toolCallId, part.toolName, part.input), part.providerMetadata);
     case "raw":
+      blocks.read(part.rawValue);
       return yield* usageSoFar(wire, part.rawValue);
     case "finish":
       return yield* finished(part, blocks, vendor, wire);
@@ -125,9 +134,19 @@ class Blocks {
   readonly #shown = new Map<string, "text" | "thinking">();
   /** Thinking that nothing was shown of. It waits for something to be shown, for until then the answer can be asked for again. */
   #hidden: ModelPart[] = [];
+  readonly #details: Details | undefined;
+  /** Details that no block has taken yet. */
+  #loose: JSONObject[] = [];
+  /** Where there are details, calls wait for the last of them; they are not run before the end anyway. */
+  #calls: { call: ModelCall; meta: SharedV3ProviderMetadata | undefined }[] = [];
 
-  constructor(origin: Origin) {
+  constructor(origin: Origin, details: Details | undefined) {
     this.#origin = origin;
+    this.#details = details;
+  }
+
+  read(raw: unknown): void {
+    if (this.#details !== undefined) this.#loose.push(...this.#details.read(raw));
   }
 
   note({ id, providerMetadata }: Piece): void {
@@ -147,7 +166,7 @@ class Blocks {
   *end(part: Piece): Iterable<ModelPart> {
     this.note(part);
     if (this.#shown.has(part.id)) return yield* this.#closeOne(part.id);
-    const meta = this.#metas.get(part.id);
+    const meta = this.#withDetails(this.#metas.get(part.id));
     this.#metas.delete(part.id);
     if (part.type === "reasoning-end" && meta !== undefined)
       this.#hidden.push({ type: "thinking.end", meta: keepMeta(this.#origin, meta) });
@@ -160,7 +179,7 @@ class Blocks {
   }
 
   *#closeOne(id: string): Iterable<ModelPart> {
-    const meta = this.#metas.get(id);
+    const meta = this.#withDetails(this.#metas.get(id));
     const kind = this.#shown.get(id);
     this.#metas.delete(id);
     this.#shown.delete(id);
@@ -168,10 +187,23 @@ class Blocks {
     else yield { type: "text.end", ...this.metaOf(meta) };
   }
 
+  *call(call: ModelCall, meta: SharedV3ProviderMetadata | undefined): Iterable<ModelPart> {
+    if (this.#details !== undefined) this.#calls.push({ call, meta });
+    else yield { type: "call", call, ...this.metaOf(meta) };
+  }
+
+  *lastCalls(): Iterable<ModelPart> {
+    for (const { call, meta } of this.#calls.splice(0)) yield { type: "call", call, ...this.metaOf(this.#withDetails(meta)) };
+  }
+
   *held(): Iterable<ModelPart> {
     if (this.#hidden.length === 0) return;
     yield* this.#hidden;
     this.#hidden = [];
+  }
+
+  #withDetails(meta: SharedV3ProviderMetadata | undefined): SharedV3ProviderMetadata | undefined {
+    return this.#loose.length === 0 ? meta : mergeMeta(meta, this.#details?.keep(this.#loose.splice(0)));
   }
 
   metaOf(meta: SharedV3ProviderMetadata | undefined): { meta?: unknown } {
@@ -228,6 +260,7 @@ function* finished(
   const failure = raw === undefined ? undefined : wire.failedFinish?.(raw);
   if (failure !== undefined) throw finishFault(vendor, failure);
   yield* blocks.held();
+  yield* blocks.lastCalls();
   const reason = toFinish(finishReason);
   if (reason === "content_filter") yield { type: "note", text: `${vendor.provider} held its answer back (${raw})` };
   yield { type: "finish", reason };

@@ -46,8 +46,8 @@ export function modelCommand(context: Context): Command {
 
 /** The present one, the config's, and the default ones of providers whose key is there. */
 function knownModels({ control, env, models }: Context): string[] {
-  const defaults = Object.values(PROVIDERS).flatMap(({ available, keyVariable, defaultModel }) =>
-    available === true && keyVariable !== undefined && env[keyVariable] && defaultModel !== undefined ? [defaultModel] : [],
+  const defaults = Object.values(PROVIDERS).flatMap(({ keyVariable, defaultModel }) =>
+    keyVariable !== undefined && env[keyVariable] && defaultModel !== undefined ? [defaultModel] : [],
   );
   return [...new Set([control.model().id, ...models, ...defaults])];
 }

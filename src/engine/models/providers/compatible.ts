@@ -3,12 +3,23 @@ import { versioned } from "../access.js";
 import type { Provider } from "./provider.js";
 
 export const compatible: Provider = {
-  async load({ id, apiKey, address = "http://127.0.0.1:8080", headers }, fetch) {
+  async load({ id, apiKey, address = "http://127.0.0.1:8080", headers, compat }, fetch) {
     const [{ createOpenAICompatible }, { compatibleWire }] = await Promise.all([
       import("@ai-sdk/openai-compatible"),
       import("../wires/compatible.js"),
     ]);
-    const settings = { name: "compatible", baseURL: versioned(address), apiKey, headers, includeUsage: true, fetch };
-    return { model: createOpenAICompatible(settings)(id), wire: compatibleWire };
+    const { includeUsage = true, maxTokensField = "max_tokens" } = compat;
+    const vendor = createOpenAICompatible({
+      name: "compatible",
+      baseURL: versioned(address),
+      apiKey,
+      headers,
+      includeUsage,
+      fetch,
+      ...(maxTokensField !== "max_tokens" && {
+        transformRequestBody: ({ max_tokens, ...body }) => ({ ...body, [maxTokensField]: max_tokens }),
+      }),
+    });
+    return { model: vendor(id), wire: compatibleWire(compat) };
   },
 };

@@ -3,7 +3,7 @@ import type { Provider } from "./provider.js";
 
 export const openai: Provider = {
   async load(access, fetch) {
-    const { id, apiKey, address = "https://api.openai.com", headers } = access;
+    const { id, apiKey = "", address = "https://api.openai.com", headers } = access;
     const { createOpenAI } = await import("@ai-sdk/openai");
     const vendor = createOpenAI({ apiKey, baseURL: versioned(address), headers, fetch });
     if (speaksResponses(access))

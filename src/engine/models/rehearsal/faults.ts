@@ -20,19 +20,19 @@ const WORDS: Readonly<Record<number, string>> = {
 
 export function providerError(failure: Failure): ParleyError {
   const { status, retryAfter } = failure;
-  if (status === undefined) return connectionLost(failure.message);
+  if (status === undefined) return connectionLost(failure);
   const message = failure.message ?? WORDS[status] ?? `The provider answered with status ${status}`;
   return new ParleyError({
-    code: status === 413 ? "context_overflow" : "provider",
+    code: failure.code ?? (status === 413 ? "context_overflow" : "provider"),
     message,
     status,
-    retryable: status === 429 || status >= 500,
+    retryable: failure.retryable ?? (status === 429 || status >= 500),
     ...(retryAfter !== undefined && { retryAfter }),
   });
 }
 
-export function connectionLost(message = "The connection to the model was lost"): ParleyError {
-  return new ParleyError({ code: "provider", message, retryable: true });
+function connectionLost({ message = "The connection to the model was lost", code = "provider", retryable = true }: Failure): ParleyError {
+  return new ParleyError({ code, message, retryable });
 }
 
 export function expectationFailed(what: string): ParleyError {

@@ -31,7 +31,7 @@ export async function openRehearsal(options: RehearsalOptions): Promise<Model> {
     const streaming = { nextId, inputTokens: inputTokens(request.messages), ...(options.seed !== undefined && { seed: options.seed }) };
     for await (const part of streamResponse(next(request), streaming, signal)) yield [part];
   }
-  return { provider: "rehearsal", id: options.script ?? "rehearsal", thinking: true, contextLimit: 200_000, stream };
+  return { provider: "rehearsal", id: options.script ?? "rehearsal", thinking: true, images: true, contextLimit: 200_000, stream };
 }
 
 type Next = (request: ModelRequest) => Response;

@@ -10,6 +10,8 @@ export interface WantedCall {
   readonly tool: string;
   readonly args: Record<string, unknown> | string;
   readonly id?: string;
+  /** Its arguments begin to come, and nothing follows. */
+  readonly partial?: true;
 }
 
 /** A provider's error. Without a status it is a lost connection. `times` counts the failures after which the response succeeds. */
@@ -17,13 +19,17 @@ export interface Failure {
   readonly status?: number;
   readonly message?: string;
   readonly retryAfter?: number;
+  /** What is told instead of `provider`. */
+  readonly code?: string;
+  /** What is told instead of what follows from the status. */
+  readonly retryable?: boolean;
   readonly times?: number;
 }
 
-/** Speech after speech of the same kind continues the same block. */
+/** Speech after speech of the same kind continues the same block, unless the first ended it. */
 export type Output =
-  | { readonly type: "say"; readonly speech: Speech }
-  | { readonly type: "think"; readonly speech: Speech }
+  | { readonly type: "say"; readonly speech: Speech; readonly end?: true }
+  | { readonly type: "think"; readonly speech: Speech; readonly end?: true }
   | { readonly type: "call"; readonly call: WantedCall }
   | { readonly type: "wait"; readonly ms: number | "forever" }
   | { readonly type: "fail"; readonly failure: Failure }
@@ -31,6 +37,9 @@ export type Output =
 
 export interface Response {
   readonly outputs: readonly Output[];
-  readonly usage?: Usage;
+  /** False: the provider counts nothing. */
+  readonly usage?: Usage | false;
+  /** What the host is told about the request. */
+  readonly notes?: readonly string[];
   readonly finish?: Finish;
 }

@@ -22,9 +22,9 @@ const count = v.pipe(v.number("expected a whole number"), v.integer("expected a 
 
 const Pieces = v.lazy((input) => (Array.isArray(input) ? v.array(text) : count));
 
-/** `{text, pieces: N}` is the text N times, as N pieces; `{pieces: [..]}` are those pieces. */
+/** `{text, pieces: N}` is the text N times, as N pieces; `{pieces: [..]}` are those pieces. `end` ends the block with it. */
 const SpeechMap = v.pipe(
-  map("speech", { text: v.optional(text), pieces: v.optional(Pieces) }),
+  map("speech", { text: v.optional(text), pieces: v.optional(Pieces), end: v.optional(v.literal(true, "end is true or left out")) }),
   v.check(
     ({ text: piece, pieces }) => (Array.isArray(pieces) ? piece === undefined : piece !== undefined),
     "speech is text, or {text, pieces: NUMBER}, or {pieces: [LIST OF TEXTS]}",
@@ -38,19 +38,31 @@ const Args = v.lazy((input): v.GenericSchema<Record<string, unknown> | string> =
     ? v.string()
     : v.custom<Record<string, unknown>>(isPlainObject, "args must be a map, or text for broken arguments");
 });
-const Call = map("a call", { tool: text, args: v.optional(Args), id: v.optional(text) });
+const Call = map("a call", {
+  tool: text,
+  args: v.optional(Args),
+  id: v.optional(text),
+  partial: v.optional(v.literal(true, "partial is true or left out")),
+});
 
 const Wait = v.lazy((input): v.GenericSchema<number | "forever"> => {
   return typeof input === "string" ? v.literal("forever", "wait is a number of milliseconds, or forever") : count;
 });
 
-const FailMap = map("fail", {
+const failure = {
   status: v.optional(count),
   message: v.optional(text),
   retryAfter: v.optional(v.number("expected a number of seconds")),
-  times: v.optional(count),
-});
+  code: v.optional(text),
+  retryable: v.optional(v.boolean("retryable is true or false")),
+} as const;
+const FailMap = map("fail", { ...failure, times: v.optional(count) });
 type FailMap = v.InferOutput<typeof FailMap>;
+const CutMap = map("cut", failure);
+type CutMap = v.InferOutput<typeof CutMap>;
+const Cut = v.lazy((input): v.GenericSchema<CutMap | boolean> =>
+  isPlainObject(input) ? CutMap : v.boolean("cut is true, false or a failure"),
+);
 const Fail = v.lazy((input): v.GenericSchema<FailMap | number> => (typeof input === "number" ? count : FailMap));
 
 /** `/pattern/flags` is a regular expression; anything else must be contained. */
@@ -78,7 +90,7 @@ const Expect = map("expect", {
 });
 export type Expect = v.InferOutput<typeof Expect>;
 
-const Usage = map("usage", {
+const UsageMap = map("usage", {
   input: count,
   output: count,
   cacheRead: v.optional(count),
@@ -86,7 +98,12 @@ const Usage = map("usage", {
   reasoning: v.optional(count),
 });
 
-const FINISHES = ["stop", "tool_calls", "length", "refusal", "content_filter"] as const;
+type UsageMap = v.InferOutput<typeof UsageMap>;
+const Usage = v.lazy((input): v.GenericSchema<unknown, UsageMap | false> => {
+  return input === false ? v.literal(false) : UsageMap;
+});
+
+const FINISHES = ["stop", "tool_calls", "length", "refusal", "content_filter", "other"] as const;
 
 const Step = v.pipe(
   map("a step", { think: v.optional(Speech), say: v.optional(Speech), wait: v.optional(Wait), call: v.optional(Call) }),
@@ -103,7 +120,8 @@ const ResponseMap = v.pipe(
     call: v.optional(Call),
     calls: v.optional(v.array(Call, "calls is a list of calls")),
     steps: v.optional(v.array(Step, "steps is a list of steps")),
-    cut: v.optional(v.boolean("cut is true or false")),
+    cut: v.optional(Cut),
+    notes: v.optional(v.array(text, "notes is a list of texts")),
     usage: v.optional(Usage),
     finish: v.optional(v.picklist(FINISHES, `finish is one of ${FINISHES.join(", ")}`)),
   }),

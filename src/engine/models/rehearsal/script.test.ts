@@ -54,6 +54,30 @@ describe("a response", () => {
     expect(callsOf(await partsOf(model, hi))).toEqual([{ id: "call_2", name: "C", args: {} }]);
   });
 
+  test("ends a block, breaks a call off and fails in its own way: each once", async () => {
+    const model = await open(`
+- steps: [{ say: { pieces: [a], end: true } }, { say: b }, { call: { tool: W, args: '{"x', id: c, partial: true } }]
+  cut: { message: gone, code: context_overflow, retryable: false }
+  usage: { input: 1, output: 2 }
+  notes: [no images]
+- { say: c, usage: false, finish: other }`);
+    const parts: ModelPart[] = [];
+    const asked = (async () => {
+      for await (const batch of model.stream(hi, new AbortController().signal)) parts.push(...batch);
+    })();
+    await expect(asked).rejects.toMatchObject({ fault: { code: "context_overflow", message: "gone", retryable: false } });
+    expect(parts).toEqual([
+      { type: "note", text: "no images" },
+      { type: "text", text: "a" },
+      { type: "text.end" },
+      { type: "text", text: "b" },
+      { type: "text.end" },
+      { type: "call.delta", id: "c", name: "W", text: '{"x' },
+      { type: "usage", usage: { input: 1, output: 2 } },
+    ]);
+    expect(types(await partsOf(model, hi))).toEqual(["text", "text.end", "finish"]);
+  });
+
   test("writes broken arguments", async () => {
     const [broken] = callsOf(await partsOf(await open('- call: { tool: A, args: "not json {" }'), hi));
     expect(broken).toEqual({ id: "call_1", name: "A", args: {}, raw: "not json {" });

@@ -3,13 +3,13 @@ import { readFile } from "node:fs/promises";
 import * as v from "valibot";
 import type { LineCounter } from "yaml";
 import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
-import type { Output, Response, Speech, WantedCall } from "./response.js";
+import type { Failure, Output, Response, Speech, WantedCall } from "./response.js";
 import { Script, type Expect, type ScriptResponse, type ScriptStep } from "./script-schema.js";
 
 export interface Scene {
   readonly expect?: Expect;
   /** Fails first, so many times; without a number, for as long as the same request is tried. */
-  readonly fail?: { readonly status?: number; readonly message?: string; readonly retryAfter?: number; readonly times?: number };
+  readonly fail?: Failure;
   readonly response: Response;
 }
 
@@ -62,7 +62,7 @@ function wrong(file: string, lines: LineCounter, offset: number, what: string, p
 
 function sceneOf(scripted: ScriptResponse | string): Scene {
   if (typeof scripted === "string") return { response: { outputs: [{ type: "say", speech: scripted }] } };
-  const { expect, fail, usage, finish } = scripted;
+  const { expect, fail, usage, finish, notes } = scripted;
   return {
     ...(expect !== undefined && { expect }),
     ...(fail !== undefined && { fail: typeof fail === "number" ? { status: fail } : fail }),
@@ -70,6 +70,7 @@ function sceneOf(scripted: ScriptResponse | string): Scene {
       outputs: outputsOf(scripted),
       ...(usage !== undefined && { usage }),
       ...(finish !== undefined && { finish }),
+      ...(notes !== undefined && { notes }),
     },
   };
 }
@@ -80,12 +81,13 @@ function outputsOf(scripted: ScriptResponse): Output[] {
   outputs.push(...stepOutputs({ think }), ...stepOutputs({ say }), ...stepOutputs({ call }));
   for (const one of calls ?? []) outputs.push(...stepOutputs({ call: one }));
   if (cut === true) outputs.push({ type: "cut" });
+  else if (typeof cut === "object") outputs.push({ type: "fail", failure: cut });
   return outputs;
 }
 
 function stepOutputs({ think, say, wait, call }: ScriptStep): Output[] {
-  if (think !== undefined) return [{ type: "think", speech: speechOf(think) }];
-  if (say !== undefined) return [{ type: "say", speech: speechOf(say) }];
+  if (think !== undefined) return [{ type: "think", speech: speechOf(think), ...endOf(think) }];
+  if (say !== undefined) return [{ type: "say", speech: speechOf(say), ...endOf(say) }];
   if (wait !== undefined) return [{ type: "wait", ms: wait }];
   if (call !== undefined) return [{ type: "call", call: callOf(call) }];
   return [];
@@ -98,6 +100,10 @@ function speechOf(speech: NonNullable<ScriptStep["say"]>): Speech {
   return typeof pieces === "number" ? { piece: text, times: pieces } : pieces;
 }
 
-function callOf({ tool, args = {}, id }: NonNullable<ScriptStep["call"]>): WantedCall {
-  return { tool, args, ...(id !== undefined && { id }) };
+function endOf(speech: NonNullable<ScriptStep["say"]>): { end?: true } {
+  return typeof speech !== "string" && speech.end === true ? { end: true } : {};
+}
+
+function callOf({ tool, args = {}, id, partial }: NonNullable<ScriptStep["call"]>): WantedCall {
+  return { tool, args, ...(id !== undefined && { id }), ...(partial !== undefined && { partial }) };
 }

@@ -1,6 +1,6 @@
 /** Streams a response as model parts: how speech is cut into pieces, how calls are written out, when an abort is noticed. */
 import type { Finish, ModelCall, ModelPart } from "../model.js";
-import { connectionLost, providerError } from "./faults.js";
+import { providerError } from "./faults.js";
 import { pieces } from "./pieces.js";
 import type { Response, WantedCall } from "./response.js";
 
@@ -21,6 +21,7 @@ export async function* streamResponse(response: Response, options: StreamOptions
   const chars = { text: 0, thinking: 0 };
   let sent = 0;
 
+  for (const text of response.notes ?? []) yield { type: "note", text };
   for (const output of response.outputs) {
     if (signal.aborted) return;
     if (output.type === "say" || output.type === "think") {
@@ -33,28 +34,42 @@ export async function* streamResponse(response: Response, options: StreamOptions
         if (++sent % BREATH === 0) await breathe();
         if (signal.aborted) return;
       }
+      if (output.end === true) {
+        yield { type: `${kind}.end` };
+        open = undefined;
+      }
       continue;
     }
     if (output.type === "wait") {
+      if (output.ms === "forever") yield* paid(response);
       await wait(output.ms, signal);
       continue;
     }
-    if (output.type === "fail") throw providerError(output.failure);
-    if (output.type === "cut") throw connectionLost("The connection to the model was lost in the middle of its answer");
+    if (output.type === "fail" || output.type === "cut") {
+      yield* paid(response);
+      throw providerError(output.type === "fail" ? output.failure : CUT);
+    }
     if (open !== undefined) yield { type: `${open}.end` };
     open = undefined;
     called = true;
     const { call, written } = wholeCall(output.call, options.nextId);
     chars.text += written.length;
     yield* callDeltas(call, written);
-    yield { type: "call", call };
+    if (output.call.partial !== true) yield { type: "call", call };
   }
 
   if (signal.aborted) return;
   if (open !== undefined) yield { type: `${open}.end` };
-  yield { type: "usage", usage: response.usage ?? derivedUsage(options.inputTokens, chars) };
+  if (response.usage !== false) yield { type: "usage", usage: response.usage ?? derivedUsage(options.inputTokens, chars) };
   yield { type: "finish", reason: response.finish ?? usualFinish(called) };
 }
+
+/** What was counted before an answer was broken off counts. */
+function* paid({ usage }: Response): Generator<ModelPart> {
+  if (usage) yield { type: "usage", usage };
+}
+
+const CUT = { message: "The connection to the model was lost in the middle of its answer" };
 
 function usualFinish(called: boolean): Finish {
   return called ? "tool_calls" : "stop";

@@ -1,14 +1,25 @@
 /** Chat completions as others than OpenAI took them over: llama-server and its kind. */
 import type { JSONObject } from "@ai-sdk/provider";
+import type { Compat } from "../../config-schema.js";
 import { levelOf, type Wish } from "./thinking.js";
 import type { Wire } from "./wire.js";
 
-export const compatibleWire: Wire = {
-  settings: (_, request) => ({ maxOutputTokens: request.maxTokens, providerOptions: { compatible: compatibleThinking(request) } }),
-  // Plain words, which these models want back only within the turn that they belong to.
-  takesThinking: (_, isOfThisTurn) => isOfThisTurn,
-  imagesInResults: false,
-};
+export function compatibleWire({ reasoningEffort: takesEffort = true }: Compat): Wire {
+  return {
+    settings(model, request) {
+      const thinking = compatibleThinking(request);
+      const isLeftOut = !takesEffort && Object.keys(thinking).length > 0;
+      return {
+        maxOutputTokens: request.maxTokens,
+        providerOptions: { compatible: isLeftOut ? {} : thinking },
+        ...(isLeftOut && { notes: [`How much ${model} thinks cannot be set (compat.reasoningEffort is false)`] }),
+      };
+    },
+    // Plain words, which these models want back only within the turn that they belong to.
+    takesThinking: (_, isOfThisTurn) => isOfThisTurn,
+    imagesInResults: false,
+  };
+}
 
 /** Most take three efforts, if any; llama-server's templates can also be told not to think. */
 function compatibleThinking(wish: Wish): JSONObject {

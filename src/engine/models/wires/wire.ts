@@ -1,6 +1,13 @@
 /** What a wire wants of a request, and says in an answer, beyond what its package makes alike. One file a wire. */
-import type { LanguageModelV3FunctionTool, SharedV3ProviderMetadata, SharedV3ProviderOptions, SharedV3Warning } from "@ai-sdk/provider";
+import type {
+  JSONObject,
+  LanguageModelV3FunctionTool,
+  SharedV3ProviderMetadata,
+  SharedV3ProviderOptions,
+  SharedV3Warning,
+} from "@ai-sdk/provider";
 import type { Usage } from "../../../core/event.js";
+import type { ModelFacts } from "../facts.js";
 import type { ModelRequest } from "../model.js";
 
 export interface WireSettings {
@@ -14,7 +21,7 @@ export interface WireSettings {
 
 export interface Wire {
   /** The settings of a request that are the wire's own. */
-  settings(model: string, request: ModelRequest): WireSettings;
+  settings(model: string, request: ModelRequest, facts: ModelFacts): WireSettings;
   /** Whether thinking goes back to the model that thought it. `meta` is what it said of the block then. */
   takesThinking(meta: SharedV3ProviderMetadata, isOfThisTurn: boolean): boolean;
   /** Whether an image may stand in a tool result; else it follows in a user message. */
@@ -35,4 +42,16 @@ export interface Wire {
   isExpected?(warning: SharedV3Warning): boolean;
   /** What went wrong, where the vendor's word for the end means that the answer is none; another try may succeed. */
   failedFinish?(raw: string): string | undefined;
+  /** For a vendor whose package does not know what has to go back. */
+  details?: Details;
+}
+
+/** What stands beside the answer in a vendor's events, kept with its blocks and given back with the message that they make. */
+export interface Details {
+  /** Out of an event that the package only passes on. */
+  read(raw: unknown): JSONObject[];
+  /** As what the vendor said of a block. */
+  keep(pieces: readonly JSONObject[]): SharedV3ProviderMetadata;
+  /** Out of what was kept with the blocks of a message, for the message; the text of the thinking is then a part of it. */
+  replay(metas: readonly SharedV3ProviderMetadata[]): SharedV3ProviderOptions | undefined;
 }

@@ -1,0 +1,28 @@
+/** How vendors and servers say that a conversation has become longer than their model holds. */
+
+/** Their names for it. */
+const NAMES: ReadonlySet<unknown> = new Set(["context_length_exceeded", "exceed_context_size_error", "request_too_large"]);
+
+/** Their words, where no name tells it; these come with many versions and numbers in between. */
+const WORDS = new RegExp(
+  [
+    "prompt is too long", // Anthropic, and Claude on Bedrock and Vertex
+    "exceed(s|ed)? (the )?context (limit|window|length)", // Anthropic, with max_tokens added; OpenAI
+    "exceeds the context window", // OpenAI, responses
+    "maximum context length", // OpenAI, OpenRouter, vLLM, Mistral
+    "maximum prompt length", // xAI
+    "input is too long", // Bedrock
+    "too many input tokens", // Bedrock
+    "exceeds the maximum number of tokens", // Gemini
+    "exceeds the available context size", // llama-server
+    "context size has been exceeded", // llama-server, while it answers
+  ].join("|"),
+  "i",
+);
+
+/** A request of the wrong size is refused with these, or within a stream without any. */
+const STATUS: ReadonlySet<number | undefined> = new Set([400, 413, 422, undefined]);
+
+export function isOverflow(status: number | undefined, said: { message: string; names: readonly unknown[] }): boolean {
+  return said.names.some((name) => NAMES.has(name)) || (STATUS.has(status) && WORDS.test(said.message));
+}

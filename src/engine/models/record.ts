@@ -1,0 +1,145 @@
+/**
+ * A run with a real provider, written down as a script for the rehearsal model: what the model said, piece by piece, what it called, what
+ * it cost and how it failed, each try by itself, and everything redacted as the host sees it. Signatures and the like are not kept.
+ */
+import type { Redactor, RedactingStream } from "../../core/redact.js";
+import type { Usage } from "../../core/event.js";
+import { toFault } from "../../core/errors.js";
+import type { Finish, Model, ModelCall, ModelPart, ModelRequest } from "./model.js";
+import type { ScriptFile } from "./record-file.js";
+
+export function recorded(model: Model, file: ScriptFile, redactor: Redactor): Model {
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart[]> {
+    const write = file.next(`${model.provider}, ${model.id}`);
+    const take = new Take(redactor);
+    if (file.problem !== undefined) yield [{ type: "note", text: file.problem }];
+    try {
+      for await (const batch of model.stream(request, signal)) {
+        for (const part of batch) take.part(part);
+        yield batch;
+      }
+    } catch (error) {
+      take.failed(error, signal.aborted);
+      throw error;
+    } finally {
+      write(take.response());
+    }
+  }
+  return { ...model, stream };
+}
+
+type Said = { kind: "think" | "say"; pieces: string[]; end?: true };
+type Step = Said | { kind: "call"; call: Record<string, unknown> };
+
+/** One answer as it comes. */
+class Take {
+  readonly #redactor: Redactor;
+  readonly #steps: Step[] = [];
+  readonly #notes: string[] = [];
+  /** Calls whose arguments are still coming, by id. */
+  readonly #coming = new Map<string, { tool: string; text: string }>();
+  #open: (Said & { redact: RedactingStream }) | undefined;
+  #usage: Usage | undefined;
+  #finish: Finish | undefined;
+  #failure: Record<string, unknown> | undefined;
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  part(part: ModelPart): void {
+    switch (part.type) {
+      case "text":
+        return this.#piece("say", part.text);
+      case "thinking":
+        return this.#piece("think", part.text);
+      case "text.end":
+      case "thinking.end":
+        return this.#close();
+      case "call.delta":
+        return this.#delta(part.id, part.name, part.text);
+      case "call":
+        return this.#call(part.call);
+      case "usage":
+        this.#usage = part.usage;
+        return;
+      case "note":
+        this.#notes.push(this.#redactor.text(part.text));
+        return;
+      case "finish":
+        this.#finish = part.reason;
+        return;
+      default:
+        part satisfies never;
+    }
+  }
+
+  failed(error: unknown, aborted: boolean): void {
+    if (aborted) return;
+    const { code, message, retryable = false, status, retryAfter } = toFault(error);
+    // A script takes 413 for an overflow unless it says otherwise.
+    const isOwn = code !== "provider" || status === 413;
+    this.#failure = this.#redactor.value({ status, message, retryAfter, retryable, ...(isOwn && { code }) });
+  }
+
+  /** As it stands in a script. An answer that was interrupted waits to be interrupted again. */
+  response(): Record<string, unknown> {
+    this.#close();
+    for (const [id, { tool, text }] of this.#coming) this.#steps.push(this.#wanted({ tool, args: text, id, partial: true }));
+    const isInterrupted = this.#finish === undefined && this.#failure === undefined;
+    const steps = [...this.#steps.map(scripted), ...(isInterrupted ? [{ wait: "forever" }] : [])];
+    return {
+      ...(this.#notes.length > 0 && { notes: this.#notes }),
+      ...(steps.length > 0 && { steps }),
+      ...(this.#failure !== undefined && { cut: this.#failure }),
+      usage: this.#usage ?? false,
+      ...(this.#finish !== undefined && { finish: this.#finish }),
+    };
+  }
+
+  #piece(kind: Said["kind"], text: string): void {
+    if (this.#open?.kind !== kind) {
+      this.#close();
+      const said = { kind, pieces: [], redact: this.#redactor.stream() };
+      this.#open = said;
+      this.#steps.push(said);
+    }
+    this.#keep(this.#open.redact.push(text));
+  }
+
+  #keep(text: string): void {
+    if (text !== "") this.#open?.pieces.push(text);
+  }
+
+  /** The block is over: one of the same kind behind it is another. */
+  #close(): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#keep(open.redact.flush());
+    open.end = true;
+    this.#open = undefined;
+  }
+
+  #delta(id: string, name: string | undefined, text: string): void {
+    this.#close();
+    const before = this.#coming.get(id);
+    this.#coming.set(id, { tool: name ?? before?.tool ?? "", text: (before?.text ?? "") + text });
+  }
+
+  #call({ id, name, args, raw }: ModelCall): void {
+    this.#close();
+    this.#coming.delete(id);
+    this.#steps.push(this.#wanted({ tool: name, args: raw ?? args, id }));
+  }
+
+  #wanted(call: Record<string, unknown>): Step {
+    return { kind: "call", call: this.#redactor.value(call) };
+  }
+}
+
+function scripted(step: Step, at: number, all: readonly Step[]): Record<string, unknown> {
+  if (step.kind === "call") return { call: step.call };
+  // A block that another kind of thing follows ends by itself.
+  const isFollowed = all[at + 1]?.kind === step.kind;
+  return { [step.kind]: { pieces: step.pieces, ...(isFollowed && step.end === true && { end: true }) } };
+}
