@@ -46,13 +46,13 @@ export class LineWriter {
     stream.on("error", ignore);
   }
 
-  /** Records of one tick go out as one write. */
+  /** What is said in answer to what was read at once goes out as one write: each wakes the host up. */
   write(records: readonly unknown[]): void | Promise<void> {
     if (this.#broken || this.#ended) return;
     for (const record of records) this.#pending += encodeLine(this.#framing, record);
     if (!this.#scheduled) {
       this.#scheduled = true;
-      process.nextTick(() => this.#flush());
+      setImmediate(() => this.#flush());
     }
     if (this.#pending.length + this.#stream.writableLength > HIGH_WATER) return this.#untilDrained();
   }
