@@ -34,7 +34,7 @@ export function jsonEvents(parse: (text: string) => Promise<Parsed>): Transforme
 
   async function parseFully(data: string, controller: Controller): Promise<void> {
     const parsed = await parse(data);
-    const next = parsed.success && tries > 0 ? patternOf(data, parsed) : undefined;
+    const next = parsed.success && tries > 0 ? patternOf(data, parsed.value) : undefined;
     if (next !== undefined) {
       tries--;
       pattern = next;
@@ -47,19 +47,18 @@ export function jsonEvents(parse: (text: string) => Promise<Parsed>): Transforme
 const TEXT = /"(content|reasoning|reasoning_content|text|thinking|partial_json|arguments)"\s*:\s*"(?!")/;
 const REST_OF_STRING = /(?:[^"\\]|\\.)*/y;
 
-/** Only for an event with one text, which the package passes on as it is. */
-function patternOf(data: string, parsed: Parsed & { success: true }): Pattern | undefined {
+/** Only for an event with one text, which the package passes on as it is. An escape elsewhere might hide the name of another. */
+function patternOf(data: string, value: unknown): Pattern | undefined {
   const found = TEXT.exec(data);
   if (found === null) return undefined;
-  const start = found.index + found[0].length;
-  REST_OF_STRING.lastIndex = start;
+  const head = data.slice(0, found.index + found[0].length);
+  REST_OF_STRING.lastIndex = head.length;
   const [quoted = ""] = REST_OF_STRING.exec(data) ?? [];
-  const tail = data.slice(start + quoted.length);
-  const name = found[1] ?? "";
+  const tail = data.slice(head.length + quoted.length);
   const text = stringOf(quoted);
-  if (text === undefined || TEXT.test(tail) || fillers(parsed.rawValue, name, text).length !== 1) return undefined;
-  const [fill, other] = fillers(parsed.value, name, text);
-  return fill === undefined || other !== undefined ? undefined : new Pattern(data.slice(0, start), tail, fill);
+  if (text === undefined || TEXT.test(tail) || head.includes("\\") || tail.includes("\\")) return undefined;
+  const [fill, ...others] = fillers(value, found[1] ?? "", text);
+  return fill === undefined || others.length > 0 ? undefined : new Pattern(head, tail, fill);
 }
 
 /** The value anew, with another text. */
