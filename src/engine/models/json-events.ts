@@ -20,12 +20,15 @@ const TRIES = 16;
 
 /** A transformer for the events of one answer; `parse` is the package's own way with an event. */
 export function jsonEvents(parse: (text: string) => Promise<Parsed>): Transformer {
+  /** The last event that the package took. Its pattern is made for the next one: the first text of an answer does not wait for that. */
+  let last: { data: string; value: unknown } | undefined;
   let pattern: Pattern | undefined;
   let tries = TRIES;
   return { transform };
 
   function transform({ data }: { data: string }, controller: Controller): void | Promise<void> {
     if (data === "[DONE]") return;
+    if (last !== undefined) learn(last);
     const known = pattern?.parse(data);
     if (known === undefined) return parseFully(data, controller);
     tries = TRIES;
@@ -34,12 +37,16 @@ export function jsonEvents(parse: (text: string) => Promise<Parsed>): Transforme
 
   async function parseFully(data: string, controller: Controller): Promise<void> {
     const parsed = await parse(data);
-    const next = parsed.success && tries > 0 ? patternOf(data, parsed.value) : undefined;
-    if (next !== undefined) {
-      tries--;
-      pattern = next;
-    }
+    if (parsed.success && tries > 0) last = { data, value: parsed.value };
     controller.enqueue(parsed);
+  }
+
+  function learn({ data, value }: { data: string; value: unknown }): void {
+    last = undefined;
+    const next = patternOf(data, value);
+    if (next === undefined) return;
+    pattern = next;
+    tries--;
   }
 }
 
