@@ -45,7 +45,9 @@ function floorTurn(records) {
 }
 
 /** Exactly one start and one end, the end last and a success; every call requested, started and ended once, in that order. */
-function parleyTurn(records) {
+function parleyTurn(all) {
+  // What the session offers is told behind its ready, and may come with the first turn.
+  const records = all.filter(({ type }) => type !== "catalog.updated");
   const turn = { deltas: [], text: "", tools: [] };
   const calls = new Map();
   if (records[0]?.type !== "turn.started") throw new Error(`Parley began a turn with ${records[0]?.type}`);

@@ -1,8 +1,9 @@
 // Bundles the command and the library entries into dist/, split so that a command loads only what it needs.
 import { chmod, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { rolldown } from "rolldown";
+import { nativeParser, standIns } from "./stand-ins.mjs";
 
 const external = [...builtinModules, ...builtinModules.map((name) => `node:${name}`), "@vscode/ripgrep"];
 
@@ -22,50 +23,6 @@ const START = [
   /\/src\/cli\/(serve-stdio|build-engine|opening|signals|version|flags|commands)\./,
   /\/node_modules\/valibot\//,
 ];
-
-/** What these names mean in the vendors' packages, and in what talks to them: streams that work in batches, and no second HTTP client. */
-const STAND_INS = {
-  ReadableStream: ["BatchReadableStream", "batch-readable.ts"],
-  TransformStream: ["BatchTransformStream", "batch-transform.ts"],
-  TextDecoderStream: ["BatchTextDecoderStream", "batch-transform.ts"],
-  Headers: ["LightHeaders", "light-response.ts"],
-  Response: ["LightResponse", "light-response.ts"],
-};
-const STANDS_IN = /\/node_modules\/(@ai-sdk|aws4fetch|eventsource-parser)\/.*(?<!\?native)$|\/src\/engine\/models\/http-fetch\.ts$/;
-const NATIVE = "?native";
-
-const standIns = {
-  name: "stand-ins",
-  transform: {
-    filter: { id: STANDS_IN },
-    handler(code) {
-      const used = Object.entries(STAND_INS).filter(([name]) => new RegExp(`\\b${name}\\b`).test(code));
-      const imports = used.map(
-        ([name, [ours, file]]) => `import { ${ours} as ${name} } from ${JSON.stringify(resolve("src/engine/models", file))};`,
-      );
-      // They ask whether they were given one, and never are; Node's own would load all of its fetch.
-      if (/\binstanceof Request\b/.test(code)) imports.push("class Request {}");
-      return { code: [...imports, code].join("\n") };
-    },
-  },
-};
-
-/** The MCP client reads the streams of Node's own fetch, and those pipe only through streams of Node: it gets the parser as it is. */
-const nativeParser = {
-  name: "native-parser",
-  resolveId: {
-    filter: { id: /^eventsource-parser\b/ },
-    async handler(source, importer) {
-      if (!importer?.includes("/node_modules/@modelcontextprotocol/")) return null;
-      const { id } = await this.resolve(source, importer, { skipSelf: true });
-      return `${id}${NATIVE}`;
-    },
-  },
-  load: {
-    filter: { id: /\?native$/ },
-    handler: (id) => readFile(id.slice(0, -NATIVE.length), "utf8"),
-  },
-};
 
 const bundled = new Set();
 await rm("dist", { recursive: true, force: true });

@@ -377,7 +377,8 @@ export class Session {
     this.#live = undefined;
     const ended = this.#stamped({ type: "turn.ended", ...end, ...reason }, address);
     this.#recorder.event(ended);
-    void this.#recorder.sync();
+    // Nobody waits for it, so it begins when the end of the turn is on its way.
+    setImmediate(() => void this.#recorder.sync());
     await this.#deps.push(ended);
     await this.#recorder.settle(() => this.#kept());
   }

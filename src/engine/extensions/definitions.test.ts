@@ -155,7 +155,7 @@ describe("skills", () => {
     const at = ground({ [project("a")]: "A" });
     const isChanged = async (change: () => void): Promise<boolean> => {
       const { stamps } = await skillsOf(at);
-      expect(await stamps.changed()).toBe(false);
+      expect(stamps.changed()).toBe(false);
       change();
       return stamps.changed();
     };

@@ -54,7 +54,7 @@ export async function readDefinitions<T extends Definition>(kind: Kind<T>, place
 }
 
 async function readPlace<T extends Definition>(kind: Kind<T>, { folder, scope }: Place, reading: Reading): Promise<T[]> {
-  await reading.stamps.note(folder);
+  reading.stamps.note(folder);
   const entries = await entriesOf(folder, reading.warn);
   const files = entries.flatMap((entry) => kind.fileOf(entry) ?? []);
   if (files.length > MOST) {
@@ -80,7 +80,7 @@ async function readOne<T extends Definition>(
   { around, stamps, warn }: Reading,
 ): Promise<T | undefined> {
   const { path, scope } = file;
-  await stamps.note(path);
+  stamps.note(path);
   const source = await readSource(path, { maxBytes: MAX_BYTES, within: boundary(scope, around) });
   if (source === undefined) return undefined;
   const read = "problem" in source ? source : await readFrontMatter(path, source.text);

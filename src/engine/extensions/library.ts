@@ -103,7 +103,7 @@ export class Library {
     const { root } = this.#deps.control.state.workspace;
     const before = this.#contents;
     const trusted = await this.#deps.trusts(root);
-    if (before !== undefined && (this.#isClosed || (before.trusted === trusted && !(await isAnyChanged(before))))) return before;
+    if (before !== undefined && (this.#isClosed || (before.trusted === trusted && !isAnyChanged(before)))) return before;
     const contents = await this.#read(root, trusted);
     this.#contents = contents;
     if (!this.#isClosed && (before === undefined || listOf(before) !== listOf(contents))) this.#deps.onChange();
@@ -157,9 +157,8 @@ export class Library {
   }
 }
 
-async function isAnyChanged({ stamps }: Contents): Promise<boolean> {
-  const changed = await Promise.all(stamps.map((each) => each.changed()));
-  return changed.includes(true);
+function isAnyChanged({ stamps }: Contents): boolean {
+  return stamps.some((each) => each.changed());
 }
 
 /** A workspace that nobody vouches for grants nothing. */

@@ -58,7 +58,7 @@ class Memory {
   /** Whether there is such a file, usable or not. `chain` are the real paths that include it. */
   async read(path: string, scope: Scope, chain: readonly string[] = []): Promise<boolean> {
     const { around, stamps, warn } = this.#reading;
-    await stamps.note(path);
+    stamps.note(path);
     const source = await readSource(path, { maxBytes: MAX_BYTES, within: boundary(scope, around) });
     if (source === undefined) return false;
     if ("problem" in source) {

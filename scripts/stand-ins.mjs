@@ -1,0 +1,66 @@
+/** What the vendors' packages, and what talks to them, get in the bundle instead of what they name: ours is lighter and does the same. */
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+
+/** Streams that work in batches, and no second HTTP client. */
+const NAMES = {
+  ReadableStream: ["BatchReadableStream", "batch-readable.ts"],
+  TransformStream: ["BatchTransformStream", "batch-transform.ts"],
+  TextDecoderStream: ["BatchTextDecoderStream", "batch-transform.ts"],
+  Headers: ["LightHeaders", "light-response.ts"],
+  Response: ["LightResponse", "light-response.ts"],
+  jsonEvents: ["jsonEvents", "json-events.ts"],
+};
+const USERS = /\/node_modules\/(@ai-sdk|aws4fetch|eventsource-parser)\/.*(?<!\?native)$|\/src\/engine\/models\/http-fetch\.ts$/;
+const NATIVE = "?native";
+
+/** The way of every package with the events of an answer: its own, with our transformer at the end. */
+const PARSE = "function parseJsonEventStream({";
+const PARSE_OURS = `function parseJsonEventStream({ stream, schema }) {
+  return stream
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream())
+    .pipeThrough(new TransformStream(jsonEvents((text) => safeParseJSON({ text, schema }))));
+}
+function parsedByThePackage({`;
+
+export const standIns = {
+  name: "stand-ins",
+  transform: {
+    filter: { id: USERS },
+    handler(code, id) {
+      const ours = id.includes("/@ai-sdk/provider-utils/dist/index.") ? withOurEvents(code) : code;
+      const used = Object.entries(NAMES).filter(([name]) => new RegExp(`\\b${name}\\b`).test(ours));
+      const imports = used.map(([name, [stand, file]]) => `import { ${stand} as ${name} } from ${JSON.stringify(pathOf(file))};`);
+      // They ask whether they were given one, and never are; Node's own would load all of its fetch.
+      if (/\binstanceof Request\b/.test(ours)) imports.push("class Request {}");
+      return { code: [...imports, ours].join("\n") };
+    },
+  },
+};
+
+/** The MCP client reads the streams of Node's own fetch, and those pipe only through streams of Node: it gets the parser as it is. */
+export const nativeParser = {
+  name: "native-parser",
+  resolveId: {
+    filter: { id: /^eventsource-parser\b/ },
+    async handler(source, importer) {
+      if (!importer?.includes("/node_modules/@modelcontextprotocol/")) return null;
+      const { id } = await this.resolve(source, importer, { skipSelf: true });
+      return `${id}${NATIVE}`;
+    },
+  },
+  load: {
+    filter: { id: /\?native$/ },
+    handler: (id) => readFile(id.slice(0, -NATIVE.length), "utf8"),
+  },
+};
+
+function withOurEvents(code) {
+  if (code.split(PARSE).length !== 2) throw new Error(`@ai-sdk/provider-utils has no '${PARSE}' any more: look how it parses events now`);
+  return code.replace(PARSE, () => PARSE_OURS);
+}
+
+function pathOf(file) {
+  return fileURLToPath(new URL(`../src/engine/models/${file}`, import.meta.url));
+}

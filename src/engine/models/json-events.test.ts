@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import { jsonEvents, type Parsed } from "./json-events.js";
+
+/** As the packages' own: some records are cut down to what they know, others are passed on whole. */
+const Chunk = v.looseObject({
+  id: v.optional(v.string()),
+  choices: v.array(
+    v.object({
+      delta: v.object({
+        role: v.nullish(v.picklist(["assistant", ""])),
+        content: v.nullish(v.union([v.string(), v.array(v.looseObject({ type: v.string() }))])),
+        reasoning: v.nullish(v.string()),
+      }),
+      finish_reason: v.nullish(v.string()),
+    }),
+  ),
+});
+
+async function parse(text: string): Promise<Parsed> {
+  try {
+    const rawValue: unknown = JSON.parse(text);
+    const { success, output, issues } = v.safeParse(Chunk, rawValue);
+    return success ? { success, value: output, rawValue } : { success, error: issues[0].message, rawValue };
+  } catch (error) {
+    return { success: false, error: String(error), rawValue: undefined };
+  }
+}
+
+/** Every event through the transformer, and how many of them were parsed fully. */
+async function taken(events: readonly string[]): Promise<{ results: Parsed[]; full: number }> {
+  const results: Parsed[] = [];
+  let full = 0;
+  const { transform } = jsonEvents((text) => {
+    full++;
+    return parse(text);
+  });
+  for (const data of events) await transform({ data }, { enqueue: (parsed) => results.push(parsed) });
+  return { results, full };
+}
+
+/** The raw value may be made only when it is asked for. */
+const plain = (parsed: Parsed): object => ({ ...parsed, rawValue: parsed.rawValue });
+const chunk = (delta: object, more: object = {}): string => JSON.stringify({ id: "1", ...more, choices: [{ delta, finish_reason: null }] });
+
+/** Few, so that the same comes again in another place. */
+const word = fc.constantFrom("a", "b", "1", "assistant", "");
+const text = fc.oneof(word, fc.string(), fc.string({ unit: "binary" }), fc.constantFrom('","content":"b', "\\", '"', "\u2028\n"));
+
+const usual = [
+  text.map((content) => chunk({ content })),
+  text.map((reasoning) => chunk({ reasoning })),
+  text.map((content) => chunk({ role: "assistant", content })),
+  text.map((content) => chunk({ content: [{ type: "text", text: content }] })),
+  text.map((content) => JSON.stringify({ id: "1", choices: [{ delta: { content } }] }, null, " ").replaceAll("\n", "")),
+  fc.tuple(text, text).map(([content, id]) => chunk({ content }, { id })),
+];
+
+/** Such as would mislead whoever looks for a text in them. */
+const odd = [
+  word.map((role) => chunk({ role, content: "a" })),
+  word.map((unknown) => chunk({ text: unknown })),
+  fc.tuple(word, word).map(([content, top]) => chunk({ content }, { content: top })),
+  fc.tuple(word, word).map(([content, reasoning]) => chunk({ content, reasoning })),
+  fc.tuple(word, word).map(([first, last]) => `{"choices":[{"delta":{"content":"${first}","content":"${last}"}}]}`),
+  fc.tuple(word, word).map(([first, last]) => `{"choices":[{"delta":{"content":"${first}","\\u0063ontent":"${last}"}}]}`),
+  fc.tuple(word, word).map(([first, last]) => `{"choices":[{"content":"${first}","delta":{"content":"${last}"}}]}`),
+  text.map((content) => chunk({ content }).replaceAll("\\", "")),
+  fc.tuple(text, fc.nat(40)).map(([content, end]) => chunk({ content }).slice(0, -end)),
+  fc.tuple(text, fc.string({ maxLength: 3 })).map(([content, end]) => chunk({ content }) + end),
+  fc.constantFrom("", "null", "[]", '"content"', chunk({ content: 5 }), chunk({}), '{"choices":[]}'),
+];
+
+/** Several of a kind, then of another. */
+const events = fc.array(fc.oneof(...[...usual, ...odd].map((kind) => fc.array(kind, { minLength: 1, maxLength: 4 }))), { maxLength: 5 });
+
+describe("what comes of an event", () => {
+  test("is what the package makes of it, whatever came before", async () => {
+    await fc.assert(
+      fc.asyncProperty(events, async (kinds) => {
+        const all = kinds.flat();
+        const expected = await Promise.all(all.map(parse));
+        const { results } = await taken(all);
+        expect(results.map(plain)).toEqual(expected.map(plain));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("is made anew each time: nobody changes an event by changing another", async () => {
+    const { results } = await taken(["a", "b", "c"].map((content) => chunk({ content })));
+    const values = results.map((result) => (result.success ? result.value : undefined));
+    expect(new Set(values.flatMap((value) => (v.is(Chunk, value) ? [value, value.choices, value.choices[0]?.delta] : []))).size).toBe(9);
+  });
+
+  test("the end of an OpenAI stream is no event", async () => {
+    expect((await taken(["[DONE]"])).results).toEqual([]);
+  });
+});
+
+describe("the package is spared", () => {
+  test("events that differ in their text alone", async () => {
+    const pieces = ["Hello", " ", "wörld", "\n", '"quoted"', "\u0000", "😀"].map((content) => chunk({ content }));
+    expect((await taken([chunk({ role: "assistant", content: "a" }), ...pieces, chunk({})])).full).toBe(3);
+  });
+
+  test("also after an event without a text, such as a ping", async () => {
+    expect((await taken([chunk({ content: "a" }), chunk({}), chunk({ content: "b" })])).full).toBe(2);
+  });
+
+  test("no patterns are made for a server whose events always differ elsewhere", async () => {
+    const differing = Array.from({ length: 40 }, (_, at) => chunk({ content: "a" }, { id: String(at) }));
+    const repeated = Array.from({ length: 5 }, () => chunk({ content: "b" }));
+    expect((await taken([...differing, ...repeated])).full).toBe(45);
+  });
+});
