@@ -152,14 +152,14 @@ const Notice = event("notice", {
 const listed = { name: text, description: v.optional(text), scope: v.optional(text), argumentHint: v.optional(text) } as const;
 const Listed = v.array(v.looseObject(listed));
 
-export const McpTool = v.looseObject({
+const McpTool = v.looseObject({
   name: text,
   /** As the agent calls it: `mcp__server__tool`. */
   qualifiedName: text,
   description: v.optional(text),
   parameters: v.optional(v.record(v.string(), v.unknown())),
 });
-export type McpTool = Known<v.InferOutput<typeof McpTool>>;
+type McpTool = Known<v.InferOutput<typeof McpTool>>;
 
 /** A server that failed is listed without tools, and says why. */
 export const ListedMcpServer = v.looseObject({
