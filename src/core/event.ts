@@ -159,7 +159,6 @@ const McpTool = v.looseObject({
   description: v.optional(text),
   parameters: v.optional(v.record(v.string(), v.unknown())),
 });
-type McpTool = Known<v.InferOutput<typeof McpTool>>;
 
 /** A server that failed is listed without tools, and says why. */
 export const ListedMcpServer = v.looseObject({

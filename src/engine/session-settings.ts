@@ -1,0 +1,83 @@
+/** What a session is set to: its configuration, its model, and what its calls may do because of them. */
+import type { McpServer, Mode, SessionConfig } from "../core/config.js";
+import { ParleyError } from "../core/errors.js";
+import { ANSWER_SECONDS } from "../core/limits.js";
+import { UNASKED } from "./approval.js";
+import type { Model } from "./models/model.js";
+import type { Rules } from "./rules.js";
+import type { SessionState } from "./session-state.js";
+import { refuseUnsupported } from "./unsupported.js";
+
+interface SettingsDeps {
+  config: SessionConfig;
+  model: Model;
+  openModel(config: SessionConfig): Promise<Model>;
+  /** What is given to these servers is redacted from now on. */
+  learnSecrets(servers: Readonly<Record<string, McpServer>>): void;
+}
+
+export class SessionSettings {
+  config: SessionConfig;
+  model: Model;
+  readonly #deps: SettingsDeps;
+  readonly #state: SessionState;
+  readonly #onChange: (config: SessionConfig) => Promise<void>;
+  #changes: Promise<void> = Promise.resolve();
+
+  constructor(deps: SettingsDeps, state: SessionState, onChange: (config: SessionConfig) => Promise<void>) {
+    const { config, model } = deps;
+    this.config = { ...config, provider: model.provider, model: model.id };
+    this.model = model;
+    this.#deps = deps;
+    this.#state = state;
+    this.#onChange = onChange;
+  }
+
+  /** One after the other: a change that is still opening its model must not undo one that came in the meantime. */
+  change(patch: SessionConfig): Promise<void> {
+    const change = this.#changes.then(() => this.#apply(patch));
+    this.#changes = change.catch(() => {});
+    return change;
+  }
+
+  /** From within a turn, which must not wait for what waits behind it. */
+  setMode(mode: Mode): void {
+    this.config = { ...this.config, mode };
+    this.#state.permissions.mode = mode;
+    void this.#onChange(this.config);
+  }
+
+  /** The mode counts from the next call on, the rest from the next turn on. Nothing changes when a part of it is wrong. */
+  async #apply(patch: SessionConfig): Promise<void> {
+    if (patch.maxTurns !== undefined && patch.maxTurns < 1) throw wrong("A turn needs at least one model call", "maxTurns");
+    if (patch.cwd !== undefined && patch.cwd !== this.config.cwd)
+      throw wrong("The folder of a session cannot change; open another session", "cwd");
+    this.#deps.learnSecrets(patch.mcpServers ?? {});
+    const next = { ...this.config, ...patch };
+    if (patch.model !== undefined && patch.provider === undefined) delete next.provider;
+    refuseUnsupported(next);
+    const reopened = patch.model !== undefined || patch.provider !== undefined ? await this.#deps.openModel(next) : this.model;
+    const rules = await rulesOf(next);
+    // A plan that was approved meanwhile has changed the mode.
+    if (patch.mode === undefined) next.mode = this.config.mode;
+    this.model = reopened;
+    this.config = { ...next, provider: reopened.provider, model: reopened.id };
+    const { permissions } = this.#state;
+    permissions.rules = rules;
+    permissions.mode = next.mode ?? "default";
+    permissions.approveTools = next.approveTools ?? UNASKED;
+    this.#state.answerSeconds = next.answerSeconds ?? ANSWER_SECONDS;
+    await this.#onChange(this.config);
+  }
+}
+
+/** Most sessions have no rules, and then their machinery is not loaded. */
+export async function rulesOf({ rules = [] }: SessionConfig): Promise<Rules> {
+  if (rules.length === 0) return { judge: () => Promise.resolve({ decision: "none" }) };
+  const { compileRules } = await import("./rules.js");
+  return compileRules(rules);
+}
+
+function wrong(message: string, param: string): ParleyError {
+  return new ParleyError({ code: "config", message, retryable: false, param });
+}

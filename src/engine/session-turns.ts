@@ -1,0 +1,291 @@
+/** The turns of a session: prompts and commands in their order, one at a time, steered, interrupted, each with exactly one end. */
+import { setMaxListeners } from "node:events";
+import type { SessionConfig } from "../core/config.js";
+import type { Part } from "../core/content.js";
+import { ParleyError, toFault } from "../core/errors.js";
+import type { EventOf } from "../core/event.js";
+import { mintId } from "../core/ids.js";
+import { QUEUE_LIMIT } from "../core/limits.js";
+import type { OpOf } from "../core/op.js";
+import { roughSize } from "../core/queue.js";
+import type { Redactor } from "../core/redact.js";
+import type { History } from "./history.js";
+import type { Model } from "./models/model.js";
+import { withModel } from "./open-session.js";
+import type { Emit } from "./run.js";
+import type { SessionExtensions } from "./session-extensions.js";
+import type { SessionSettings } from "./session-settings.js";
+import type { SessionState } from "./session-state.js";
+import type { SessionVoice } from "./session-voice.js";
+import type { KeptSession } from "./store/store.js";
+
+/** Steered words that wait for the model. */
+const STEERING_BYTES = 1024 * 1024;
+
+interface TurnsDeps {
+  state: SessionState;
+  settings: SessionSettings;
+  voice: SessionVoice;
+  history: History;
+  extensions: SessionExtensions;
+  redactor: Redactor;
+  openModel(config: SessionConfig): Promise<Model>;
+  /** A turn changed the session's mode. */
+  onMode(): void;
+  kept(): KeptSession;
+}
+
+interface QueuedPrompt {
+  op: OpOf<"turn.prompt">;
+  turn: string;
+  /** Interrupted before it began. */
+  cancelled: boolean;
+}
+
+interface LiveTurn {
+  id: string;
+  abort: AbortController;
+  steering: Part[];
+  reason: string | undefined;
+}
+
+export class SessionTurns {
+  /** Since the session was opened. */
+  prompted = false;
+  readonly #deps: TurnsDeps;
+  readonly #state: SessionState;
+  readonly #settings: SessionSettings;
+  readonly #voice: SessionVoice;
+  readonly #history: History;
+  readonly #extensions: SessionExtensions;
+  #queue: QueuedPrompt[] = [];
+  #live: LiveTurn | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #closing: "draining" | "now" | undefined;
+  #module: Promise<typeof import("./turn.js")> | undefined;
+
+  constructor(deps: TurnsDeps) {
+    this.#deps = deps;
+    this.#state = deps.state;
+    this.#settings = deps.settings;
+    this.#voice = deps.voice;
+    this.#history = deps.history;
+    this.#extensions = deps.extensions;
+  }
+
+  // --- ops ---
+
+  prompt(op: OpOf<"turn.prompt">): Promise<void> | undefined {
+    if (this.#closing !== undefined)
+      return this.#voice.refuse(op, { code: "session", message: "The session is closing", retryable: false });
+    if (this.#queue.length >= QUEUE_LIMIT) {
+      return this.#voice.refuse(op, {
+        code: "limit",
+        message: `${QUEUE_LIMIT} prompts wait already; this one was refused`,
+        retryable: true,
+      });
+    }
+    const turn = op.turn ?? mintId();
+    if (this.#live?.id === turn || this.#queue.some((queued) => queued.turn === turn)) {
+      return this.#voice.refuse(op, { code: "protocol", message: `There is a turn '${turn}' already`, retryable: false });
+    }
+    this.prompted = true;
+    this.#queue.push({ op, turn, cancelled: false });
+    if (this.#queue.length === 1 && this.#live === undefined) this.#running = this.#running.then(() => this.#runQueue());
+    return undefined;
+  }
+
+  steer(op: OpOf<"turn.steer">): Promise<void> | undefined {
+    if (this.#live === undefined) return this.#voice.reply(op, "noop");
+    if (roughSize(this.#live.steering) + roughSize(op.parts) > STEERING_BYTES) {
+      return this.#voice.refuse(op, {
+        code: "limit",
+        message: `More than ${STEERING_BYTES} bytes of steering wait already`,
+        retryable: true,
+      });
+    }
+    this.#voice.recorder.steered(op.parts);
+    this.#live.steering.push(...op.parts);
+    return this.#voice.reply(op, "ok");
+  }
+
+  interrupt(op: OpOf<"turn.interrupt">): Promise<void> | undefined {
+    const { queued, hit } = this.#meant(op);
+    if (queued !== undefined) queued.cancelled = true;
+    if (hit !== undefined) this.#stop(hit, op.reason ?? "interrupted by the host");
+    return this.#voice.reply(op, queued === undefined && hit === undefined ? "noop" : "ok");
+  }
+
+  /** Whether an interrupt finds what it means. */
+  has(op: OpOf<"turn.interrupt">): boolean {
+    const { queued, hit } = this.#meant(op);
+    return queued !== undefined || hit !== undefined;
+  }
+
+  /** Without a turn: the one that runs, or the next. */
+  #meant(op: OpOf<"turn.interrupt">): { queued: QueuedPrompt | undefined; hit: LiveTurn | undefined } {
+    const waits = op.turn === undefined && this.#live === undefined ? this.#queue[0] : undefined;
+    const queued = waits ?? this.#queue.find((prompt) => prompt.turn === op.turn);
+    const hit = op.turn === undefined || op.turn === this.#live?.id ? this.#live : undefined;
+    return { queued, hit };
+  }
+
+  // --- turns ---
+
+  async #runQueue(): Promise<void> {
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) await this.#runTurn(next);
+  }
+
+  async #runTurn({ op, turn, cancelled }: QueuedPrompt): Promise<void> {
+    const live: LiveTurn = { id: turn, abort: new AbortController(), steering: [], reason: undefined };
+    // Every call of the turn listens; that is no leak.
+    setMaxListeners(0, live.abort.signal);
+    this.#live = live;
+    this.#state.permissions.forTurn = [];
+    if (op.command !== undefined) {
+      const prompt = await this.#runCommand(op, op.command, live, cancelled);
+      if (prompt === undefined) {
+        this.#live = undefined;
+        return;
+      }
+      op = { ...op, parts: prompt };
+    }
+    const address = { turn, ...(op.id !== undefined && { parent: op.id }) };
+    const emit: Emit = (draft) => this.#voice.emit(draft, address);
+    const heard = (parts: Part[]): void => this.#voice.recorder.event(this.#voice.stamped({ type: "user.message", parts }, address));
+    const started = this.#voice.stamped({ type: "turn.started" }, address);
+    this.#voice.recorder.event(started);
+    // In the log before the start is told: a prompt that was acknowledged is never lost.
+    heard(op.parts);
+    await this.#voice.push(started);
+    if (cancelled) this.#stop(live, "interrupted before it began");
+    const config = { ...this.#settings.config, ...op.overrides };
+    const end = await this.#work(op, live, config, heard, emit, (call) => (draft) => this.#voice.emit(draft, { ...address, under: call }));
+    if (live.steering.length > 0) this.#keepSteering(live.steering, end.outcome);
+    const reason = end.outcome === "interrupted" && live.reason !== undefined ? { reason: live.reason } : {};
+    this.#live = undefined;
+    const ended = this.#voice.stamped({ type: "turn.ended", ...end, ...reason }, address);
+    this.#voice.recorder.event(ended);
+    // Nobody waits for it, so it begins when the end of the turn is on its way.
+    setImmediate(() => void this.#voice.recorder.sync());
+    await this.#voice.push(ended);
+    await this.#voice.recorder.settle(() => this.#deps.kept());
+  }
+
+  /** Undefined when the command was all there was to do; else the prompt that it became. */
+  async #runCommand(
+    op: OpOf<"turn.prompt">,
+    given: NonNullable<OpOf<"turn.prompt">["command"]>,
+    live: LiveTurn,
+    cancelled: boolean,
+  ): Promise<Part[] | undefined> {
+    try {
+      if (cancelled) throw interrupted();
+      const command = await this.#extensions.command(given.name);
+      const result = await command.run(given.args ?? "", live.abort.signal);
+      const prompt = result.type === "submit_prompt" ? result.prompt : undefined;
+      await this.#voice.reply(op, "ok", { command: given, result: prompt === undefined ? result : { type: "submit_prompt" } });
+      return prompt;
+    } catch (error) {
+      await this.#voice.refuse(op, toFault(live.abort.signal.aborted ? interrupted() : error));
+      return undefined;
+    }
+  }
+
+  async #work(
+    op: OpOf<"turn.prompt">,
+    live: LiveTurn,
+    config: SessionConfig,
+    heard: (parts: Part[]) => void,
+    emit: Emit,
+    emitUnder: (call: string) => Emit,
+  ): Promise<Omit<EventOf<"turn.ended">, "type">> {
+    const { redactor } = this.#deps;
+    try {
+      const { runTurn, toolbox } = await this.load();
+      const { provider, model } = op.overrides ?? {};
+      const { tools: own, instructions, hooks } = await this.#extensions.forTurn();
+      const host = { requests: this.#state.hostRequests, emit, seconds: this.#state.answerSeconds };
+      return await runTurn({
+        turn: live.id,
+        hooks,
+        setMode: (mode) => {
+          this.#settings.setMode(mode);
+          this.#deps.onMode();
+        },
+        state: this.#state,
+        config,
+        model: provider === undefined && model === undefined ? this.#settings.model : await this.#deps.openModel(config),
+        tools: toolbox(withOverrides(config, op), host, own),
+        instructions,
+        openModel: (name) => this.#deps.openModel(withModel(config, name)),
+        history: this.#history,
+        persist: () => this.#voice.recorder.sync(),
+        redactor,
+        signal: live.abort.signal,
+        parts: op.parts,
+        mentioned: () => this.#extensions.mentioned(op, emit, live.abort.signal),
+        takeSteering() {
+          const parts = live.steering.splice(0);
+          if (parts.length > 0) heard(parts);
+          return parts;
+        },
+        emit,
+        emitUnder,
+      });
+    } catch (error) {
+      const fault = toFault(error);
+      await emit({ type: "error", fault });
+      return { outcome: "failed", reason: fault.message, fault };
+    }
+  }
+
+  /** What came too late for the turn that it was meant for is the next prompt; an interrupted turn takes its steering with it. */
+  #keepSteering(parts: Part[], outcome: EventOf<"turn.ended">["outcome"]): void {
+    if (outcome === "interrupted") return this.#voice.warn("What was steered in went with the interrupted turn");
+    const id = mintId();
+    this.#queue.unshift({ op: { type: "turn.prompt", id, parts }, turn: mintId(), cancelled: this.#closing === "now" });
+  }
+
+  /** Loaded once: even a module that is there costs a look-up each time it is imported. */
+  load(): Promise<typeof import("./turn.js")> {
+    this.#module ??= import("./turn.js");
+    return this.#module;
+  }
+
+  #stop(live: LiveTurn, reason: string): void {
+    if (live.abort.signal.aborted) return;
+    live.reason = reason;
+    // Aborted first: a voided approval must find its call already cancelled.
+    live.abort.abort();
+    this.#state.approvals.void(reason);
+  }
+
+  // --- the end ---
+
+  /** What runs and waits may end; nothing new begins. */
+  async drain(): Promise<void> {
+    this.#closing ??= "draining";
+    await this.#running;
+  }
+
+  async close(): Promise<void> {
+    this.#closing = "now";
+    for (const prompt of this.#queue) prompt.cancelled = true;
+    if (this.#live !== undefined) this.#stop(this.#live, "the session was closed");
+    await this.#running;
+  }
+}
+
+function interrupted(): ParleyError {
+  return new ParleyError({ code: "interrupted", message: "The command was interrupted", retryable: false });
+}
+
+function withOverrides(config: SessionConfig, op: OpOf<"turn.prompt">): SessionConfig {
+  const { tools, hostTools } = op.overrides ?? {};
+  return {
+    ...config,
+    ...(tools !== undefined && { allowedTools: tools }),
+    ...(hostTools !== undefined && { hostTools: [...(config.hostTools ?? []), ...hostTools] }),
+  };
+}
