@@ -190,7 +190,7 @@ export class Conversation {
 
   #hear(event: Event): void {
     if (event.replay === true) return this.#recall.take(event, this.#screen);
-    this.#questions.follow(event);
+    if (!isToldByCommand(event)) this.#questions.follow(event);
     if (event.type === "session.updated") this.#label(event);
     if (event.type === "turn.started") {
       this.#busy.add(event.parent ?? "");
@@ -214,4 +214,10 @@ export class Conversation {
       answer: (answers) => this.#agent.send({ type: "approval.answer", session: this.#session, answers }),
     });
   }
+}
+
+/** What came of /compact is the command's own answer, too. */
+function isToldByCommand(event: Event): boolean {
+  if (event.turn !== undefined) return false;
+  return event.type === "compaction" ? event.phase === "ended" : event.type === "notice" && event.kind === "compaction";
 }
