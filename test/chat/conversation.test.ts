@@ -41,7 +41,7 @@ describe.skipIf(!hasTerminal)("what is shown", () => {
     expect(talk.pty.raw).toContain(`${ESCAPE}[32m+two${ESCAPE}[0m`);
   });
 
-  it.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])("has no colours with %j", async (env) => {
+  it.each<Record<string, string>>([{ NO_COLOR: "1" }, { TERM: "dumb" }])("has no colours with %j", async (env) => {
     const talk = chat({ env });
     await talk.enter("think about ducks and say wa''ter");
     await talk.shows("Let me think", "wa''ter", "(completed;");

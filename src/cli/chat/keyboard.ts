@@ -1,15 +1,8 @@
-/** The keys on their way to readline. What is pasted comes as one text and never as keys: no line of it is sent, no tab completes. */
+/** The keys on their way from the terminal to readline, and the terminal's modes while we read it. */
 import { Transform, type TransformCallback } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import type { ReadStream, WriteStream } from "node:tty";
-
-const START = "\u001b[200~";
-const END = "\u001b[201~";
-/** A mark that has not come whole; a lone escape is a key. */
-// oxlint-disable-next-line no-control-regex
-const HALF_START = /\u001b\[(?:20{0,2})?$/;
-// oxlint-disable-next-line no-control-regex
-const CONTROLS = /[\u0000-\u001f\u007f]/;
+import { Pastes } from "./pastes.js";
 
 export class Keyboard extends Transform {
   readonly isTTY = true;
@@ -17,9 +10,7 @@ export class Keyboard extends Transform {
   readonly #output: WriteStream;
   readonly #canPaste: boolean;
   readonly #decoder = new StringDecoder("utf8");
-  readonly #pastes: string[] = [];
-  #waiting = "";
-  #isPasting = false;
+  readonly #pastes = new Pastes();
 
   /** `canPaste`: whether the terminal understands that it should mark what is pasted. */
   constructor(input: ReadStream, output: WriteStream, canPaste: boolean) {
@@ -41,9 +32,9 @@ export class Keyboard extends Transform {
     return this;
   }
 
-  /** With what was pasted in place of the marks that stand for it. */
+  /** With what was pasted. */
   expanded(line: string): string {
-    return line.replace(/\[paste (\d+): \d+ lines?\]/g, (mark, index: string) => this.#pastes[Number(index) - 1] ?? mark);
+    return this.#pastes.expanded(line);
   }
 
   /** Nothing more is read. */
@@ -53,35 +44,7 @@ export class Keyboard extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    this.#waiting += this.#decoder.write(chunk);
-    while (this.#step());
+    this.push(this.#pastes.keys(this.#decoder.write(chunk)));
     done();
-  }
-
-  /** False when there is nothing to do before more comes. */
-  #step(): boolean {
-    const text = this.#waiting;
-    const at = text.indexOf(this.#isPasting ? END : START);
-    if (at === -1) {
-      if (this.#isPasting) return false;
-      const half = HALF_START.exec(text)?.index ?? text.length;
-      this.#waiting = text.slice(half);
-      this.push(text.slice(0, half));
-      return false;
-    }
-    const before = text.slice(0, at);
-    this.#waiting = text.slice(at + START.length);
-    this.push(this.#isPasting ? this.#pasted(before) : before);
-    this.#isPasting = !this.#isPasting;
-    return true;
-  }
-
-  /** One plain line is as good as typed. */
-  #pasted(raw: string): string {
-    const text = raw.replace(/\r\n?/g, "\n").replace(/\n+$/, "");
-    if (!CONTROLS.test(text)) return text;
-    this.#pastes.push(text);
-    const lines = text.split("\n").length;
-    return `[paste ${this.#pastes.length}: ${lines} ${lines === 1 ? "line" : "lines"}]`;
   }
 }
