@@ -158,9 +158,8 @@ export class Screen {
       return this.line(this.#paint("warning", `  ✗ denied: ${title}${event.reason ? ` (${event.reason})` : ""}`));
     if (event.status === "cancelled") return this.line(this.#paint("warning", `  ✗ cancelled: ${title}`));
     for (const line of rest) this.line(this.#dim(`  ${line}`));
-    // What was shown while it ran is not shown again, unless it tells of a failure.
-    const isNew = (part: Part): boolean => !isShown || event.status === "failed" || (part.type !== "text" && part.type !== "terminal");
-    for (const part of (event.output ?? []).filter(isNew)) this.#part(part, event.status === "failed");
+    const isFailed = event.status === "failed";
+    for (const part of (event.output ?? []).flatMap((each) => (isShown ? unseen(each, isFailed) : [each]))) this.#part(part, isFailed);
   }
 
   #part(part: Part, failed: boolean): void {
@@ -199,6 +198,12 @@ export class Screen {
     const code = role === undefined ? "" : COLOURS[this.#theme][role];
     return this.#options.colour && code !== "" ? `\u001b[${code}m${safe}\u001b[0m` : safe;
   }
+}
+
+/** What was printed while the call ran is not shown again; of a command that failed the first line tells how. */
+function unseen(part: Part, isFailed: boolean): Part[] {
+  if (part.type === "terminal") return isFailed ? [{ ...part, text: part.text.split("\n", 1)[0] ?? "" }] : [];
+  return part.type === "text" && !isFailed ? [] : [part];
 }
 
 /**

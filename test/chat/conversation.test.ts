@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../process/harness.js";
+import { terminal } from "../process/terminal.js";
 import { chat, CTRL_C, hasTerminal } from "./chat.js";
 
 const ESCAPE = "\u001b";
@@ -57,6 +58,14 @@ describe.skipIf(!hasTerminal)("what is shown", () => {
     expect(talk.pty.raw).not.toContain(ESCAPE);
   });
 
+  it("is of a command that fails what it printed, once, and how it ended", async () => {
+    const talk = chat({ args: ["--auto-approve"], responses: [{ call: bash("echo wa''ter; exit 3") }, { say: "Oh." }] });
+    await talk.enter("go", "yolo> ");
+    await talk.shows("│ water", "Exit code: 3", "Oh.");
+    await talk.leave("yolo> ");
+    expect(talk.seen.match(/\bwater/g)).toHaveLength(1);
+  });
+
   it("is an error of the provider in one line, after its retries, and the chat goes on", async () => {
     const talk = chat({
       responses: [{ fail: { status: 500, message: "out of order", times: 1 }, say: "fine" }, { fail: 401 }],
@@ -69,6 +78,13 @@ describe.skipIf(!hasTerminal)("what is shown", () => {
     await talk.enter("say heron");
     await talk.shows("heron", "(completed;");
     await talk.leave();
+  });
+});
+
+describe.skipIf(!hasTerminal)("a chat that cannot begin", () => {
+  it("says why in one line", async () => {
+    const pty = terminal(["--provider", "anthropic"]);
+    expect([await pty.exited, pty.seen.trim()]).toEqual([1, "parley: ANTHROPIC_API_KEY not set"]);
   });
 });
 

@@ -1,10 +1,10 @@
 /** The conversation: lines from the keyboard become prompts, commands and steering; what the agent tells is shown as it comes. */
 import type { Agent } from "../../core/agent.js";
 import { textPart } from "../../core/content.js";
+import { messageOf, ParleyError } from "../../core/errors.js";
 import type { Event, EventOf } from "../../core/event.js";
 import { mintId } from "../../core/ids.js";
 import type { OpOf } from "../../core/op.js";
-import { messageOf } from "../../core/errors.js";
 import type { Opening } from "../../host/session.js";
 import { Questions } from "../ask.js";
 import { endLine, type Screen } from "../screen.js";
@@ -120,7 +120,7 @@ export class Conversation {
   #open({ open = "new", sessionId, config }: Opening): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#opened = resolve;
-      const id = this.#replies.expect(({ fault }) => reject(new Error(fault?.message ?? "the session could not be opened")));
+      const id = this.#replies.expect(({ fault }) => fault !== undefined && reject(new ParleyError(fault)));
       void this.#agent.send({
         type: "session.open",
         id,
