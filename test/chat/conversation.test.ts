@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../process/harness.js";
 import { terminal } from "../process/terminal.js";
-import { chat, CTRL_C, hasTerminal } from "./chat.js";
+import { chat, CTRL_C, CTRL_D, hasTerminal } from "./chat.js";
 
 const ESCAPE = "\u001b";
 const bash = (command: string) => ({ tool: "Bash", args: { command } });
@@ -173,6 +173,32 @@ describe.skipIf(!hasTerminal)("what is typed during a turn", () => {
     await talk.press("ne\r", "");
     await talk.shows("Bye.");
     await talk.leave("yolo> ");
+  });
+});
+
+describe.skipIf(!hasTerminal)("who leaves during a turn", () => {
+  it("lets it end", async () => {
+    const cwd = scratch();
+    const talk = chat({
+      cwd,
+      args: ["--auto-approve"],
+      responses: [{ call: bash("until test -e go; do sleep 0.02; done") }, { say: "Done." }],
+    });
+    await talk.enter("go", "yolo> ");
+    await talk.press("/quit\r", "● Execute");
+    await talk.shows("(leaving when the turn has ended");
+    writeFileSync(join(cwd, "go"), "");
+    await talk.shows("Done.", "(completed;");
+    expect(await talk.pty.exited).toBe(0);
+  });
+
+  it("may change their mind with Ctrl-C", async () => {
+    const talk = chat();
+    await talk.enter("wait forever");
+    await talk.press(CTRL_D, "wait forever\r");
+    await talk.press(CTRL_C, "(leaving when the turn has ended");
+    await talk.shows("(interrupted");
+    expect(await talk.pty.exited).toBe(130);
   });
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { tree } from "../extensions/files.js";
 import { run, scratch } from "../process/harness.js";
-import { chat, CTRL_D, hasTerminal } from "./chat.js";
+import { chat, CTRL_C, CTRL_D, hasTerminal } from "./chat.js";
 
 const workspace = () => tree({ ".parley/config.yaml": "approval: auto_edit\n", "a.txt": "" });
 
@@ -31,10 +31,13 @@ describe.skipIf(!hasTerminal)("the question of trust", () => {
     }
   });
 
-  it("is left with Ctrl-D", async () => {
+  it.each([
+    ["Ctrl-C", CTRL_C, 130],
+    ["Ctrl-D", CTRL_D, 0],
+  ])("is left with %s", async (_name, key, code) => {
     const talk = chat({ cwd: workspace() });
-    await talk.press(CTRL_D, "Trust it?");
-    expect(await talk.pty.exited).toBe(0);
+    await talk.press(key, "Trust it?");
+    expect(await talk.pty.exited).toBe(code);
     expect(talk.seen).not.toMatch(/node:internal|\n\s+at |unsettled/);
   });
 

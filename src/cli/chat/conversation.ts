@@ -42,16 +42,16 @@ export class Conversation {
     const heard = this.#listen();
     await this.#open(opening);
     this.#input.completeWith((line) => completion(line, (trigger, text) => this.#suggest(trigger, text)));
-    this.#input.listen({ entered: (entry) => this.#entered(entry), interrupted: () => this.#interrupt() });
     if (first === undefined) this.#input.prompt();
     else {
       this.#screen.line(`\n> ${first}`);
       this.#entered({ typed: first, text: first });
     }
+    this.#input.listen({ entered: (entry) => this.#entered(entry), interrupted: () => this.#interrupt() });
     await this.#input.closed;
     await this.#end();
     await heard;
-    return this.#code;
+    return this.#code || (this.#input.left ?? 0);
   }
 
   // --- from the keyboard ---
@@ -174,7 +174,10 @@ export class Conversation {
 
   /** Who leaves without a hurry lets the turn end: what it asks is answered with no. */
   async #end(): Promise<void> {
-    if (this.#code === 0 && this.#busy.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    if (this.#code === 0 && this.#busy.size > 0) {
+      this.#screen.aside("(leaving when the turn has ended; Ctrl-C interrupts it)");
+      await new Promise<void>((resolve) => (this.#idle = resolve));
+    }
     await this.#agent.send({ type: "shutdown", when: "now" });
   }
 

@@ -13,6 +13,7 @@ type Env = Record<string, string | undefined>;
 export async function runChat(first: Loaded, reload: () => Promise<Loaded>, env: Env, prompt: string | undefined): Promise<number> {
   const { input, screen } = openTerminal(first, env);
   const loaded = (await askForTrust(first, input, screen)) ? await reload() : first;
+  if (input.left !== undefined) return input.left;
   const { config, notice } = rehearsalFallback(loaded, env);
   for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);
   const agent = buildEngine(loaded, env, config);

@@ -41,6 +41,9 @@ export class LineInput implements Asker {
   /** Whether the terminal can do more than print. */
   readonly #canMove: boolean;
   #listener: Listener | undefined;
+  /** Came before anybody listened. */
+  #early: Entry[] = [];
+  #code = 0;
   #complete: (line: string) => Promise<Completion> = () => Promise.resolve({ typed: "", values: [] });
   #label = "> ";
   /** Lines that ended in a backslash. */
@@ -73,13 +76,19 @@ export class LineInput implements Asker {
     this.#terminal.once("close", () => this.#end());
     this.#terminal.on("history", (lines: string[]) => this.#remember(lines, history, redactor));
     this.#terminal.on("line", (line) => this.#entered(line));
-    this.#terminal.on("SIGINT", () => this.#listener?.interrupted());
+    this.#terminal.on("SIGINT", () => this.#interrupted());
     // Before readline shows the key.
     this.#keyboard.prependListener("keypress", (_text: unknown, key: { name?: string; ctrl?: boolean }) => this.#pressed(key));
   }
 
   listen(listener: Listener): void {
     this.#listener = listener;
+    for (const entry of this.#early.splice(0)) listener.entered(entry);
+  }
+
+  /** Whether the user has left already, and with which exit code. */
+  get left(): number | undefined {
+    return this.#isClosed ? this.#code : undefined;
   }
 
   completeWith(complete: (line: string) => Promise<Completion>): void {
@@ -145,7 +154,15 @@ export class LineInput implements Asker {
     if (CONTINUED.test(line)) return this.#begin();
     const typed = this.#begun.map((part, at, all) => (at < all.length - 1 ? part.slice(0, -1) : part)).join("\n");
     this.#begun = [];
-    this.#listener?.entered({ typed, text: this.#keyboard.expanded(typed) });
+    const entry = { typed, text: this.#keyboard.expanded(typed) };
+    if (this.#listener === undefined) this.#early.push(entry);
+    else this.#listener.entered(entry);
+  }
+
+  #interrupted(): void {
+    if (this.#listener !== undefined) return this.#listener.interrupted();
+    this.#code = 130;
+    this.close();
   }
 
   // --- the line at the bottom ---
