@@ -56,7 +56,7 @@ describe.skipIf(!hasTerminal)("commands", () => {
     expect(talk.pty.raw).toContain(`${ESCAPE}[90mLet`);
   });
 
-  it("that wait for their turn are taken out of the queue by Ctrl-C, one after the other", async () => {
+  it("that wait for a turn run when it is over, however it ended", async () => {
     const talk = chat();
     await talk.enter("wait forever");
     await talk.press("/clear\r", "wait forever\r");
