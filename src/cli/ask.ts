@@ -1,7 +1,7 @@
 /** The approval question at a terminal. */
-import type { Interface } from "node:readline/promises";
 import type { Call, Event, EventOf } from "../core/event.js";
 import type { Answer } from "../core/op.js";
+import type { Asker } from "./asker.js";
 import type { Screen } from "./screen.js";
 
 /** Lines of a call's content that the question shows. */
@@ -17,7 +17,7 @@ interface Answering {
  * call is settled otherwise. What happens meanwhile is shown after the answer. A terminal that is closed denies.
  */
 export class Questions {
-  readonly #terminal: Interface;
+  readonly #asker: Asker;
   readonly #screen: Screen;
   readonly #session: Answering;
   /** By call: what is not answered yet. */
@@ -25,16 +25,11 @@ export class Questions {
   #asked: string | undefined;
   #held: Event[] = [];
   #last: Promise<void> = Promise.resolve();
-  #isClosed = false;
 
-  constructor(terminal: Interface, screen: Screen, session: Answering) {
-    this.#terminal = terminal;
+  constructor(asker: Asker, screen: Screen, session: Answering) {
+    this.#asker = asker;
     this.#screen = screen;
     this.#session = session;
-    terminal.once("close", () => {
-      this.#isClosed = true;
-      for (const asking of this.#open.values()) asking.abort();
-    });
   }
 
   follow(event: Event): void {
@@ -60,10 +55,10 @@ export class Questions {
     const asking = this.#open.get(call.id);
     if (asking === undefined) return undefined;
     this.#asked = call.id;
-    const answer = this.#isClosed ? undefined : await askForApproval(call, this.#terminal, this.#screen, asking.signal);
+    const reply = await askForApproval(call, this.#asker, this.#screen, asking.signal);
     this.#settle(call.id);
-    const isOpen = this.#open.delete(call.id);
-    return isOpen ? (answer ?? { call: call.id, decision: "deny", reason: "the terminal was closed" }) : undefined;
+    if (!this.#open.delete(call.id)) return undefined;
+    return reply === undefined ? { call: call.id, decision: "deny", reason: "the terminal was closed" } : read(call.id, reply);
   }
 
   #withdraw(call: string): void {
@@ -79,19 +74,13 @@ export class Questions {
   }
 }
 
-/** An empty answer is no; undefined when the signal came first. */
-async function askForApproval(call: Call, terminal: Interface, screen: Screen, signal: AbortSignal): Promise<Answer | undefined> {
+async function askForApproval(call: Call, asker: Asker, screen: Screen, signal: AbortSignal): Promise<string | undefined> {
   screen.line(`${screen.foreign(call.title ?? call.name)} needs your approval.`);
   showCall(call, screen);
   const question = isPlan(call)
     ? "Go ahead? [y]es, [a]nd edit files unasked, [n]o, or what to change: "
     : `Allow? [y]es, [a]lways ${screen.foreign(call.name)} in this session, [n]o, or a reason why not: `;
-  try {
-    return read(call.id, await terminal.question(question, { signal }));
-  } catch (error) {
-    if (signal.aborted) return undefined;
-    throw error;
-  }
+  return asker.ask(question, signal);
 }
 
 /** What would be done, so that nobody has to say yes to a title. */
@@ -115,6 +104,7 @@ function cut(text: string): string {
   return [...lines.slice(0, SHOWN_LINES), `… ${lines.length - SHOWN_LINES} more lines`].join("\n");
 }
 
+/** An empty answer is no. */
 function read(call: string, reply: string): Answer {
   const word = reply.trim();
   if (/^(y|yes)$/i.test(word)) return { call, decision: "allow" };

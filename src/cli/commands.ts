@@ -27,7 +27,9 @@ export const COMMANDS: readonly Command[] = [
     usage: "parley [PROMPT] [flags]",
     summary: "A coding agent for the terminal, and for any program that hosts agents.",
     details:
-      "With -p, or when stdin is not a terminal: runs one prompt, prints the answer and exits. Without a key the offline rehearsal model answers.",
+      "A chat, which PROMPT may begin; /help in it lists its commands, Tab completes them and @files.\n" +
+      "With -p, or when there is no terminal: runs one prompt, prints the answer and exits.\n" +
+      "Without a key the offline rehearsal model answers.",
     positionals: 1,
     flags: [
       { name: "print", short: "p", value: "PROMPT", help: "run one prompt, print the answer, exit (without PROMPT: read it from stdin)" },

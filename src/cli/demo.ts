@@ -9,7 +9,7 @@ import { loadSettings, type Loaded } from "../engine/config.js";
 import { openSession, type HostSession } from "../host/session.js";
 import { buildEngine } from "./build-engine.js";
 import { Conversation } from "./chat/conversation.js";
-import { LineInput } from "./chat/line-input.js";
+import { openTerminal } from "./chat/terminal.js";
 import { Screen, usageLine, wantsColour, watchOutput } from "./screen.js";
 import { endOnSignal } from "./signals.js";
 
@@ -33,17 +33,15 @@ export async function runDemo(): Promise<number> {
   const scratch = await mkdtemp(join(tmpdir(), "parley-demo-"));
   for (const [name, content] of Object.entries(FILES)) await writeFile(join(scratch, name), content);
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
-  const colour = wantsColour(process.stdout, process.env);
-  const screen = new Screen({ answer: process.stdout, aside: process.stdout, colour, progress: isTerminal });
   watchOutput();
   // The user's own configuration stays out of it: the demo is the same for everybody.
   const env = { ...process.env, PARLEY_HOME: join(scratch, ".parley-home") };
   const loaded = await loadSettings({ flags: { provider: "rehearsal", workspace: scratch }, env, cwd: scratch });
   const agent = buildEngine(loaded, env, { rules: [{ allow: "Bash(node check.mjs)" }] });
   try {
-    screen.line(`A scratch folder with a small bug: ${scratch}\n\n> ${PROMPT}\n`);
-    const code = isTerminal ? await chat(agent, loaded, screen) : await watch(agent, screen);
-    screen.line(NEXT);
+    process.stdout.write(`A scratch folder with a small bug: ${scratch}\n\n`);
+    const code = isTerminal ? await chat(agent, loaded, env) : await watch(agent);
+    process.stdout.write(NEXT);
     return code;
   } finally {
     await agent.close();
@@ -52,8 +50,8 @@ export async function runDemo(): Promise<number> {
 }
 
 /** At a terminal the demo is the beginning of a chat. */
-async function chat(agent: Agent, { settings }: Loaded, screen: Screen): Promise<number> {
-  const input = new LineInput(settings.home);
+async function chat(agent: Agent, loaded: Loaded, env: NodeJS.ProcessEnv): Promise<number> {
+  const { input, screen } = openTerminal(loaded, env);
   const conversation = new Conversation(agent, input, screen);
   conversation.leaveOnSignals();
   try {
@@ -63,7 +61,9 @@ async function chat(agent: Agent, { settings }: Loaded, screen: Screen): Promise
   }
 }
 
-async function watch(agent: Agent, screen: Screen): Promise<number> {
+async function watch(agent: Agent): Promise<number> {
+  const screen = new Screen({ answer: process.stdout, aside: process.stdout, colour: wantsColour(process.stdout, process.env) });
+  screen.line(`> ${PROMPT}\n`);
   const signals = endOnSignal(agent);
   const session = await openSession(agent);
   const diffs: PartOf<"diff">[] = [];
@@ -101,4 +101,5 @@ What to type next
   node dist/parley.js                                                 a chat in this folder
   node dist/parley.js serve --dialect native                          the agent for a host, a JSON object a line
   node dist/parley.js doctor                                          what is here, what is missing
-  node dist/parley.js --help                                          everything else`;
+  node dist/parley.js --help                                          everything else
+`;

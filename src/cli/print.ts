@@ -5,6 +5,7 @@ import type { Answer } from "../core/op.js";
 import type { Loaded } from "../engine/config.js";
 import { openSession, type HostSession } from "../host/session.js";
 import { Questions } from "./ask.js";
+import { asker } from "./asker.js";
 import { buildEngine } from "./build-engine.js";
 import { rehearsalFallback } from "./fallback.js";
 import { usage } from "./flags.js";
@@ -20,7 +21,7 @@ export async function runPrint(loaded: Loaded, env: Env, given: string | undefin
   if (prompt.trim() === "") throw usage("There is no prompt: give one with -p PROMPT or on stdin");
   const screen = new Screen({ answer: process.stdout, aside: process.stderr, colour: wantsColour(process.stderr, env) });
   const { config, notice } = rehearsalFallback(loaded, env);
-  for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.line(`! ${warning}`);
+  for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);
   const agent = buildEngine(loaded, env, config);
   const signals = endOnSignal(agent);
   const canAsk = !fromStdin && process.stdin.isTTY && process.stderr.isTTY;
@@ -46,7 +47,7 @@ type Outcome = EventOf<"turn.ended">["outcome"];
 async function runAsking(session: HostSession, prompt: string, screen: Screen, signals: SignalWatch): Promise<Outcome> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   signals.listen(terminal, () => void session.interrupt("interrupted by the user"));
-  const questions = new Questions(terminal, screen, session);
+  const questions = new Questions(asker(terminal), screen, session);
   let outcome: Outcome = "failed";
   try {
     for await (const event of session.prompt(prompt)) {

@@ -7,6 +7,8 @@ import { ToolLines } from "./tool-lines.js";
 export interface Sink {
   write(text: string): unknown;
   isTTY?: boolean;
+  /** Of a terminal: how many characters fit; 0 when it does not say. */
+  columns?: number;
 }
 
 export interface ScreenOptions {
@@ -32,6 +34,7 @@ export const THEMES: readonly Theme[] = ["dark", "light", "plain"];
 
 /** Lines of a tool's output that are worth showing. */
 const OUTPUT_LINES = 12;
+const DEFAULT_WIDTH = 80;
 
 export class Screen {
   readonly #options: ScreenOptions;
@@ -40,6 +43,8 @@ export class Screen {
   #theme: Theme;
   /** What the last written character leaves open, by sink. */
   #midLine: Sink | undefined;
+  /** Before each line of what sub-agents do. */
+  #inset = "";
 
   constructor(options: ScreenOptions) {
     this.#options = options;
@@ -53,9 +58,19 @@ export class Screen {
     return theme !== undefined;
   }
 
+  get width(): number {
+    return this.#options.aside.columns || DEFAULT_WIDTH;
+  }
+
   show(event: Event): void {
     // What sub-agents say among themselves is their own affair; their calls are shown.
     if (event.under !== undefined && !event.type.startsWith("tool.")) return;
+    this.#inset = event.under === undefined ? "" : "  ";
+    this.#show(event);
+    this.#inset = "";
+  }
+
+  #show(event: Event): void {
     switch (event.type) {
       case "text.delta":
         return this.#write(this.#options.answer, shown(event.text, this.#options.answer));
@@ -80,13 +95,24 @@ export class Screen {
       case "user.message":
         return this.line(`> ${this.foreign(plainText(event.parts))}`);
       case "compaction":
-        return this.line(this.#dim(compactionText(event)));
+        // A failure is told by a notice.
+        if (event.phase !== "failed") this.line(this.#dim(compactionText(event)));
+        return;
       case "notice":
-        return this.line(this.#dim(`${event.block === undefined ? "!" : "·"} ${event.text}`));
+        return this.#notice(event);
       case "error":
         return this.error(event.fault.message);
       default:
     }
+  }
+
+  /** A line that is not worth much attention. */
+  aside(text: string): void {
+    this.line(this.#dim(text));
+  }
+
+  warning(text: string): void {
+    this.line(this.#paint("warning", `! ${text}`));
   }
 
   error(message: string): void {
@@ -107,7 +133,7 @@ export class Screen {
   /** A line of ours; what others wrote in it goes through `foreign` first. */
   line(text: string): void {
     this.#endLine();
-    this.#options.aside.write(`${text}\n`);
+    this.#options.aside.write(`${text.replace(/^/gm, this.#inset)}\n`);
   }
 
   foreign(text: string): string {
@@ -118,6 +144,13 @@ export class Screen {
     for (const line of this.foreign(patch).trimEnd().split("\n")) this.line(`  ${this.#paint(diffRole(line), line)}`);
   }
 
+  #notice({ level, text }: EventOf<"notice">): void {
+    if (level === "debug") return;
+    if (level === "info") this.aside(`· ${text}`);
+    else if (level === "warning") this.warning(text);
+    else this.error(text);
+  }
+
   #ended(event: EventOf<"tool.ended">): void {
     const title = this.#titles.get(event.call) ?? event.call;
     const { shown: isShown, rest } = this.#toolLines.end(event.call);
@@ -125,9 +158,8 @@ export class Screen {
       return this.line(this.#paint("warning", `  ✗ denied: ${title}${event.reason ? ` (${event.reason})` : ""}`));
     if (event.status === "cancelled") return this.line(this.#paint("warning", `  ✗ cancelled: ${title}`));
     for (const line of rest) this.line(this.#dim(`  ${line}`));
-    // What was shown while it ran is not shown again, unless it tells of a failure.
-    const isNew = (part: Part): boolean => !isShown || event.status === "failed" || (part.type !== "text" && part.type !== "terminal");
-    for (const part of (event.output ?? []).filter(isNew)) this.#part(part, event.status === "failed");
+    const isFailed = event.status === "failed";
+    for (const part of (event.output ?? []).flatMap((each) => (isShown ? unseen(each, isFailed) : [each]))) this.#part(part, isFailed);
   }
 
   #part(part: Part, failed: boolean): void {
@@ -137,7 +169,9 @@ export class Screen {
         this.line(`  ${item.status === "completed" ? "☑" : item.status === "in_progress" ? "◐" : "☐"} ${this.foreign(item.text)}`);
       return;
     }
-    if (part.type !== "text" && part.type !== "terminal" && part.type !== "plan") return;
+    // A plan is there to be read before it is approved.
+    if (part.type === "plan") return this.line(this.foreign(part.text.trimEnd().replace(/^/gm, "  ")));
+    if (part.type !== "text" && part.type !== "terminal") return;
     const lines = part.text.trimEnd().split("\n");
     for (const line of lines.slice(0, OUTPUT_LINES)) this.line(failed ? this.#paint("error", `  ${line}`) : this.#dim(`  ${line}`));
     if (lines.length > OUTPUT_LINES) this.line(this.#dim(`  … ${lines.length - OUTPUT_LINES} more lines`));
@@ -166,6 +200,12 @@ export class Screen {
   }
 }
 
+/** What was printed while the call ran is not shown again; of a command that failed the first line tells how. */
+function unseen(part: Part, isFailed: boolean): Part[] {
+  if (part.type === "terminal") return isFailed ? [{ ...part, text: part.text.split("\n", 1)[0] ?? "" }] : [];
+  return part.type === "text" && !isFailed ? [] : [part];
+}
+
 /**
  * What a model, a tool or a file says must not steer the terminal (clear it, write to the clipboard, turn text around under an
  * approval): control and direction characters are shown instead of obeyed. A pipe gets everything as it is.
@@ -187,9 +227,13 @@ function diffRole(line: string): Role | undefined {
 
 function compactionText({ phase, before, after }: EventOf<"compaction">): string {
   if (phase === "started") return "· The conversation is summed up, so that it fits the model";
-  if (phase === "failed") return "! The conversation could not be summed up";
   const figures = before === undefined || after === undefined ? "" : ` (about ${before} tokens before, ${after} now)`;
   return `· The conversation was summed up${figures}`;
+}
+
+/** How a turn ended, and what it took. */
+export function endLine({ outcome, usage }: EventOf<"turn.ended">): string {
+  return usage === undefined ? `(${outcome})` : `(${outcome}; ${usageLine(usage)})`;
 }
 
 export function usageLine(usage: Usage | undefined): string {

@@ -1,6 +1,7 @@
 /** A pseudo-terminal with the built command in it, and somebody at its keyboard. */
 import { spawn, spawnSync } from "node:child_process";
-import { expect, onTestFinished } from "vitest";
+import { StringDecoder } from "node:string_decoder";
+import { expect, onTestFailed, onTestFinished } from "vitest";
 import { environment, PARLEY, scratch, until } from "./harness.js";
 
 export const CTRL_C = "\u0003";
@@ -14,6 +15,8 @@ const BELL = "\u0007";
 const MOVES = new RegExp(`${ESCAPE}\\[[\\d;?]*[A-Za-z]|${ESCAPE}\\][^${BELL}]*${BELL}`, "g");
 const TORN = new RegExp(`${ESCAPE}[^]{0,8}$`);
 
+export type Terminal = ReturnType<typeof terminal>;
+
 /** The command under a pseudo-terminal of its own, with somebody at the keyboard. */
 export function terminal(args: string[], env: Record<string, string> = {}, cwd = scratch()) {
   const command = [process.execPath, PARLEY, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
@@ -21,6 +24,8 @@ export function terminal(args: string[], env: Record<string, string> = {}, cwd =
   const pty = {
     /** Without colours and cursor movements. */
     seen: "",
+    /** With them. */
+    raw: "",
     exited: new Promise<number | null>((resolve) => child.once("close", resolve)),
     /** Types once this is on the screen, below where it was found the last time. */
     async type(after: string, keys: string): Promise<void> {
@@ -31,13 +36,14 @@ export function terminal(args: string[], env: Record<string, string> = {}, cwd =
     },
   };
   let at = 0;
-  let raw = "";
+  const decoder = new StringDecoder("utf8");
   child.stdout.on("data", (text: Buffer) => {
-    raw += text.toString();
+    pty.raw += decoder.write(text);
     // What moves the cursor, and a sequence that has not come whole yet.
-    pty.seen = raw.replace(MOVES, "").replace(TORN, "");
+    pty.seen = pty.raw.replace(MOVES, "").replace(TORN, "");
   });
   child.stdin.on("error", () => {});
   onTestFinished(() => void child.kill("SIGKILL"));
+  onTestFailed(() => console.error(`On the screen:\n${pty.seen}\nwaited for below:\n${pty.seen.slice(at)}`));
   return pty;
 }

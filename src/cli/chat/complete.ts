@@ -9,8 +9,25 @@ const TRIGGER = /^\/[^\n]*$|(?<=^|\s)@(?:"[^"]*|(?:\\.|\S)*)$/;
 export async function completion(line: string, suggest: (trigger: "slash" | "at", text: string) => Promise<unknown>): Promise<Completion> {
   const typed = TRIGGER.exec(line)?.[0];
   if (typed === undefined) return { typed: line, values: [] };
-  const mark = typed[0] === "/" ? "slash" : "at";
-  const data = await suggest(mark, typed);
+  const data = await suggest(typed[0] === "/" ? "slash" : "at", typed);
   const { suggestions } = v.is(SuggestReply, data) ? data : { suggestions: [] };
-  return { typed, values: suggestions.map(({ value }) => `${typed[0] ?? ""}${value}`) };
+  const values = nearest(
+    typed,
+    suggestions.map(({ value }) => `${typed[0] ?? ""}${value}`),
+  );
+  return { typed, values: values.length === 1 ? values.map(whole) : values };
+}
+
+/** Where something begins as typed, or at least contains it, what is only similar would stand in the way. */
+function nearest(typed: string, values: readonly string[]): string[] {
+  const wanted = typed.toLowerCase().replace(/^@"/, "@");
+  const beginning = values.filter((value) => value.toLowerCase().startsWith(wanted));
+  if (beginning.length > 0) return beginning;
+  const containing = values.filter((value) => value.toLowerCase().includes(wanted.slice(1)));
+  return containing.length > 0 ? containing : [...values];
+}
+
+/** The only one there is: the next word can follow, or the next name in the folder. */
+function whole(value: string): string {
+  return /[\s/]$/.test(value) ? value : `${value} `;
 }

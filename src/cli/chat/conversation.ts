@@ -1,32 +1,32 @@
 /** The conversation: lines from the keyboard become prompts, commands and steering; what the agent tells is shown as it comes. */
 import type { Agent } from "../../core/agent.js";
 import { textPart } from "../../core/content.js";
+import { messageOf, ParleyError } from "../../core/errors.js";
 import type { Event, EventOf } from "../../core/event.js";
 import { mintId } from "../../core/ids.js";
 import type { OpOf } from "../../core/op.js";
 import type { Opening } from "../../host/session.js";
 import { Questions } from "../ask.js";
-import { usageLine, type Screen } from "../screen.js";
+import { endLine, type Screen } from "../screen.js";
 import { completion } from "./complete.js";
-import type { LineInput } from "./line-input.js";
+import type { Entry, LineInput } from "./line-input.js";
+import { Recall } from "./recall.js";
+import { Replies } from "./replies.js";
 import { commandOf, showResult, THEMES_HELP } from "./results.js";
-
-/** Events of an earlier conversation that are shown again when it is resumed. */
-const RECALLED = 40;
 
 export class Conversation {
   readonly #agent: Agent;
   readonly #input: LineInput;
   readonly #screen: Screen;
+  readonly #replies = new Replies();
   #questions: Questions;
+  #recall = new Recall(0);
   #session = "";
-  /** Ops whose answer is still to come, and what to do with it. */
-  readonly #waiting = new Map<string, (reply: EventOf<"reply">) => void>();
-  /** Turns and commands under way. */
+  #opened: () => void = () => {};
+  /** Prompts and commands that are not over, by their op. */
   readonly #busy = new Set<string>();
+  #hasTurn = false;
   #isInterrupted = false;
-  #recalled: Event[] = [];
-  #toRecall = 0;
   #code = 0;
   #idle: () => void = () => {};
 
@@ -39,142 +39,145 @@ export class Conversation {
 
   /** Until the user leaves; the exit code. */
   async run(opening: Opening, first: string | undefined): Promise<number> {
-    const left = new Promise<void>((resolve) => this.#input.terminal.once("close", resolve));
-    this.#input.terminal.on("SIGINT", () => this.#interrupt());
     const heard = this.#listen();
     await this.#open(opening);
     this.#input.completeWith((line) => completion(line, (trigger, text) => this.#suggest(trigger, text)));
-    this.#input.terminal.on("line", (line) => this.#line(line));
     if (first === undefined) this.#input.prompt();
-    else this.#line(first);
-    await left;
+    else {
+      this.#screen.line(`\n> ${first}`);
+      this.#entered({ typed: first, text: first });
+    }
+    this.#input.listen({ entered: (entry) => this.#entered(entry), interrupted: () => this.#interrupt() });
+    await this.#input.closed;
     await this.#end();
     await heard;
-    return this.#code;
+    return this.#code || (this.#input.left ?? 0);
   }
 
   // --- from the keyboard ---
 
-  #line(line: string): void {
-    this.#input.prompted();
-    const text = line.trim();
-    if (text === "") return this.#input.prompt();
-    const command = commandOf(text);
+  #entered({ typed, text: written }: Entry): void {
+    const text = written.trim();
+    if (text === "") return this.#ready();
+    const command = typed.startsWith("/") ? commandOf(text) : undefined;
     if (command?.name === "quit" || command?.name === "exit") return this.#input.close();
     if (command?.name === "theme") return this.#theme(command.args);
-    if (command !== undefined) return this.#command(command);
-    if (this.#busy.size > 0) return this.#steer(text);
+    if (command !== undefined) return this.#prompt({ parts: [], command, mentions: true });
+    if (this.#hasTurn) return this.#steer(text);
     this.#prompt({ parts: [textPart(text)], mentions: true });
   }
 
   #prompt(asked: Pick<OpOf<"turn.prompt">, "parts" | "command" | "mentions">): void {
-    const id = mintId();
-    this.#busy.add(id);
-    this.#isInterrupted = false;
-    this.#waiting.set(id, (reply) => {
+    const id = this.#replies.expect((reply) => {
       if (reply.fault !== undefined) this.#screen.error(reply.fault.message);
-      else if (asked.command !== undefined && showResult(asked.command.name, reply.data, this.#screen, (session) => this.#resume(session)))
-        return;
+      else if (showResult(reply.data, this.#screen, (session) => this.#resume(session, id))) return;
       this.#done(id);
     });
+    this.#busy.add(id);
+    this.#isInterrupted = false;
     void this.#agent.send({ type: "turn.prompt", id, session: this.#session, ...asked });
   }
 
-  #command(command: { name: string; args: string }): void {
-    this.#prompt({ parts: [], command, mentions: true });
-  }
-
-  /** Words for a turn that runs are heard by the model at its next step. */
+  /** Words for a turn that runs are heard by the model at its next step; those that come too late are a prompt. */
   #steer(text: string): void {
-    this.#screen.line("(told to the running turn; Ctrl-C interrupts it)");
-    void this.#agent.send({ type: "turn.steer", session: this.#session, parts: [textPart(text)] });
+    const parts = [textPart(text)];
+    const id = this.#replies.expect(({ status, fault }) => {
+      if (fault !== undefined) this.#screen.error(fault.message);
+      else if (status === "noop") this.#prompt({ parts, mentions: true });
+      else this.#screen.aside("(told to the running turn; Ctrl-C interrupts it)");
+    });
+    void this.#agent.send({ type: "turn.steer", id, session: this.#session, parts });
   }
 
   #theme(name: string): void {
-    if (!this.#screen.setTheme(name)) this.#screen.line(THEMES_HELP);
-    this.#input.prompt();
+    this.#screen.line(this.#screen.setTheme(name) ? `The theme is ${name}.` : THEMES_HELP);
+    this.#ready();
   }
 
-  /** The first one interrupts what runs; a second one, or one with nothing under way, leaves. */
+  /** The first one interrupts what runs; a second one, or one with nothing under way or half-written, leaves. */
   #interrupt(): void {
-    if (this.#busy.size === 0 || this.#isInterrupted) {
-      return this.#leave(130);
-    }
+    if (this.#busy.size === 0 && this.#input.drop()) return;
+    if (this.#busy.size === 0 || this.#isInterrupted) return this.#leave(130);
     this.#isInterrupted = true;
     void this.#agent.send({ type: "turn.interrupt", session: this.#session, reason: "interrupted by the user" });
   }
 
-  async #suggest(trigger: "slash" | "at", text: string): Promise<unknown> {
-    const id = mintId();
-    const answered = new Promise<unknown>((resolve) =>
-      this.#waiting.set(id, (reply) => {
-        if (reply.status === "loading") return;
-        this.#waiting.delete(id);
-        resolve(reply.data);
-      }),
-    );
-    await this.#agent.send({ type: "command.suggest", id, session: this.#session, trigger, text });
-    return answered;
+  #suggest(trigger: "slash" | "at", text: string): Promise<unknown> {
+    return new Promise((resolve) => {
+      const id = this.#replies.expect(({ data }) => resolve(data));
+      void this.#agent.send({ type: "command.suggest", id, session: this.#session, trigger, text });
+    });
+  }
+
+  /** A line may come, unless something is under way: then it may, too, but nobody is told. */
+  #ready(): void {
+    if (this.#busy.size === 0) this.#input.prompt();
   }
 
   // --- sessions ---
 
   /** Resolves when it is open; throws what it was refused with. */
-  async #open({ open = "new", sessionId, config }: Opening): Promise<void> {
-    const id = mintId();
-    const session = mintId();
-    const opened = new Promise<void>((resolve, reject) => {
-      this.#waiting.set(id, (reply) => reject(new Error(reply.fault?.message ?? "the session could not be opened")));
-      this.#waiting.set(session, () => resolve());
+  #open({ open = "new", sessionId, config }: Opening): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#opened = resolve;
+      const id = this.#replies.expect(({ fault }) => fault !== undefined && reject(new ParleyError(fault)));
+      void this.#agent.send({
+        type: "session.open",
+        id,
+        session: mintId(),
+        open,
+        ...(sessionId !== undefined && { sessionId }),
+        ...(config !== undefined && { config }),
+        ...(open === "resume" && { after: { seq: -1 } }),
+      });
     });
-    await this.#agent.send({
-      type: "session.open",
-      id,
-      session,
-      open,
-      ...(sessionId !== undefined && { sessionId }),
-      ...(config !== undefined && { config }),
-      ...(open === "resume" && { after: { seq: -1 } }),
-    });
-    await opened;
-    this.#waiting.delete(id);
   }
 
-  /** The old session is left only when the other one is there. */
-  #resume(sessionId: string): void {
+  /** The old session is left only when the other one is there; then the command is over. */
+  #resume(sessionId: string, command: string): void {
     const before = this.#session;
     void this.#open({ open: "resume", sessionId })
       .then(() => this.#agent.send({ type: "session.close", session: before }))
-      .catch((error: unknown) => this.#screen.error(error instanceof Error ? error.message : String(error)))
-      .finally(() => this.#input.prompt());
+      .catch((error: unknown) => this.#screen.error(messageOf(error)))
+      .finally(() => this.#done(command));
   }
 
-  #ready(event: EventOf<"session.ready">): void {
+  #begins(event: EventOf<"session.ready">): void {
     this.#session = event.session ?? "";
     this.#questions = this.#ask();
+    this.#recall = new Recall(typeof event.replay === "number" ? event.replay : 0);
     this.#busy.clear();
+    this.#hasTurn = false;
+    this.#label(event);
     const { provider = "", model = "", cwd = "" } = event.config ?? {};
-    this.#screen.line(`parley · ${provider} ${model} · ${cwd} · /help for commands, /quit leaves`);
-    this.#toRecall = typeof event.replay === "number" ? event.replay : 0;
-    const opened = this.#waiting.get(this.#session);
-    this.#waiting.delete(this.#session);
-    opened?.({ type: "reply", to: "session.open", status: "ok" });
+    const name = model === provider ? model : `${provider} ${model}`;
+    this.#screen.line(`parley · ${name} · ${cwd} · /help for commands, /quit leaves`);
+    this.#opened();
+  }
+
+  /** A mode that is not the usual one stands before every line. */
+  #label({ config }: EventOf<"session.ready" | "session.updated">): void {
+    const mode = config?.mode ?? "default";
+    this.#input.label(mode === "default" ? "> " : `${mode}> `);
   }
 
   leaveOnSignals(): void {
-    process.on("SIGTERM", () => this.#leave(143));
-    process.on("SIGHUP", () => this.#leave(129));
+    for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM: 143 })) process.on(signal, () => this.#leave(code));
   }
 
   /** At once, with that exit code. */
   #leave(code: number): void {
     this.#code = code;
     this.#input.close();
+    this.#idle();
   }
 
   /** Who leaves without a hurry lets the turn end: what it asks is answered with no. */
   async #end(): Promise<void> {
-    if (this.#code === 0 && this.#busy.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    if (this.#code === 0 && this.#busy.size > 0) {
+      this.#screen.aside("(leaving when the turn has ended; Ctrl-C interrupts it)");
+      await new Promise<void>((resolve) => (this.#idle = resolve));
+    }
     await this.#agent.send({ type: "shutdown", when: "now" });
   }
 
@@ -182,52 +185,42 @@ export class Conversation {
 
   async #listen(): Promise<void> {
     for await (const event of this.#agent.events) {
-      if (event.type === "session.ready") this.#ready(event);
-      else if (event.session === undefined || event.session === this.#session || event.parent !== undefined) this.#hear(event);
+      if (event.type === "session.ready") this.#begins(event);
+      else if (event.type === "reply") this.#replies.heard(event);
+      else if (event.session === undefined || event.session === this.#session) this.#hear(event);
     }
   }
 
   #hear(event: Event): void {
-    if (event.replay === true) return this.#recall(event);
-    if (event.type === "reply") return this.#replied(event);
-    this.#input.above(() => this.#questions.follow(event));
-    if (event.type === "turn.started") this.#busy.add(event.parent ?? "");
+    if (event.replay === true) return this.#recall.take(event, this.#screen);
+    if (!isToldByCommand(event)) this.#questions.follow(event);
+    if (event.type === "session.updated") this.#label(event);
+    if (event.type === "turn.started") {
+      this.#busy.add(event.parent ?? "");
+      this.#hasTurn = true;
+    }
     if (event.type !== "turn.ended") return;
-    this.#screen.line(`(${event.outcome}; ${usageLine(event.usage)})`);
+    this.#hasTurn = false;
+    this.#screen.aside(endLine(event));
     this.#done(event.parent ?? "");
-  }
-
-  #replied(reply: EventOf<"reply">): void {
-    const take = this.#waiting.get(reply.parent ?? "");
-    this.#input.above(() => take?.(reply));
   }
 
   #done(id: string): void {
     this.#busy.delete(id);
-    this.#waiting.delete(id);
     if (this.#busy.size > 0) return;
     this.#idle();
     this.#input.prompt();
   }
 
-  /** Only the end of what was said before is shown again. */
-  #recall(event: Event): void {
-    this.#recalled.push(event);
-    this.#toRecall--;
-    if (this.#toRecall > 0) return;
-    const said = this.#recalled.filter(({ type, under }) => SHOWN_AGAIN.has(type) && under === undefined);
-    this.#recalled = [];
-    this.#input.above(() => {
-      if (said.length > RECALLED) this.#screen.line("…");
-      for (const shown of said.slice(-RECALLED)) this.#screen.show(shown);
-    });
-  }
-
   #ask(): Questions {
-    return new Questions(this.#input.terminal, this.#screen, {
+    return new Questions(this.#input, this.#screen, {
       answer: (answers) => this.#agent.send({ type: "approval.answer", session: this.#session, answers }),
     });
   }
 }
 
-const SHOWN_AGAIN: ReadonlySet<Event["type"]> = new Set(["user.message", "text.done", "tool.requested", "tool.started", "tool.ended"]);
+/** What came of /compact is the command's own answer, too. */
+function isToldByCommand(event: Event): boolean {
+  if (event.turn !== undefined) return false;
+  return event.type === "compaction" ? event.phase === "ended" : event.type === "notice" && event.kind === "compaction";
+}

@@ -3,26 +3,19 @@ import type { Loaded } from "../../engine/config.js";
 import { buildEngine } from "../build-engine.js";
 import { rehearsalFallback } from "../fallback.js";
 import { openingOf } from "../opening.js";
-import { Screen, wantsColour } from "../screen.js";
 import { Conversation } from "./conversation.js";
-import { LineInput } from "./line-input.js";
+import { openTerminal } from "./terminal.js";
 import { askForTrust } from "./trust.js";
 
 type Env = Record<string, string | undefined>;
 
 /** `reload` reads the settings again, after something was trusted. */
 export async function runChat(first: Loaded, reload: () => Promise<Loaded>, env: Env, prompt: string | undefined): Promise<number> {
-  const screen = new Screen({
-    answer: process.stdout,
-    aside: process.stdout,
-    colour: wantsColour(process.stdout, env),
-    theme: first.settings.theme,
-    progress: true,
-  });
-  const input = new LineInput(first.settings.home);
+  const { input, screen } = openTerminal(first, env);
   const loaded = (await askForTrust(first, input, screen)) ? await reload() : first;
+  if (input.left !== undefined) return input.left;
   const { config, notice } = rehearsalFallback(loaded, env);
-  for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.line(`! ${warning}`);
+  for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);
   const agent = buildEngine(loaded, env, config);
   const conversation = new Conversation(agent, input, screen);
   conversation.leaveOnSignals();

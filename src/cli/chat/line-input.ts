@@ -1,12 +1,15 @@
-/** The keyboard: lines with history and completion, and questions that can be withdrawn. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+/** The keyboard as lines: a prompt at the bottom with history and completion, questions that can be withdrawn, and what is shown above. */
+import { clearScreenDown, cursorTo, moveCursor } from "node:readline";
 import { createInterface, type Interface } from "node:readline/promises";
-import { clearScreenDown, cursorTo } from "node:readline";
-import { makeFolder } from "../../os/folders.js";
+import type { Redactor } from "../../core/redact.js";
+import { asker, type Asker } from "../asker.js";
+import type { Sink } from "../screen.js";
+import { HistoryFile } from "./history-file.js";
+import { Keyboard } from "./keyboard.js";
+import { Paper } from "./paper.js";
 
-const PROMPT = "> ";
-const HISTORY_LINES = 1000;
+const MOST_HISTORY = 1000;
+const CONTINUED = /(?:^|[^\\])(?:\\\\)*\\$/;
 
 /** What could stand in place of the end of a line; `typed` is the part that they replace. */
 export interface Completion {
@@ -14,116 +17,214 @@ export interface Completion {
   values: string[];
 }
 
-export class LineInput {
-  readonly terminal: Interface;
-  readonly #historyFile: string;
-  #history: string[];
-  #asking = false;
-  #isPrompting = false;
-  #isClosed = false;
-  #complete: (line: string) => Promise<Completion> = () => Promise.resolve({ typed: "", values: [] });
+/** What was entered: as it was typed, and with what was pasted. */
+export interface Entry {
+  typed: string;
+  text: string;
+}
 
-  constructor(home: string) {
-    this.#historyFile = join(home, "history");
-    this.#history = readHistory(this.#historyFile);
-    this.terminal = createInterface({
-      input: process.stdin,
+export interface Listener {
+  entered(entry: Entry): void;
+  /** Ctrl-C. */
+  interrupted(): void;
+}
+
+export class LineInput implements Asker {
+  /** Where to show things. */
+  readonly paper: Sink;
+  /** When no line can come any more. */
+  readonly closed: Promise<void>;
+  readonly #terminal: Interface;
+  readonly #keyboard: Keyboard;
+  readonly #paper: Paper;
+  readonly #asker: Asker;
+  /** Whether the terminal can do more than print. */
+  readonly #canMove: boolean;
+  #listener: Listener | undefined;
+  /** Came before anybody listened. */
+  #early: Entry[] = [];
+  #code = 0;
+  #complete: (line: string) => Promise<Completion> = () => Promise.resolve({ typed: "", values: [] });
+  #label = "> ";
+  /** Lines that ended in a backslash. */
+  #begun: string[] = [];
+  #isWriting = false;
+  #isAsking = false;
+  #isWanted = false;
+  #isClosed = false;
+
+  constructor(home: string, redactor: Redactor, term: string | undefined) {
+    this.#canMove = term !== "dumb";
+    this.#paper = new Paper(process.stdout);
+    this.paper = this.#paper;
+    this.#keyboard = new Keyboard(process.stdin, process.stdout, this.#canMove);
+    const history = new HistoryFile(home);
+    this.#terminal = createInterface({
+      input: this.#keyboard,
       output: process.stdout,
-      prompt: PROMPT,
-      history: this.#history,
-      historySize: HISTORY_LINES,
+      terminal: true,
+      history: history.read(),
+      historySize: MOST_HISTORY,
       removeHistoryDuplicates: true,
       completer: async (line: string): Promise<[string[], string]> => {
         const { typed, values } = await this.#complete(line);
         return [values, typed];
       },
     });
-    // Answers to questions are not worth keeping.
-    this.terminal.on("history", (history: string[]) => {
-      if (this.#asking) history.shift();
-      this.#history = [...history];
-    });
-    this.terminal.once("close", () => {
-      this.#isClosed = true;
-      keepHistory(home, this.#historyFile, this.#history);
-    });
+    this.#asker = asker(this.#terminal);
+    this.closed = new Promise((resolve) => this.#terminal.once("close", resolve));
+    this.#terminal.once("close", () => this.#end());
+    this.#terminal.on("history", (lines: string[]) => this.#remember(lines, history, redactor));
+    this.#terminal.on("line", (line) => this.#entered(line));
+    this.#terminal.on("SIGINT", () => this.#interrupted());
+    // Before readline shows the key.
+    this.#keyboard.prependListener("keypress", (_text: unknown, key: { name?: string; ctrl?: boolean }) => this.#pressed(key));
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
+  listen(listener: Listener): void {
+    this.#listener = listener;
+    for (const entry of this.#early.splice(0)) listener.entered(entry);
+  }
+
+  /** Whether the user has left already, and with which exit code. */
+  get left(): number | undefined {
+    return this.#isClosed ? this.#code : undefined;
   }
 
   completeWith(complete: (line: string) => Promise<Completion>): void {
     this.#complete = complete;
   }
 
+  /** What stands before the line, from the next line on. */
+  label(label: string): void {
+    this.#label = label;
+  }
+
   /** Shows that a line may come. */
   prompt(): void {
-    if (this.#isClosed || this.#asking) return;
-    this.#isPrompting = true;
-    process.stdout.write("\n");
-    this.terminal.prompt();
-  }
-
-  /** A line has come. */
-  prompted(): void {
-    this.#isPrompting = false;
-  }
-
-  /** Something is shown while a line is being written: above that line. */
-  above(show: () => void): void {
-    if (!this.#isPrompting || this.#isClosed) return show();
-    cursorTo(process.stdout, 0);
-    clearScreenDown(process.stdout);
-    show();
-    this.terminal.prompt(true);
-  }
-
-  /** Undefined when the question was withdrawn, or there is nobody to answer it. */
-  async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
-    if (this.#isClosed) return undefined;
-    const closed = new AbortController();
-    const close = (): void => closed.abort();
-    this.terminal.once("close", close);
-    this.#asking = true;
-    try {
-      return await this.terminal.question(question, { signal: AbortSignal.any([signal, closed.signal]) });
-    } catch (error) {
-      if (signal.aborted || closed.signal.aborted) return undefined;
-      throw error;
-    } finally {
-      this.#asking = false;
-      this.terminal.off("close", close);
+    if (this.#isClosed) return;
+    if (this.#isAsking) this.#isWanted = true;
+    else if (this.#isWriting) this.#paper.flush();
+    else {
+      this.#paper.write("\n");
+      this.#begin();
     }
   }
 
+  /** A line that is half-written is set aside for the question. */
+  async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+    if (this.#isClosed) return undefined;
+    const half = this.#setAside();
+    this.#lend();
+    this.#isAsking = true;
+    const answer = await this.#asker.ask(question, signal);
+    this.#isAsking = false;
+    if (this.#isClosed) return answer;
+    this.#done();
+    if (half !== undefined) this.#takeUp(half);
+    if (this.#isWanted) this.prompt();
+    this.#isWanted = false;
+    return answer === undefined ? undefined : this.#keyboard.expanded(answer);
+  }
+
+  /** Whether something was half-written; it is gone then. */
+  drop(): boolean {
+    if (this.#isAsking || !this.#canMove || (this.#terminal.line === "" && this.#begun.length === 0)) return false;
+    this.#begun = [];
+    this.#setAside();
+    this.#begin();
+    return true;
+  }
+
   close(): void {
-    this.terminal.close();
+    this.#terminal.close();
   }
-}
 
-/** Newest first, as readline has it. */
-function readHistory(file: string): string[] {
-  try {
-    return readFileSync(file, "utf8").split("\n").filter(Boolean).toReversed().slice(0, HISTORY_LINES);
-  } catch {
-    return [];
+  // --- keys ---
+
+  /** Somebody begins to write while something else goes on: that goes above from here on. */
+  #pressed({ name, ctrl }: { name?: string; ctrl?: boolean }): void {
+    if (this.#isWriting || ctrl === true || name === "return" || name === "enter") return;
+    this.#begin();
   }
-}
 
-/** A home that cannot be written costs the history, not the chat. */
-function keepHistory(home: string, file: string, history: readonly string[]): void {
-  try {
-    makeFolder(home, 0o700);
-    writeFileSync(
-      file,
-      history
-        .toReversed()
-        .map((line) => `${line}\n`)
-        .join(""),
-      { mode: 0o600 },
-    );
-  } catch {
-    return;
+  #entered(line: string): void {
+    this.#done();
+    this.#begun.push(line);
+    if (CONTINUED.test(line)) return this.#begin();
+    const typed = this.#begun.map((part, at, all) => (at < all.length - 1 ? part.slice(0, -1) : part)).join("\n");
+    this.#begun = [];
+    const entry = { typed, text: this.#keyboard.expanded(typed) };
+    if (this.#listener === undefined) this.#early.push(entry);
+    else this.#listener.entered(entry);
+  }
+
+  #interrupted(): void {
+    if (this.#listener !== undefined) return this.#listener.interrupted();
+    this.#code = 130;
+    this.close();
+  }
+
+  // --- the line at the bottom ---
+
+  #begin(): void {
+    this.#lend();
+    this.#terminal.setPrompt(this.#begun.length === 0 ? this.#label : "… ");
+    this.#terminal.prompt();
+  }
+
+  #lend(): void {
+    this.#isWriting = true;
+    this.#paper.lend({ erase: () => this.#erase(), draw: () => this.#draw() });
+  }
+
+  #done(): void {
+    this.#isWriting = false;
+    this.#paper.takeBack();
+  }
+
+  #erase(): void {
+    if (!this.#canMove) return void process.stdout.write("\n");
+    moveCursor(process.stdout, 0, -this.#terminal.getCursorPos().rows);
+    cursorTo(process.stdout, 0);
+    clearScreenDown(process.stdout);
+  }
+
+  /** Readline draws from where it believes the line to begin: as many rows up as the cursor was down. */
+  #draw(): void {
+    if (!this.#canMove) return void process.stdout.write(`${this.#terminal.getPrompt()}${this.#terminal.line}`);
+    process.stdout.write("\n".repeat(this.#terminal.getCursorPos().rows));
+    this.#terminal.prompt(true);
+  }
+
+  /** What is half-written, off the screen; undefined when nobody is writing, or the line cannot be taken off. */
+  #setAside(): string | undefined {
+    if (!this.#isWriting || !this.#canMove) return undefined;
+    const { line } = this.#terminal;
+    this.#terminal.write(null, { ctrl: true, name: "e" });
+    this.#terminal.write(null, { ctrl: true, name: "u" });
+    this.#erase();
+    this.#done();
+    return line;
+  }
+
+  /** Letter by letter: readline loses count of the rows of a longer text. */
+  #takeUp(half: string): void {
+    this.#begin();
+    for (const letter of half) this.#terminal.write(letter);
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    this.#keyboard.release();
+    if (this.#isWriting && !this.#isAsking) process.stdout.write("\n");
+    this.#done();
+  }
+
+  /** Answers are not worth keeping; a line with a key in it is not kept, and one with pasted text not over the end. */
+  #remember(lines: string[], file: HistoryFile, redactor: Redactor): void {
+    const line = lines[0] ?? "";
+    if (this.#isAsking || redactor.ranges(line).length > 0) lines.shift();
+    else if (this.#keyboard.expanded(line) === line) file.add(line);
   }
 }

@@ -2,19 +2,20 @@
 import * as v from "valibot";
 import { CommandReply } from "../../core/command.js";
 import { THEMES, type Screen } from "../screen.js";
+import { table } from "./table.js";
 
 export const THEMES_HELP = `Themes: ${THEMES.join(", ")}. /theme NAME takes one; 'theme: NAME' in config.yaml keeps it.`;
 
 /** A line that is a command; a path or a fraction is none. */
 export function commandOf(line: string): { name: string; args: string } | undefined {
-  const [, name, args = ""] = /^\/([a-z][\w:.-]*)(?:\s+([^]*))?$/i.exec(line) ?? [];
+  const [, name, args = ""] = /^\/([a-z][\w:.-]*|\?)(?:\s+([^]*))?$/i.exec(line) ?? [];
   return name === undefined ? undefined : { name, args: args.trim() };
 }
 
 /** True when the command goes on: as a turn, or in another session. */
-export function showResult(name: string, data: unknown, screen: Screen, resume: (session: string) => void): boolean {
+export function showResult(data: unknown, screen: Screen, resume: (session: string) => void): boolean {
   if (!v.is(CommandReply, data)) return false;
-  const { result } = data;
+  const { command, result } = data;
   switch (result.type) {
     case "submit_prompt":
       return true;
@@ -22,26 +23,37 @@ export function showResult(name: string, data: unknown, screen: Screen, resume: 
       screen.parts(result.parts);
       return false;
     case "message":
-      if (name === "copy" && result.level === "info") screen.copy(result.text);
-      else if (result.level === "error") screen.error(result.text);
-      else screen.line(screen.foreign(result.text));
+      showMessage(command.name, result, screen);
       return false;
     case "dialog": {
-      const [only] = result.choices ?? [];
-      if (result.dialog === "resume" && result.choices?.length === 1 && only !== undefined && data.command.args !== "") {
-        resume(only.value);
-        return true;
-      }
-      screen.line(screen.foreign(result.text));
-      for (const { value, label, description, current } of result.choices ?? [])
-        screen.line(
-          screen.foreign(
-            `  ${current === true ? "●" : "○"} ${value}${label === undefined ? "" : `  ${label}`}${description === undefined ? "" : `  ${description}`}`,
-          ),
-        );
-      return false;
+      const [chosen] = result.choices ?? [];
+      const isChosen = result.dialog === "resume" && chosen !== undefined && command.args !== undefined && command.args !== "";
+      if (isChosen) resume(chosen.value);
+      else showDialog(result, screen);
+      return isChosen;
     }
     default:
+      result satisfies never;
       return false;
   }
+}
+
+function showMessage(command: string, { level, text }: Result<"message">, screen: Screen): void {
+  if (command === "copy" && level === "info") screen.copy(text);
+  else if (level === "error") screen.error(text);
+  else if (level === "warning") screen.warning(text);
+  else screen.line(screen.foreign(text));
+}
+
+type Result<T> = Extract<CommandReply["result"], { type: T }>;
+
+function showDialog({ dialog, text, choices = [] }: Result<"dialog">, screen: Screen): void {
+  screen.line(screen.foreign(text));
+  if (choices.length === 0) return;
+  const rows = choices.map(({ value, label, description = "", current }): [string, string] =>
+    dialog === "help"
+      ? [label ?? value, description]
+      : [`${current === true ? "●" : "○"} ${value}`, [label, description].join("  ").trim()],
+  );
+  screen.line(screen.foreign(table(rows, screen.width)));
 }

@@ -8,7 +8,7 @@ import type { LineInput } from "./line-input.js";
 /** True when it was trusted just now, so that its settings count from here on. */
 export async function askForTrust({ settings, ignored }: Loaded, input: LineInput, screen: Screen): Promise<boolean> {
   if (ignored === undefined) return false;
-  screen.line(`${screen.foreign(ignored)} is ignored until you trust this folder: it can start programs and allow tools.`);
+  screen.line(`This folder brings settings of its own, which can start programs and allow tools: ${screen.foreign(ignored)}`);
   const answer = await input.ask("Trust it? [y]es, [N]o: ", new AbortController().signal);
   if (answer === undefined || !/^\s*y(es)?\s*$/i.test(answer)) return false;
   await addTrust(settings.home, await realpath(settings.workspace));

@@ -26,6 +26,7 @@ const CUT: Step = { do: "cut" };
 const WORDINGS: Record<string, readonly [order: string, ...steps: Step[]][]> = {
   reading: [
     ["read notes.txt", read("notes.txt")],
+    ["read @src/notes.txt", read("src/notes.txt")],
     ["Read the file notes.txt.", read("notes.txt")],
     ["Please read notes.txt", read("notes.txt")],
     ["Could you please read notes.txt?", read("notes.txt")],

@@ -25,7 +25,7 @@ export function fileName(marked: Marked, word: string): string {
   if (/^\.{1,2}$/.test(trimmed)) return trimmed;
   return marked
     .raw(trimmed)
-    .replace(/^[(<[]+/, "")
+    .replace(/^[(<[@]+/, "")
     .replace(/(?:['’]s)?[.,;:!?)>\]]*$/u, "");
 }
 

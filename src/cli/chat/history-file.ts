@@ -1,0 +1,38 @@
+/** The lines of earlier chats, in PARLEY_HOME/history: a line each, the newest last, for the user's eyes only. */
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeFolder } from "../../os/folders.js";
+
+const MOST_LINES = 1000;
+
+/** A home that cannot be written costs the history, not the chat. */
+export class HistoryFile {
+  readonly #home: string;
+  readonly #file: string;
+
+  constructor(home: string) {
+    this.#home = home;
+    this.#file = join(home, "history");
+  }
+
+  /** Newest first, each once, as readline has it. Shortens a file that has grown long. */
+  read(): string[] {
+    try {
+      const lines = readFileSync(this.#file, "utf8").split("\n").filter(Boolean);
+      if (lines.length > 2 * MOST_LINES) writeFileSync(this.#file, `${lines.slice(-MOST_LINES).join("\n")}\n`, { mode: 0o600 });
+      return [...new Set(lines.toReversed())].slice(0, MOST_LINES);
+    } catch {
+      return [];
+    }
+  }
+
+  /** At once, so that chats side by side keep each other's lines. */
+  add(line: string): void {
+    try {
+      makeFolder(this.#home, 0o700);
+      appendFileSync(this.#file, `${line}\n`, { mode: 0o600 });
+    } catch {
+      return;
+    }
+  }
+}

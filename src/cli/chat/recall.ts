@@ -1,0 +1,25 @@
+/** The end of an earlier conversation, shown again when it is resumed. */
+import type { Event } from "../../core/event.js";
+import type { Screen } from "../screen.js";
+
+const MOST_EVENTS = 40;
+const SHOWN_AGAIN: ReadonlySet<Event["type"]> = new Set(["user.message", "text.done", "tool.requested", "tool.started", "tool.ended"]);
+
+export class Recall {
+  #events: Event[] = [];
+  #left: number;
+
+  /** `count`: so many events of it follow. */
+  constructor(count: number) {
+    this.#left = count;
+  }
+
+  /** With the last one it is shown. */
+  take(event: Event, screen: Screen): void {
+    if (SHOWN_AGAIN.has(event.type) && event.under === undefined) this.#events.push(event);
+    this.#left--;
+    if (this.#left > 0) return;
+    if (this.#events.length > MOST_EVENTS) screen.aside("…");
+    for (const shown of this.#events.splice(0).slice(-MOST_EVENTS)) screen.show(shown);
+  }
+}

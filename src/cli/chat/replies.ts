@@ -1,0 +1,23 @@
+/** What was asked of the agent, and who waits for the answer. */
+import type { EventOf } from "../../core/event.js";
+import { mintId } from "../../core/ids.js";
+
+type Reply = EventOf<"reply">;
+
+export class Replies {
+  readonly #waiting = new Map<string, (reply: Reply) => void>();
+
+  /** An id for an op; `take` gets what is replied to it, but not that it takes a while. */
+  expect(take: (reply: Reply) => void): string {
+    const id = mintId();
+    this.#waiting.set(id, take);
+    return id;
+  }
+
+  heard(reply: Reply): void {
+    if (reply.status === "loading" || reply.parent === undefined) return;
+    const take = this.#waiting.get(reply.parent);
+    this.#waiting.delete(reply.parent);
+    take?.(reply);
+  }
+}

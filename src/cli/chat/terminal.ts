@@ -1,0 +1,14 @@
+/** A keyboard and a screen that know of each other. */
+import { Redactor } from "../../core/redact.js";
+import type { Loaded } from "../../engine/config.js";
+import { secretValues } from "../../engine/environment.js";
+import { Screen, wantsColour } from "../screen.js";
+import { LineInput } from "./line-input.js";
+
+export function openTerminal({ settings }: Loaded, env: Record<string, string | undefined>): { input: LineInput; screen: Screen } {
+  const { home, apiKey, theme } = settings;
+  const redactor = new Redactor([...secretValues(env), ...(apiKey === undefined ? [] : [apiKey])]);
+  const input = new LineInput(home, redactor, env["TERM"]);
+  const { paper } = input;
+  return { input, screen: new Screen({ answer: paper, aside: paper, colour: wantsColour(process.stdout, env), theme, progress: true }) };
+}

@@ -1,0 +1,229 @@
+/** What surrounds a session, seen at a terminal: skills, sub-agents, plans, todos, hooks, memory files, compaction, mentions. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { put, tree } from "../extensions/files.js";
+import { scratch } from "../process/harness.js";
+import { chat, CLEAR_LINE, hasTerminal, TAB } from "./chat.js";
+
+const skill = (text: string) => `---\ndescription: Greets somebody\nargument-hint: <name>\n---\n${text}\n`;
+
+describe.skipIf(!hasTerminal)("skills", () => {
+  it("are commands with arguments and completion, and one that is written meanwhile is there, too", async () => {
+    const cwd = tree({ ".claude/skills/greet/SKILL.md": skill("Greet $1 warmly.") });
+    const talk = chat({
+      cwd,
+      responses: [
+        { expect: { lastUser: "Greet Ada warmly." }, say: "Hello, Ada." },
+        { expect: { lastUser: "Bow to Grace." }, say: "At your service." },
+      ],
+    });
+    await talk.enter("/skills");
+    await talk.shows("/greet <name>", "Greets somebody");
+    await talk.press("/gre");
+    await talk.press(TAB, "/gre");
+    await talk.press("Ada\r", "et ");
+    await talk.shows("Hello, Ada.", "(completed;");
+    put(cwd, { ".parley/skills/bow/SKILL.md": skill("Bow to $1.") });
+    await talk.enter("/bow Grace");
+    await talk.shows("At your service.", "(completed;");
+    await talk.leave();
+  });
+
+  it("with broken front matter are one warning above the line that is being written", async () => {
+    const cwd = tree({ ".parley/skills/odd/SKILL.md": "---\ndescription: [\n---\nx\n" });
+    const talk = chat({ cwd });
+    await talk.shows("! ", "odd/SKILL.md");
+    await talk.enter("say heron");
+    await talk.shows("heron\r", "heron\r");
+    await talk.leave();
+    expect(talk.seen.match(/odd\/SKILL\.md/g)).toHaveLength(1);
+  });
+});
+
+describe.skipIf(!hasTerminal)("sub-agents", () => {
+  it("are listed, and what they call is shown below the call that began them and asked about", async () => {
+    const cwd = tree({ ".parley/agents/scribe.md": "---\ndescription: Writes things down\n---\nYou are a scribe." });
+    const talk = chat({
+      cwd,
+      args: ["--approve-tools", "Spawn"],
+      responses: [
+        { call: { tool: "Spawn", args: { tasks: [{ name: "one", prompt: "write it", agent: "scribe" }] } } },
+        {
+          expect: { system: "You are a scribe." },
+          say: "aside",
+          call: { tool: "Write", args: { file_path: "a.txt", content: "written" } },
+        },
+        { say: "It is written." },
+        { expect: { toolResult: "It is written." }, say: "All done." },
+      ],
+    });
+    await talk.enter("/agents");
+    await talk.shows("general", "explore", "scribe");
+    await talk.enter("go");
+    await talk.shows("● Spawn: one");
+    await talk.press("y\r", "Allow?");
+    await talk.shows("\n  ● Write to a.txt", "All done.", "(completed;");
+    await talk.leave();
+    expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("written");
+    expect(talk.seen).not.toContain("aside");
+  });
+});
+
+describe.skipIf(!hasTerminal)("plan mode", () => {
+  it("shows the whole plan, hears what to change, and ends with the approval", async () => {
+    const cwd = scratch();
+    const steps = Array.from({ length: 30 }, (_, at) => `${at + 1}. step`).join("\n");
+    const plan = (text: string) => ({ call: { tool: "ExitPlan", args: { plan: text } } });
+    const talk = chat({
+      cwd,
+      responses: [
+        plan(`${steps}\n31. the very last`),
+        { expect: { toolResult: "not so long" }, ...plan("1. write a.txt") },
+        { call: { tool: "Write", args: { file_path: "a.txt", content: "planned" } } },
+        { say: "Done." },
+      ],
+    });
+    await talk.enter("/mode plan");
+    await talk.enter("go", "plan> ");
+    await talk.shows("1. step", "31. the very last");
+    await talk.press("not so long\r", "Go ahead?");
+    await talk.shows("denied", "1. write a.txt");
+    await talk.press("y\r", "Go ahead?");
+    await talk.press("y\r", "Allow?");
+    await talk.shows("Done.", "(completed;");
+    await talk.leave();
+    expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("planned");
+  });
+
+  it("goes over to editing unasked when that is the answer", async () => {
+    const cwd = scratch();
+    const talk = chat({
+      cwd,
+      args: ["--approval-mode", "plan"],
+      responses: [
+        { call: { tool: "ExitPlan", args: { plan: "1. write a.txt" } } },
+        { call: { tool: "Write", args: { file_path: "a.txt", content: "planned" } } },
+        { say: "Done." },
+      ],
+    });
+    await talk.enter("go", "plan> ");
+    await talk.press("a\r", "Go ahead?");
+    await talk.shows("● Write to a.txt", "Done.");
+    await talk.leave("auto_edit> ");
+    expect(existsSync(join(cwd, "a.txt"))).toBe(true);
+  });
+});
+
+describe.skipIf(!hasTerminal)("the todo list", () => {
+  it("is shown as the model writes it, and again with /todo", async () => {
+    const items = [
+      { content: "buy milk", status: "completed" },
+      { content: "buy bread", status: "in_progress" },
+      { content: "eat", status: "pending" },
+    ];
+    const talk = chat({ responses: [{ call: { tool: "TodoWrite", args: { todos: items } } }, { say: "Noted." }] });
+    await talk.enter("go");
+    await talk.shows("☑ buy milk", "◐ buy bread", "☐ eat", "Noted.");
+    await talk.enter("/todo");
+    await talk.shows("☑ buy milk", "◐ buy bread", "☐ eat");
+    await talk.leave();
+  });
+});
+
+describe.skipIf(!hasTerminal)("hooks", () => {
+  it("that block a call say why, and that hang cost one line", async () => {
+    const [cwd, program] = [scratch(), join(scratch(), "guard.mjs")];
+    writeFileSync(
+      program,
+      `import { readFileSync } from "node:fs";
+      const { call } = JSON.parse(readFileSync(0, "utf8"));
+      if (call.args.command.includes("touch")) { console.error("no touching"); process.exit(2); }`,
+    );
+    const hooks = {
+      pre_tool_use: [{ match: "Bash", command: [process.execPath, program] }],
+      post_tool_use: [{ command: [process.execPath, "-e", "setInterval(() => {}, 1000)"], timeoutMs: 300 }],
+    };
+    const talk = chat({
+      cwd,
+      args: ["--auto-approve"],
+      env: { PARLEY_HOME: scratch({ "config.yaml": stringify({ hooks }) }) },
+      responses: [
+        { call: { tool: "Bash", args: { command: "touch a.txt" } } },
+        { expect: { toolResult: "no touching" }, call: { tool: "Bash", args: { command: "echo wa''ter" } } },
+        { say: "Done." },
+      ],
+    });
+    await talk.enter("go", "yolo> ");
+    await talk.shows("denied", "no touching", "│ water", "! ", "post_tool_use", "Done.", "(completed;");
+    await talk.leave("yolo> ");
+    expect(existsSync(join(cwd, "a.txt"))).toBe(false);
+  });
+});
+
+describe.skipIf(!hasTerminal)("memory files", () => {
+  it("are told to the model and listed by /context", async () => {
+    const cwd = tree({ "AGENTS.md": "Use tabs.\n@more.md\n", "more.md": "Be brief." });
+    const talk = chat({ cwd, responses: [{ expect: { system: "/Use tabs\\.[^]*Be brief\\./" }, say: "Yes." }] });
+    await talk.enter("/context");
+    await talk.shows("Memory files", "AGENTS.md", "more.md");
+    await talk.enter("go");
+    await talk.shows("Yes.", "(completed;");
+    await talk.leave();
+  });
+});
+
+describe.skipIf(!hasTerminal)("compaction", () => {
+  it("is done by /compact, and the conversation goes on from the summary", async () => {
+    const talk = chat({
+      responses: [
+        { say: { pieces: ["abc ".repeat(6500)] } },
+        { say: "There." },
+        { expect: { system: "You sum up a conversation" }, say: "SUMMARY: ducks." },
+        { expect: { lastUser: "and then?" }, say: "They flew." },
+      ],
+    });
+    await talk.enter("tell me");
+    await talk.shows("(completed;");
+    await talk.enter("go on");
+    await talk.shows("There.", "(completed;");
+    await talk.enter("/compact");
+    await talk.shows("is summed up", "was summed up");
+    expect(talk.seen.match(/was summed up/g)).toHaveLength(1);
+    await talk.enter("and then?");
+    await talk.shows("They flew.", "(completed;");
+    await talk.leave();
+  });
+
+  it("that fails is told in one line, and the conversation stays", async () => {
+    const talk = chat({ responses: [{ say: "A story." }, { fail: { status: 400, message: "not today" } }, { say: "It goes on." }] });
+    await talk.enter("tell me");
+    await talk.shows("(completed;");
+    await talk.enter("/compact");
+    await talk.shows("could not be summed up: not today");
+    await talk.enter("and then?");
+    await talk.shows("It goes on.", "(completed;");
+    await talk.leave();
+    expect(talk.seen.match(/could not be summed up/g)).toHaveLength(1);
+  });
+});
+
+describe.skipIf(!hasTerminal)("mentions", () => {
+  it("attach files, folders and globs; what is left out is one line", async () => {
+    const cwd = tree({ "my notes.md": "remember plum", "src/a.ts": "const a = 1;", "src/b.bin": Buffer.from([0, 1, 2, 255]) });
+    const talk = chat({
+      cwd,
+      responses: [
+        { expect: { lastUser: "/remember plum[^]*a\\.ts/" }, say: "Plum." },
+        { expect: { lastUser: "const a = 1;" }, say: "One." },
+      ],
+    });
+    await talk.press('see @"my notes.md" and @src/');
+    await talk.press("\r", "@src/");
+    await talk.shows("Plum.", "(completed;");
+    await talk.press(`nothing${CLEAR_LINE}and @src/*.ts\r`);
+    await talk.shows("One.", "(completed;");
+    await talk.leave();
+  });
+});
