@@ -20,7 +20,7 @@ const START = [
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
   /\/src\/engine\/store\/recorder\./,
-  /\/src\/cli\/(serve-stdio|build-engine|opening|signals|version|flags|commands)\./,
+  /\/src\/cli\/(serve-stdio|serving|offline|build-engine|opening|signals|version|flags|commands)\./,
   /\/node_modules\/valibot\//,
 ];
 

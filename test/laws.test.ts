@@ -87,9 +87,11 @@ class Wire {
   constructor(dialect: Dialect) {
     this.#agent = dialect.agentSide(counting("a"));
     this.#host = dialect.hostSide(counting("h"));
-    this.#say({ type: "session.open", id: "open", session: "s", open: "new" });
+    this.#say({ type: "session.open", id: "open", session: "s", open: "new", config: { provider: "p", model: "m" } });
     const opened = this.#ops.find((op) => op.type === "session.open");
-    this.#tell({ type: "session.ready", session: opened?.session ?? "s", sessionId: "stored", parent: opened?.id, capabilities: {} });
+    const session = opened?.session ?? "s";
+    this.#tell({ type: "session.ready", session, sessionId: "stored", parent: opened?.id, capabilities: {} });
+    this.#tell({ type: "catalog.updated", session, whole: true });
   }
 
   /** Prompts, plays the turn as the agent heard it asked for, and returns what the host heard of it. */

@@ -5,20 +5,32 @@ import type { Agent } from "../core/agent.js";
 import type { SessionConfig } from "../core/config.js";
 import { createEngine, type EngineOptions } from "../engine/engine.js";
 import { chooseProvider, type Loaded } from "../engine/config.js";
+import type { ProviderOverride } from "../engine/models/access.js";
 import { openModel } from "../engine/models/open.js";
 import { readTrust } from "../engine/trust.js";
 import { VERSION } from "./version.js";
 
 type Env = Record<string, string | undefined>;
 
-export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig = {}): Agent {
+interface Surroundings {
+  /** Providers that are registered from the start. */
+  registered?: Readonly<Record<string, ProviderOverride>>;
+  /** Secrets that neither the settings nor the environment hold. */
+  secrets?: readonly string[];
+}
+
+export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig = {}, around: Surroundings = {}): Agent {
   const { providers, apiKey, baseUrl, limits, sessions, home } = settings;
   const chosen = chooseProvider(settings, env);
   return createEngine({
     defaults: { ...sessionDefaults(settings), ...extra, cwd: settings.workspace },
     openModel: (config, override) => openModel(config, override, { env, providers, chosen, apiKey, baseUrl, limits }),
+    providers,
     env,
-    secrets: [apiKey, ...Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""])].filter((key) => key !== undefined),
+    secrets: [apiKey, ...Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""]), ...(around.secrets ?? [])].filter(
+      (key) => key !== undefined,
+    ),
+    registered: around.registered ?? {},
     outputChars: limits.outputChars,
     nesting: limits.nesting,
     version: VERSION,

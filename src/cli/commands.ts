@@ -18,7 +18,8 @@ export interface Command {
 
 const DIALECT: Flag = { name: "dialect", value: "ID", help: `the protocol to speak on stdin and stdout: ${dialectIds.join(", ")}` };
 /** Nothing that a relay could pass on: COMMAND must say them itself. */
-const OF_THE_AGENT = new Set(["base-url", "api-key", "trust-workspace", "no-session"]);
+const OF_THE_AGENT = new Set(["base-url", "api-key", "trust-workspace", "no-session", "offline-model"]);
+const TOKEN_FILE: Flag = { name: "token-file", value: "FILE", help: "over WebSockets: the token, as in 'Authorization: Bearer TOKEN'" };
 const JSON_OUTPUT: Flag = { name: "json", help: "for machines" };
 
 export const COMMANDS: readonly Command[] = [
@@ -41,10 +42,20 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "serve",
-    usage: "parley serve --dialect ID [flags]",
-    summary: "Serves the agent to a host over stdin and stdout.",
+    usage: "parley serve [--stdio | --ws HOST:PORT] [flags]",
+    summary: "Serves the agent to a host, over stdin and stdout or over WebSockets; in Ante's protocol, unless --dialect says otherwise.",
+    details:
+      "With --ws each connection has an agent of its own; port 0 picks a free one, and stderr tells which. Off this machine a token is asked for.",
     positionals: 0,
-    flags: [DIALECT, { name: "stdio", help: "over stdin and stdout (the default)" }, ...SHARED_FLAGS],
+    flags: [
+      { ...DIALECT, help: `the protocol to speak: ${dialectIds.join(", ")} (default: ante)` },
+      { name: "stdio", help: "over stdin and stdout (the default)" },
+      { name: "ws", value: "HOST:PORT", help: "over WebSockets, for several clients at once" },
+      TOKEN_FILE,
+      { name: "allow-origin", value: "ORIGIN", help: "with --ws: a web page that may connect, as in https://example.com; may be repeated" },
+      { name: "prompt", short: "p", value: "TEXT", help: "not here: prompts come over the protocol" },
+      ...SHARED_FLAGS,
+    ],
     run: (parsed) => runServe(parsed),
   },
   {
@@ -84,13 +95,15 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "relay",
-    usage: "parley relay --as A --drive B [flags] -- COMMAND…",
-    summary: "Speaks dialect A to the host on stdin and stdout, and drives COMMAND, an agent of dialect B.",
+    usage: "parley relay --as A --drive B [flags] (-- COMMAND… | --url ws://HOST:PORT)",
+    summary: "Speaks dialect A to the host on stdin and stdout, and drives an agent of dialect B: COMMAND, or one that runs already.",
     details: "COMMAND gets the flags that its dialect puts on a command line; a shared flag here is meant for it.",
     positionals: Infinity,
     flags: [
       { name: "as", value: "A", help: "the dialect of the host" },
       { name: "drive", value: "B", help: "the dialect of the agent" },
+      { name: "url", value: "URL", help: "drive the agent that listens at this WebSocket address, instead of COMMAND" },
+      TOKEN_FILE,
       { name: "check", help: "verify the grammar at the seam; a violation goes to stderr and makes the exit code 3" },
       { name: "report", value: "[json]", help: "at the end, tell on stderr what was exact, partly said, made up or lost" },
       { name: "allow-unheard", help: "allow what a host cannot be asked about, instead of denying it" },
@@ -149,9 +162,16 @@ async function runDefault(parsed: Parsed): Promise<number> {
 }
 
 async function runServe(parsed: Parsed): Promise<number> {
-  const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? "aionrs" : undefined);
-  if (id === undefined) throw usage(`Which protocol? Give --dialect with one of ${dialectIds.join(", ")}`);
+  const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? "aionrs" : "ante");
   if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
+  if (given(parsed, "prompt"))
+    throw usage("--prompt (-p) does not go with serve: prompts come over the protocol; 'parley -p PROMPT' runs one");
+  if (given(parsed, "ws")) {
+    if (given(parsed, "stdio")) throw usage("--stdio and --ws exclude each other; give one of them");
+    const { serveWs } = await import("./serve-ws.js");
+    return serveWs(id, parsed, () => load(parsed), process.env);
+  }
+  for (const flag of ["token-file", "allow-origin"]) if (given(parsed, flag)) throw usage(`--${flag} means nothing without --ws`);
   const { serveStdio } = await import("./serve-stdio.js");
   return serveStdio(id, () => load(parsed), process.env);
 }

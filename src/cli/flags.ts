@@ -34,6 +34,7 @@ export const SHARED_FLAGS: readonly Flag[] = [
   { name: "session-id", value: "ID", help: "the id of the new session (refused if there is one of that id)" },
   { name: "resume", value: "ID", help: "go on with a stored session; latest is the last one used in this folder" },
   { name: "no-session", help: "keep nothing of this session" },
+  { name: "offline-model", value: "FILE", help: "start llama-server with this GGUF file and use it as the provider local" },
   { name: "thinking", value: "LEVEL", help: "disabled, enabled, low, medium, high, deep or max" },
 ];
 
@@ -98,6 +99,7 @@ export function settingsFlags(parsed: Parsed): Flags {
     mode: text(parsed, "approval-mode"),
     sessionId: text(parsed, "session-id"),
     resume: text(parsed, "resume"),
+    offlineModel: text(parsed, "offline-model"),
   };
   if (given(parsed, "no-session")) flags.noSession = true;
   if (given(parsed, "auto-approve")) flags.autoApprove = true;

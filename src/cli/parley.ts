@@ -75,7 +75,9 @@ function spokenDialect(argv: readonly string[]): string | undefined {
     .flatMap((word, at) => (word === flag ? [ours[at + 1] ?? ""] : word.startsWith(`${flag}=`) ? [word.slice(flag.length + 1)] : []))
     .at(-1);
   if (command.name !== "" && command.name !== "serve" && command.name !== "relay") return undefined;
+  if (command.name === "serve" && ours.some((word) => word === "--ws" || word.startsWith("--ws="))) return undefined;
   if (named !== undefined) return dialectIds.includes(named) ? named : undefined;
+  if (command.name === "serve") return "ante";
   return command.name === "" && ours.includes("--json-stream") ? "aionrs" : undefined;
 }
 

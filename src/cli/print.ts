@@ -9,20 +9,22 @@ import { asker } from "./asker.js";
 import { buildEngine } from "./build-engine.js";
 import { rehearsalFallback } from "./fallback.js";
 import { usage } from "./flags.js";
+import { withOfflineModel } from "./offline.js";
 import { openingOf } from "./opening.js";
 import { Screen, wantsColour, watchOutput } from "./screen.js";
 import { endOnSignal, type SignalWatch } from "./signals.js";
 
 type Env = Record<string, string | undefined>;
 
-export async function runPrint(loaded: Loaded, env: Env, given: string | undefined): Promise<number> {
+export async function runPrint(settled: Loaded, env: Env, given: string | undefined): Promise<number> {
   const fromStdin = given === undefined || given === "-";
   const prompt = fromStdin ? await readStdin() : given;
   if (prompt.trim() === "") throw usage("There is no prompt: give one with -p PROMPT or on stdin");
   const screen = new Screen({ answer: process.stdout, aside: process.stderr, colour: wantsColour(process.stderr, env) });
+  const { loaded, registered, end } = await withOfflineModel(settled, env, (line) => screen.line(line));
   const { config, notice } = rehearsalFallback(loaded, env);
   for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);
-  const agent = buildEngine(loaded, env, config);
+  const agent = buildEngine(loaded, env, config, { registered });
   const signals = endOnSignal(agent);
   const canAsk = !fromStdin && process.stdin.isTTY && process.stderr.isTTY;
   watchOutput();
@@ -35,6 +37,7 @@ export async function runPrint(loaded: Loaded, env: Env, given: string | undefin
     return signals.code() ?? (outcome === "completed" ? 0 : 1);
   } finally {
     await agent.close();
+    await end();
   }
 }
 

@@ -9,6 +9,7 @@ import { relay } from "../link/relay.js";
 import { spawnTransport } from "../transports/process.js";
 import { stdio } from "../transports/stdio.js";
 import { given, text, usage, type Parsed } from "./flags.js";
+import { readToken } from "./token-file.js";
 import { openingOf } from "./opening.js";
 import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
 import { RelayReport } from "./relay-report.js";
@@ -17,12 +18,16 @@ import { endOnSignal } from "./signals.js";
 
 /** The exit code when `--check` found something. */
 const VIOLATED = 3;
+/** Dialects whose sessions say on the wire all that there is to say. */
+const TOLD_ON_THE_WIRE: ReadonlySet<string> = new Set(["ante", "native"]);
 
 export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env: Env): Promise<number> {
-  const command = parsed.positionals;
-  if (command.length === 0) throw usage("Which agent? parley relay --as A --drive B -- COMMAND…");
+  const agentOf = await dialled(parsed);
   const as = await loadDialect(named(parsed, "as"));
   const drive = await loadDialect(named(parsed, "drive"));
+  if (given(parsed, "url") && !TOLD_ON_THE_WIRE.has(drive.id)) {
+    throw usage(`--url does not go with '${drive.id}': such an agent is told its session on its command line; use COMMAND`);
+  }
   const print = reportFormat(parsed);
   for (const flag of ["resume", "session-id"]) if (as.lifetime === "connection" && given(parsed, flag)) throw opensItself(flag, as);
   keepStdoutClean();
@@ -34,20 +39,20 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   for (const warning of loaded.warnings) console.error(`parley: ${warning}`);
   const { home, limits } = loaded.settings;
   const transport = stdio(as.framing, limits.lineBytes);
-  const open = opening(loaded, as, drive);
+  const open = relayOpening(loaded, as, drive);
   const report = print === undefined ? undefined : new RelayReport(as, drive);
   let violations = 0;
   const { agent, closed } = relay({
     as,
     transport,
     drive,
-    dial: (launch) => start(command, launch, drive, loaded, env),
+    dial: (launch) => agentOf(launch, drive, loaded, env),
     config: open.config ?? {},
     sessions: sessionMap(home, drive.id),
     answerSeconds: limits.approvalSeconds,
     unheard: given(parsed, "allow-unheard") ? "allow" : "deny",
     // Where a process is a session, the command line opens it; elsewhere the host does.
-    ...(as.lifetime !== "connection" && { launch: { argv: [], env: {}, open } }),
+    ...(as.lifetime !== "connection" && { launch: { argv: [], env: {}, cwd: loaded.settings.workspace, open } }),
     ...(given(parsed, "check") && {
       onViolation(violation: string) {
         violations++;
@@ -68,7 +73,7 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
  * What the relay says beyond its flags must not undo what COMMAND says: the mode goes along only where somebody chose it. What runs
  * unasked is what the host's wire promises, unless the driven one promises the same.
  */
-function opening(loaded: Loaded, as: Dialect, drive: Dialect): ReturnType<typeof openingOf> {
+export function relayOpening(loaded: Loaded, as: Dialect, drive: Dialect): ReturnType<typeof openingOf> {
   const { config = {}, ...open } = openingOf(loaded);
   const { mode, ...rest } = config;
   const chosen = loaded.origins.get("mode") === "default" ? {} : { mode };
@@ -85,6 +90,27 @@ export function exitCode({ code, signal, reason }: Closed): number {
   const status = code ?? (signal || reason !== undefined ? 1 : 0);
   if (status !== 0 && reason !== undefined) console.error(`parley: ${reason}`);
   return status;
+}
+
+type Reach = (launch: Launch, drive: Dialect, loaded: Loaded, env: Env) => Promise<Transport>;
+
+/** The agent is a command that we start, or one that runs already. */
+async function dialled(parsed: Parsed): Promise<Reach> {
+  const command = parsed.positionals;
+  const url = text(parsed, "url");
+  if (url === undefined) {
+    if (command.length === 0) throw usage("Which agent? parley relay --as A --drive B -- COMMAND…, or --url ws://HOST:PORT");
+    if (given(parsed, "token-file")) throw usage("--token-file means nothing without --url");
+    return (launch, drive, loaded, env) => start(command, launch, drive, loaded, env);
+  }
+  if (command.length > 0) throw usage("--url and COMMAND exclude each other; give one of them");
+  if (!/^wss?:\/\//i.test(url) || !URL.canParse(url))
+    throw usage(`--url takes a WebSocket address, as in ws://127.0.0.1:8080, not '${url}'`);
+  const token = await readToken(parsed);
+  return async (_launch, drive, { settings }) => {
+    const { dialSocket } = await import("../transports/ws.js");
+    return dialSocket(url, { framing: drive.framing, frameCap: settings.limits.lineBytes, token });
+  };
 }
 
 function start(command: readonly string[], launch: Launch, drive: Dialect, { settings }: Loaded, env: Env): Promise<Transport> {

@@ -11,7 +11,7 @@ export interface SignalWatch {
   listen(terminal: Interface, interrupt: () => void): void;
 }
 
-export function endOnSignal(agent: Agent): SignalWatch {
+export function endOnSignal(agent: Pick<Agent, "send">): SignalWatch {
   let code: number | undefined;
   const end = (exitCode: number, inOrder: () => void): void => {
     if (code !== undefined) process.exit(exitCode);

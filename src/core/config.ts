@@ -49,6 +49,7 @@ export const sampling = {
   maxTokens: v.optional(v.number()),
   temperature: v.optional(v.number()),
   topP: v.optional(v.number()),
+  topK: v.optional(v.number()),
   stop: v.optional(v.array(v.string())),
 } as const;
 

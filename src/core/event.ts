@@ -45,7 +45,7 @@ export const Call = v.looseObject({
 });
 export type Call = Known<v.InferOutput<typeof Call>>;
 
-/** What a session is now; `ready` and `updated` say the same. */
+/** What a session is now; `ready` and `updated` say the same. The capability `catalog` promises a `catalog.updated` after `ready`. */
 const sessionEntries = {
   sessionId: v.optional(text),
   name: v.optional(text),

@@ -6,6 +6,8 @@ export const QUEUE_LIMIT = 64;
 export const ANSWER_SECONDS = 300;
 /** Unread events, in bytes, before whoever makes them waits for the reader. */
 export const EVENT_BYTES = 4 * 1024 * 1024;
+/** What an event counts for at least: no more than 4,096 wait unread. */
+export const EVENT_WEIGHT = EVENT_BYTES / 4096;
 /** Model calls of one turn. */
 export const MAX_TURNS = 200;
 /** Levels of sub-agents below a session's own agent. */

@@ -17,6 +17,13 @@ const TOOLS: readonly { name: string; category: Category; aliases: readonly stri
 
 const byName = new Map(TOOLS.flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool] as const)));
 
+const inAnyCase = new Map([...byName].map(([name, tool]) => [name.toLowerCase(), tool.name]));
+
+/** Our name for a tool as people write it, in capitals or not; what they wrote when we have none. */
+export function toolNamed(text: string): string {
+  return inAnyCase.get(text.toLowerCase()) ?? text;
+}
+
 /** Our name for a tool of any agent; the name itself when we have none. */
 export function canonicalTool(name: string): string {
   return byName.get(name)?.name ?? name;

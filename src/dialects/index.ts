@@ -6,6 +6,7 @@ export type { Coverage, Covers, Dialect, Out, Side, SideEnv, Step } from "./dial
 
 const DIALECTS = {
   aionrs: async () => (await import("./aionrs/index.js")).aionrs,
+  ante: async () => (await import("./ante/index.js")).ante,
   native: async () => (await import("./native/index.js")).native,
 } satisfies Record<string, () => Promise<Dialect>>;
 

@@ -24,6 +24,7 @@ export interface Flags {
   thinking?: string;
   /** The approval mode. */
   mode?: string;
+  offlineModel?: string;
 }
 
 /** The flags whose words are known to be right. */
@@ -43,6 +44,7 @@ export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: strin
     }
   }
   if (flags.workspace === "") problems.push("flag --workspace is empty; name a folder or leave it out");
+  if (flags.offlineModel === "") problems.push("flag --offline-model is empty; name a GGUF file or leave it out");
   const checked: CheckedFlags = { ...rest };
   for (const key of ["provider", "model", "baseUrl", "apiKey"] as const) {
     if (checked[key] === "") delete checked[key];

@@ -19,6 +19,8 @@ export interface Singles {
   theme?: Config["theme"];
   sessionId?: string | undefined;
   resume?: string | undefined;
+  offlineModel?: string | undefined;
+  llamaServer?: string | undefined;
   "sessions.enabled"?: boolean | undefined;
   "sessions.keep"?: number | undefined;
   "limits.contextTokens"?: number | undefined;
@@ -57,6 +59,7 @@ export function fileLayer({ config, locate }: ConfigFile): Layer {
       disallowedTools: config.disallowedTools,
       thinking: config.thinking,
       theme: config.theme,
+      llamaServer: config.llamaServer,
       "sessions.enabled": config.sessions?.enabled,
       "sessions.keep": config.sessions?.keep,
       "limits.contextTokens": config.limits?.contextTokens,
@@ -93,6 +96,7 @@ export function flagLayer(flags: CheckedFlags): Layer {
       thinking: flags.thinking,
       sessionId: flags.sessionId,
       resume: flags.resume,
+      offlineModel: flags.offlineModel,
       "sessions.enabled": flags.noSession === true ? false : undefined,
     },
     from: (key) => `flag ${flagName(names[key] ?? key)}`,

@@ -173,7 +173,7 @@ test("references to the environment stay as written", () => {
   });
 });
 
-test("a workspace's file loses addresses, keys, headers and providers", () => {
+test("a workspace's file loses addresses, keys, headers, providers and the model server", () => {
   const text = [
     "model: m",
     "baseUrl: https://evil.example",
@@ -184,6 +184,7 @@ test("a workspace's file loses addresses, keys, headers and providers", () => {
     "  remote:",
     "    url: https://example.com",
     "    headers: { Authorization: x }",
+    "llamaServer: ./evil",
   ].join("\n");
   const file = parse(text, "workspace");
   expect(file.problems).toEqual([]);
@@ -193,6 +194,7 @@ test("a workspace's file loses addresses, keys, headers and providers", () => {
     ["3", "apiKey"],
     ["4", "headers"],
     ["5", "providers"],
+    ["10", "llamaServer"],
     ["9", "mcpServers.remote.headers"],
   ];
   expect(file.warnings).toEqual(

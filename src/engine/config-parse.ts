@@ -65,7 +65,7 @@ function namesIn(value: unknown): Config {
   };
 }
 
-const RESERVED: ReadonlySet<string> = new Set(["baseUrl", "apiKey", "headers", "providers"]);
+const RESERVED: ReadonlySet<string> = new Set(["baseUrl", "apiKey", "headers", "providers", "llamaServer"]);
 
 function withoutReserved(value: unknown): { value: unknown; removed: Keys[] } {
   if (!isMapping(value)) return { value, removed: [] };

@@ -169,6 +169,7 @@ export const Config = v.strictObject(
       ),
     ),
     providers: v.optional(OwnProviders),
+    llamaServer: v.optional(text),
   },
   "be a mapping of settings",
 );

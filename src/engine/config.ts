@@ -49,6 +49,9 @@ export interface Settings {
   theme?: Config["theme"];
   sessionId?: string | undefined;
   resume?: string | undefined;
+  /** A model file that a server of this machine shall serve, and the program that does it. */
+  offlineModel?: string | undefined;
+  llamaServer?: string | undefined;
   mcpServers: Record<string, McpServer>;
   hooks: Record<HookEvent, Hook[]>;
   sessions: { enabled: boolean; keep: number };
@@ -106,6 +109,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     origins.set(key, layer?.from(key) ?? "default");
     return layer?.values[key];
   };
+  const path = (given: string | undefined): string | undefined => (given === undefined ? undefined : resolve(cwd, given));
   const sure = <K extends keyof typeof DEFAULTS>(key: K) => single(key) ?? DEFAULTS[key];
 
   const hooksFor = (event: HookEvent): Hook[] => joined(files, ["hooks", event], (config) => config.hooks?.[event], origins);
@@ -131,6 +135,8 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     theme: single("theme"),
     sessionId: single("sessionId"),
     resume: single("resume"),
+    offlineModel: path(single("offlineModel")),
+    llamaServer: single("llamaServer"),
     mcpServers: byName(files, "mcpServers", (config) => config.mcpServers, origins),
     hooks: {
       pre_tool_use: hooksFor("pre_tool_use"),

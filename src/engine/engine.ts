@@ -4,7 +4,7 @@ import type { McpServer, SessionConfig } from "../core/config.js";
 import { toFault, type Fault } from "../core/errors.js";
 import type { Event } from "../core/event.js";
 import { mintId } from "../core/ids.js";
-import { EVENT_BYTES, NESTING, OUTPUT_CHARS } from "../core/limits.js";
+import { EVENT_BYTES, EVENT_WEIGHT, NESTING, OUTPUT_CHARS } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
 import { Queue, roughSize } from "../core/queue.js";
 import { Redactor } from "../core/redact.js";
@@ -12,6 +12,7 @@ import type { ExtensionSources } from "./extensions/extensions.js";
 import { secretValues, serverSecrets, toolEnvironment } from "./environment.js";
 import { localWorkspace } from "./local-workspace.js";
 import { isApiRoot } from "./models/catalogue.js";
+import type { OwnProviders } from "./models/choose-provider.js";
 import type { Model } from "./models/model.js";
 import type { ProviderOverride } from "./models/access.js";
 import { openModel } from "./models/open.js";
@@ -29,6 +30,8 @@ export interface EngineOptions {
   openModel?(config: SessionConfig, override: ProviderOverride | undefined): Promise<Model>;
   /** Told of every model that was opened, and of what must not be told: gives back the one to use. */
   wrapModel?(model: Model, redactor: Redactor): Promise<Model>;
+  /** The config's own providers: a model of one of them brings it along. */
+  providers?: OwnProviders;
   /** Our own environment: tools get it without its secrets, and its secrets are redacted everywhere. */
   env: Record<string, string | undefined>;
   /** Secrets that the environment does not hold. */
@@ -40,6 +43,8 @@ export interface EngineOptions {
   version?: string;
   /** Where skills, commands, hooks and MCP servers come from; without it a session has none. */
   extensions?: ExtensionSources;
+  /** Providers that are registered from the start, as `provider.set` does it. */
+  registered?: Readonly<Record<string, ProviderOverride>>;
   /** Keeps sessions; without it none is kept. Asked for with the first session. */
   openStore?(redact: <T>(value: T) => T): Promise<SessionStore>;
 }
@@ -51,7 +56,7 @@ export function createEngine(options: EngineOptions): Agent {
   const opening = new Map<string, Promise<void>>();
   /** Sessions that are no longer there and have not let go of what they held. */
   const closing = new Map<Session, Promise<void>>();
-  const providers = new Map<string, ProviderOverride>();
+  const providers = new Map<string, ProviderOverride>(Object.entries(options.registered ?? {}));
   const redactor = new Redactor([...secretValues(options.env), ...(options.secrets ?? [])]);
   const opened =
     options.openModel ?? ((config, override) => openModel(config, override, { env: options.env, providers: {}, chosen: undefined }));
@@ -162,7 +167,7 @@ export function createEngine(options: EngineOptions): Agent {
 
   async function openSession(op: OpOf<"session.open">): Promise<void> {
     await closed(op);
-    const { stored, config } = await restore(op, options.defaults, await openStore());
+    const { stored, config } = await restore(op, options.defaults, await openStore(), options.providers ?? {});
     try {
       await beginSession(op, config, stored);
     } catch (error) {
@@ -192,6 +197,7 @@ export function createEngine(options: EngineOptions): Agent {
       rules,
       openModel: (wanted) => modelOf(wanted, providers.get(wanted.provider ?? "")),
       learnSecrets,
+      providers: options.providers ?? {},
       extensions: options.extensions,
       env: options.env,
       version: options.version ?? "",
@@ -213,6 +219,7 @@ export function createEngine(options: EngineOptions): Agent {
       approvals: true,
       steering: true,
       mcp: options.extensions !== undefined,
+      catalog: true,
     };
     const ready = {
       parent: op.id,
@@ -297,7 +304,8 @@ function modelCapabilities({ thinking, images, efforts, contextLimit, outputLimi
 }
 
 function weigh(event: Event): number {
-  return event.type === "text.delta" || event.type === "thinking.delta" ? event.text.length + 160 : roughSize(event);
+  const size = event.type === "text.delta" || event.type === "thinking.delta" ? event.text.length + 160 : roughSize(event);
+  return Math.max(EVENT_WEIGHT, size);
 }
 
 function addressOf({ session }: Op): { session?: string } {

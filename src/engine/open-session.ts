@@ -5,7 +5,7 @@ import { messageOf, ParleyError } from "../core/errors.js";
 import type { Event } from "../core/event.js";
 import { mintId } from "../core/ids.js";
 import type { OpOf } from "../core/op.js";
-import { matchNames, type Names } from "./models/choose-provider.js";
+import { matchNames, type Names, type OwnProviders } from "./models/choose-provider.js";
 import type { SessionLog, SessionStore, StoredSession } from "./store/store.js";
 
 export type Located = SessionConfig & { cwd: string };
@@ -24,6 +24,7 @@ export async function restore(
   op: OpOf<"session.open">,
   defaults: Located,
   store: SessionStore | undefined,
+  providers: OwnProviders,
 ): Promise<{ stored: Stored | undefined; config: Located }> {
   const given = { ...op.config, cwd: op.config?.cwd ?? defaults.cwd };
   if (op.open === "new") return { stored: undefined, config: { ...defaults, ...given } };
@@ -34,19 +35,23 @@ export async function restore(
   if (id === undefined) throw fault(`No session was kept in ${given.cwd}`);
   const { session, ...kept } = await store.open(id);
   const { provider: _provider, model: _model, ...rest } = { ...defaults, ...session.config, ...op.config };
-  const config = { ...rest, ...namesOf(op.config, session.config), cwd: op.config?.cwd ?? session.cwd };
+  const config = { ...rest, ...namesOf(op.config, session.config, providers), cwd: op.config?.cwd ?? session.cwd };
   return { stored: { session, id, ...kept }, config };
 }
 
 /** The same session with another model, and with its provider. */
-export function withModel(config: SessionConfig, model: string): SessionConfig {
+export function withModel(config: SessionConfig, model: string, providers: OwnProviders): SessionConfig {
   const { provider: _provider, model: _model, ...rest } = config;
-  return { ...rest, ...namesOf({ model }, config) };
+  return { ...rest, ...namesOf({ model }, config, providers) };
 }
 
-/** A model that the opener names brings its own provider along; a provider does not get the model of another. */
-function namesOf(given: SessionConfig | undefined, before: SessionConfig): Pick<SessionConfig, "provider" | "model"> {
-  const { provider, model } = matchNames([names(given), names(before)], {}, () => false);
+/** A model that is named brings its own provider along, or stays with the one that was; a provider does not get the model of another. */
+export function namesOf(
+  given: SessionConfig | undefined,
+  before: SessionConfig,
+  providers: OwnProviders,
+): Pick<SessionConfig, "provider" | "model"> {
+  const { provider, model } = matchNames([names(given), names(before)], providers, () => false);
   return { ...(provider !== undefined && { provider: provider.value }), ...(model !== undefined && { model: model.value }) };
 }
 

@@ -156,6 +156,11 @@ const KINDS: Record<string, Pattern["kind"]> = {
   WebFetch: "url",
 };
 
+/** Whether an allow rule for this tool may have a pattern. */
+export function takesPattern(tool: string): boolean {
+  return Object.hasOwn(KINDS, tool);
+}
+
 async function compileRule(rule: Rule): Promise<CompiledRule> {
   const { effect, text } =
     "deny" in rule ? effectOf("deny", rule.deny) : "ask" in rule ? effectOf("ask", rule.ask) : effectOf("allow", rule.allow);
@@ -163,7 +168,7 @@ async function compileRule(rule: Rule): Promise<CompiledRule> {
   const name = wildcard(tool);
   const concerns = (call: JudgedCall): boolean => (CATEGORIES.includes(tool) ? call.category === tool : name.matches(call.tool));
   if (pattern === undefined) return { effect, text, concerns };
-  const kind = Object.hasOwn(KINDS, tool) ? KINDS[tool] : "text";
+  const kind = takesPattern(tool) ? KINDS[tool] : "text";
   if (kind === "text" && effect === "allow") {
     throw malformed(text, `allows '${tool}' by a pattern, which is only understood for Bash, Read, Write, Edit, Glob, Grep and WebFetch`);
   }

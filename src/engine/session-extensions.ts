@@ -62,7 +62,11 @@ export class SessionExtensions {
   }
 
   async #open(): Promise<Extensions | undefined> {
-    if (this.#sources === undefined) return undefined;
+    if (this.#sources === undefined) {
+      // Hosts of some wires wait for the first catalogue, so there is one even where nothing is in it.
+      void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: [], subagents: [], mcpServers: [], commands: [] });
+      return undefined;
+    }
     const { Extensions } = await import("./extensions/extensions.js");
     const extensions = new Extensions({ ...this.#deps, sources: this.#sources });
     extensions.start();

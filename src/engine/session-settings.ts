@@ -3,7 +3,9 @@ import type { McpServer, Mode, SessionConfig } from "../core/config.js";
 import { ParleyError } from "../core/errors.js";
 import { ANSWER_SECONDS } from "../core/limits.js";
 import { UNASKED } from "./approval.js";
+import type { OwnProviders } from "./models/choose-provider.js";
 import type { Model } from "./models/model.js";
+import { namesOf } from "./open-session.js";
 import type { Rules } from "./rules.js";
 import type { SessionState } from "./session-state.js";
 import { refuseUnsupported } from "./unsupported.js";
@@ -12,6 +14,8 @@ interface SettingsDeps {
   config: SessionConfig;
   model: Model;
   openModel(config: SessionConfig): Promise<Model>;
+  /** The config's own: whose models are whose. */
+  providers: OwnProviders;
   /** What is given to these servers is redacted from now on. */
   learnSecrets(servers: Readonly<Record<string, McpServer>>): void;
 }
@@ -53,8 +57,8 @@ export class SessionSettings {
     if (patch.cwd !== undefined && patch.cwd !== this.config.cwd)
       throw wrong("The folder of a session cannot change; open another session", "cwd");
     this.#deps.learnSecrets(patch.mcpServers ?? {});
-    const next = { ...this.config, ...patch };
-    if (patch.model !== undefined && patch.provider === undefined) delete next.provider;
+    const { provider: _provider, model: _model, ...rest } = { ...this.config, ...patch };
+    const next: SessionConfig = { ...rest, ...namesOf(patch, this.config, this.#deps.providers) };
     refuseUnsupported(next);
     const reopened = patch.model !== undefined || patch.provider !== undefined ? await this.#deps.openModel(next) : this.model;
     const rules = await rulesOf(next);
@@ -71,11 +75,12 @@ export class SessionSettings {
   }
 }
 
-/** Most sessions have no rules, and then their machinery is not loaded. */
-export async function rulesOf({ rules = [] }: SessionConfig): Promise<Rules> {
-  if (rules.length === 0) return { judge: () => Promise.resolve({ decision: "none" }) };
-  const { compileRules } = await import("./rules.js");
-  return compileRules(rules);
+/** Most sessions have no rules and no lists of tools, and then their machinery is not loaded. */
+export async function rulesOf(config: SessionConfig): Promise<Rules> {
+  const { rules = [], allowedTools = [], disallowedTools = [] } = config;
+  if (rules.length + allowedTools.length + disallowedTools.length === 0) return { judge: () => Promise.resolve({ decision: "none" }) };
+  const { compileLimits } = await import("./tool-limits.js");
+  return compileLimits(config);
 }
 
 function wrong(message: string, param: string): ParleyError {

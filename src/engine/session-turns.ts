@@ -10,6 +10,7 @@ import type { OpOf } from "../core/op.js";
 import { roughSize } from "../core/queue.js";
 import type { Redactor } from "../core/redact.js";
 import type { History } from "./history.js";
+import type { OwnProviders } from "./models/choose-provider.js";
 import type { Model } from "./models/model.js";
 import { withModel } from "./open-session.js";
 import type { Emit } from "./run.js";
@@ -30,6 +31,8 @@ interface TurnsDeps {
   extensions: SessionExtensions;
   redactor: Redactor;
   openModel(config: SessionConfig): Promise<Model>;
+  /** The config's own: whose models are whose. */
+  providers: OwnProviders;
   /** A turn changed the session's mode. */
   onMode(): void;
   kept(): KeptSession;
@@ -218,7 +221,7 @@ export class SessionTurns {
         model: provider === undefined && model === undefined ? this.#settings.model : await this.#deps.openModel(config),
         tools: toolbox(withOverrides(config, op), host, own),
         instructions,
-        openModel: (name) => this.#deps.openModel(withModel(config, name)),
+        openModel: (name) => this.#deps.openModel(withModel(config, name, this.#deps.providers)),
         history: this.#history,
         persist: () => this.#voice.recorder.sync(),
         redactor,

@@ -11,6 +11,7 @@ import type { Compacted } from "./compaction.js";
 import { HostRequests } from "./host-requests.js";
 import { Locks } from "./locks.js";
 import { History } from "./history.js";
+import type { OwnProviders } from "./models/choose-provider.js";
 import type { Model } from "./models/model.js";
 import type { Rules } from "./rules.js";
 import type { Emit } from "./run.js";
@@ -39,6 +40,8 @@ export interface SessionDeps {
   model: Model;
   rules: Rules;
   openModel(config: SessionConfig): Promise<Model>;
+  /** The config's own: whose models are whose. */
+  providers: OwnProviders;
   /** What is given to these servers is redacted from now on. */
   learnSecrets(servers: Readonly<Record<string, McpServer>>): void;
   /** Where its extensions come from; without it there are none. */
@@ -104,6 +107,7 @@ export class Session {
       extensions: this.#extensions,
       redactor,
       openModel: (wanted) => deps.openModel(wanted),
+      providers: deps.providers,
       onMode: () => this.#updated(),
       kept: () => this.#kept(),
     });

@@ -3,7 +3,7 @@ import { messageOf, ParleyError } from "../core/errors.js";
 import { History } from "./history.js";
 import { runLoop } from "./loop.js";
 import { Interrupted, type Emit, type Run } from "./run.js";
-import { namesTool } from "./toolbox.js";
+import { namesTool } from "./tool-lists.js";
 import type { SpawnOutcome, SpawnTask } from "./tools/tool.js";
 
 /** Only the session's own agent presents a plan. */

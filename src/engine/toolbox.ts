@@ -1,9 +1,8 @@
 /** Which tools a session has: ours and the host's, less what its lists leave out. */
 import type { HostTool, SessionConfig } from "../core/config.js";
-import { canonicalTool } from "../core/names.js";
 import type { HostReply, HostRequests } from "./host-requests.js";
-import { parseRule } from "./rule-text.js";
 import type { Emit } from "./run.js";
+import { toolExists } from "./tool-lists.js";
 import { exitPlan } from "./tools/exit-plan.js";
 import { builtinTools } from "./tools/index.js";
 import { textResult, type Tool, type ToolResult } from "./tools/tool.js";
@@ -18,18 +17,6 @@ export interface HostLine {
 export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[]): Map<string, Tool> {
   const tools = [...builtinTools, exitPlan, ...own, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
   return new Map(tools.filter((tool) => toolExists(tool.name, config)).map((tool) => [tool.name, tool]));
-}
-
-/** The lists take the names that other agents use, and `mcp__server__*`; `Tool(pattern)` there names the whole tool. */
-export function toolExists(name: string, config: SessionConfig): boolean {
-  const { allowedTools, disallowedTools } = config;
-  if (disallowedTools?.some((entry) => !entry.includes("(") && namesTool(entry, name)) === true) return false;
-  return allowedTools === undefined || allowedTools.some((entry) => namesTool(entry, name));
-}
-
-export function namesTool(entry: string, name: string): boolean {
-  const { tool } = parseRule(entry);
-  return tool.endsWith("*") ? name.startsWith(tool.slice(0, -1)) : canonicalTool(tool) === name;
 }
 
 /** A tool that the host runs: a call of it is a request to the host. */

@@ -128,6 +128,7 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
       maxTokens: config.maxTokens,
       temperature: config.temperature,
       topP: config.topP,
+      topK: config.topK,
       stop: config.stop,
       thinking: config.thinking,
       thinkingBudget: config.thinkingBudget,

@@ -473,6 +473,19 @@ describe("what the agent's wire cannot say", () => {
   });
 });
 
+describe("what the agent's wire does not tell", () => {
+  test("a catalogue: an empty one follows the session's ready, for hosts that wait for it", async () => {
+    const { host } = await running(lacking({ "catalog.updated": "none" }));
+    expect(host.types).toEqual(["session.ready", "catalog.updated", "turn.started"]);
+    expect(host.heard.all[1]).toMatchObject({ session: "s", whole: true, skills: [], subagents: [], mcpServers: [], commands: [] });
+  });
+
+  test("where the wire has a word for it, it is the agent's", async () => {
+    const { host } = await running();
+    expect(host.types).toEqual(["session.ready", "turn.started"]);
+  });
+});
+
 describe("a wire that holds one turn", () => {
   const one: Dialect = { ...native, oneTurn: true };
   const prompt = (n: number): Op => ({ type: "turn.prompt", id: `p${n}`, session: "s", turn: `t${n}`, parts: [] });

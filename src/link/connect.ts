@@ -1,7 +1,7 @@
 /** The host side of a wire: a dialect and a way to dial make an Agent of whatever is at the other end. */
 import type { Agent } from "../core/agent.js";
 import type { Closed, Event } from "../core/event.js";
-import { EVENT_BYTES } from "../core/limits.js";
+import { EVENT_BYTES, EVENT_WEIGHT } from "../core/limits.js";
 import { Queue, roughSize } from "../core/queue.js";
 import type { Op, OpOf } from "../core/op.js";
 import type { Dialect } from "../dialects/dialect.js";
@@ -12,7 +12,7 @@ import { refusal } from "./unanswered.js";
 export type { ConnectOptions, Dial } from "./line.js";
 
 export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = {}): Agent {
-  const events = new Queue<Event>(EVENT_BYTES, roughSize);
+  const events = new Queue<Event>(EVENT_BYTES, (event) => Math.max(EVENT_WEIGHT, roughSize(event)));
   const lines = new Map<string, Line>();
   let seq = 0;
   let agentStamps = false;

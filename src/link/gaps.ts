@@ -52,6 +52,12 @@ export function eventGap(coverage: Coverage, event: Event, unheard: "allow" | "d
   return undefined;
 }
 
+/** What a driven agent's wire does not say and hosts wait for: that nothing surrounds the session is a catalogue too. */
+export function untold(coverage: Coverage, event: Event): Event[] {
+  if (event.type !== "session.ready" || coverage["catalog.updated"] !== "none") return [];
+  return [{ type: "catalog.updated", ...addressOf(event), whole: true, skills: [], subagents: [], mcpServers: [], commands: [] }];
+}
+
 /** A steer names the turn that runs; the prompt that it becomes begins another. */
 function asPrompt({ turn: _running, ...op }: OpOf<"turn.steer">): OpOf<"turn.prompt"> {
   return { ...op, type: "turn.prompt" };

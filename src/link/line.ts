@@ -6,7 +6,7 @@ import type { Op, OpOf } from "../core/op.js";
 import type { Launch, Transport } from "../core/wire.js";
 import type { Dialect, Side, Step } from "../dialects/dialect.js";
 import { Deadlines } from "./deadlines.js";
-import { opGap } from "./gaps.js";
+import { opGap, untold } from "./gaps.js";
 import { Grants } from "./grants.js";
 import { sideEnv } from "./stamp.js";
 import { Turns, type Release } from "./turns.js";
@@ -304,6 +304,7 @@ export class Line {
     if (pass === undefined) return;
     this.#deadlines.event(pass);
     const slow = this.#tell(pass);
+    for (const made of untold(this.#dialect.coverage, pass)) void this.#tell(made);
     if (this.#leaving === "drained") this.#refuseToAsk(pass);
     if (released !== undefined) this.#release(released);
     this.#leaveWhenIdle();

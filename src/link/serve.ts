@@ -12,6 +12,8 @@ export interface ServeOptions {
   launch?: Launch;
   /** What an approval gets from a host whose wire cannot answer it. */
   unheard?: "allow" | "deny";
+  /** The host says in so many words that all shall end; the end of its input and its leaving are no such words. */
+  onShutdown?(): void;
 }
 
 /** Resolves when the agent has closed and all that it said is written. The end of input drains; a broken output stops at once. */
@@ -41,14 +43,18 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
 
   async function readOps(): Promise<void> {
     for await (const frame of transport.frames) await take(side.read(frame));
-    await take(side.end({}));
-    await agent.send(shutdown("drained"));
+    const end = side.end({});
+    await take(end);
+    if (end.waits !== true) await agent.send(shutdown("drained"));
   }
 
   async function take(step: Step<Op>): Promise<void> {
     const full = put(step);
     if (full !== undefined) await answered(full);
-    for (const op of step.in) await agent.send(op);
+    for (const op of step.in) {
+      if (op.type === "shutdown") options.onShutdown?.();
+      await agent.send(op);
+    }
   }
 
   /** Control is always read: answers to it may pile up behind a slow host, so many and no more. */

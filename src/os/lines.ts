@@ -9,7 +9,7 @@ import { messageOf } from "../core/errors.js";
 export type Framing = "json" | "text";
 
 /** 16 MiB. */
-const LINE_CAP = 16 * 1024 * 1024;
+export const LINE_CAP = 16 * 1024 * 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -84,7 +84,7 @@ export class FrameReader {
     const whole = this.#size === 0 && this.#skipping === undefined && rest.length <= this.#cap;
     if (!whole) this.#hold(rest);
     if (this.#skipping !== undefined) {
-      frames.push({ bad: `The line is longer than ${this.#cap} bytes and was skipped`, line: this.#skipping });
+      frames.push(overlong("line", this.#cap, this.#skipping));
       this.#skipping = undefined;
       return;
     }
@@ -94,17 +94,25 @@ export class FrameReader {
   }
 
   #frame(line: Buffer): Frame[] {
-    const text = line.toString();
-    if (this.#framing === "text") return [{ rec: text }];
-    if (text.trim() === "") return [];
-    if (!isUtf8(line)) return [{ bad: "The line is not valid UTF-8", line: text }];
-    if (isTooDeep(line)) return [{ bad: `The line is nested more than ${DEPTH} levels deep`, line: text.slice(0, SAMPLE) }];
-    try {
-      const rec: unknown = JSON.parse(text);
-      return [{ rec }];
-    } catch (error) {
-      return [{ bad: `The line is not JSON (${messageOf(error)})`, line: text }];
-    }
+    return this.#framing === "text" ? [{ rec: line.toString() }] : jsonFrames(line, "line");
+  }
+}
+
+export function overlong(what: "line" | "frame", cap: number, sample: string): Frame {
+  return { bad: `The ${what} is longer than ${cap} bytes and was skipped`, line: sample.slice(0, SAMPLE) };
+}
+
+/** One record out of the bytes of one; none when they are blank. */
+export function jsonFrames(bytes: Buffer, what: "line" | "frame"): Frame[] {
+  const text = bytes.toString();
+  if (text.trim() === "") return [];
+  if (!isUtf8(bytes)) return [{ bad: `The ${what} is not valid UTF-8`, line: text }];
+  if (isTooDeep(bytes)) return [{ bad: `The ${what} is nested more than ${DEPTH} levels deep`, line: text.slice(0, SAMPLE) }];
+  try {
+    const rec: unknown = JSON.parse(text);
+    return [{ rec }];
+  } catch (error) {
+    return [{ bad: `The ${what} is not JSON (${messageOf(error)})`, line: text }];
   }
 }
 

@@ -4,7 +4,9 @@ import type { Frame, Transport } from "../core/wire.js";
 import { Queue } from "../core/queue.js";
 import { FrameReader, encodeLine, type Framing } from "../os/lines.js";
 
+/** Unread bytes, where a record counts for at least so many: 256 records wait at most. */
 const LIMIT = 256 * 1024;
+const LIGHTEST = 1024;
 
 export function memoryPair(framing: Framing = "json"): [Transport, Transport] {
   const [left, right] = [new Pipe(framing), new Pipe(framing)];
@@ -13,7 +15,7 @@ export function memoryPair(framing: Framing = "json"): [Transport, Transport] {
 
 /** One direction. */
 class Pipe {
-  readonly frames = new Queue<Frame>(LIMIT, (frame) => ("rec" in frame ? JSON.stringify(frame.rec).length : 64));
+  readonly frames = new Queue<Frame>(LIMIT, weigh);
   /** Settles when nothing more can be written into it. */
   readonly closed: Promise<Closed>;
   readonly #framing: Framing;
@@ -40,6 +42,10 @@ class Pipe {
     this.frames.end();
     this.#settle({});
   }
+}
+
+function weigh(frame: Frame): number {
+  return Math.max(LIGHTEST, "rec" in frame ? JSON.stringify(frame.rec).length : 0);
 }
 
 /** `term` cuts both directions, so the other end can no longer write either. */

@@ -3,13 +3,13 @@ import type { Closed } from "../core/event.js";
 import type { Launch, Transport } from "../core/wire.js";
 import { startTree, type Exit, type Tree } from "../os/process.js";
 import type { Framing } from "../os/lines.js";
+import { Tail } from "../os/tail.js";
 import { LineWriter, readFrames } from "./streams.js";
 
 /** From TERM to KILL on an orderly end. */
 const GRACE_MS = 2000;
 /** How long words on stderr may stay in the pipe when everything that could write more is gone. */
 const DRAIN_MS = 100;
-const STDERR_TAIL = 4096;
 
 export interface ProcessOptions {
   framing: Framing;
@@ -58,18 +58,6 @@ async function ended(tree: Tree, launch: Launch, tail: Tail): Promise<Closed> {
   await Promise.race([quiet, new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);
   if (code === 0) return { code, signal };
   const how = signal === null ? `exited with code ${code ?? "unknown"}` : `was ended by ${signal}`;
-  const words = tail.lastLine();
+  const words = tail.lastLines(1);
   return { code, signal, reason: `Agent '${launch.argv[0] ?? ""}' ${how}${words === "" ? "" : `: ${words}`}` };
-}
-
-class Tail {
-  #text = "";
-
-  push(text: string): void {
-    this.#text = (this.#text + text).slice(-STDERR_TAIL);
-  }
-
-  lastLine(): string {
-    return this.#text.trim().split("\n").at(-1)?.trim() ?? "";
-  }
 }

@@ -254,14 +254,14 @@ describe("the start", () => {
   });
 
   it.each([
-    ["mcp-error", ["session.ready", "error"]],
-    ["chatty", ["error", "session.ready"]],
+    ["mcp-error", ["session.ready", "catalog.updated", "error"]],
+    ["chatty", ["error", "session.ready", "catalog.updated"]],
   ])("goes on after an error before ready (%s), which is told", async (start, types) => {
     const driver = real("0.1.36", start);
     driver.open();
     driver.prompt("m1", "hello");
     expect(await driver.ended("m1")).toMatchObject({ outcome: "completed" });
-    expect(driver.all.slice(0, 2).map(({ type }) => type)).toEqual(types);
+    expect(driver.all.slice(0, 3).map(({ type }) => type)).toEqual(types);
   });
 
   it("of a program that cannot be found is an error with its name", async () => {

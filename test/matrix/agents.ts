@@ -6,4 +6,15 @@ const REHEARSAL = ["--provider", "rehearsal", "--approve-tools", "TodoWrite"];
 export const agents: Readonly<Record<string, readonly string[]>> = {
   native: ["serve", "--dialect", "native", ...REHEARSAL],
   aionrs: REHEARSAL,
+  ante: ["serve", ...REHEARSAL],
 };
+
+/** What a relay must be told to drive it: sessions of some wires cannot be opened without a model. */
+const NAMED: Readonly<Record<string, readonly string[]>> = { ante: ["--provider", "rehearsal", "--model", "rehearsal"] };
+
+export function driving(drive: string): readonly string[] {
+  return NAMED[drive] ?? [];
+}
+
+/** Whose wires carry no reason of a denial. */
+export const withoutReasons: ReadonlySet<string> = new Set(["ante"]);

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { Event } from "../../src/core/event.js";
 import { environment, NativeHost, PARLEY, run, scratch } from "../process/harness.js";
 import { fixture } from "../support/processes.js";
-import { agents } from "./agents.js";
+import { agents, driving } from "./agents.js";
 import { hosts } from "./hosts.js";
 
 const NODE = process.execPath;
@@ -99,14 +99,14 @@ describe.each(Object.keys(hosts))("a %s host hears why", (as) => {
       ["may not be executed", forbidden, /may not be executed/],
       ["leaves at once, with words", () => [NODE, fixture("last-words.mjs"), "7"], /exited with code 7: the key is missing/],
     ] as const)("%s", async (_name, command, why) => {
-      const { code, stdout, stderr } = await relay(as, drive, [...command()], { input });
+      const { code, stdout, stderr } = await relay(as, drive, [...command()], { flags: [...driving(drive)], input });
       expect(stdout).toMatch(why);
       expect(stderr).toMatch(why);
       expect(code).not.toBe(0);
     });
 
     it("leaves at once, without a word", async () => {
-      expect((await relay(as, drive, [NODE, "-e", "", "--"], { input })).stdout).toMatch(/The agent is gone/);
+      expect((await relay(as, drive, [NODE, "-e", "", "--"], { flags: [...driving(drive)], input })).stdout).toMatch(/The agent is gone/);
     });
   });
 });

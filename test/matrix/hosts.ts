@@ -2,7 +2,10 @@
 import * as v from "valibot";
 import { plainText } from "../../src/core/content.js";
 import { Event } from "../../src/core/event.js";
+import { mintId } from "../../src/core/ids.js";
 import { WireEvent } from "../../src/dialects/aionrs/wire.js";
+import { faultOf } from "../../src/dialects/ante/kinds.js";
+import { EventMsg, type EventFields } from "../../src/dialects/ante/wire.js";
 
 /** What any host can hear, whatever its wire calls it. */
 export type Heard =
@@ -33,7 +36,8 @@ export interface HostScript {
   interrupt(turn: string): unknown;
   allow(call: string, grant?: "tool" | "category"): unknown;
   deny(call: string, reason: string): unknown;
-  mode(mode: "default" | "yolo"): unknown;
+  /** Undefined where the wire sets it for a whole session. */
+  mode?(mode: "default" | "yolo"): unknown;
   /** The wider grants that its wire can say. */
   grants: readonly ("tool" | "category")[];
   /** A record of a type that does not exist. */
@@ -145,5 +149,81 @@ function hearAionrs(event: WireEvent): Heard[] {
   }
 }
 
+/** It names its turns itself: the wire names them by the operations that began them. */
+function ante(): HostScript {
+  const prompts = new Map<string, string>();
+  const turns = new Map<string, string>();
+  const pauses = new Map<string, string>();
+  const operation = (op: unknown): { op: unknown; id: string } => ({ op, id: `op_${mintId()}` });
+  const answer = (call: string, decision: string): unknown =>
+    operation({ ApprovalResponse: { turn_id: pauses.get(call), responses: [[call, decision]] } });
+  return {
+    flags: () => ["--approve-tools", "TodoWrite"],
+    open: ({ resume }) => [
+      operation(
+        resume === undefined
+          ? { StartSession: { model: "rehearsal", provider: "rehearsal", streaming: true } }
+          : { ResumeSession: { session_id: resume } },
+      ),
+    ],
+    prompt(turn, text) {
+      const prompt = operation({ UserInput: text });
+      prompts.set(prompt.id, turn);
+      return prompt;
+    },
+    interrupt: () => operation("Interrupt"),
+    allow: (call, grant) => answer(call, grant === "tool" ? "AcceptForSession" : "Accept"),
+    deny: (call) => answer(call, "Skip"),
+    grants: ["tool"],
+    unknown: operation({ "no.such.thing": {} }),
+    hear(record) {
+      const { event, parent } = v.parse(EventMsg, record);
+      // What happened before this host asked for anything is a replay.
+      if (typeof event === "string" || (parent != null && !prompts.has(parent) && "TurnStart" in event)) return [];
+      if ("TurnStart" in event) turns.set(event.TurnStart.turn_id, prompts.get(parent ?? "") ?? "");
+      if ("TurnPause" in event) for (const { id } of event.TurnPause.reason.Approval.tools) pauses.set(id, event.TurnPause.turn_id);
+      return hearAnte(event, turns, parent != null && prompts.has(parent));
+    },
+  };
+}
+
+type AnteEvent = Exclude<v.InferOutput<typeof EventMsg>["event"], string>;
+
+function hearAnte(event: AnteEvent, turns: Map<string, string>, isOurs: boolean): Heard[] {
+  if ("SessionStart" in event) return [{ is: "ready", sessionId: event.SessionStart.session_id }];
+  if ("Error" in event) return [{ is: "error", message: event.Error, retryable: false, turn: undefined }];
+  if (!isOurs) return [];
+  if ("TurnStart" in event) return [{ is: "started", turn: turns.get(event.TurnStart.turn_id) ?? "" }];
+  if ("MessageDelta" in event) return [{ is: "text", text: event.MessageDelta }];
+  if ("ThinkingDelta" in event) return [{ is: "thinking", text: event.ThinkingDelta }];
+  if ("TurnPause" in event)
+    return event.TurnPause.reason.Approval.tools.map(({ id, name, input }) => ({
+      is: "asked",
+      call: id,
+      tool: name,
+      args: v.parse(v.record(v.string(), v.unknown()), input),
+    }));
+  if ("ToolUpdate" in event) return event.ToolUpdate.seq === 0 ? [{ is: "running", call: event.ToolUpdate.tool_use_id }] : [];
+  if ("ToolEnd" in event) return [anteResult(event.ToolEnd)];
+  return "TurnEnd" in event ? anteEnd(event.TurnEnd, turns) : [];
+}
+
+const ANTE_STATUS = { Completed: "ok", Failed: "failed", Denied: "refused", Cancelled: "refused" } as const;
+
+function anteResult({ tool_use_id, status, result_json }: EventFields<"ToolEnd">): Heard {
+  return { is: "result", call: tool_use_id, status: ANTE_STATUS[status], text: JSON.stringify(result_json) };
+}
+
+function anteEnd({ turn_id, status }: EventFields<"TurnEnd">, turns: Map<string, string>): Heard[] {
+  const turn = turns.get(turn_id) ?? "";
+  if (status === "Completed") return [{ is: "ended", turn, outcome: "completed" }];
+  if ("Interrupted" in status) return [{ is: "ended", turn, outcome: "interrupted" }];
+  const { message = "", kind } = status.Error;
+  return [
+    { is: "error", message, retryable: faultOf(kind, message).retryable === true, turn },
+    { is: "ended", turn, outcome: "failed" },
+  ];
+}
+
 /** A host a session; `session` is its handle where the wire has handles. */
-export const hosts: Readonly<Record<string, (session: string) => HostScript>> = { native, aionrs };
+export const hosts: Readonly<Record<string, (session: string) => HostScript>> = { native, aionrs, ante };

@@ -13,7 +13,7 @@ import { buildEngine } from "../../src/cli/build-engine.js";
 import { COMMANDS } from "../../src/cli/commands.js";
 import { parseFlags, settingsFlags } from "../../src/cli/flags.js";
 import { openingOf } from "../../src/cli/opening.js";
-import { exitCode } from "../../src/cli/relay.js";
+import { exitCode, relayOpening } from "../../src/cli/relay.js";
 import { sessionMap } from "../../src/cli/session-map.js";
 import { loadDialect, type Dialect } from "../../src/dialects/index.js";
 import { loadSettings, type Loaded } from "../../src/engine/config.js";
@@ -22,7 +22,7 @@ import { serve } from "../../src/link/serve.js";
 import { memoryPair } from "../../src/transports/memory.js";
 import { LineWriter, readFrames } from "../../src/transports/streams.js";
 import { processesWith, until } from "../process/harness.js";
-import { agents } from "./agents.js";
+import { agents, driving, withoutReasons } from "./agents.js";
 import { Host, type Ended } from "./host.js";
 import { hosts } from "./hosts.js";
 import { files, type OpenRoom } from "./in-processes.js";
@@ -34,13 +34,15 @@ export function memoryRoom(as: string, drive: string): OpenRoom {
   const started: Host[] = [];
   return {
     dir,
+    reasons: !withoutReasons.has(as) && !withoutReasons.has(drive),
     async start(opening = {}) {
       const script = hosts[as]?.(mintId());
       const agent = agents[drive];
       if (script === undefined || agent === undefined)
         throw new Error(`No script of a host of '${as}', or no command of an agent of '${drive}'`);
       const [asDialect, driveDialect] = [await loadDialect(as), await loadDialect(drive)];
-      const loaded = await settings(["relay", ...script.flags(opening)], env, dir);
+      const loaded = await settings(["relay", ...driving(drive), ...script.flags(opening)], env, dir);
+      const open = relayOpening(loaded, asDialect, driveDialect);
       const wire = streams(asDialect);
       const driven = dialer(driveDialect, agent, env, dir);
       const violations: string[] = [];
@@ -50,9 +52,10 @@ export function memoryRoom(as: string, drive: string): OpenRoom {
         transport: wire.transport,
         drive: driveDialect,
         dial: driven.dial,
+        config: open.config ?? {},
         sessions: sessionMap(home, drive),
         onViolation: (violation) => violations.push(violation),
-        ...(asDialect.lifetime !== "connection" && { launch: { argv: [], env: {}, open: openingOf(loaded) } }),
+        ...(asDialect.lifetime !== "connection" && { launch: { argv: [], env: {}, open } }),
       });
       const ended = running.closed.then(async (closed): Promise<Ended> => {
         await Promise.all(driven.engines.map((engine) => engine.close()));

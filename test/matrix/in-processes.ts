@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { mintId } from "../../src/core/ids.js";
 import { PARLEY, processesWith, until } from "../process/harness.js";
-import { agents } from "./agents.js";
+import { agents, driving, withoutReasons } from "./agents.js";
 import { Host, type Ended } from "./host.js";
 import { hosts } from "./hosts.js";
 import type { Room } from "./scenarios.js";
@@ -34,12 +34,14 @@ export function processRoom(as: string, drive: string): OpenRoom {
   const started: Host[] = [];
   return {
     dir,
+    reasons: !withoutReasons.has(as) && !withoutReasons.has(drive),
     async start(opening = {}) {
       const script = hosts[as]?.(mintId());
       const agent = agents[drive];
       if (script === undefined || agent === undefined)
         throw new Error(`No script of a host of '${as}', or no command of an agent of '${drive}'`);
-      const args = ["relay", "--as", as, "--drive", drive, "--check", ...script.flags(opening), "--", process.execPath, PARLEY, ...agent];
+      const flags = ["--check", ...driving(drive), ...script.flags(opening)];
+      const args = ["relay", "--as", as, "--drive", drive, ...flags, "--", process.execPath, PARLEY, ...agent];
       const env = { PATH: process.env["PATH"] ?? "", HOME: home, PARLEY_HOME: home, MATRIX: mark };
       const child = spawn(process.execPath, [PARLEY, ...args], { cwd: dir, env });
       let stderr = "";

@@ -4,14 +4,26 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { environment, NativeHost, PARLEY, processesWith, scratch, until } from "../process/harness.js";
-import { agents } from "./agents.js";
+import { agents, driving } from "./agents.js";
 
 const PIECES = 100_000;
 
 function start(drive: string): { host: NativeHost; ours(): number[] } {
   const mark = `RELAYED=${randomBytes(9).toString("hex")}`;
   const [name = "", value = ""] = mark.split("=");
-  const args = ["relay", "--as", "native", "--drive", drive, "--check", "--", process.execPath, PARLEY, ...(agents[drive] ?? [])];
+  const args = [
+    "relay",
+    "--as",
+    "native",
+    "--drive",
+    drive,
+    "--check",
+    ...driving(drive),
+    "--",
+    process.execPath,
+    PARLEY,
+    ...(agents[drive] ?? []),
+  ];
   const child = spawn(process.execPath, [PARLEY, ...args], { cwd: scratch(), env: environment({ [name]: value }) });
   return { host: new NativeHost(child), ours: () => processesWith(mark) };
 }

@@ -13,6 +13,8 @@ import type { Opening } from "./hosts.js";
 /** Where a relay runs; several may run in it, one after the other. Files `a.txt` and `b.txt` are there. */
 export interface Room {
   dir: string;
+  /** Whether the wires between carry why a call was denied. */
+  reasons: boolean;
   /** Starts a relay and waits until the session is ready. */
   start(opening?: Opening): Promise<Host>;
 }
@@ -41,17 +43,17 @@ export const conversation: Readonly<Record<string, Scenario>> = {
     expect(readFileSync(join(dir, "approved.txt"), "utf8")).toContain("first");
   },
 
-  async "a denied tool, and the model hears why"(host, { dir }) {
+  async "a denied tool, and the model hears why"(host, { dir, reasons }) {
     host.prompt("denied", "write 'x' to denied.txt");
     const { call } = await host.asked("denied");
     host.send(host.script.deny(call, "not on a Friday"));
     const turn = await host.turn("denied");
     expect(turn).toMatchObject({ results: [{ call, status: "refused" }], errors: [] });
-    expect(turn.text).toContain("not on a Friday");
+    expect(turn.text).toContain(reasons ? "not on a Friday" : "denied");
     expect(existsSync(join(dir, "denied.txt"))).toBe(false);
   },
 
-  async "two calls at once, answered in another order and differently"(host) {
+  async "two calls at once, answered in another order and differently"(host, { reasons }) {
     host.prompt("two", "read a.txt and b.txt");
     const [a, b] = [await host.asked("two", 1), await host.asked("two", 2)];
     expect([a.args["file_path"], b.args["file_path"]]).toEqual(["a.txt", "b.txt"]);
@@ -65,11 +67,13 @@ export const conversation: Readonly<Record<string, Scenario>> = {
       ]),
     );
     expect(turn.text).toContain("alpha");
-    expect(turn.text).toContain("b is private");
+    expect(turn.text).toContain(reasons ? "b is private" : "denied");
     expect(turn.text).not.toContain("beta");
   },
 
   async "a mode that asks nothing, and back"(host, { dir }) {
+    // Where the wire sets it for a whole session there is nothing to change.
+    if (host.script.mode === undefined) return;
     host.send(host.script.mode("yolo"));
     expect(await host.say("yolo", "write 'y' to yolo.txt")).toMatchObject({ asked: [], results: [{ status: "ok" }], errors: [] });
     expect(existsSync(join(dir, "yolo.txt"))).toBe(true);

@@ -357,6 +357,29 @@ describe("tool lists", () => {
   });
 });
 
+describe("patterns in tool lists", () => {
+  const calls = ["git status", "ls", "echo no"].map((command, at) => ({ tool: "Bash", args: { command }, id: `c${at}` }));
+
+  it.each([
+    ["leave only such calls of an allowed tool", { allowedTools: ["bash(git *)", "BASH(ls)"] }, ["ok", "ok", "denied"]],
+    ["say nothing where the whole tool is allowed too", { allowedTools: ["Bash(git *)", "Bash"] }, ["ok", "ok", "ok"]],
+    ["forbid such calls of a tool that is there", { disallowedTools: ["Bash(echo *)"] }, ["ok", "ok", "denied"]],
+  ])("%s", async (_name, lists, statuses) => {
+    const host = start({ responses: [{ calls }, "ok"], cwd: scratch() });
+    await host.open({ mode: "yolo", ...lists });
+    host.prompt("go");
+    await host.turnEnded();
+    const ended = new Map(host.ofType("tool.ended").map(({ call, status }) => [call, status === "failed" ? "ok" : status]));
+    expect(calls.map(({ id }) => ended.get(id))).toEqual(statuses);
+  });
+
+  it("that cannot be read refuse the session", async () => {
+    const host = start();
+    host.send({ type: "session.open", id: "o", session: "s", open: "new", config: { disallowedTools: ["Bash("] } });
+    expect(await host.next("reply")).toMatchObject({ parent: "o", status: "error", fault: { code: "config" } });
+  });
+});
+
 describe("files", () => {
   it("are not edited unread, nor when they changed since", async () => {
     const cwd = scratch({ "a.txt": "one\n" });

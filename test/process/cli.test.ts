@@ -42,7 +42,6 @@ describe("parley -p", () => {
       [["-p", "x", "--max-turns", "many"], "whole number"],
       [["-p", "x", "--thinking", "hard"], "thinking"],
       [["-p", ""], "no prompt"],
-      [["serve"], "--dialect"],
       [["serve", "--dialect", "klingon"], "klingon"],
       [["-p", "x", "--approval-mode"], "needs a value"],
       [["schema", "native", "more"], "more"],

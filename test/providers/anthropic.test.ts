@@ -59,13 +59,13 @@ describe("max_tokens and thinking", () => {
   });
 });
 
-test("temperature, top_p and stop sequences", async () => {
+test("temperature, top_p, top_k and stop sequences", async () => {
   const warm = await talk(anthropic, [{ text: ["ok"] }], { config: { temperature: 0.3, stop: ["END"] } });
   await warm.turn("hi");
   expect(warm.body(1)).toMatchObject({ temperature: 0.3, stop_sequences: ["END"] });
-  const narrow = await talk(anthropic, [{ text: ["ok"] }], { config: { topP: 0.5 } });
+  const narrow = await talk(anthropic, [{ text: ["ok"] }], { config: { topP: 0.5, topK: 40 } });
   await narrow.turn("hi");
-  expect(narrow.body(1)).toMatchObject({ top_p: 0.5 });
+  expect(narrow.body(1)).toMatchObject({ top_p: 0.5, top_k: 40 });
 });
 
 /** Which entries of a list hold a mark. */

@@ -158,12 +158,12 @@ test("an effort that the model does not have is named, and nothing is sent", asy
   expect(end.reason).toContain("there are low, high");
 });
 
-test("temperature, top_p, stop sequences, the limit and the system prompt", async () => {
-  const config = { temperature: 0.3, topP: 0.9, stop: ["END"], maxTokens: 700 };
+test("temperature, top_p, top_k, stop sequences, the limit and the system prompt", async () => {
+  const config = { temperature: 0.3, topP: 0.9, topK: 40, stop: ["END"], maxTokens: 700 };
   const host = await talk(gemini, [{ text: ["ok"] }], { config });
   await host.turn("hi");
   expect(host.body(1)).toMatchObject({
-    generationConfig: { temperature: 0.3, topP: 0.9, stopSequences: ["END"], maxOutputTokens: 700 },
+    generationConfig: { temperature: 0.3, topP: 0.9, topK: 40, stopSequences: ["END"], maxOutputTokens: 700 },
     systemInstruction: { parts: [{ text: expect.any(String) }] },
   });
 });

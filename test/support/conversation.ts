@@ -73,7 +73,7 @@ function played(side: Side<Op | Event, Op | Event>, turn: Turn): Turn {
 function complaintOf({ in: told, out }: Step<Op | Event>): string | undefined {
   const all = [...told, ...out];
   const said = all.length === 1 ? JSON.stringify(all[0]) : "";
-  const match = /"message":("(?:[^"\\]|\\.)*")/.exec(said);
+  const match = /"(?:message|Error)":("(?:[^"\\]|\\.)*")/.exec(said);
   return match?.[1] === undefined ? undefined : v.parse(v.string(), JSON.parse(match[1]));
 }
 

@@ -10,6 +10,7 @@ interface Shape {
   entries?: Record<string, Schema>;
   options?: readonly unknown[];
   item?: Schema;
+  items?: readonly Schema[];
   wrapped?: Schema;
   key?: string | Schema;
   value?: Schema;
@@ -69,7 +70,7 @@ function visit(schema: Schema, path: string, enter: (node: Schema, path: string)
   for (const [key, entry] of Object.entries(shape.entries ?? {})) visit(entry, `${path}.${key}`, enter);
   for (const option of shape.options ?? [])
     if (isSchema(option)) visit(option, shape.type === "variant" ? `${path}<${tagOf(option)}>` : path, enter);
-  for (const inner of [shape.item, shape.wrapped, shape.type === "record" ? shape.value : undefined])
+  for (const inner of [shape.item, ...(shape.items ?? []), shape.wrapped, shape.type === "record" ? shape.value : undefined])
     if (inner !== undefined) visit(inner, path, enter);
 }
 
@@ -92,6 +93,7 @@ function use(schema: Schema, value: unknown, found: (node: Schema, word: string)
   }
   for (const [key, entry] of Object.entries(shape.entries ?? {})) use(entry, field(value, key), found);
   if (shape.item !== undefined && Array.isArray(value)) for (const item of value) use(shape.item, item, found);
+  if (Array.isArray(value)) for (const [at, item] of (shape.items ?? []).entries()) use(item, value[at], found);
   if (shape.wrapped !== undefined) use(shape.wrapped, value, found);
   if (shape.type === "record" && shape.value !== undefined) for (const item of Object.values(value)) use(shape.value, item, found);
 }
@@ -132,6 +134,10 @@ function build(schema: Schema): fc.Arbitrary<unknown> {
       return fc.constantFrom(...(shape.options ?? []));
     case "array":
       return fc.array(inner(shape.item), { maxLength: 3 });
+    case "strict_tuple":
+      return fc.tuple(...(shape.items ?? []).map(build));
+    case "null":
+      return fc.constant(null);
     case "record":
       return fc.dictionary(UNICODE.filter(isPlainKey), inner(shape.value), { maxKeys: 3 });
     case "variant":

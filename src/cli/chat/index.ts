@@ -2,6 +2,7 @@
 import type { Loaded } from "../../engine/config.js";
 import { buildEngine } from "../build-engine.js";
 import { rehearsalFallback } from "../fallback.js";
+import { withOfflineModel } from "../offline.js";
 import { openingOf } from "../opening.js";
 import { Conversation } from "./conversation.js";
 import { openTerminal } from "./terminal.js";
@@ -12,11 +13,15 @@ type Env = Record<string, string | undefined>;
 /** `reload` reads the settings again, after something was trusted. */
 export async function runChat(first: Loaded, reload: () => Promise<Loaded>, env: Env, prompt: string | undefined): Promise<number> {
   const { input, screen } = openTerminal(first, env);
-  const loaded = (await askForTrust(first, input, screen)) ? await reload() : first;
+  const settled = (await askForTrust(first, input, screen)) ? await reload() : first;
   if (input.left !== undefined) return input.left;
+  const { loaded, registered, end } = await withOfflineModel(settled, env, (line) => screen.line(line)).catch((error: unknown) => {
+    input.close();
+    throw error;
+  });
   const { config, notice } = rehearsalFallback(loaded, env);
   for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);
-  const agent = buildEngine(loaded, env, config);
+  const agent = buildEngine(loaded, env, config, { registered });
   const conversation = new Conversation(agent, input, screen);
   conversation.leaveOnSignals();
   try {
@@ -24,5 +29,6 @@ export async function runChat(first: Loaded, reload: () => Promise<Loaded>, env:
   } finally {
     input.close();
     await agent.close();
+    await end();
   }
 }

@@ -7,7 +7,7 @@ import { messageOf, ParleyError } from "../../core/errors.js";
 import { BUILT_IN_AGENTS } from "../built-in-agents.js";
 import { compileRules } from "../rules.js";
 import type { SessionControl } from "../session-control.js";
-import { toolExists } from "../toolbox.js";
+import { toolExists } from "../tool-lists.js";
 import { spawnTool } from "../tools/spawn.js";
 import type { Tool } from "../tools/tool.js";
 import { AGENTS, type DefinedAgent } from "./agents.js";

@@ -1,7 +1,7 @@
 /** Which provider a run uses, and what happens when several sources name a provider or a model each. */
 import { isProviderName, ownerOfModel, PROVIDERS, type ProviderName } from "./catalogue.js";
 
-type OwnProviders = Readonly<Record<string, { models?: Readonly<Record<string, unknown>> | undefined }>>;
+export type OwnProviders = Readonly<Record<string, { models?: Readonly<Record<string, unknown>> | undefined }>>;
 
 /** The provider named; else the one whose model it is; else the first whose key is set; else none, and the caller decides. */
 export function chooseProvider(

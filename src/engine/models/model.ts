@@ -43,6 +43,7 @@ export interface ModelRequest {
   maxTokens?: number;
   temperature?: number;
   topP?: number;
+  topK?: number;
   stop?: string[];
   thinking?: Thinking;
   thinkingBudget?: number;

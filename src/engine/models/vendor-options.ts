@@ -14,6 +14,7 @@ export function callOptions(request: ModelRequest, target: Target, settings: Set
     abortSignal: signal,
     temperature: settings.noSampling === true ? undefined : request.temperature,
     topP: settings.noSampling === true ? undefined : request.topP,
+    topK: settings.noSampling === true ? undefined : request.topK,
     stopSequences: request.stop,
     includeRawChunks: wire.usageSoFar !== undefined || wire.details !== undefined,
     maxOutputTokens: settings.maxOutputTokens,

@@ -118,3 +118,11 @@ test("a hanging model is interrupted", async () => {
     return;
   }
 });
+
+test("a session without extensions tells a catalogue all the same, and only one", async () => {
+  await start();
+  const first = await prompt("say hi");
+  const second = await prompt("say ho");
+  const told = [...first.seen, ...second.seen].filter((event) => event.type === "catalog.updated");
+  expect(told).toMatchObject([{ session: "s", whole: true, skills: [], subagents: [], mcpServers: [], commands: [] }]);
+});

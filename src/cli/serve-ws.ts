@@ -1,0 +1,74 @@
+/** `parley serve --ws`: an engine a connection, until one of them says Shutdown or a signal comes. */
+import type { Agent } from "../core/agent.js";
+import { loadDialect } from "../dialects/index.js";
+import type { Env, Loaded } from "../engine/config.js";
+import { serve } from "../link/serve.js";
+import { listen } from "../transports/ws-server.js";
+import type { SocketTransport } from "../transports/ws.js";
+import { text, usage, type Parsed } from "./flags.js";
+import { keepStdoutClean } from "./protocol-stdout.js";
+import { prepareServing } from "./serving.js";
+import { endOnSignal } from "./signals.js";
+import { readToken } from "./token-file.js";
+
+/** How long the other clients may take to read their last words when the server leaves. */
+const LEAVE_MS = 5000;
+
+export async function serveWs(dialectId: string, parsed: Parsed, load: () => Promise<Loaded>, env: Env): Promise<number> {
+  const address = addressOf(text(parsed, "ws") ?? "");
+  const allowOrigins = originsOf(parsed);
+  const token = await readToken(parsed);
+  const dialect = await loadDialect(dialectId);
+  keepStdoutClean();
+  const serving = await prepareServing(dialect, load, env, token === undefined ? [] : [token]);
+  const connections = new Map<SocketTransport, { agent: Agent; done: Promise<void> }>();
+  let leave = (): void => {};
+  const leaving = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const frameCap = serving.settings.limits.lineBytes;
+  try {
+    const listener = await listen({ ...address, token, allowOrigins, framing: dialect.framing, frameCap }, accept);
+    const signals = endOnSignal({ send: async () => leave() });
+    console.error(`listening on ${listener.url}`);
+    await leaving;
+    listener.close();
+    await dismissAll();
+    return signals.code() ?? 0;
+  } finally {
+    await serving.end();
+  }
+
+  function accept(transport: SocketTransport): void {
+    const agent = serving.engine();
+    const done = serve(agent, dialect, transport, { ...serving.launch, onShutdown: leave }).then(
+      ({ reason }) => (reason === undefined ? undefined : console.error(`parley: ${reason}`)),
+      (error: unknown) => console.error("parley: internal error:", error),
+    );
+    connections.set(transport, { agent, done: done.finally(() => connections.delete(transport)) });
+  }
+
+  /** Each hears that it is over. Whoever does not read that in time is cut off. */
+  async function dismissAll(): Promise<void> {
+    for (const { agent } of connections.values()) void agent.send({ type: "shutdown", when: "now" });
+    const impatient = setTimeout(() => {
+      for (const transport of connections.keys()) transport.close("term");
+    }, LEAVE_MS);
+    await Promise.all([...connections.values()].map(({ done }) => done));
+    clearTimeout(impatient);
+  }
+}
+
+/** `HOST:PORT`; an IPv6 address stands in brackets. */
+function addressOf(given: string): { host: string; port: number } {
+  const [, host, port] = /^(\[[\da-f:.%]+\]|[^:[\]/]+):(\d+)$/i.exec(given) ?? [];
+  if (host === undefined || Number(port) > 65_535) throw usage(`--ws takes HOST:PORT, as in 127.0.0.1:0, not '${given}'`);
+  return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
+}
+
+function originsOf(parsed: Parsed): string[] {
+  const origins = (parsed.values.get("allow-origin") ?? []).map((origin) => String(origin).replace(/\/$/, ""));
+  const wrong = origins.find((origin) => !/^[a-z][a-z0-9+.-]*:\/\/[^/*]+$/i.test(origin));
+  if (wrong !== undefined) throw usage(`--allow-origin takes an origin, as in https://example.com, not '${wrong}'`);
+  return origins;
+}

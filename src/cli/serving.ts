@@ -1,0 +1,54 @@
+/** What serving takes whatever the transport is: the settings, an offline model, and an engine for each connection. */
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Agent } from "../core/agent.js";
+import type { SessionConfig } from "../core/config.js";
+import type { Dialect } from "../dialects/index.js";
+import type { Env, Loaded } from "../engine/config.js";
+import type { ServeOptions } from "../link/serve.js";
+import { buildEngine } from "./build-engine.js";
+import { withOfflineModel } from "./offline.js";
+import { openingOf } from "./opening.js";
+
+export interface Serving {
+  settings: Loaded["settings"];
+  /** A new one at each call. */
+  engine(): Agent;
+  launch: Pick<ServeOptions, "launch">;
+  end(): Promise<void>;
+}
+
+export async function prepareServing(
+  dialect: Dialect,
+  load: () => Promise<Loaded>,
+  env: Env,
+  secrets: readonly string[] = [],
+): Promise<Serving> {
+  const given = await load();
+  const own = dialect.id === "ante" ? await withServersOfAnte(given, env) : given;
+  for (const warning of own.warnings) console.error(`parley: ${warning}`);
+  const { loaded, registered, end } = await withOfflineModel(own, env, (line) => console.error(`parley: ${line}`));
+  return {
+    settings: loaded.settings,
+    engine: () => buildEngine(loaded, env, unasked(dialect, loaded), { registered, secrets }),
+    // Where a process is a session, the command line opens it; elsewhere the host does.
+    launch: dialect.lifetime === "connection" ? {} : { launch: { argv: [], env: {}, open: openingOf(loaded) } },
+    end,
+  };
+}
+
+function unasked(dialect: Dialect, { settings }: Loaded): SessionConfig {
+  return settings.approveTools === undefined && dialect.unasked !== undefined ? { approveTools: [...dialect.unasked] } : {};
+}
+
+/** Our own config wins where both name a server. */
+async function withServersOfAnte(loaded: Loaded, env: Env): Promise<Loaded> {
+  const path = join(env["ANTE_HOME"] || join(env["HOME"] || homedir(), ".ante"), "settings.json");
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  if (text === undefined) return loaded;
+  const { anteServers } = await import("./ante-home.js");
+  const { servers, warnings } = anteServers(path, text);
+  const mcpServers = { ...servers, ...loaded.settings.mcpServers };
+  return { ...loaded, settings: { ...loaded.settings, mcpServers }, warnings: [...loaded.warnings, ...warnings] };
+}

@@ -1,0 +1,107 @@
+/** The client's end of the wire: a daemon that we drive, one session a connection. */
+import type { Fault } from "../../core/errors.js";
+import type { Closed, Event, EventOf } from "../../core/event.js";
+import type { Op } from "../../core/op.js";
+import type { Side, SideEnv, Step } from "../dialect.js";
+import { gone } from "../kit/gone.js";
+import { echo } from "../kit/issues.js";
+import { OpenWork } from "../kit/open-work.js";
+import { openOp } from "./launch.js";
+import { isUnknownPause, readEvent } from "./read-events.js";
+import { hostState } from "./state.js";
+import { line, settled, writeOp } from "./write-ops.js";
+
+export function hostSide(env: SideEnv): Side<Event, Op> {
+  const state = hostState(new OpenWork());
+  return {
+    read(frame) {
+      if ("launch" in frame) return { in: [], out: [] };
+      const wasReady = state.ready;
+      const events = "bad" in frame ? [badLine(frame)] : readEvent(frame.rec, state);
+      const refusal = state.ready ? undefined : events.find((event) => event.type === "reply");
+      if (refusal !== undefined) return { in: [...events, ...refuseHeld(refusal.fault)], out: [{ kill: true }] };
+      const step = together(answered(followed(events)), "rec" in frame ? unpaused(frame.rec) : NOTHING);
+      return !wasReady && state.ready ? together(step, released()) : step;
+    },
+    write(op) {
+      if (op.type === "session.open") return openOp(op, state, env);
+      if (state.ready || op.type === "shutdown") return written(op);
+      state.held.push(op);
+      return NOTHING;
+    },
+    end: (closed) => ({ in: ended(closed), out: [] }),
+  };
+
+  /** What waited until it was ready. */
+  function released(): Step<Event> {
+    return state.held
+      .splice(0)
+      .map((op) => written(op))
+      .reduce(together, NOTHING);
+  }
+
+  function written(op: Op): Step<Event> {
+    const step = writeOp(op, state, env);
+    return { in: followed(step.in), out: step.out };
+  }
+
+  function followed(events: Event[]): Event[] {
+    for (const event of events) state.work.follow(event);
+    return events;
+  }
+
+  /** What the mode allows and the wire's policy asks about is answered here. */
+  function answered(events: readonly Event[]): Step<Event> {
+    return events.map((event) => (isQuestion(event) ? allowed(event) : { in: [event], out: [] })).reduce(together, NOTHING);
+  }
+
+  function allowed(event: EventOf<"approval.requested">): Step<Event> {
+    const open = event.calls.filter((call) => !state.allows.has(call.category ?? ""));
+    for (const call of event.calls) if (!open.includes(call)) state.pause?.calls.set(call.id, "Accept");
+    if (open.length > 0) return { in: [{ ...event, calls: open }], out: [] };
+    const step = settled({ type: "approval.answer", id: undefined }, state, env);
+    return { in: followed(step.in), out: step.out };
+  }
+
+  /** A turn that waits for what nobody here can say would wait for ever. */
+  function unpaused(rec: unknown): Step<Event> {
+    if (state.now.turn === undefined || !isUnknownPause(rec)) return NOTHING;
+    return { in: [], out: [line("Interrupt", null, { type: "turn.interrupt", id: undefined }, state, env)] };
+  }
+
+  function badLine({ bad, line: text }: { bad: string; line: string }): Event {
+    const message = `The daemon wrote a bad line (${bad}): ${echo(text)}`;
+    return { type: "error", session: state.session, fault: { code: "protocol", message, retryable: false } };
+  }
+
+  /** Before it was ready its end answers the open and all that waited for it; after it, whatever is open is closed. */
+  function ended(closed: Closed): Event[] {
+    const fault: Fault = { code: "launch", message: gone(closed), retryable: true };
+    if (state.ready) {
+      // Where a turn runs, the error is the turn's.
+      const isNews = state.now.turn === undefined && (closed.code || closed.signal || closed.reason !== undefined);
+      const alone: Event[] = isNews ? [{ type: "error", session: state.session, fault }] : [];
+      return [...alone, ...state.work.close(fault)];
+    }
+    const { session, opener } = state;
+    const open: Event[] =
+      opener === undefined ? [] : [{ type: "reply", to: "session.open", status: "error", session, parent: opener, fault }];
+    return [...open, ...refuseHeld(fault)];
+  }
+
+  function refuseHeld(fault: Fault | undefined): Event[] {
+    state.opener = undefined;
+    const { session } = state;
+    return state.held.splice(0).map((op) => ({ type: "reply", to: op.type, status: "error", session, parent: op.id, fault }));
+  }
+}
+
+const NOTHING: Step<Event> = { in: [], out: [] };
+
+function together(first: Step<Event>, second: Step<Event>): Step<Event> {
+  return { in: [...first.in, ...second.in], out: [...first.out, ...second.out] };
+}
+
+function isQuestion(event: Event): event is EventOf<"approval.requested"> {
+  return event.type === "approval.requested" && event.replay !== true;
+}

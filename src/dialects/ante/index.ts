@@ -1,0 +1,20 @@
+/** Ante's op/event protocol, as its reference of May 2026 describes it. */
+import type { Dialect } from "../dialect.js";
+import { agentSide } from "./agent-side.js";
+import { coverage } from "./coverage.js";
+import { hostSide } from "./host-side.js";
+import { EventMsg, OpMsg, VERSION } from "./wire.js";
+
+export const ante: Dialect = {
+  id: "ante",
+  version: VERSION,
+  framing: "json",
+  wire: { op: OpMsg, event: EventMsg },
+  lifetime: "session",
+  // What a real one does with an input during a turn is nowhere said.
+  oneTurn: true,
+  unasked: ["Read", "Glob", "Grep", "TodoWrite", "Spawn"],
+  agentSide,
+  hostSide,
+  coverage,
+};

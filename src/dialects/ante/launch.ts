@@ -1,0 +1,88 @@
+/** How a session of a driven daemon begins: the process, the operations, and what neither of them can say. */
+import type { SessionConfig } from "../../core/config.js";
+import type { Event } from "../../core/event.js";
+import type { OpOf } from "../../core/op.js";
+import type { Out, SideEnv, Step } from "../dialect.js";
+import { coverage } from "./coverage.js";
+import { wireId } from "./ids.js";
+import { writeSpec, writeThinking } from "./spec.js";
+import type { HostState } from "./state.js";
+import { ALLOWED_BY, line, refused, sentAs, warning } from "./write-ops.js";
+
+/** A daemon for a session: opening it is starting the one and the other. */
+export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv): Step<Event> {
+  const { config = {} } = op;
+  state.session = op.session;
+  const dropped = [...restrictions(config), ...(op.open === "new" ? [] : restrictionsOfNew(config))];
+  if (dropped.length > 0) return refused(op, `Ante cannot be told ${dropped.join(", ")}, and would do more without`, state);
+  state.wantsReplay = op.after !== undefined;
+  const launch: Out = { launch: { argv: ["serve", "--stdio"], env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
+  if (op.open !== "new") {
+    state.opener = op.id;
+    state.allows = ALLOWED_BY[config.mode ?? ""] ?? new Set();
+    const resume = line("ResumeSession", { session_id: wireId("ses", op.sessionId ?? op.session) }, sentAs(op), state, env);
+    return { in: warnings(config, SPEC, state), out: [launch, resume, ...specLine(config, state, env)] };
+  }
+  const { model, provider } = config;
+  if (model === undefined || provider === undefined)
+    return refused(op, "Ante wants to be told a provider and a model; name both (--provider, --model)", state);
+  state.opener = op.id;
+  state.runsAll = config.mode === "yolo";
+  state.allows = state.runsAll ? new Set() : (ALLOWED_BY[config.mode ?? ""] ?? new Set());
+  const start = line("StartSession", startFields({ ...config, model, provider }), sentAs(op), state, env);
+  const { name: _name, thinking: _thinking, ...more } = writeSpec(config);
+  // What StartSession has no field for and a model's specification has.
+  const rest = Object.keys(more).length === 0 ? [] : specLine(config, state, env);
+  return { in: warnings(config, OPEN, state), out: [launch, start, ...rest] };
+}
+
+function startFields(config: SessionConfig & { model: string; provider: string }): Record<string, unknown> {
+  return {
+    model: config.model,
+    provider: config.provider,
+    policy: config.mode === "yolo" ? "yolo" : config.mode === undefined ? null : "default",
+    streaming: config.streaming ?? true,
+    system_prompt: config.system ?? null,
+    append_system_prompt: config.appendSystem ?? null,
+    allowed_tools: config.allowedTools ?? null,
+    disallowed_tools: config.disallowedTools ?? null,
+    cwd: config.cwd ?? null,
+    thinking: config.thinking === undefined ? null : writeThinking(config.thinking),
+  };
+}
+
+/** Nobody asked for it by itself, so nobody waits for its answer. */
+function specLine(config: SessionConfig, state: HostState, env: SideEnv): Out[] {
+  if (config.model === undefined) return [];
+  return [line("UpdateSession", { model: writeSpec(config) }, { type: "session.configure", id: undefined }, state, env)];
+}
+
+/** What keeps the agent from something, and has no word: without it the agent may do more than was asked for. */
+function restrictions(config: SessionConfig): string[] {
+  const forbids = config.rules?.some((rule) => !("allow" in rule)) === true ? ["deny and ask rules"] : [];
+  const hosted = Object.values(config.workspace ?? {}).includes("host") ? ["a workspace of the host"] : [];
+  return [...forbids, ...hosted, ...(config.mode === "plan" ? ["plan mode"] : [])];
+}
+
+/** A resumed session is what it was. */
+function restrictionsOfNew(config: SessionConfig): string[] {
+  const lists = (["allowedTools", "disallowedTools"] as const).filter((key) => config[key] !== undefined);
+  return [...lists, ...(config.mode === undefined || config.mode === "yolo" ? [] : [`the mode ${config.mode}`])].map(
+    (what) => `${what} of a session that is resumed`,
+  );
+}
+
+const OPEN = keysOf(coverage["session.open"]);
+const SPEC = [...keysOf(coverage["session.configure"]), "cwd"];
+
+/** What has no word and changes nothing about what the agent may do. The link keeps approvals' deadlines itself. */
+function warnings(config: SessionConfig, sayable: readonly string[], state: HostState): Event[] {
+  const lost = Object.entries(config).flatMap(([key, value]) =>
+    value === undefined || sayable.includes(key) || key === "answerSeconds" ? [] : [key],
+  );
+  return lost.length === 0 ? [] : [warning(`Ante cannot be told ${lost.join(", ")}`, state)];
+}
+
+function keysOf(covers: (typeof coverage)["session.open"]): readonly string[] {
+  return typeof covers === "string" ? [] : covers.only;
+}

@@ -1,0 +1,169 @@
+/** What each side of a connection remembers. */
+import type { SessionConfig } from "../../core/config.js";
+import type { Call, Event, Usage } from "../../core/event.js";
+import type { Op } from "../../core/op.js";
+import type { OpenWork } from "../kit/open-work.js";
+import type { OpName, ops } from "./wire.js";
+import type { InferOutput } from "valibot";
+
+/** An operation that was read: its name, what is in it, and its id. */
+export type Operation = { [N in OpName]: { name: N; fields: InferOutput<(typeof ops)[N]>; id: string } }[OpName];
+
+/** A session as the client sees it. */
+export interface ClientSession {
+  handle: string;
+  /** As the wire names it. */
+  id: string;
+  /** The operation that asked for it, and when that was answered. */
+  opener: string | undefined;
+  begunAt: number | undefined;
+  /** The turn whose start was written and whose end was not. */
+  turn: string | undefined;
+  /** What it is, as far as it is known: as it was asked for, until the agent tells. */
+  config: SessionConfig;
+  /** What would ask is denied: the policy `Deny`. */
+  denies: boolean;
+  /** Pieces are told; a driven agent may write them unasked. */
+  streams: boolean;
+  /** Told: SessionStart and the first ExtensionRefreshed. What comes before that waits. */
+  isTold: boolean;
+  waiting: Event[];
+  /** Replayed events that are still to come, and the records that they made, the newest ones. */
+  replayLeft: number;
+  replayed: unknown[];
+  usage: Usage | undefined;
+  /** Whether the turn that runs has told what it used. */
+  isCounted: boolean;
+  /** Calls of the turn that runs, and those of sub-agents that the client was asked about. */
+  readonly calls: Map<string, Call>;
+  readonly shown: Set<string>;
+  /** The next number of each call's updates. */
+  readonly updates: Map<string, number>;
+  /** Blocks of information that were begun. */
+  readonly blocks: Set<string>;
+}
+
+/** A session that is asked for and has not answered. */
+interface Opening {
+  handle: string;
+  op: string;
+  resumes: boolean;
+  config: SessionConfig;
+  /** What is told about it before it is there. */
+  early: Event[];
+}
+
+/** The agent's side: our events go out, the client's operations come in. */
+export interface AgentState {
+  /** Where sessions work that name no folder. */
+  cwd: string | undefined;
+  /** What the command line says; an operation's own words come first. */
+  defaults: SessionConfig;
+  live: ClientSession | undefined;
+  opening: Opening | undefined;
+  /** The next session is ready and waits for the end of the live one. */
+  next: ClientSession | undefined;
+  /** Operations that wait for the outcome of an opening, and how much they are. */
+  held: Operation[];
+  heldBytes: number;
+  /** The input ended while some were held. */
+  drains: boolean;
+  /** The operation that ends all of it. */
+  leaver: string | undefined;
+  /** Goodbye is out: nothing follows. */
+  isOver: boolean;
+  local: { baseUrl: string; model: string | undefined; config: SessionConfig } | undefined;
+}
+
+export function agentState(): AgentState {
+  return {
+    cwd: undefined,
+    defaults: {},
+    live: undefined,
+    opening: undefined,
+    next: undefined,
+    held: [],
+    heldBytes: 0,
+    drains: false,
+    leaver: undefined,
+    isOver: false,
+    local: undefined,
+  };
+}
+
+/** A stream of turns as it is read: the one that happens, or the one that is told again. */
+export interface Reading {
+  readonly isReplay: boolean;
+  /** The turn that runs, and the op that began it. */
+  turn: string | undefined;
+  parent: string | undefined;
+  /** Turns of sub-agents within it, by the wire's names. */
+  readonly nested: Set<string>;
+  readonly calls: Map<string, { call: Call; now: "requested" | "started" | "ended" }>;
+  block: { type: "text" | "thinking"; text: string } | undefined;
+  usage: Usage | undefined;
+}
+
+/** An op of ours on the wire. Without an id nobody waits for what comes of it. */
+export interface SentOp {
+  type: Op["type"];
+  id: string | undefined;
+  turn?: string;
+  command?: { name: string; args?: string | undefined };
+}
+
+/** The host's side: a driven daemon's events come in, our ops go out. */
+export interface HostState {
+  session: string;
+  /** As the wire names it. */
+  sessionId: string;
+  opener: string | undefined;
+  ready: boolean;
+  /** Whether the opener wants to hear what was said before. */
+  wantsReplay: boolean;
+  /** The wire has two policies, and for the whole session: what another mode allows is answered here, by category. */
+  allows: ReadonlySet<string>;
+  runsAll: boolean;
+  /** What it is now, for a wire that wants a whole specification for each change. */
+  config: SessionConfig;
+  /** The first list of extensions has come; servers may still connect. */
+  catalogued: boolean;
+  held: Op[];
+  /** Our ops by the ids that they have on the wire, the newest ones. */
+  readonly sent: Map<string, SentOp>;
+  /** Prompts on the wire whose turns have not begun, oldest first. */
+  readonly prompts: SentOp[];
+  readonly now: Reading;
+  readonly before: Reading;
+  /** The batch that waits for one answer: the wire's turn, and what is decided so far. */
+  pause: { turn: string; calls: Map<string, string | undefined> } | undefined;
+  /** Blocks of information that were opened. */
+  readonly blocks: Set<string>;
+  readonly work: OpenWork;
+}
+
+export function hostState(work: OpenWork): HostState {
+  return {
+    session: "",
+    sessionId: "",
+    opener: undefined,
+    ready: false,
+    wantsReplay: false,
+    allows: new Set(),
+    runsAll: false,
+    config: {},
+    catalogued: false,
+    held: [],
+    sent: new Map(),
+    prompts: [],
+    now: reading(false),
+    before: reading(true),
+    pause: undefined,
+    blocks: new Set(),
+    work,
+  };
+}
+
+function reading(isReplay: boolean): Reading {
+  return { isReplay, turn: undefined, parent: undefined, nested: new Set(), calls: new Map(), block: undefined, usage: undefined };
+}

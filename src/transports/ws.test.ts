@@ -1,0 +1,118 @@
+/** The transport itself, over real sockets: back-pressure in both directions, and how it ends. */
+import { describe, expect, onTestFinished, test } from "vitest";
+import { WebSocket } from "ws";
+import type { Frame, Transport } from "../core/wire.js";
+import { listen, type ListenOptions } from "./ws-server.js";
+import { dialSocket } from "./ws.js";
+
+async function pair(options: Partial<ListenOptions> = {}): Promise<{ url: string; accepted: Promise<Transport> }> {
+  let take: (transport: Transport) => void;
+  const accepted = new Promise<Transport>((resolve) => {
+    take = resolve;
+  });
+  const listener = await listen({ host: "127.0.0.1", port: 0, framing: "json", allowOrigins: [], ...options }, (transport) =>
+    take(transport),
+  );
+  onTestFinished(() => listener.close());
+  return { url: listener.url.replace("0.0.0.0", "127.0.0.1"), accepted };
+}
+
+async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {
+  const all: Frame[] = [];
+  for await (const frame of frames) all.push(frame);
+  return all;
+}
+
+describe("both ends", () => {
+  test("carry every record in order, whatever is in it", async () => {
+    const { url, accepted } = await pair();
+    const client = await dialSocket(url, { framing: "json" });
+    const server = await accepted;
+    const records = [
+      { a: 1 },
+      { text: "U+2028 \u2028, a line\nbreak, \ud800 alone, ÄÖÜ 🎈" },
+      ...Array.from({ length: 2000 }, (_, n) => ({ n })),
+    ];
+    void client.write(records);
+    client.close("eof");
+    expect(await collect(server.frames)).toEqual(records.map((rec) => ({ rec: JSON.parse(JSON.stringify(rec)) })));
+    expect(await server.closed).toEqual({});
+    expect(await client.closed).toEqual({});
+  });
+
+  test("a reader that waits stops the writer, and loses nothing", async () => {
+    const { url, accepted } = await pair();
+    const client = await dialSocket(url, { framing: "json" });
+    const server = await accepted;
+    const text = "x".repeat(64 * 1024);
+    let written = 0;
+    const writing = (async () => {
+      for (; written < 1000; written++) await client.write([{ written, text }]);
+      client.close("eof");
+    })();
+    await settled(() => written);
+    expect(written).toBeLessThan(1000);
+    const frames = await collect(server.frames);
+    await writing;
+    expect(frames.map((frame) => ("rec" in frame ? Object(frame.rec).written : -1))).toEqual(Array.from({ length: 1000 }, (_, n) => n));
+  });
+
+  test("a write to somebody who has left is nothing, and nobody waits for it", async () => {
+    const { url, accepted } = await pair();
+    const raw = new WebSocket(url);
+    const server = await accepted;
+    await new Promise((resolve) => raw.once("open", resolve));
+    raw.pause();
+    let slow: void | Promise<void> = undefined;
+    for (let n = 0; n < 2000 && slow === undefined; n++) slow = server.write([{ text: "x".repeat(64 * 1024) }]);
+    expect(slow).toBeInstanceOf(Promise);
+    raw.terminate();
+    await slow;
+    await server.closed;
+    expect(await server.write([{ late: true }])).toBeUndefined();
+    expect(await collect(server.frames)).toEqual([]);
+  });
+});
+
+describe("a client from elsewhere that does not read", () => {
+  const elsewhere = { host: "0.0.0.0", token: "t", patienceMs: 300 };
+
+  test("is closed with 1013 and the reason, and what was written still reaches it", async () => {
+    const { url, accepted } = await pair(elsewhere);
+    const raw = new WebSocket(url, { headers: { authorization: "Bearer t" } });
+    const server = await accepted;
+    await new Promise((resolve) => raw.once("open", resolve));
+    raw.pause();
+    let over = false;
+    void server.closed.then(() => {
+      over = true;
+    });
+    const writing = (async () => {
+      for (let n = 0; !over; n++) await server.write([{ n, text: "x".repeat(64 * 1024) }]);
+    })();
+    expect(await server.closed).toMatchObject({ code: null, reason: expect.stringContaining("1013") });
+    await writing;
+    const heard: number[] = [];
+    raw.on("message", (data) => heard.push(Object(JSON.parse(Buffer.isBuffer(data) ? data.toString() : "{}")).n));
+    const end = new Promise((resolve) => raw.once("close", (code, reason) => resolve({ code, reason: reason.toString() })));
+    raw.resume();
+    expect(await end).toEqual({ code: 1013, reason: "Nothing was read for 0 s" });
+    expect(heard).toEqual(Array.from({ length: heard.length }, (_, n) => n));
+    expect(heard.length).toBeGreaterThan(0);
+  });
+});
+
+describe("dialling", () => {
+  test("tells why it failed", async () => {
+    const { url } = await pair({ token: "right" });
+    await expect(dialSocket(url, { framing: "json", token: "wrong" })).rejects.toThrow(/Could not connect to ws:.* answered 401/);
+    await expect(dialSocket("ws://127.0.0.1:1", { framing: "json" })).rejects.toThrow(
+      /Could not connect to ws:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/,
+    );
+  });
+});
+
+/** Resolves when the number no longer changes. */
+async function settled(count: () => number): Promise<void> {
+  for (let before = -1; before !== count(); await new Promise((resolve) => setTimeout(resolve, 200))) before = count();
+}

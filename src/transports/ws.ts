@@ -1,0 +1,201 @@
+/**
+ * A WebSocket as a transport, at either end: a record is a text frame. Unread frames of the other side stop the reading, and a full
+ * socket makes writers wait. Who may connect is ws-server.ts's business.
+ */
+import type { Duplex } from "node:stream";
+import { WebSocket, type RawData } from "ws";
+import { ParleyError } from "../core/errors.js";
+import type { Closed } from "../core/event.js";
+import { Queue } from "../core/queue.js";
+import type { Frame, Transport } from "../core/wire.js";
+import { encodeLine, jsonFrames, LINE_CAP, overlong, type Framing } from "../os/lines.js";
+
+/** Unread bytes of the other side, where a frame counts for at least so many: 256 frames wait at most. */
+const UNREAD_BYTES = 1024 * 1024;
+const LIGHTEST = UNREAD_BYTES / 256;
+/** Bytes that may wait in the socket before writers are asked to wait. */
+const HIGH_WATER = 256 * 1024;
+/** From the word that it is over to the end of the connection, for a side that does not answer. */
+const GRACE_MS = 2000;
+const HANDSHAKE_MS = 10_000;
+
+const NORMAL = 1000;
+const TRY_AGAIN_LATER = 1013;
+/** Codes of an ordinary end: done, going away, none given. */
+const ORDINARY: ReadonlySet<number> = new Set([NORMAL, 1001, 1005]);
+
+export interface SocketOptions {
+  framing: Framing;
+  /** A longer frame is answered and skipped. */
+  frameCap?: number | undefined;
+  /** How long the other side may leave unread what we wrote; without it, as long as it likes. */
+  patienceMs?: number | undefined;
+  /** The stream below, so that the frames of one tick go out as one write. */
+  stream?: Duplex;
+}
+
+/** What every socket of ours is told. A frame over this is not even received: the connection ends with code 1009. */
+export function socketSettings(frameCap: number = LINE_CAP): { maxPayload: number; perMessageDeflate: false } {
+  return { maxPayload: Math.min(4 * frameCap, 2 ** 31 - 1), perMessageDeflate: false };
+}
+
+export interface DialOptions extends SocketOptions {
+  token?: string | undefined;
+}
+
+/** Connects to a running agent. Rejects with a `launch` fault that says what is wrong. */
+export async function dialSocket(url: string, options: DialOptions): Promise<Transport> {
+  const socket = new WebSocket(url, {
+    ...socketSettings(options.frameCap),
+    handshakeTimeout: HANDSHAKE_MS,
+    headers: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` },
+  });
+  // Before it is open, so that a frame that comes at once finds somebody.
+  const transport = new SocketTransport(socket, options);
+  await new Promise<void>((resolve, reject) => {
+    const failed = (why: string): void =>
+      reject(new ParleyError({ code: "launch", message: `Could not connect to ${url}: ${why}`, retryable: true }));
+    socket.once("open", resolve);
+    socket.once("error", (error) => failed(error.message === "" ? "nobody answers there" : error.message));
+    socket.once("unexpected-response", (request, response) => {
+      failed(`the server answered ${response.statusCode ?? 0} ${response.statusMessage ?? ""}`.trim());
+      request.destroy();
+    });
+  });
+  return transport;
+}
+
+export class SocketTransport implements Transport {
+  readonly frames: AsyncIterable<Frame>;
+  readonly closed: Promise<Closed>;
+  readonly #socket: WebSocket;
+  readonly #framing: Framing;
+  readonly #cap: number;
+  readonly #patienceMs: number | undefined;
+  readonly #stream: Duplex | undefined;
+  readonly #unread = new Queue<{ frame: Frame; size: number }>(UNREAD_BYTES, ({ size }) => Math.max(LIGHTEST, size));
+  #isCorked = false;
+  #isEnded = false;
+  #settle!: (closed: Closed) => void;
+  /** Whoever waits until the socket is empty. */
+  #waiting: { empty: Promise<void>; release: () => void } | undefined;
+  #patience: NodeJS.Timeout | undefined;
+
+  constructor(socket: WebSocket, { framing, frameCap, patienceMs, stream }: SocketOptions) {
+    this.#socket = socket;
+    this.#framing = framing;
+    this.#cap = frameCap ?? LINE_CAP;
+    this.#patienceMs = patienceMs;
+    this.#stream = stream;
+    this.frames = this.#read();
+    this.closed = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    socket.on("message", (data, isBinary) => this.#hear(data, isBinary));
+    socket.on("close", (code, reason) => this.#over(code, reason.toString()));
+    // Told by `close`, which follows.
+    socket.on("error", () => {});
+  }
+
+  // --- reading ---
+
+  async *#read(): AsyncIterable<Frame> {
+    for await (const { frame } of this.#unread) yield frame;
+  }
+
+  #hear(data: RawData, isBinary: boolean): void {
+    const bytes = Buffer.isBuffer(data) ? data : Buffer.concat(Array.isArray(data) ? data : [Buffer.from(data)]);
+    for (const frame of this.#framesOf(bytes, isBinary)) {
+      const full = this.#unread.push({ frame, size: bytes.length });
+      if (full === undefined) continue;
+      this.#socket.pause();
+      void full.then(() => this.#socket.resume());
+    }
+  }
+
+  #framesOf(bytes: Buffer, isBinary: boolean): Frame[] {
+    if (isBinary) return [{ bad: "Binary frames are not understood; send text frames", line: `${bytes.length} bytes` }];
+    if (bytes.length > this.#cap) return [overlong("frame", this.#cap, bytes.toString("utf8", 0, 1024))];
+    return this.#framing === "text" ? [{ rec: bytes.toString() }] : jsonFrames(bytes, "frame");
+  }
+
+  // --- writing ---
+
+  write(records: readonly unknown[]): void | Promise<void> {
+    if (this.#isEnded || this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#cork();
+    for (const record of records) this.#socket.send(encodeLine(this.#framing, record).slice(0, -1), this.#sent);
+    if (this.#socket.bufferedAmount > HIGH_WATER) return this.#untilEmpty();
+  }
+
+  #cork(): void {
+    if (this.#isCorked || this.#stream === undefined) return;
+    this.#isCorked = true;
+    this.#stream.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      this.#stream?.uncork();
+    });
+  }
+
+  readonly #sent = (): void => {
+    if (this.#socket.bufferedAmount === 0) return this.#release();
+    // The other side reads, if slowly.
+    if (this.#patience !== undefined) this.#losePatienceLater();
+  };
+
+  #untilEmpty(): Promise<void> {
+    if (this.#waiting !== undefined) return this.#waiting.empty;
+    let release = (): void => {};
+    const empty = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.#waiting = { empty, release };
+    this.#losePatienceLater();
+    return empty;
+  }
+
+  #release(): void {
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
+    this.#waiting?.release();
+    this.#waiting = undefined;
+  }
+
+  #losePatienceLater(): void {
+    if (this.#patienceMs === undefined) return;
+    clearTimeout(this.#patience);
+    this.#patience = setTimeout(() => this.#giveUp(), this.#patienceMs);
+  }
+
+  /** Whoever wakes up soon still reads what was written, and why no more follows. */
+  #giveUp(): void {
+    const reason = `Nothing was read for ${Math.round((this.#patienceMs ?? 0) / 1000)} s`;
+    this.#isEnded = true;
+    this.#socket.close(TRY_AGAIN_LATER, reason);
+    this.#over(TRY_AGAIN_LATER, reason);
+  }
+
+  // --- the end ---
+
+  /** There is no half of a WebSocket: who has no more to say hangs up, once what was said is out. */
+  close(how: "eof" | "term"): void {
+    this.#isEnded = true;
+    if (how === "term") {
+      this.#socket.close(NORMAL);
+      setTimeout(() => this.#socket.terminate(), GRACE_MS).unref();
+      return;
+    }
+    if (this.#socket.bufferedAmount === 0) this.#socket.close(NORMAL);
+    else void this.#untilEmpty().then(() => this.#socket.close(NORMAL));
+  }
+
+  #over(code: number, reason: string): void {
+    this.#isEnded = true;
+    this.#release();
+    this.#unread.end();
+    this.#settle(
+      ORDINARY.has(code) ? {} : { code: null, reason: `The connection was closed with ${code}${reason === "" ? "" : `: ${reason}`}` },
+    );
+  }
+}

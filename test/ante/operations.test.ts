@@ -1,0 +1,139 @@
+/** Cases 1 to 24 of the wire: what an operation's line must look like, and what is said about one that does not. */
+import { describe, expect, it } from "vitest";
+import { launch, nameOf, started } from "./client.js";
+
+const U = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const ID = `op_${U}`;
+const line = (op: unknown, id: unknown = ID): string => JSON.stringify({ op, id });
+const start = (fields: Record<string, unknown>): unknown => ({ StartSession: { model: "rehearsal", provider: "rehearsal", ...fields } });
+
+const BAD: [string, string, RegExp][] = [
+  ["1: not JSON", "not json", /JSON/],
+  ["1: half of it", '{"op":"Inter', /JSON/],
+  ["an array, which another parser would take", `["Interrupt","${ID}"]`, /missing field `id`/],
+  ["a number", "42", /a number/],
+  ["7: thinking in small letters", line(start({ thinking: "deep" })), /thinking: .*"Deep"/],
+  ["6: a policy that there is not", line(start({ policy: "Yolo" })), /policy/],
+  ["9: tools that are no list", line(start({ allowed_tools: "Read" })), /allowed_tools: Expected Array/],
+  ["a session without a model", line({ StartSession: { provider: "rehearsal", streaming: true } }), /model/],
+  ["a session without a provider", line({ StartSession: { model: "x", streaming: true } }), /provider/],
+  ["streaming that is no boolean", line(start({ streaming: "yes" })), /streaming/],
+  ["11: an id without a ULID", line("Interrupt", "op_001"), /invalid ULID; an id looks like op_01ARZ/],
+  ["12: an id without a prefix", line("Interrupt", U), /missing separator/],
+  ["15: an id with a letter that a ULID has not", line("Interrupt", `op_${U.slice(0, -1)}U`), /invalid ULID/],
+  ["15: an id that is too short", line("Interrupt", `op_${U.slice(1)}`), /invalid ULID/],
+  ["16: an id that is a number", line("Interrupt", 7), /id: expected a string, not a number/],
+  ["17: no id", '{"op":"Interrupt"}', /missing field `id`/],
+  ["17: no op", `{"id":"${ID}"}`, /missing field `op`/],
+  ["19: something in what has nothing in it", line({ Interrupt: {} }), /Invalid Interrupt/],
+  ["20: small letters", line("interrupt"), /unknown variant `interrupt`; there are StartSession/],
+  ["21: nothing in what has something in it", line("UserInput"), /UserInput needs something in it/],
+  ["22: two in one", line({ UserInput: "a", Steer: "b" }), /exactly one variant, not 2/],
+  ["23: none", line({}), /exactly one variant, not 0/],
+  ["24: input that is a number", line({ UserInput: 42 }), /Invalid UserInput/],
+  ["24: input that is null", line({ UserInput: null }), /Invalid UserInput/],
+  ["an op that is null", line(null), /op: expected a variant, not null/],
+  ["39: an answer of one word", line({ ApprovalResponse: { turn_id: `step_${U}`, responses: [["a"]] } }), /ApprovalResponse/],
+  ["39: an answer of three", line({ ApprovalResponse: { turn_id: `step_${U}`, responses: [["a", "Skip", "c"]] } }), /ApprovalResponse/],
+  ["40: a decision that there is not", line({ ApprovalResponse: { turn_id: `step_${U}`, responses: [["a", "Deny"]] } }), /"Accept"/],
+  ["a turn_id that is no id", line({ ApprovalResponse: { turn_id: "t1", responses: [] } }), /turn_id 't1': missing separator/],
+  ["51: an update of nothing", line({ UpdateSession: {} }), /UpdateSession: .*model/],
+  ["a model without a name", line({ UpdateSession: { model: { temperature: 0.2 } } }), /name is missing/],
+  ["53: a session_id that is no id", line({ ResumeSession: { session_id: "ses_target" } }), /Failed to resume session: .*invalid ULID/],
+  ["59: a command without a name", line({ SlashCommand: { args: "" } }), /SlashCommand/],
+  ["60: a port that is too large", line({ RegisterLocalProvider: { port: 70_000 } }), /port/],
+  ["60: a port below zero", line({ RegisterLocalProvider: { port: -1 } }), /port/],
+  ["61: a restored provider that was never registered", line("RestoreLocalProvider"), /no local provider was registered/],
+  ["a later operation", line({ Compact: {} }), /unknown variant `Compact`/],
+];
+
+it(`a line that is no operation is answered by an Error, and the session is unaffected: ${BAD.map(([name]) => name).join("; ")}`, async () => {
+  const client = await started();
+  for (const [name, text, why] of BAD) {
+    const before = client.of("Error").length;
+    client.raw(text);
+    await client.settled();
+    const [error, ...others] = client.of("Error").slice(before, -1);
+    expect(error?.fields, name).toMatch(why);
+    // An id that could be read is the parent.
+    expect([null, ID], name).toContain(error?.parent);
+    expect(others, name).toEqual([]);
+  }
+  const op = client.input("say still here");
+  await client.turn(op);
+  expect(client.text(op)).toBe("still here");
+  expect(await client.shutdown()).toBe(0);
+});
+
+it("a thousand of them in one write get an Error each, each with an id of its own", async () => {
+  const client = launch();
+  client.raw(Array.from({ length: 1000 }, () => "x").join("\n"));
+  await client.shutdown();
+  expect(client.of("Error")).toHaveLength(1000);
+});
+
+describe("what is tolerated", () => {
+  it("2: empty lines are nothing; 65: CRLF ends a line; 10: unknown keys around an operation, 8: and in one, are ignored", async () => {
+    const client = launch();
+    client.raw("\n\r\n   ");
+    client.raw(`${JSON.stringify({ later: 1, op: start({ streaming: true, unknown: { a: 1 }, cwd: null }), id: ID, x: null })}\r`);
+    await client.next("SessionStart");
+    expect(await client.shutdown()).toBe(0);
+    expect(client.of("Error")).toEqual([]);
+  });
+
+  it("5: a session without `streaming` streams", async () => {
+    const client = launch();
+    client.raw(line(start({})));
+    await client.next("SessionStart");
+    await client.say("say one two");
+    expect(client.of("MessageDelta").length).toBeGreaterThan(1);
+  });
+
+  it("6: every policy and null, by either name; 7: every level of thinking and null", async () => {
+    const client = launch();
+    const policies = ["default", "yolo", "strict", "auto", "Ask", "Auto", "Deny", null];
+    const levels = ["Disabled", "Enabled", "Deep", "Max", null];
+    for (const policy of policies) client.send(start({ policy }));
+    for (const permission_mode of policies) client.send(start({ permission_mode }));
+    for (const thinking of levels) client.send(start({ thinking }));
+    await client.shutdown();
+    expect(client.of("Error")).toEqual([]);
+    const told = client.of("SessionStart").map(({ fields }) => fields.model.thinking ?? null);
+    expect(told.slice(-levels.length)).toEqual(levels);
+    expect(told).toHaveLength(2 * policies.length + levels.length);
+  });
+
+  it("13: a ULID in small letters comes back in capitals; 14: of a long prefix four bytes are left", async () => {
+    const client = launch();
+    client.send("Probe", `op_${U.toLowerCase()}`);
+    client.send("Probe", `operation_${U}`);
+    client.send("Probe", `_${U}`);
+    await client.shutdown();
+    expect(client.of("Error").map(({ parent }) => parent)).toEqual([`op_${U}`, `oper_${U}`, `_${U}`]);
+  });
+
+  it('18: {"Interrupt": null} is Interrupt', async () => {
+    const client = await started();
+    const op = client.input("wait forever");
+    await client.next("TurnStart");
+    client.send({ Interrupt: null });
+    expect(await client.status(op)).toEqual({ Interrupted: { reason: "turn cancelled" } });
+  });
+
+  it("68: U+2028, NUL and lone surrogates in a text: one line each, and the text comes back", async () => {
+    const client = await started({ responses: [{ expect: { lastUser: "/\\u2028.\\u0000/" }, say: "a\u2028b\u0085c" }] });
+    client.raw(`{"op":{"UserInput":"a\u2028 \\u0000 \\ud800"},"id":"${ID}"}`);
+    await client.turn(ID);
+    expect(client.text(ID)).toBe("a\u2028b\u0085c");
+    expect(client.of("AgentMessage")).toHaveLength(1);
+  });
+});
+
+it("3: Shutdown without a session: Goodbye alone, exit code 0, and nothing more is answered", async () => {
+  const client = launch();
+  client.raw(line("Shutdown"));
+  client.raw("garbage");
+  expect(await client.closed).toBe(0);
+  expect(client.msgs.map((msg) => [nameOf(msg), msg.parent])).toEqual([["Goodbye", ID]]);
+});

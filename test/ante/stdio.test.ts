@@ -1,0 +1,144 @@
+/** Cases 62 to 68, 72 and 73 of the wire: the pipe, its end, and clients that write much or read little. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { processesWith, until } from "../process/harness.js";
+import { launch, nameOf, started } from "./client.js";
+
+const U = "01ARZ3NDEKTSV4RRFFQ69G5FA";
+const START = { op: { StartSession: { model: "rehearsal", provider: "rehearsal", streaming: true } }, id: `op_${U}0` };
+const say = (text: string, digit: number) => ({ op: { UserInput: text }, id: `op_${U}${digit}` });
+
+describe("the end of input", () => {
+  it("62: with a live session: SessionEnd, Goodbye, exit code 0, and no parent", async () => {
+    const client = await started();
+    expect(await client.finish()).toBe(0);
+    expect(client.msgs.slice(-2).map((msg) => [nameOf(msg), msg.parent])).toEqual([
+      ["SessionEnd", null],
+      ["Goodbye", null],
+    ]);
+  });
+
+  it("63: in a turn: what waits is denied, the turn and those behind it end, then SessionEnd and Goodbye", async () => {
+    const client = await started();
+    const [first, second] = [client.input("run `true`"), client.input("say last")];
+    await client.pause(first);
+    expect(await client.finish()).toBe(0);
+    expect([await client.status(first), client.text(second)]).toEqual(["Completed", "last"]);
+    expect(client.of("ToolEnd")).toMatchObject([{ fields: { status: "Denied" } }]);
+  });
+
+  it("right behind everything: what waits for its session is still served, 64: the last line without its end too", async () => {
+    const client = launch();
+    client.daemon.child.stdin.end([START, say("say one", 1), say("say two", 2)].map((op) => JSON.stringify(op)).join("\n"));
+    expect(await client.closed).toBe(0);
+    expect(client.of("AgentMessage").map(({ fields }) => fields)).toEqual(["one", "two"]);
+    expect(client.names().slice(-2)).toEqual(["SessionEnd", "Goodbye"]);
+  });
+
+  it("without a session is Goodbye alone", async () => {
+    const client = launch();
+    expect([await client.finish(), client.names()]).toEqual([0, ["Goodbye"]]);
+  });
+
+  it("Shutdown interrupts first; SIGTERM too, with its own exit code", async () => {
+    const client = await started();
+    const op = client.input("wait forever");
+    await client.next("TurnStart");
+    expect(await client.shutdown()).toBe(0);
+    expect(await client.status(op)).toMatchObject({ Interrupted: {} });
+    const other = await started();
+    const running = other.input("wait forever");
+    await other.next("TurnStart");
+    other.daemon.child.kill("SIGTERM");
+    expect(await other.closed).toBe(143);
+    expect([await other.status(running), other.names().slice(-2)]).toEqual([{ Interrupted: expect.anything() }, ["SessionEnd", "Goodbye"]]);
+  });
+
+  it("Shutdown in the middle of an opening: whatever begins is ended in order", async () => {
+    const client = launch();
+    client.send(START.op);
+    expect(await client.shutdown()).toBe(0);
+    const late = launch();
+    late.send(START.op);
+    late.send({ UserInput: "wait forever" });
+    late.send(START.op);
+    late.send({ UserInput: "wait forever" });
+    expect(await late.shutdown()).toBe(0);
+    expect([late.of("TurnStart").length, late.of("Error")]).toEqual([2, []]);
+  });
+});
+
+describe("bytes", () => {
+  it("66: a line in many writes, two lines in one; 67: a character cut in two", async () => {
+    const client = launch();
+    const bytes = Buffer.from(`${JSON.stringify(START)}\n${JSON.stringify(say("say ä€😀", 1))}\n`);
+    for (let at = 0; at < bytes.length; at += 3) {
+      client.daemon.child.stdin.write(bytes.subarray(at, at + 3));
+      if (at % 30 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await client.next("TurnEnd");
+    expect(client.of("AgentMessage")[0]?.fields).toBe("ä€😀");
+  });
+
+  it("67: an input of 5 MB", async () => {
+    const client = await started({ responses: ["got it"] });
+    const op = client.input("x".repeat(5 * 1024 * 1024));
+    await client.turn(op);
+    expect(client.text(op)).toBe("got it");
+  });
+
+  it("nothing but records on stdout, and nothing on stderr", async () => {
+    const client = await started();
+    await client.say("think about x then say y");
+    await client.shutdown();
+    expect(client.daemon.stderr).toBe("");
+  });
+
+  it("73: a thousand operations in one write are served in order", async () => {
+    const client = launch();
+    const updates = Array.from({ length: 998 }, (_, at) => ({ op: { UpdateSession: { model: { name: "rehearsal", temperature: at } } } }));
+    const ops = [START, ...updates.map((update, at) => ({ ...update, id: `op_${U.slice(0, 22)}${String(1000 + at)}` })), say("say end", 1)];
+    client.raw(ops.map((op) => JSON.stringify(op)).join("\n"));
+    await client.next("TurnEnd");
+    expect(client.of("SessionUpdated").map(({ fields }) => fields.model.temperature)).toEqual(updates.map((_, at) => at));
+    expect(client.names().at(-1)).toBe("TurnEnd");
+  });
+
+  it("72: a client that does not read holds the daemon back, which stays small, hears an Interrupt, and loses nothing", async () => {
+    const client = await started({ env: { MARK: `slow-${process.pid}` } });
+    const { child } = client.daemon;
+    child.stdout.pause();
+    const op = client.input(`stream 300000 pieces of '${"and so on ".repeat(10)}'`);
+    await idle(child.pid ?? 0);
+    expect(memory(child.pid ?? 0)).toBeLessThan(400);
+    client.send("Interrupt");
+    await idle(child.pid ?? 0);
+    child.stdout.resume();
+    expect(await client.status(op)).toMatchObject({ Interrupted: {} });
+    const deltas = client.of("MessageDelta").map(({ fields }) => fields);
+    expect(client.text(op)).toBe(deltas.join(""));
+    expect(deltas.length).toBeLessThan(300_000);
+  });
+
+  it("a client that is gone ends it all, quietly", async () => {
+    const mark = `gone-${process.pid}-${Math.random()}`;
+    const client = await started({ env: { MARK: mark }, session: { policy: "yolo" } });
+    client.input("run `sleep 300 & for i in $(seq 1000); do echo $i; sleep 0.05; done`");
+    await until(() => processesWith(mark).length >= 3);
+    client.hangUp();
+    client.daemon.child.stdout.destroy();
+    await until(() => processesWith(mark).length === 0);
+    expect(client.daemon.stderr).toBe("");
+  });
+});
+
+/** It uses no processor time: it waits. */
+async function idle(pid: number): Promise<void> {
+  const used = (): string => readFileSync(`/proc/${pid}/stat`, "latin1").split(" ").slice(13, 15).join();
+  for (let before = ""; before !== used(); await new Promise((resolve) => setTimeout(resolve, 300))) before = used();
+}
+
+function memory(pid: number): number {
+  const [, kilobytes = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) / 1024;
+}

@@ -1,0 +1,107 @@
+/** Who may connect: origins, hosts and tokens, from the outside; and that a refusal is an HTTP answer. */
+import { request } from "node:http";
+import { describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { scratch } from "../process/harness.js";
+import { serveWs, WsClient, type WsServer } from "./ws-client.js";
+
+/** The status of a handshake with these headers; 101 is a yes. */
+async function handshake(server: WsServer, headers: Record<string, string>): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = request({
+      host: "127.0.0.1",
+      port: server.port,
+      headers: {
+        host: `127.0.0.1:${server.port}`,
+        connection: "Upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        ...headers,
+      },
+    });
+    asked.on("upgrade", (response, socket) => {
+      socket.destroy();
+      resolve({ status: response.statusCode ?? 0, body: "" });
+    });
+    asked.on("response", (response) => {
+      let body = "";
+      response.on("data", (bytes: Buffer) => {
+        body += bytes.toString();
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body }));
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+}
+
+describe("on loopback", () => {
+  it("pages are refused and applications are not; names that are not this machine are", async () => {
+    const server = await serveWs({ args: ["--allow-origin", "https://good.example", "--allow-origin", "http://localhost:5173/"] });
+    const table: [Record<string, string>, number][] = [
+      [{}, 101],
+      [{ origin: "http://evil.example" }, 403],
+      [{ origin: "https://evil.example" }, 403],
+      [{ origin: "http://localhost:3000" }, 403],
+      [{ origin: "http://127.0.0.1" }, 403],
+      [{ origin: "null" }, 403],
+      [{ origin: "file://" }, 403],
+      [{ origin: "nonsense" }, 403],
+      [{ origin: "https://good.example.evil.example" }, 403],
+      [{ origin: "https://good.example" }, 101],
+      [{ origin: "http://localhost:5173" }, 101],
+      [{ origin: "app://obsidian.md" }, 101],
+      [{ origin: "vscode-webview://0a1b2c" }, 101],
+      [{ host: "localhost:1234" }, 101],
+      [{ host: "[::1]:1234" }, 101],
+      [{ host: "127.0.0.1" }, 101],
+      [{ host: "evil.example" }, 403],
+      [{ host: "127.0.0.1.evil.example:80" }, 403],
+      [{ host: "localhost.evil.example" }, 403],
+      [{ host: "192.168.0.7" }, 403],
+    ];
+    for (const [headers, status] of table) expect([headers, (await handshake(server, headers)).status]).toEqual([headers, status]);
+    expect((await handshake(server, { origin: "https://evil.example" })).body).toContain("--allow-origin");
+  });
+
+  it("a token that is given is asked for there, too", async () => {
+    const server = await serveWs({ args: ["--token-file", `${scratch({ token: "open sesame 4711\n" })}/token`] });
+    const table: [Record<string, string>, number][] = [
+      [{}, 401],
+      [{ authorization: "Bearer" }, 401],
+      [{ authorization: "Bearer open sesame 471" }, 401],
+      [{ authorization: "Bearer open sesame 4711x" }, 401],
+      [{ authorization: "Basic open sesame 4711" }, 401],
+      [{ authorization: "Bearer open sesame 4711" }, 101],
+      [{ authorization: "bearer open sesame 4711" }, 101],
+      [{ authorization: "Bearer open sesame 4711", origin: "https://evil.example" }, 403],
+      // Who has no token learns nothing else.
+      [{ origin: "https://evil.example", host: "evil.example" }, 401],
+    ];
+    for (const [headers, status] of table) expect([headers, (await handshake(server, headers)).status]).toEqual([headers, status]);
+  });
+});
+
+describe("off loopback", () => {
+  it("the token is enough, whatever name the machine has", async () => {
+    const token = "a-long-random-token";
+    const server = await serveWs({ address: "0.0.0.0:0", args: ["--token-file", `${scratch({ token })}/token`] });
+    expect(server.url).toMatch(/^ws:\/\/0\.0\.0\.0:\d+$/);
+    const authorization = `Bearer ${token}`;
+    expect(await handshake(server, { host: "build-machine.lan" })).toMatchObject({ status: 401 });
+    expect(await handshake(server, { host: "build-machine.lan", authorization })).toMatchObject({ status: 101 });
+    expect(await handshake(server, { host: "build-machine.lan", authorization, origin: "http://build-machine.lan" })).toMatchObject({
+      status: 403,
+    });
+    const client = new WsClient(new WebSocket(`ws://127.0.0.1:${server.port}`, { headers: { authorization } }));
+    await client.open();
+    await client.start();
+    client.send({ UserInput: `say the token is ${token}` });
+    await client.next("TurnEnd");
+    expect(JSON.stringify(client.heard)).not.toContain(token);
+    client.send("Shutdown");
+    await client.closed;
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+  });
+});
