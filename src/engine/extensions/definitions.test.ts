@@ -20,7 +20,7 @@ async function agentsOf(at: Ground) {
   return { found, warnings: reading.warnings };
 }
 
-const project = (name: string): string => `repo/work/.parley/skills/${name}/SKILL.md`;
+const project = (name: string): string => `repo/app/.parley/skills/${name}/SKILL.md`;
 
 describe("skills", () => {
   test("every key, and its default", async () => {
@@ -61,7 +61,7 @@ describe("skills", () => {
         modelInvocable: true,
       },
     ]);
-    expect(found[2]?.folder).toBe(join(at.base, "repo/work/.parley/skills/plain"));
+    expect(found[2]?.folder).toBe(join(at.base, "repo/app/.parley/skills/plain"));
   });
 
   test.each([
@@ -86,8 +86,8 @@ describe("skills", () => {
     const at = ground({
       "home/skills/a/SKILL.md": "of home",
       "user/.ante/skills/a/SKILL.md": "of ante",
-      "repo/work/.claude/skills/a/SKILL.md": "of the project's claude",
-      "repo/work/.aionrs/skills/a/SKILL.md": "of the project's aionrs",
+      "repo/app/.claude/skills/a/SKILL.md": "of the project's claude",
+      "repo/app/.aionrs/skills/a/SKILL.md": "of the project's aionrs",
       "home/skills/b/SKILL.md": "---\nname: twice\n---\nfirst",
       "home/skills/c/SKILL.md": "---\nname: twice\n---\nsecond",
     });
@@ -110,24 +110,24 @@ describe("skills", () => {
       [project("latin")]: new Uint8Array([35, 0xe9, 0x20]),
       [project("huge")]: "x".repeat(300 * 1024),
       [project(".hidden")]: "Hidden",
-      "repo/work/.parley/skills/README.md": "no folder",
+      "repo/app/.parley/skills/README.md": "no folder",
     });
-    mkdirSync(join(at.base, "repo/work/.parley/skills/folder/SKILL.md"), { recursive: true });
-    mkdirSync(join(at.base, "repo/work/.parley/skills/pipe"));
+    mkdirSync(join(at.base, "repo/app/.parley/skills/folder/SKILL.md"), { recursive: true });
+    mkdirSync(join(at.base, "repo/app/.parley/skills/pipe"));
     execFileSync("mkfifo", [join(at.base, project("pipe"))]);
-    symlinkSync("loop", join(at.base, "repo/work/.parley/skills/loop"));
+    symlinkSync("loop", join(at.base, "repo/app/.parley/skills/loop"));
     const { found, warnings } = await skillsOf(at);
     expect(found.map(({ name }) => name)).toEqual(["good"]);
     expect(warnings.toSorted()).toEqual([
-      "repo/work/.parley/skills/binary/SKILL.md is not UTF-8 text; it is left out",
-      "repo/work/.parley/skills/folder/SKILL.md is not a regular file; it is left out",
-      "repo/work/.parley/skills/huge/SKILL.md is 307200 bytes long, and at most 262144 are read; it is left out",
-      "repo/work/.parley/skills/keys/SKILL.md:3: user-invocable must be true or false",
-      "repo/work/.parley/skills/latin/SKILL.md is not UTF-8 text; it is left out",
+      "repo/app/.parley/skills/binary/SKILL.md is not UTF-8 text; it is left out",
+      "repo/app/.parley/skills/folder/SKILL.md is not a regular file; it is left out",
+      "repo/app/.parley/skills/huge/SKILL.md is 307200 bytes long, and at most 262144 are read; it is left out",
+      "repo/app/.parley/skills/keys/SKILL.md:3: user-invocable must be true or false",
+      "repo/app/.parley/skills/latin/SKILL.md is not UTF-8 text; it is left out",
       expect.stringMatching(/^repo\/work\/\.parley\/skills\/loop\/SKILL\.md cannot be read: ELOOP/),
-      "repo/work/.parley/skills/named/SKILL.md:2: 'two words' cannot be a name; letters, digits, '-', '_', '.' and ':' can be in one, 64 at most",
-      "repo/work/.parley/skills/open/SKILL.md:1: the front matter that begins here has no closing '---' line",
-      "repo/work/.parley/skills/pipe/SKILL.md is not a regular file; it is left out",
+      "repo/app/.parley/skills/named/SKILL.md:2: 'two words' cannot be a name; letters, digits, '-', '_', '.' and ':' can be in one, 64 at most",
+      "repo/app/.parley/skills/open/SKILL.md:1: the front matter that begins here has no closing '---' line",
+      "repo/app/.parley/skills/pipe/SKILL.md is not a regular file; it is left out",
       expect.stringMatching(/^repo\/work\/\.parley\/skills\/rules\/SKILL\.md:2: .*Bash\(/),
     ]);
   });
@@ -136,17 +136,17 @@ describe("skills", () => {
     const names = Array.from({ length: 120 }, (_, index) => `s${String(index).padStart(3, "0")}`);
     const { found, warnings } = await skillsOf(ground(Object.fromEntries(names.map((name) => [project(name), name]))));
     expect(found.map(({ name }) => name)).toEqual(names.slice(0, 100));
-    expect(warnings).toEqual(["repo/work/.parley/skills holds 120 skills; only the first 100 by name are used"]);
+    expect(warnings).toEqual(["repo/app/.parley/skills holds 120 skills; only the first 100 by name are used"]);
   });
 
   test("a link out of an untrusted repository is not followed; the user's own links are", async () => {
     const at = ground({ "secret/SKILL.md": "Secret", "shared/s/SKILL.md": "Shared", [project("x")]: "X", "home/skills/y/SKILL.md": "Y" });
-    symlinkSync(join(at.base, "secret"), join(at.base, "repo/work/.parley/skills/out"));
+    symlinkSync(join(at.base, "secret"), join(at.base, "repo/app/.parley/skills/out"));
     symlinkSync(join(at.base, "shared/s"), join(at.base, "home/skills/linked"));
     const untrusted = await skillsOf(at);
     expect(untrusted.found.map(({ name }) => name)).toEqual(["linked", "x", "y"]);
     expect(untrusted.warnings).toEqual([
-      "repo/work/.parley/skills/out/SKILL.md leads out of repo, and the workspace is not trusted; it is left out",
+      "repo/app/.parley/skills/out/SKILL.md leads out of repo, and the workspace is not trusted; it is left out",
     ]);
     expect((await skillsOf(at, true)).found.map(({ name }) => name)).toEqual(["linked", "out", "x", "y"]);
   });
@@ -188,9 +188,9 @@ describe("sub-agents", () => {
   test("every key, and its default", async () => {
     const at = ground({
       "user/.claude/agents/reviewer.md": "---\nname: reviewer\ndescription: Reviews\ntools: Read, Grep\nmodel: m-1\n---\nYou review.\n",
-      "repo/work/.agents/agents/plain.md": "---\ndescription: Plain\nmodel: inherit\n---\n",
-      "repo/work/.agents/agents/none.md": "---\ndescription: None\ntools: []\n---\nBody",
-      "repo/work/.agents/agents/notes.txt": "no",
+      "repo/app/.agents/agents/plain.md": "---\ndescription: Plain\nmodel: inherit\n---\n",
+      "repo/app/.agents/agents/none.md": "---\ndescription: None\ntools: []\n---\nBody",
+      "repo/app/.agents/agents/notes.txt": "no",
     });
     const { found, warnings } = await agentsOf(at);
     expect(warnings).toEqual([]);
@@ -203,19 +203,19 @@ describe("sub-agents", () => {
 
   test("what is broken is one line each", async () => {
     const at = ground({
-      "repo/work/.ante/agents/bare.md": "Just text",
-      "repo/work/.ante/agents/model.md": "---\ndescription: D\nmodel: [a]\n---\n",
-      "repo/work/.ante/agents/tools.md": "---\ndescription: D\ntools: { a: 1 }\n---\n",
-      "repo/work/.ante/agents/twice.md": "---\nname: ok\ndescription: D\n---\n",
-      "repo/work/.ante/agents/zwice.md": "---\nname: ok\ndescription: E\n---\n",
+      "repo/app/.ante/agents/bare.md": "Just text",
+      "repo/app/.ante/agents/model.md": "---\ndescription: D\nmodel: [a]\n---\n",
+      "repo/app/.ante/agents/tools.md": "---\ndescription: D\ntools: { a: 1 }\n---\n",
+      "repo/app/.ante/agents/twice.md": "---\nname: ok\ndescription: D\n---\n",
+      "repo/app/.ante/agents/zwice.md": "---\nname: ok\ndescription: E\n---\n",
     });
     const { found, warnings } = await agentsOf(at);
     expect(found.map(({ name, description }) => [name, description])).toEqual([["ok", "E"]]);
     expect(warnings).toEqual([
-      "repo/work/.ante/agents/bare.md:1: a sub-agent needs front matter that describes it",
-      "repo/work/.ante/agents/model.md:3: model must be a text",
-      "repo/work/.ante/agents/tools.md:3: tools must be a list of tools",
-      "repo/work/.ante/agents/zwice.md: there is a sub-agent 'ok' in repo/work/.ante/agents/twice.md already; this one is used",
+      "repo/app/.ante/agents/bare.md:1: a sub-agent needs front matter that describes it",
+      "repo/app/.ante/agents/model.md:3: model must be a text",
+      "repo/app/.ante/agents/tools.md:3: tools must be a list of tools",
+      "repo/app/.ante/agents/zwice.md: there is a sub-agent 'ok' in repo/app/.ante/agents/twice.md already; this one is used",
     ]);
   });
 });

@@ -15,14 +15,14 @@ test("global, then from the repository root down; AGENTS.md before CLAUDE.md", a
     "user/.claude/CLAUDE.md": "claude's",
     "CLAUDE.md": "above the repository",
     "repo/CLAUDE.md": "root",
-    "repo/work/AGENTS.md": "work",
-    "repo/work/CLAUDE.md": "not this",
-    "repo/work/deep/AGENTS.md": "deep",
+    "repo/app/AGENTS.md": "work",
+    "repo/app/CLAUDE.md": "not this",
+    "repo/app/deep/AGENTS.md": "deep",
   });
-  expect((await memoryOf(at)).paths).toEqual(["user/.claude/CLAUDE.md", "repo/CLAUDE.md", "repo/work/AGENTS.md"]);
+  expect((await memoryOf(at)).paths).toEqual(["user/.claude/CLAUDE.md", "repo/CLAUDE.md", "repo/app/AGENTS.md"]);
   at.put({ "home/AGENTS.md": "mine" });
-  const { paths, files, warnings } = await memoryOf(at, { root: join(at.base, "repo/work/deep") });
-  expect(paths).toEqual(["home/AGENTS.md", "repo/CLAUDE.md", "repo/work/AGENTS.md", "repo/work/deep/AGENTS.md"]);
+  const { paths, files, warnings } = await memoryOf(at, { root: join(at.base, "repo/app/deep") });
+  expect(paths).toEqual(["home/AGENTS.md", "repo/CLAUDE.md", "repo/app/AGENTS.md", "repo/app/deep/AGENTS.md"]);
   expect(warnings).toEqual([]);
   expect(files.map(({ scope, bytes }) => [scope, bytes])).toEqual([
     ["user", 4],
@@ -47,28 +47,28 @@ describe("includes", () => {
   });
 
   test("follow their file, relative to it, five deep", async () => {
-    const chain = Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`repo/work/docs/${n}.md`, `level ${n}\n@${n + 1}.md`]));
-    const { paths, warnings } = await memoryOf(ground({ "repo/work/AGENTS.md": "@docs/1.md\n@team\n@gone.md", ...chain }));
-    expect(paths).toEqual(["repo/work/AGENTS.md", ...[1, 2, 3, 4, 5].map((n) => `repo/work/docs/${n}.md`)]);
+    const chain = Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`repo/app/docs/${n}.md`, `level ${n}\n@${n + 1}.md`]));
+    const { paths, warnings } = await memoryOf(ground({ "repo/app/AGENTS.md": "@docs/1.md\n@team\n@gone.md", ...chain }));
+    expect(paths).toEqual(["repo/app/AGENTS.md", ...[1, 2, 3, 4, 5].map((n) => `repo/app/docs/${n}.md`)]);
     expect(warnings).toEqual([
-      "repo/work/docs/5.md:2: 6.md is left out: includes reach 5 files deep",
-      "repo/work/AGENTS.md:3: there is no file repo/work/gone.md to include",
+      "repo/app/docs/5.md:2: 6.md is left out: includes reach 5 files deep",
+      "repo/app/AGENTS.md:3: there is no file repo/app/gone.md to include",
     ]);
   });
 
   test("a cycle is told, and a file that two include is there once", async () => {
     const { paths, warnings } = await memoryOf(
       ground({
-        "repo/work/AGENTS.md": "@a.md\n@b.md\n@c.md",
-        "repo/work/a.md": "a\n@b.md",
-        "repo/work/b.md": "b\n@a.md",
-        "repo/work/c.md": "c\n@c.md",
+        "repo/app/AGENTS.md": "@a.md\n@b.md\n@c.md",
+        "repo/app/a.md": "a\n@b.md",
+        "repo/app/b.md": "b\n@a.md",
+        "repo/app/c.md": "c\n@c.md",
       }),
     );
-    expect(paths).toEqual(["repo/work/AGENTS.md", "repo/work/a.md", "repo/work/b.md", "repo/work/c.md"]);
+    expect(paths).toEqual(["repo/app/AGENTS.md", "repo/app/a.md", "repo/app/b.md", "repo/app/c.md"]);
     expect(warnings).toEqual([
-      "repo/work/b.md includes repo/work/a.md, which includes it in turn; it is read once",
-      "repo/work/c.md includes repo/work/c.md, which includes it in turn; it is read once",
+      "repo/app/b.md includes repo/app/a.md, which includes it in turn; it is read once",
+      "repo/app/c.md includes repo/app/c.md, which includes it in turn; it is read once",
     ]);
   });
 
@@ -78,27 +78,27 @@ describe("includes", () => {
       "user/notes.md": "notes",
       "elsewhere.md": "elsewhere",
       "repo/shared.md": "shared",
-      "repo/work/AGENTS.md": "@../shared.md\n@../../secret.md\n@~/notes.md\n@link.md",
+      "repo/app/AGENTS.md": "@../shared.md\n@../../secret.md\n@~/notes.md\n@link.md",
       "secret.md": "secret",
     });
-    symlinkSync(join(at.base, "secret.md"), join(at.base, "repo/work/link.md"));
+    symlinkSync(join(at.base, "secret.md"), join(at.base, "repo/app/link.md"));
     const untrusted = await memoryOf(at);
-    expect(untrusted.paths).toEqual(["home/AGENTS.md", "user/notes.md", "elsewhere.md", "repo/work/AGENTS.md", "repo/shared.md"]);
+    expect(untrusted.paths).toEqual(["home/AGENTS.md", "user/notes.md", "elsewhere.md", "repo/app/AGENTS.md", "repo/shared.md"]);
     expect(untrusted.warnings).toEqual([
       "secret.md leads out of repo, and the workspace is not trusted; it is left out",
-      "repo/work/AGENTS.md:3: only your own files may include ~/notes.md; it is left out",
-      "repo/work/link.md leads out of repo, and the workspace is not trusted; it is left out",
+      "repo/app/AGENTS.md:3: only your own files may include ~/notes.md; it is left out",
+      "repo/app/link.md leads out of repo, and the workspace is not trusted; it is left out",
     ]);
     const trusted = await memoryOf(at, { trusted: true });
     expect(trusted.paths).toContain("secret.md");
-    expect(trusted.warnings).toEqual(["repo/work/AGENTS.md:3: only your own files may include ~/notes.md; it is left out"]);
+    expect(trusted.warnings).toEqual(["repo/app/AGENTS.md:3: only your own files may include ~/notes.md; it is left out"]);
   });
 
   test("a memory file that is itself a link out of an untrusted repository is left out", async () => {
     const at = ground({ "secret.md": "secret" });
-    symlinkSync(join(at.base, "secret.md"), join(at.base, "repo/work/AGENTS.md"));
+    symlinkSync(join(at.base, "secret.md"), join(at.base, "repo/app/AGENTS.md"));
     expect((await memoryOf(at)).paths).toEqual([]);
-    expect((await memoryOf(at, { trusted: true })).paths).toEqual(["repo/work/AGENTS.md"]);
+    expect((await memoryOf(at, { trusted: true })).paths).toEqual(["repo/app/AGENTS.md"]);
   });
 });
 
@@ -123,7 +123,7 @@ test("what is too large, too much or no text is left out with one line each", as
 });
 
 test("a change is noticed: of a file, of an include, and of one that was not there", async () => {
-  const at = ground({ "repo/work/CLAUDE.md": "@inc.md", "repo/work/inc.md": "1" });
+  const at = ground({ "repo/app/CLAUDE.md": "@inc.md", "repo/app/inc.md": "1" });
   for (const [name, text] of [
     ["CLAUDE.md", "@inc.md\nmore"],
     ["inc.md", "2!"],
@@ -131,7 +131,7 @@ test("a change is noticed: of a file, of an include, and of one that was not the
   ] as const) {
     const { stamps } = await memoryOf(at);
     expect(stamps.changed()).toBe(false);
-    at.put({ [`repo/work/${name}`]: text });
+    at.put({ [`repo/app/${name}`]: text });
     expect(stamps.changed(), name).toBe(true);
   }
 });

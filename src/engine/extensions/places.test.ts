@@ -13,11 +13,11 @@ test("the user's places come first, then the project's", async () => {
     "user user/.agents/skills",
     "user user/.claude/skills",
     "user ante/skills",
-    "project repo/work/.parley/skills",
-    "project repo/work/.agents/skills",
-    "project repo/work/.claude/skills",
-    "project repo/work/.ante/skills",
-    "project repo/work/.aionrs/skills",
+    "project repo/app/.parley/skills",
+    "project repo/app/.agents/skills",
+    "project repo/app/.claude/skills",
+    "project repo/app/.ante/skills",
+    "project repo/app/.aionrs/skills",
   ]);
 });
 
@@ -38,16 +38,16 @@ test("a workspace that is the user's home adds only what the user's places do no
 
 test("a folder that is a link to one of the user's is the user's", async () => {
   const { base, reading, put } = ground({ "user/.claude/skills/a/SKILL.md": "A" });
-  put({ "repo/work/.claude/x": "" });
-  symlinkSync(join(base, "user/.claude/skills"), join(base, "repo/work/.claude/skills"));
+  put({ "repo/app/.claude/x": "" });
+  symlinkSync(join(base, "user/.claude/skills"), join(base, "repo/app/.claude/skills"));
   const places = await placesOf("skills", (await reading()).around);
   expect(places.filter(({ folder }) => folder.endsWith(".claude/skills")).map(({ scope }) => scope)).toEqual(["user"]);
 });
 
 test("the repository is the nearest one upwards, and without one the workspace itself", async () => {
-  const { base, put } = ground({ "repo/work/nested/deep/x": "", "lone/deep/x": "" });
-  expect(await repositoryOf(join(base, "repo/work/nested/deep"))).toBe(join(base, "repo"));
-  put({ "repo/work/nested/.git": "gitdir: elsewhere" });
-  expect(await repositoryOf(join(base, "repo/work/nested/deep"))).toBe(join(base, "repo/work/nested"));
+  const { base, put } = ground({ "repo/app/nested/deep/x": "", "lone/deep/x": "" });
+  expect(await repositoryOf(join(base, "repo/app/nested/deep"))).toBe(join(base, "repo"));
+  put({ "repo/app/nested/.git": "gitdir: elsewhere" });
+  expect(await repositoryOf(join(base, "repo/app/nested/deep"))).toBe(join(base, "repo/app/nested"));
   expect(await repositoryOf(join(base, "lone/deep"))).toBe(join(base, "lone/deep"));
 });

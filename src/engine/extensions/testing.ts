@@ -8,7 +8,7 @@ import { repositoryOf } from "./places.js";
 import { Stamps } from "./stamps.js";
 
 export interface Ground {
-  /** Holds all the others: `home` is PARLEY_HOME, `user` the user's folder, `repo/work` the workspace. */
+  /** Holds all the others: `home` is PARLEY_HOME, `user` the user's folder, `repo/app` the workspace. */
   base: string;
   put(files: Record<string, string | Uint8Array>): void;
   reading(options?: { trusted?: boolean; root?: string }): Promise<Reading & { warnings: string[] }>;
@@ -23,11 +23,11 @@ export function ground(files: Record<string, string | Uint8Array> = {}): Ground 
       writeFileSync(join(base, name), content);
     }
   };
-  put({ "repo/.git/HEAD": "", "repo/work/.keep": "", "user/.keep": "", "home/.keep": "", ...files });
+  put({ "repo/.git/HEAD": "", "repo/app/.keep": "", "user/.keep": "", "home/.keep": "", ...files });
   return {
     base,
     put,
-    async reading({ trusted = false, root = join(base, "repo/work") } = {}) {
+    async reading({ trusted = false, root = join(base, "repo/app") } = {}) {
       const warnings: string[] = [];
       const around = {
         home: join(base, "home"),
