@@ -1,6 +1,7 @@
 /** OpenAI's Responses API without storage: reasoning travels encrypted with the conversation. */
 import * as v from "valibot";
 import { argumentPieces, callId, type Frame, type Played, type Reply, type WireSpec } from "./model-server-script.js";
+import { ToolSchema } from "./tool-schema.js";
 
 // --- requests ---
 
@@ -55,7 +56,7 @@ const Request = v.strictObject({
         type: v.literal("function"),
         name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
         description: v.optional(v.string()),
-        parameters: v.looseObject({ type: v.literal("object") }),
+        parameters: ToolSchema,
         strict: v.optional(v.boolean()),
       }),
     ),

@@ -62,10 +62,7 @@ describe("what Google has no field for is said in words", () => {
     [{ $ref: "#/properties/other" }, { type: "string", description: "Another." }],
     [{ $ref: "#/$defs/a%20b~1c" }, { type: "number" }],
     [{ allOf: [{ allOf: [{ $ref: "#/$defs/name" }] }] }, { type: "string" }],
-    [
-      { type: "string", description: null, required: true },
-      { type: "string" },
-    ],
+    [{ type: "string", description: null, required: true }, { type: "string" }],
   ])("%j", async (given, sent) => {
     const tree = { type: "object", properties: { next: { $ref: "#/$defs/tree" } } };
     const $defs = { name: { type: "string" }, "a b/c": { type: "number" }, tree };

@@ -39,7 +39,7 @@ interface Fitted {
 }
 
 /** What is no schema at all says no more than that there are arguments. */
-export function geminiSchema(given: unknown): Fitted {
+export function geminiSchema(given: Record<string, unknown>): Fitted {
   const { anyOf, ...fitted } = fit(withoutReferences(given));
   if (anyOf === undefined) return { ...fitted, type: "object" };
   // Arguments are always an object: one that has the properties of each choice.

@@ -3,22 +3,26 @@
 /** So many are followed. Definitions that use each other may multiply without end; what is left then is an object of any shape. */
 const MOST = 200;
 
-export function withoutReferences(schema: unknown): unknown {
-  if (!isRecord(schema)) return schema;
+type Json = Record<string, unknown>;
+
+export function withoutReferences(schema: Json): Json {
   let left = MOST;
   const { $defs: _defs, definitions: _definitions, ...top } = schema;
   return inlined(top, ["#"]);
 
   /** `above`: the references that this stands in. One that stands in itself is not followed. */
-  function inlined(value: unknown, above: readonly string[]): unknown {
-    if (Array.isArray(value)) return value.map((item) => inlined(item, above));
-    if (!isRecord(value)) return value;
+  function inlined(value: Json, above: readonly string[]): Json {
     const { $ref: reference, ...beside } = value;
     if (typeof reference === "string") return referred(reference, beside, above);
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inlined(item, above)]));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, within(item, above)]));
   }
 
-  function referred(reference: string, beside: Record<string, unknown>, above: readonly string[]): unknown {
+  function within(value: unknown, above: readonly string[]): unknown {
+    if (Array.isArray(value)) return value.map((item) => within(item, above));
+    return isRecord(value) ? inlined(value, above) : value;
+  }
+
+  function referred(reference: string, beside: Json, above: readonly string[]): Json {
     const found = above.includes(reference) || left === 0 ? undefined : pointedAt(schema, reference);
     if (!isRecord(found)) return inlined({ ...beside, type: "object" }, above);
     left--;
@@ -50,6 +54,6 @@ function decoded(key: string): string {
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+function isRecord(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
