@@ -5,6 +5,7 @@ import type { Agent } from "../core/agent.js";
 import type { SessionConfig } from "../core/config.js";
 import { createEngine, type EngineOptions } from "../engine/engine.js";
 import { chooseProvider, type Loaded } from "../engine/config.js";
+import { serverSecrets } from "../engine/environment.js";
 import type { ProviderOverride } from "../engine/models/access.js";
 import { openModel } from "../engine/models/open.js";
 import { readTrust } from "../engine/trust.js";
@@ -22,14 +23,14 @@ interface Surroundings {
 export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig = {}, around: Surroundings = {}): Agent {
   const { providers, apiKey, baseUrl, limits, sessions, home } = settings;
   const chosen = chooseProvider(settings, env);
+  const keys = Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""]);
+  const headers = Object.fromEntries(Object.entries(providers).map(([name, provider]) => [name, { headers: provider.headers }]));
   return createEngine({
     defaults: { ...sessionDefaults(settings), ...extra, cwd: settings.workspace },
     openModel: (config, override) => openModel(config, override, { env, providers, chosen, apiKey, baseUrl, limits }),
     providers,
     env,
-    secrets: [apiKey, ...Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""]), ...(around.secrets ?? [])].filter(
-      (key) => key !== undefined,
-    ),
+    secrets: [apiKey, ...keys, ...serverSecrets(headers, env), ...(around.secrets ?? [])].filter((secret) => secret !== undefined),
     registered: around.registered ?? {},
     outputChars: limits.outputChars,
     nesting: limits.nesting,
