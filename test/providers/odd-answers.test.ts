@@ -32,6 +32,15 @@ describe.each(Object.values(VENDORS))("$name", (vendor) => {
     expect(host.of("notice")).toEqual([]);
   });
 
+  test.each(["functions.Read it!", "7up", "x".repeat(200)])(
+    "a call of '%s', which nobody has, does not spoil the session",
+    async (name) => {
+      const host = await talk(vendor, [{ calls: [{ name, args: {} }] }, { text: ["ok"] }]);
+      expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
+      expect(host.of("tool.ended")).toMatchObject([{ status: "failed" }]);
+    },
+  );
+
   test("what is no HTTP is called so, and not tried again", async () => {
     const host = await behind(vendor, (_bytes, response) => response.socket?.end("hello, this is no HTTP\r\n\r\n"));
     const end = await host.turn("hi");

@@ -14,7 +14,7 @@ const jsonObject = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unkn
 export const ToolCall = v.strictObject({
   id: v.string(),
   type: v.literal("function"),
-  function: v.strictObject({ name: v.string(), arguments: jsonObject }),
+  function: v.strictObject({ name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)), arguments: jsonObject }),
 });
 
 const assistant = {

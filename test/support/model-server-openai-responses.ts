@@ -29,7 +29,7 @@ const ReasoningItem = v.strictObject({
 const FunctionCall = v.strictObject({
   type: v.literal("function_call"),
   call_id: CallId,
-  name: v.string(),
+  name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
   arguments: v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown())),
 });
 const FunctionOutput = v.strictObject({

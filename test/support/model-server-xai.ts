@@ -25,7 +25,7 @@ const Item = v.union([
     type: v.literal("function_call"),
     id: v.string(),
     call_id: v.string(),
-    name: v.string(),
+    name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
     arguments: v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown())),
     status: v.literal("completed"),
   }),
