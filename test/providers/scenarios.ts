@@ -18,7 +18,7 @@ const SCENARIOS = {
   "wrong key": "Told at once, with the name of the key to check.",
   "429 with Retry-After": "Waited for and tried again; each try is told with its number.",
   "500 then success": "Tried again.",
-  "too long": "A conversation that does not fit is a fault of its own, `context_overflow`.",
+  "too long": "A conversation that does not fit is summed up and asked for again, once; then it is a fault of its own, `context_overflow`.",
   "error in the stream": "The vendor's words, and whether another try makes sense.",
   "cut before output": "Tried again.",
   "cut after output": "The turn fails and may be tried again; nothing is glued together, no half call runs.",
