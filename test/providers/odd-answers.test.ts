@@ -94,6 +94,15 @@ test("anthropic: a known event of another shape cannot be read", async () => {
   expect(end.reason).toContain("What anthropic sent could not be read: ");
 });
 
+test("a server that does not speak TLS: told as no connection, and not tried again", async () => {
+  const source = (server: ModelServer) => ({ chosen: "local", baseUrl: server.url.replace("http:", "https:") });
+  const host = await talk(VENDORS.local, [], { source });
+  const end = await host.turn("hi");
+  expect(end.fault).toMatchObject({ code: "provider", retryable: false });
+  expect(end.reason).toContain("There was no connection to local: ");
+  expect(host.of("notice")).toEqual([]);
+});
+
 test("a key at the place where a long explanation is cut", async () => {
   const key = "sk-secret-0123456789";
   const message = `${"a".repeat(390)}${key}`;
