@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Model, ModelPart } from "../../src/engine/models/model.js";
 import { modelServer } from "../support/model-server.js";
 import { modelAt, PNG, talk, VENDORS } from "./harness.js";
-import { modelsPage, scenariosOf } from "./scenarios.js";
+import { modelsPage, scenariosOf, unwritten } from "./scenarios.js";
 
 const ALL = Object.values(VENDORS);
 const PAGE = join(import.meta.dirname, "../../docs/models.md");
@@ -291,6 +291,7 @@ describe.each(ALL)("$name", (vendor) => {
 });
 
 test("docs/models.md tells these results", (context) => {
+  expect(unwritten(ALL)).toEqual([]);
   const page = modelsPage(ALL);
   if (page === undefined) return context.skip("only some of the scenarios ran");
   if (process.env["PARLEY_DOCS"] === "write") writeFileSync(PAGE, page);

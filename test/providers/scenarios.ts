@@ -29,11 +29,14 @@ export type Scenario = keyof typeof SCENARIOS;
 
 /** By vendor and scenario: whether all tests of it passed. */
 const results = new Map<string, boolean>();
+/** The vendors' scenarios that there are tests of, whether they run or not. */
+const written = new Set<string>();
 
 /** `test` for a vendor's scenarios, which remembers how they ended. */
 export function scenariosOf(vendor: VendorUnderTest): (name: Scenario, title: string, body: () => Promise<void>) => void {
   return (name, title, body) => {
     if (vendor.lacks?.[name] !== undefined) return;
+    written.add(keyOf(vendor, name));
     test(title, async ({ task }) => {
       const key = keyOf(vendor, name);
       onTestFinished(() => void results.set(key, (results.get(key) ?? true) && task.result?.state === "pass"));
@@ -42,9 +45,16 @@ export function scenariosOf(vendor: VendorUnderTest): (name: Scenario, title: st
   };
 }
 
+const names = Object.keys(SCENARIOS).filter((name): name is Scenario => name in SCENARIOS);
+
+/** Scenarios that a vendor neither passes nor says why it cannot have. */
+export function unwritten(vendors: readonly VendorUnderTest[]): string[] {
+  const due = vendors.flatMap((vendor) => names.filter((name) => vendor.lacks?.[name] === undefined).map((name) => keyOf(vendor, name)));
+  return due.filter((key) => !written.has(key));
+}
+
 /** Undefined when a scenario has not run. */
 export function modelsPage(vendors: readonly VendorUnderTest[]): string | undefined {
-  const names = Object.keys(SCENARIOS).filter((name): name is Scenario => name in SCENARIOS);
   const cells = names.map((name) => vendors.map((vendor) => cellOf(vendor, name)));
   if (cells.flat().includes(undefined)) return undefined;
   const head = `| | ${vendors.map(({ name }) => name).join(" | ")} |`;
