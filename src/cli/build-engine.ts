@@ -5,7 +5,8 @@ import type { Agent } from "../core/agent.js";
 import type { SessionConfig } from "../core/config.js";
 import { createEngine, type EngineOptions } from "../engine/engine.js";
 import { chooseProvider, type Loaded } from "../engine/config.js";
-import type { ProviderOverride } from "../engine/models/access.js";
+import { serverSecrets } from "../engine/environment.js";
+import type { ModelSource, ProviderOverride } from "../engine/models/access.js";
 import { openModel } from "../engine/models/open.js";
 import { readTrust } from "../engine/trust.js";
 import { VERSION } from "./version.js";
@@ -20,16 +21,16 @@ interface Surroundings {
 }
 
 export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig = {}, around: Surroundings = {}): Agent {
-  const { providers, apiKey, baseUrl, limits, sessions, home } = settings;
-  const chosen = chooseProvider(settings, env);
+  const { providers, apiKey, limits, sessions, home } = settings;
+  const source = modelSource(settings, env);
+  const keys = Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""]);
+  const headers = Object.fromEntries(Object.entries(providers).map(([name, provider]) => [name, { headers: provider.headers }]));
   return createEngine({
     defaults: { ...sessionDefaults(settings), ...extra, cwd: settings.workspace },
-    openModel: (config, override) => openModel(config, override, { env, providers, chosen, apiKey, baseUrl, limits }),
+    openModel: (config, override) => openModel(config, override, source),
     providers,
     env,
-    secrets: [apiKey, ...Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""]), ...(around.secrets ?? [])].filter(
-      (key) => key !== undefined,
-    ),
+    secrets: [apiKey, ...keys, ...serverSecrets(headers, env), ...(around.secrets ?? [])].filter((secret) => secret !== undefined),
     registered: around.registered ?? {},
     outputChars: limits.outputChars,
     nesting: limits.nesting,
@@ -53,6 +54,12 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
       },
     }),
   });
+}
+
+/** Where models, their keys and their addresses come from. */
+export function modelSource(settings: Loaded["settings"], env: Env): ModelSource {
+  const { providers, apiKey, baseUrl, limits } = settings;
+  return { env, providers, chosen: chooseProvider(settings, env), apiKey, baseUrl, limits };
 }
 
 /** Runs with a real provider only: to record a rehearsal would be to copy it, perhaps over itself. */

@@ -72,22 +72,29 @@ test("what is there is found", async () => {
 });
 
 test("keys are named, never shown", async () => {
-  const env = { ANTHROPIC_API_KEY: "sk-SECRET", AWS_PROFILE: "SECRET", LAB_KEY: "SECRET", OPENAI_API_KEY: "" };
+  const env = { ANTHROPIC_API_KEY: "sk-SECRET", AWS_PROFILE: "SECRET", LAB_KEY: "SECRET", GOOGLE_API_KEY: "SECRET", OPENAI_API_KEY: "" };
   await mkdir(join(root, "home"));
   await writeFile(
     join(root, "home", "config.yaml"),
     "providers: { lab: { kind: openai-compatible, baseUrl: 'http://lab', apiKeyEnv: LAB_KEY } }",
   );
   const { text, checks } = await examine({ env, flags: { apiKey: "SECRET" } });
-  expect(checks["keys"]).toBe("✓ keys        set: ANTHROPIC_API_KEY, LAB_KEY");
+  expect(checks["keys"]).toBe("✓ keys        set: ANTHROPIC_API_KEY, GOOGLE_API_KEY, LAB_KEY");
   expect(checks["provider"]).toBe("✓ provider    anthropic, model claude-sonnet-4-6");
   expect(text).not.toContain("SECRET");
 });
 
-test("a provider without its key is a hint that names the variable", async () => {
-  const { ok, checks } = await examine({ flags: { model: "gpt-5.4" } });
+test.each<[flags: Flags, env: Env, found: string]>([
+  [{ model: "gpt-5.4" }, {}, "openai cannot be used: OPENAI_API_KEY not set"],
+  [{ provider: "vertex" }, {}, "vertex cannot be used: VERTEX_PROJECT_ID not set"],
+  [{ provider: "vertex" }, { VERTEX_PROJECT_ID: "p" }, "vertex cannot be used: GOOGLE_APPLICATION_CREDENTIALS not set"],
+  [{ provider: "bedrock" }, {}, "bedrock cannot be used: AWS_REGION not set"],
+  [{ provider: "bedrock" }, { AWS_REGION: "us-east-1" }, "bedrock cannot be used: There are no AWS credentials: set AWS_ACCESS_KEY_ID"],
+])("a provider without its credentials is a hint that names the variable: %j %j", async (flags, given, found) => {
+  const machine = { HOME: root, METADATA_SERVER_DETECTION: "none", AWS_EC2_METADATA_DISABLED: "true" };
+  const { ok, checks } = await examine({ flags, env: { ...machine, ...given } });
   expect(ok).toBe(true);
-  expect(checks["provider"]).toBe("! provider    openai, model gpt-5.4, but OPENAI_API_KEY is not set\n→ set OPENAI_API_KEY");
+  expect(checks["provider"]).toContain(`! provider    ${found}`);
 });
 
 describe("what prevents working", () => {

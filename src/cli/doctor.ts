@@ -1,10 +1,12 @@
 /** `parley doctor`: what this machine has of what Parley can use, and what to do about the rest. Looks only; changes nothing. */
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { systemCode, type Fault } from "../core/errors.js";
+import { messageOf, systemCode, type Fault } from "../core/errors.js";
 import { chooseProvider, homeOf, type Env, type Loaded, type Settings } from "../engine/config.js";
-import { isProviderName, keyVariableOf, PROVIDERS } from "../engine/models/catalogue.js";
+import { PROVIDERS } from "../engine/models/catalogue.js";
+import { openModel } from "../engine/models/open.js";
 import { findRipgrep } from "../engine/tools/ripgrep.js";
+import { modelSource } from "./build-engine.js";
 
 /** What surrounds the process. */
 export interface Surroundings {
@@ -111,27 +113,29 @@ async function checkWorkspace({ workspace, trusted }: Settings): Promise<Check> 
 }
 
 function checkKeys(env: Env, settings: Settings | undefined): Check {
-  const ours = Object.values(PROVIDERS).flatMap(({ keyVariable }) => keyVariable ?? []);
+  const infos = Object.values(PROVIDERS);
+  const ours = infos.flatMap(({ keyVariable }) => keyVariable ?? []);
+  const others = infos.flatMap(({ otherKeyVariables }) => otherKeyVariables ?? []);
   const own = Object.values(settings?.providers ?? {}).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
-  const given = [...new Set([...ours, ...own])].filter((variable) => env[variable]);
+  const given = [...new Set([...ours, ...others, ...own])].filter((variable) => env[variable]);
   if (given.length > 0) return { name: "keys", state: "ok", found: `set: ${given.join(", ")}` };
   return { name: "keys", state: "hint", found: "none is set", remedy: `set one of ${ours.join(", ")}; the rehearsal model needs none` };
 }
 
-function checkProvider(settings: Settings, env: Env): Check {
+/** As a session would open it: what that lacks is what is missing. */
+async function checkProvider(settings: Settings, env: Env): Promise<Check> {
   const name = "provider";
   const provider = chooseProvider(settings, env);
   if (provider === undefined) {
     const remedy = "name one with --provider, or set a key; until then the terminal chat uses the rehearsal model";
     return { name, state: "hint", found: "none is chosen", remedy };
   }
-  const own = settings.providers[provider];
-  const usual = Object.keys(own?.models ?? {})[0] ?? (isProviderName(provider) ? PROVIDERS[provider].defaultModel : undefined);
-  const model = settings.model ?? usual;
-  const found = model === undefined ? provider : `${provider}, model ${model}`;
-  const key = own?.apiKeyEnv ?? (isProviderName(provider) ? keyVariableOf(PROVIDERS[provider], env) : undefined);
-  if (key === undefined || env[key] || settings.apiKey !== undefined) return { name, state: "ok", found };
-  return { name, state: "hint", found: `${found}, but ${key} is not set`, remedy: `set ${key}` };
+  try {
+    const { id } = await openModel({ provider, model: settings.model }, undefined, modelSource(settings, env));
+    return { name, state: "ok", found: `${provider}, model ${id}` };
+  } catch (error) {
+    return { name, state: "hint", found: `${provider} cannot be used: ${messageOf(error)}` };
+  }
 }
 
 const LOCAL_SERVER = "http://127.0.0.1:8080";

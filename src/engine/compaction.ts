@@ -57,7 +57,11 @@ export async function makeRoom(run: Run): Promise<void> {
 
 /** The vendor says that the conversation does not fit. False when nothing could be done about it. */
 export async function shrinkAfterOverflow(run: Run): Promise<boolean> {
-  const size = sizeOf(run.history, () => 0);
+  // Some servers count next to nothing, and so would what is to be made shorter.
+  const size = Math.max(
+    sizeOf(run.history, () => 0),
+    estimate(run.history.messages),
+  );
   const done = await compact(run, size, Math.min(size, run.contextLimit ?? size), "sum up");
   return done !== undefined && done.after < done.before;
 }

@@ -22,8 +22,11 @@ export function secretValues(env: Record<string, string | undefined>): string[] 
   return [...values];
 }
 
-/** What servers are given in their environment and their headers, variables filled in; of a header "Bearer x" also the x alone. */
-export function serverSecrets(servers: Readonly<Record<string, McpServer>>, env: Record<string, string | undefined>): string[] {
+/** What servers, of tools or of models, are given in their environment and headers, variables filled in; of "Bearer x" also the x alone. */
+export function serverSecrets(
+  servers: Readonly<Record<string, Pick<McpServer, "env" | "headers">>>,
+  env: Record<string, string | undefined>,
+): string[] {
   const given = Object.values(servers).flatMap(({ env: own = {}, headers = {} }) => [...Object.entries(own), ...Object.entries(headers)]);
   const filled = given
     .map(([name, text]) => ({ name, value: fillVariables(text, (variable) => env[variable] ?? "") }))

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Model, ModelPart } from "../../src/engine/models/model.js";
 import { modelServer } from "../support/model-server.js";
 import { modelAt, PNG, talk, VENDORS } from "./harness.js";
-import { modelsPage, scenariosOf } from "./scenarios.js";
+import { modelsPage, scenariosOf, unwritten } from "./scenarios.js";
 
 const ALL = Object.values(VENDORS);
 const PAGE = join(import.meta.dirname, "../../docs/models.md");
@@ -128,9 +128,26 @@ describe.each(ALL)("$name", (vendor) => {
     expect(host.server.requests).toHaveLength(1);
   });
 
-  scenario("too long", "a conversation that does not fit is a fault of its own", async () => {
-    const message = "This model's maximum context length is 8192 tokens";
-    const host = await talk(vendor, [{ error: { status: 400, type: "invalid_request_error", message } }]);
+  const message = "This model's maximum context length is 8192 tokens";
+  const tooLong = { error: { status: 400, type: "invalid_request_error", message } };
+
+  scenario("too long", "a conversation that does not fit is summed up and asked for again, once", async () => {
+    const before = [{ text: ["Long ago."] }, tooLong, { text: ["They ", "spoke."] }];
+    const host = await talk(vendor, [...before, { text: ["Here."] }, ...before, tooLong]);
+    await host.turn("story ".repeat(3000));
+    expect(await host.turn("go on")).toMatchObject({ outcome: "completed" });
+    expect(host.of("compaction")).toMatchObject([{ phase: "started" }, { phase: "ended", summary: "They spoke." }]);
+    expect(JSON.stringify(host.body(4))).toContain("They spoke.");
+    expect(JSON.stringify(host.body(4))).not.toContain("story story");
+
+    await host.turn("story ".repeat(3000));
+    const fault = { code: "context_overflow", retryable: false, message: expect.stringContaining("even after it was compacted") };
+    expect(await host.turn("go on")).toMatchObject({ outcome: "failed", fault });
+    expect(host.server.requests).toHaveLength(8);
+  });
+
+  scenario("too long", "what cannot be made any shorter is a fault of its own", async () => {
+    const host = await talk(vendor, [tooLong]);
     const fault = { code: "context_overflow", status: 400, retryable: false, message: `${vendor.provider} answered 400: ${message}` };
     expect(await host.turn("hi")).toMatchObject({ outcome: "failed", fault });
   });
@@ -274,6 +291,7 @@ describe.each(ALL)("$name", (vendor) => {
 });
 
 test("docs/models.md tells these results", (context) => {
+  expect(unwritten(ALL)).toEqual([]);
   const page = modelsPage(ALL);
   if (page === undefined) return context.skip("only some of the scenarios ran");
   if (process.env["PARLEY_DOCS"] === "write") writeFileSync(PAGE, page);

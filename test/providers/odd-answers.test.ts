@@ -32,6 +32,15 @@ describe.each(Object.values(VENDORS))("$name", (vendor) => {
     expect(host.of("notice")).toEqual([]);
   });
 
+  test.each(["functions.Read it!", "7up", "x".repeat(200)])(
+    "a call of '%s', which nobody has, does not spoil the session",
+    async (name) => {
+      const host = await talk(vendor, [{ calls: [{ name, args: {} }] }, { text: ["ok"] }]);
+      expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
+      expect(host.of("tool.ended")).toMatchObject([{ status: "failed" }]);
+    },
+  );
+
   test("what is no HTTP is called so, and not tried again", async () => {
     const host = await behind(vendor, (_bytes, response) => response.socket?.end("hello, this is no HTTP\r\n\r\n"));
     const end = await host.turn("hi");
@@ -83,6 +92,15 @@ test("anthropic: a known event of another shape cannot be read", async () => {
   const end = await host.turn("hi");
   expect(end.fault).toMatchObject({ code: "provider", retryable: false });
   expect(end.reason).toContain("What anthropic sent could not be read: ");
+});
+
+test("a server that does not speak TLS: told as no connection, and not tried again", async () => {
+  const source = (server: ModelServer) => ({ chosen: "local", baseUrl: server.url.replace("http:", "https:") });
+  const host = await talk(VENDORS.local, [], { source });
+  const end = await host.turn("hi");
+  expect(end.fault).toMatchObject({ code: "provider", retryable: false });
+  expect(end.reason).toContain("There was no connection to local: ");
+  expect(host.of("notice")).toEqual([]);
 });
 
 test("a key at the place where a long explanation is cut", async () => {

@@ -1,4 +1,6 @@
 /** Providers that a user names in the config: their wires, their keys, and what their servers do not take. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { OwnProvider } from "../../src/engine/config-schema.js";
 import { openModel } from "../../src/engine/models/open.js";
@@ -48,6 +50,21 @@ describe("what is missing is named", () => {
     expect(open({ headers: { "x-team": "${TEAM}" } })).rejects.toThrow("TEAM not set; the headers of the provider 'lab' ask for it"));
 });
 
+test.each(["LAB_KEY", "--api-key"])("a key that cannot be sent: %s is named, the key is not", async (name) => {
+  const key = "lab-0123456789-\u201Cquoted\u201D";
+  const lab: OwnProvider = { kind: "anthropic", baseUrl: "http://lab", apiKeyEnv: "LAB_KEY" };
+  const source = { env: { LAB_KEY: key }, providers: { lab }, chosen: "lab", ...(name === "--api-key" && { apiKey: key }) };
+  await expect(openModel({ provider: "lab" }, undefined, source)).rejects.toThrow(
+    `${name} holds a line break or another character that no key has; copy it again`,
+  );
+});
+
+test("the line end behind a key is none of it", async () => {
+  const lab = labAt("anthropic", (server) => ({ kind: "anthropic", baseUrl: server.url, apiKeyEnv: "LAB_KEY" }));
+  const host = await talk(lab, [{ text: ["Here."] }], { source: ({ key }) => ({ env: { LAB_KEY: `${key}\r\n` } }) });
+  expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
+});
+
 describe("switches for servers that take less", () => {
   const compat = { includeUsage: false, reasoningEffort: false };
   const plain = labAt("plain", (server) => ({ kind: "openai-compatible", baseUrl: server.url, apiKeyEnv: "LAB_KEY", compat }));
@@ -86,6 +103,21 @@ test("the built command takes a provider out of the user's config file", async (
     env: { LAB_PASS_PHRASE: server.key, PARLEY_HOME: scratch({ "config.yaml": JSON.stringify(config) }) },
   });
   expect({ stdout: stdout.trim(), stderr, code }).toMatchObject({ stdout: "Hello from the lab", code: 0 });
+});
+
+test("what a header carries is told nowhere, though the server repeats it: neither the host, nor the log, nor a recording", async () => {
+  const pass = "innocent-9f8e7d6c";
+  const server = await modelServer("local", [{ error: { status: 400, message: `${pass} may not come in` } }]);
+  const headers = { "x-pass": "Bearer ${TEAM}" };
+  const lab = { kind: "openai-compatible", baseUrl: server.url, headers, models: { small: {} } };
+  const home = scratch({ "config.yaml": JSON.stringify({ provider: "lab", providers: { lab } }) });
+  const { stdout, stderr, code } = await run(["-p", "hi"], {
+    env: { TEAM: pass, PARLEY_HOME: home, PARLEY_RECORD: join(home, "run.yaml") },
+  });
+  expect({ stdout, stderr, code }).toMatchObject({ stdout: "", stderr: expect.stringContaining("[redacted] may not come in"), code: 1 });
+  const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  expect(files.map(({ name }) => name)).toEqual(expect.arrayContaining(["run.yaml", "log.jsonl"]));
+  for (const { parentPath, name } of files) expect(readFileSync(join(parentPath, name), "utf8")).not.toContain(pass);
 });
 
 function labAt(wire: WireName, provider: (server: ModelServer) => OwnProvider): VendorUnderTest {

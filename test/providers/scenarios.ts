@@ -18,7 +18,7 @@ const SCENARIOS = {
   "wrong key": "Told at once, with the name of the key to check.",
   "429 with Retry-After": "Waited for and tried again; each try is told with its number.",
   "500 then success": "Tried again.",
-  "too long": "A conversation that does not fit is a fault of its own, `context_overflow`.",
+  "too long": "A conversation that does not fit is summed up and asked for again, once; then it is a fault of its own, `context_overflow`.",
   "error in the stream": "The vendor's words, and whether another try makes sense.",
   "cut before output": "Tried again.",
   "cut after output": "The turn fails and may be tried again; nothing is glued together, no half call runs.",
@@ -29,11 +29,14 @@ export type Scenario = keyof typeof SCENARIOS;
 
 /** By vendor and scenario: whether all tests of it passed. */
 const results = new Map<string, boolean>();
+/** The vendors' scenarios that there are tests of, whether they run or not. */
+const written = new Set<string>();
 
 /** `test` for a vendor's scenarios, which remembers how they ended. */
 export function scenariosOf(vendor: VendorUnderTest): (name: Scenario, title: string, body: () => Promise<void>) => void {
   return (name, title, body) => {
     if (vendor.lacks?.[name] !== undefined) return;
+    written.add(keyOf(vendor, name));
     test(title, async ({ task }) => {
       const key = keyOf(vendor, name);
       onTestFinished(() => void results.set(key, (results.get(key) ?? true) && task.result?.state === "pass"));
@@ -42,9 +45,16 @@ export function scenariosOf(vendor: VendorUnderTest): (name: Scenario, title: st
   };
 }
 
+const names = Object.keys(SCENARIOS).filter((name): name is Scenario => name in SCENARIOS);
+
+/** Scenarios that a vendor neither passes nor says why it cannot have. */
+export function unwritten(vendors: readonly VendorUnderTest[]): string[] {
+  const due = vendors.flatMap((vendor) => names.filter((name) => vendor.lacks?.[name] === undefined).map((name) => keyOf(vendor, name)));
+  return due.filter((key) => !written.has(key));
+}
+
 /** Undefined when a scenario has not run. */
 export function modelsPage(vendors: readonly VendorUnderTest[]): string | undefined {
-  const names = Object.keys(SCENARIOS).filter((name): name is Scenario => name in SCENARIOS);
   const cells = names.map((name) => vendors.map((vendor) => cellOf(vendor, name)));
   if (cells.flat().includes(undefined)) return undefined;
   const head = `| | ${vendors.map(({ name }) => name).join(" | ")} |`;

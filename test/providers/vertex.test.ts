@@ -1,6 +1,6 @@
 /** Vertex AI: whose account, which project and region, and how long a token is used. */
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -29,6 +29,16 @@ describe("credentials", () => {
     expect(await answer(await opened(server, env(tokens)))).toBe("ok");
     expect(tokens.grants).toEqual([kind]);
     expect(server.requests[0]?.headers["authorization"]).toBe(`Bearer ${server.key}`);
+  });
+
+  test("a file that is not there for one request may be there for the next", async () => {
+    const { server, tokens } = await vertexServer([{ text: ["ok"] }]);
+    const file = changed(tokens.user, {});
+    const model = await opened(server, { GOOGLE_APPLICATION_CREDENTIALS: file });
+    renameSync(file, `${file}.old`);
+    await expect(answer(model)).rejects.toThrow("which does not exist");
+    renameSync(`${file}.old`, file);
+    expect(await answer(model)).toBe("ok");
   });
 
   test("a key that is given is a token, and nothing is asked for", async () => {

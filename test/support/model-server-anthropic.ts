@@ -1,6 +1,7 @@
 /** Anthropic's Messages API, as far as a coding agent uses it: what a request may hold, and how an answer is streamed. */
 import * as v from "valibot";
 import { argumentPieces, callId, type Frame, type Played, type Reply, type WireSpec } from "./model-server-script.js";
+import { ToolSchema } from "./tool-schema.js";
 
 // --- requests ---
 
@@ -66,7 +67,7 @@ const Request = v.strictObject({
       v.strictObject({
         name: v.string(),
         description: v.optional(v.string()),
-        input_schema: v.looseObject({ type: v.literal("object") }),
+        input_schema: ToolSchema,
         eager_input_streaming: v.optional(v.boolean()),
         cache_control,
       }),

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { awsEvent, awsException, FRAMES_TYPE } from "./aws-frames.js";
 import { awsDenial } from "./aws-signature.js";
 import { argumentPieces, callId, type Frame, type Played, type Reply, type WireSpec } from "./model-server-script.js";
+import { ToolSchema } from "./tool-schema.js";
 
 // --- requests ---
 
@@ -45,7 +46,7 @@ const Tool = v.strictObject({
   toolSpec: v.strictObject({
     name: Name,
     description: v.optional(v.pipe(v.string(), v.minLength(1))),
-    inputSchema: v.strictObject({ json: v.looseObject({ type: v.literal("object") }) }),
+    inputSchema: v.strictObject({ json: ToolSchema }),
   }),
 });
 
@@ -104,6 +105,7 @@ function novaRefuses({ messages, toolConfig, inferenceConfig, additionalModelReq
   const keys = (toolConfig?.tools ?? []).flatMap(({ toolSpec }) => Object.keys(toolSpec.inputSchema.json));
   const odd = keys.find((key) => !["type", "properties", "required"].includes(key));
   if (odd !== undefined) return `Malformed input request: extraneous key [${odd}] is not permitted in a tool's schema`;
+  if (JSON.stringify(toolConfig ?? {}).includes('"$ref":')) return "Malformed input request: a tool's schema refers to what is not there";
   const reasoning = additionalModelRequestFields?.reasoningConfig;
   const isHigh = reasoning?.type === "enabled" && reasoning.maxReasoningEffort === "high";
   const { maxTokens, temperature, topP } = inferenceConfig ?? {};

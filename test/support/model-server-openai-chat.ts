@@ -1,6 +1,7 @@
 /** OpenAI's chat completions, and llama-server's flavour of them: no key, `reasoning_content`, strict templates. */
 import * as v from "valibot";
 import { argumentPieces, callId, interleaved, type Frame, type Played, type Reply, type WireSpec } from "./model-server-script.js";
+import { ToolSchema } from "./tool-schema.js";
 
 // --- requests ---
 
@@ -13,7 +14,7 @@ const jsonObject = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unkn
 export const ToolCall = v.strictObject({
   id: v.string(),
   type: v.literal("function"),
-  function: v.strictObject({ name: v.string(), arguments: jsonObject }),
+  function: v.strictObject({ name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)), arguments: jsonObject }),
 });
 
 const assistant = {
@@ -50,7 +51,7 @@ export const common = {
         function: v.strictObject({
           name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
           description: v.optional(v.string()),
-          parameters: v.looseObject({ type: v.literal("object") }),
+          parameters: ToolSchema,
         }),
       }),
     ),

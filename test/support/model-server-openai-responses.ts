@@ -1,6 +1,7 @@
 /** OpenAI's Responses API without storage: reasoning travels encrypted with the conversation. */
 import * as v from "valibot";
 import { argumentPieces, callId, type Frame, type Played, type Reply, type WireSpec } from "./model-server-script.js";
+import { ToolSchema } from "./tool-schema.js";
 
 // --- requests ---
 
@@ -28,7 +29,7 @@ const ReasoningItem = v.strictObject({
 const FunctionCall = v.strictObject({
   type: v.literal("function_call"),
   call_id: CallId,
-  name: v.string(),
+  name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
   arguments: v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown())),
 });
 const FunctionOutput = v.strictObject({
@@ -55,7 +56,7 @@ const Request = v.strictObject({
         type: v.literal("function"),
         name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
         description: v.optional(v.string()),
-        parameters: v.looseObject({ type: v.literal("object") }),
+        parameters: ToolSchema,
         strict: v.optional(v.boolean()),
       }),
     ),

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { play } from "./model-server-openai-responses.js";
 import type { Frame, WireSpec } from "./model-server-script.js";
+import { ToolSchema } from "./tool-schema.js";
 
 const InputText = v.strictObject({ type: v.literal("input_text"), text: v.string() });
 const InputImage = v.strictObject({
@@ -24,7 +25,7 @@ const Item = v.union([
     type: v.literal("function_call"),
     id: v.string(),
     call_id: v.string(),
-    name: v.string(),
+    name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
     arguments: v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown())),
     status: v.literal("completed"),
   }),
@@ -47,7 +48,7 @@ const Request = v.strictObject({
         type: v.literal("function"),
         name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
         description: v.optional(v.string()),
-        parameters: v.looseObject({ type: v.literal("object") }),
+        parameters: ToolSchema,
       }),
     ),
   ),

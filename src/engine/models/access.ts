@@ -2,6 +2,7 @@
 import type { SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { Compat, OwnProvider } from "../config-schema.js";
+import { fillVariables, serverSecrets } from "../environment.js";
 import { isApiRoot, isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "./catalogue.js";
 import type { TimeLimits } from "./time-limits.js";
 
@@ -47,8 +48,10 @@ export function accessTo(provider: string, config: SessionConfig, override: Prov
   const keyVariable = own?.apiKeyEnv ?? keyVariableOf(info, source.env);
   const isChosen = provider === source.chosen;
   const given = isChosen ? source.apiKey : undefined;
-  const apiKey = given ?? (keyVariable === undefined ? undefined : source.env[keyVariable]);
+  const apiKey = (given ?? (keyVariable === undefined ? undefined : source.env[keyVariable]))?.trim();
   if (keyVariable !== undefined && !apiKey) throw configFault(`${keyVariable} not set`);
+  const keyName = given === undefined ? keyVariable : "--api-key";
+  if (apiKey !== undefined) checkHeader(apiKey, keyName ?? "The key");
   const fromEnv = info.baseUrlVariable === undefined ? undefined : source.env[info.baseUrlVariable];
   const address = override?.baseUrl ?? (isChosen ? source.baseUrl : undefined) ?? (fromEnv || own?.baseUrl);
   const headers = own?.headers === undefined ? undefined : expanded(own.headers, source.env, provider);
@@ -57,9 +60,9 @@ export function accessTo(provider: string, config: SessionConfig, override: Prov
     id: override?.model ?? config.model ?? Object.keys(own?.models ?? {})[0] ?? info.defaultModel ?? "default",
     address: address === undefined ? undefined : checkedAddress(address),
     apiKey,
-    keyName: given === undefined ? keyVariable : "--api-key",
+    keyName,
     headers,
-    secrets: [apiKey ?? "", ...Object.values(headers ?? {})],
+    secrets: [apiKey ?? "", ...serverSecrets({ [provider]: { headers } }, {})],
     api: own?.api,
     compat: own?.compat ?? {},
     env: source.env,
@@ -78,13 +81,22 @@ export function versioned(address: string, version = "v1"): string {
 }
 
 function expanded(headers: Record<string, string>, env: Record<string, string | undefined>, provider: string): Record<string, string> {
-  const expand = (text: string): string =>
-    text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
-      const value = env[name];
-      if (value === undefined) throw configFault(`${name} not set; the headers of the provider '${provider}' ask for it`);
-      return value;
-    });
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, expand(value)]));
+  const valueOf = (name: string): string => {
+    const value = env[name];
+    if (value === undefined) throw configFault(`${name} not set; the headers of the provider '${provider}' ask for it`);
+    return value;
+  };
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, text]) => {
+      const value = fillVariables(text, valueOf).trim();
+      checkHeader(value, `The header '${name}' of the provider '${provider}'`);
+      return [name, value];
+    }),
+  );
+}
+
+function checkHeader(value: string, what: string): void {
+  if (/[^\t\x20-\x7e]/.test(value)) throw configFault(`${what} holds a line break or another character that no key has; copy it again`);
 }
 
 export function configFault(message: string): ParleyError {

@@ -24,7 +24,7 @@ const CHECKSUM = 4;
 const LONGEST_FRAME = 64 * 2 ** 20;
 
 export class EventFrames implements Watch {
-  readonly #address: string;
+  readonly address: string;
   /** The beginning of a frame that has not come whole. */
   #rest = Buffer.alloc(0);
   #any = false;
@@ -32,7 +32,7 @@ export class EventFrames implements Watch {
   failure: StreamException | undefined;
 
   constructor(address: string) {
-    this.#address = address;
+    this.address = address;
   }
 
   pass(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
@@ -74,7 +74,7 @@ export class EventFrames implements Watch {
   }
 
   #noFrames(what: string): BadAnswer {
-    return new BadAnswer(this.#address, `did not answer with an event stream (${what}); check --base-url`);
+    return new BadAnswer(this.address, `did not answer with an event stream (${what}); check --base-url`);
   }
 }
 

@@ -34,8 +34,10 @@ interface Question {
 const GRACE_MS = 1000;
 /** The same where it may be that more follows. */
 const SOON_MS = 3000;
-/** Of a failure's body no more is read. */
-const LONGEST_FAILURE = 2 ** 20;
+/** Many times what the longest answer of a model takes. More is none, and would fill the memory. */
+const LONGEST_STREAM = 128 * 2 ** 20;
+/** Of anything else, a failure too, no more is read. */
+const LONGEST_BODY = 2 ** 20;
 
 /** By protocol. Connections are kept for whoever asks next. */
 const clients = new Map<string, Promise<Client>>();
@@ -70,8 +72,7 @@ export function fetchOver(web: () => Web, limits: TimeLimits, expected: "anythin
       const isGood = answer.statusCode !== undefined && answer.statusCode >= 200 && answer.statusCode < 300;
       const address = `${question.url.origin}${question.url.pathname}`;
       const events = isGood && expected === "events" ? watchOver(address, answer.headers["content-type"]) : undefined;
-      const longest = isGood ? Infinity : LONGEST_FAILURE;
-      return await toResponse(answer, question, { ...limits, longest, events }, web());
+      return await toResponse(answer, question, { ...limits, events }, web());
     } catch (error) {
       // Nobody else would: its socket would stay open, and the process with it.
       answer.destroy();
@@ -141,8 +142,7 @@ function answerTo(asking: ClientRequest, signal: AbortSignal | undefined, { conn
 }
 
 interface Reading extends TimeLimits {
-  /** So many bytes are read, and no more. */
-  longest: number;
+  /** Where the answer is a stream of events. */
   events: Watch | undefined;
 }
 
@@ -180,15 +180,17 @@ async function toResponse(answer: IncomingMessage, { signal }: Question, reading
 }
 
 /** One chunk after the other; undefined at the end. */
-function chunksOf(bytes: Readable, { longest, events, ...limits }: Reading): () => Promise<Uint8Array<ArrayBuffer> | undefined> {
+function chunksOf(bytes: Readable, { events, ...limits }: Reading): () => Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: AsyncIterator<Uint8Array<ArrayBuffer>> = bytes[Symbol.asyncIterator]();
   const fail = (error: Error): void => void bytes.destroy(error);
+  const longest = events === undefined ? LONGEST_BODY : LONGEST_STREAM;
   let left = longest;
   let limit: keyof TimeLimits = "firstByteSeconds";
   return async () => {
     if (left === 0) {
       bytes.destroy();
-      return undefined;
+      if (events === undefined) return undefined;
+      throw new BadAnswer(events.address, `sent more than ${longest / 2 ** 20} MiB in one answer`);
     }
     if (events?.failure !== undefined) throw events.failure;
     if (events?.isOver === true) return restOf(bytes, chunks);

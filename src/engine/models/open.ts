@@ -35,6 +35,11 @@ function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits
   let module: Promise<typeof import("./vendor.js")> | undefined;
   // Loaded once: even a module that is there costs a look-up each time it is imported.
   const machinery = (): Promise<typeof import("./vendor.js")> => (module ??= import("./vendor.js"));
+  // What is missing now, such as a file of credentials, may be there for the next request.
+  const forget = (error: unknown): never => {
+    loaded = undefined;
+    throw error;
+  };
   const vendor: VendorModel = {
     provider,
     id,
@@ -42,7 +47,7 @@ function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits
     limits,
     ...(keyName !== undefined && { keyName }),
     secrets,
-    load: (fetch) => (loaded ??= opener.load(access, fetch)),
+    load: (fetch) => (loaded ??= opener.load(access, fetch).catch(forget)),
   };
   return {
     provider,

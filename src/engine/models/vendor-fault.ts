@@ -84,7 +84,11 @@ export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean)
   if (noAnswer !== undefined) return fault(vendor, thrown, { message: noAnswer, retryable: false });
   if (isUnfinished(failure)) return cutFault(vendor, thrown);
   if ((status === undefined || status < 400) && isLost(thrown)) {
-    return answering || status !== undefined ? cutFault(vendor, thrown) : lostFault(failure, thrown, vendor);
+    return answering || status !== undefined ? cutFault(vendor, thrown) : noConnection(failure, thrown, vendor, true);
+  }
+  // A certificate that is refused, or a server that does not speak TLS: the same would happen again.
+  if (!answering && status === undefined && causesOf(thrown).some((error) => systemCode(error) !== undefined)) {
+    return noConnection(failure, thrown, vendor, false);
   }
   const retryAfter = retryAfterOf(failure.responseHeaders) ?? retryDelayOf(failure.responseBody);
   const said = explained(failure);
@@ -107,11 +111,11 @@ export function finishFault(vendor: Vendor, why: string): ParleyError {
   return fault(vendor, undefined, { message: `${vendor.provider} did not finish its answer: ${why}`, retryable: true });
 }
 
-function lostFault({ message }: Failure, thrown: unknown, vendor: Vendor): ParleyError {
+function noConnection({ message }: Failure, thrown: unknown, vendor: Vendor, retryable: boolean): ParleyError {
   const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : undefined;
   // Of several addresses tried, none is named by the error as a whole.
   const why = cause?.message || systemCode(cause) || message || "no reason given";
-  return fault(vendor, thrown, { message: `There was no connection to ${vendor.provider}: ${why}`, retryable: true });
+  return fault(vendor, thrown, { message: `There was no connection to ${vendor.provider}: ${why}`, retryable });
 }
 
 function fault(

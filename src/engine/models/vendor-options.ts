@@ -2,6 +2,7 @@
 import type { LanguageModelV3CallOptions, LanguageModelV3FunctionTool } from "@ai-sdk/provider";
 import type { ModelRequest, ToolSpec } from "./model.js";
 import { toPrompt, type Target } from "./vendor-prompt.js";
+import { objectSchema } from "./wires/object-schema.js";
 import type { Wire, WireSettings } from "./wires/wire.js";
 
 type Settings = Omit<WireSettings, "notes">;
@@ -24,14 +25,14 @@ export function callOptions(request: ModelRequest, target: Target, settings: Set
 
 function toTool(
   { name, description, parameters }: ToolSpec,
-  { toolSchema, cacheMark }: Wire,
+  { toolSchema = objectSchema, cacheMark }: Wire,
   isLast: boolean,
 ): LanguageModelV3FunctionTool {
   return {
     type: "function",
     name,
     description,
-    inputSchema: toolSchema === undefined ? parameters : toolSchema(parameters),
+    inputSchema: toolSchema(parameters),
     ...(isLast && cacheMark !== undefined && { providerOptions: cacheMark }),
   };
 }

@@ -91,14 +91,20 @@ function assistantBlock(block: AssistantBlock, meta: SharedV3ProviderMetadata | 
     case "thinking":
       return { type: "reasoning", text: block.text, ...options };
     case "call":
-      return { type: "tool-call", toolCallId: wireId(block.call.id), toolName: block.call.name, input: block.call.args, ...options };
+      return {
+        type: "tool-call",
+        toolCallId: wireId(block.call.id),
+        toolName: wireName(block.call.name),
+        input: block.call.args,
+        ...options,
+      };
     default:
       return block satisfies never;
   }
 }
 
 function toolResult(result: CallResult, wire: Wire): LanguageModelV3ToolResultPart {
-  const head = { type: "tool-result" as const, toolCallId: wireId(result.call), toolName: result.name };
+  const head = { type: "tool-result" as const, toolCallId: wireId(result.call), toolName: wireName(result.name) };
   const images = result.parts.filter((part) => part.type === "image");
   // A diff is for the host; the text beside it tells the model.
   const text = plainText(result.parts.filter((part) => part.type !== "diff"));
@@ -133,4 +139,11 @@ function leftOut(part: PartOf<"image">, { imageTypes = ["image/png", "image/jpeg
 /** Ids of one vendor's calls may be too long or too odd for the next one. */
 function wireId(id: string): string {
   return /^[\w-]{1,64}$/.test(id) ? id : `call_${createHash("sha256").update(id).digest("hex").slice(0, 32)}`;
+}
+
+/** A model may call what there is not, by a name that no vendor takes: refused, it would spoil every later request of the session. */
+function wireName(name: string): string {
+  if (/^[A-Za-z_][\w-]{0,63}$/.test(name)) return name;
+  const plain = name.replaceAll(/[^\w-]/g, "_");
+  return (/^[A-Za-z_]/.test(plain) ? plain : `_${plain}`).slice(0, 64);
 }

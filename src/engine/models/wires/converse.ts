@@ -1,6 +1,8 @@
 /** Bedrock's Converse: one wire for models of many makers, which do not take the same things on it. */
 import type { JSONSchema7, SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import { converseThinking, isNova } from "./converse-thinking.js";
+import { objectSchema } from "./object-schema.js";
+import { withoutReferences } from "./references.js";
 import type { Wire } from "./wire.js";
 
 export function converseWire(model: string): Wire {
@@ -22,7 +24,8 @@ export function converseWire(model: string): Wire {
 /** Thinking goes back with one of these; without, some models would take it for a part of their answer. */
 const PROOFS = ["signature", "redactedContent", "redactedData"];
 
-/** At the top, Nova takes these fields and no other. */
-function plainSchema({ properties = {}, required }: JSONSchema7): JSONSchema7 {
+/** At the top, Nova takes these fields and no other, so there is no place for definitions either. */
+function plainSchema(schema: Record<string, unknown>): JSONSchema7 {
+  const { properties = {}, required } = objectSchema(withoutReferences(schema));
   return { type: "object", properties, ...(required !== undefined && { required }) };
 }

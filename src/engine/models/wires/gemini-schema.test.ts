@@ -59,9 +59,27 @@ describe("what Google has no field for is said in words", () => {
     ],
     [{ $ref: "#/$defs/tree" }, { type: "object", properties: { next: { type: "object" } } }],
     [{ $ref: "https://elsewhere.example/schema" }, { type: "object" }],
+    [{ $ref: "#/properties/other" }, { type: "string", description: "Another." }],
+    [{ $ref: "#/$defs/a%20b~1c" }, { type: "number" }],
+    [{ allOf: [{ allOf: [{ $ref: "#/$defs/name" }] }] }, { type: "string" }],
+    [{ type: "string", description: null, required: true }, { type: "string" }],
   ])("%j", async (given, sent) => {
-    const $defs = { name: { type: "string" }, tree: { type: "object", properties: { next: { $ref: "#/$defs/tree" } } } };
-    expect(await declared({ type: "object", properties: { it: given }, $defs })).toEqual({ type: "object", properties: { it: sent } });
+    const tree = { type: "object", properties: { next: { $ref: "#/$defs/tree" } } };
+    const $defs = { name: { type: "string" }, "a b/c": { type: "number" }, tree };
+    const other = { type: "string", description: "Another." };
+    expect(await declared({ type: "object", properties: { it: given, other }, $defs })).toEqual({
+      type: "object",
+      properties: { it: sent, other },
+    });
+  });
+
+  test("definitions that all use each other do not multiply without end", async () => {
+    const names = Array.from({ length: 16 }, (_, at) => `kind${at}`);
+    const properties = Object.fromEntries(names.map((one) => [one, { $ref: `#/$defs/${one}` }]));
+    const $defs = Object.fromEntries(names.map((one) => [one, { type: "object", properties }]));
+    const sent = await declared({ type: "object", properties, $defs });
+    expect(schemaProblem(sent, "parameters")).toBeUndefined();
+    expect(JSON.stringify(sent).length).toBeLessThan(1_000_000);
   });
 
   test.each([{}, { type: "object" }, { type: "object", properties: {} }, { nonsense: true }, { type: "object", properties: null }])(

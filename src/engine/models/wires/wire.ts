@@ -8,7 +8,7 @@ import type {
 } from "@ai-sdk/provider";
 import type { Usage } from "../../../core/event.js";
 import type { ModelFacts } from "../facts.js";
-import type { ModelRequest } from "../model.js";
+import type { ModelRequest, ToolSpec } from "../model.js";
 
 export interface WireSettings {
   maxOutputTokens: number | undefined;
@@ -32,8 +32,8 @@ export interface Wire {
   cacheMark?: SharedV3ProviderOptions;
   /** The mark may not stand behind a tool result. */
   noMarkOnResults?: boolean;
-  /** A tool's schema without what the vendor would refuse. */
-  toolSchema?(parameters: LanguageModelV3FunctionTool["inputSchema"]): LanguageModelV3FunctionTool["inputSchema"];
+  /** A tool's schema without what the vendor would refuse, where that is more than usual (object-schema.ts). */
+  toolSchema?(parameters: ToolSpec["parameters"]): LanguageModelV3FunctionTool["inputSchema"];
   /** What was used so far, out of an event that the package only passes on; an answer that is broken off has been paid for too. */
   usageSoFar?(raw: unknown): Usage | undefined;
   /** A complaint of the package about something that the vendor wants to be passed over. */

@@ -1,0 +1,52 @@
+/**
+ * A tool's schema as Anthropic, OpenAI and whoever took over their wires want its top: an object with properties. A choice or a reference
+ * there would have the whole request refused; further down they take them.
+ */
+import type { JSONSchema7 } from "@ai-sdk/provider";
+import * as v from "valibot";
+import { withoutReferences } from "./references.js";
+
+const REFUSED = ["$ref", "anyOf", "oneOf", "allOf", "enum", "not"];
+const REPLACED = new Set([...REFUSED, "required"]);
+
+type Properties = NonNullable<JSONSchema7["properties"]>;
+
+const choices = v.fallback(v.optional(v.array(v.unknown()), []), []);
+const Part = v.looseObject({
+  properties: v.fallback(v.optional(v.custom<Properties>(isMapping), {}), {}),
+  required: v.fallback(v.optional(v.array(v.string()), []), []),
+  anyOf: choices,
+  oneOf: choices,
+  allOf: choices,
+});
+
+export function objectSchema(schema: Record<string, unknown>): JSONSchema7 {
+  const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => !REPLACED.has(key)));
+  const isPlain = REFUSED.every((key) => schema[key] === undefined);
+  const { properties, required } = argumentsIn(isPlain ? schema : withoutReferences(schema));
+  const choice = schema["anyOf"] ?? schema["oneOf"];
+  const words = [rest["description"], choice === undefined ? undefined : `(any of ${JSON.stringify(choice)})`].filter(Boolean);
+  return {
+    ...rest,
+    type: "object",
+    properties,
+    ...(required.length > 0 && { required }),
+    ...(words.length > 0 && { description: words.join(" ") }),
+  };
+}
+
+/** Whatever may be given, in any of the choices; what not every one of them asks for is not asked for. */
+function argumentsIn(schema: unknown): { properties: Properties; required: string[] } {
+  const part = v.safeParse(Part, schema);
+  if (!part.success) return { properties: {}, required: [] };
+  const all = part.output.allOf.map(argumentsIn);
+  const any = [...part.output.anyOf, ...part.output.oneOf].map(argumentsIn);
+  return {
+    properties: Object.assign({}, ...[...any, ...all, part.output].map(({ properties }) => properties)),
+    required: [...new Set([part.output, ...all].flatMap(({ required }) => required))],
+  };
+}
+
+function isMapping(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
