@@ -20,7 +20,7 @@ function call(more: Partial<JudgedCall>): JudgedCall {
 const edit = (relative: string): JudgedCall => call({ paths: [{ path: `/w/${relative}`, relative }] });
 
 describe("files that decide what runs or is allowed", () => {
-  const permissions = async () => new Permissions("auto_edit", [], await compileRules([]), ["/w/conf"]);
+  const permissions = async () => new Permissions("auto_edit", [], await compileRules([]), () => Promise.resolve(["/w/conf"]));
 
   test.each([
     ".git/hooks/pre-commit",

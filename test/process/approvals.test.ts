@@ -355,6 +355,20 @@ describe("tool lists", () => {
     host.prompt("go");
     expect((await host.turnEnded()).outcome).toBe("completed");
   });
+
+  it("with a pattern among those that there are not deny what it means, in every mode", async () => {
+    const host = start({ responses: [{ calls: [bash("rm -rf x", "c1"), bash("echo hi", "c2")] }, { say: "done" }] });
+    await host.open({ mode: "yolo", disallowedTools: ["run_shell_command(rm *)"] });
+    host.prompt("go");
+    await host.turnEnded();
+    const ends = host.ofType("tool.ended").map(({ call, status }) => [call, status]);
+    expect(ends).toEqual(
+      expect.arrayContaining([
+        ["c1", "denied"],
+        ["c2", "ok"],
+      ]),
+    );
+  });
 });
 
 describe("patterns in tool lists", () => {
@@ -496,5 +510,35 @@ describe("files that decide what runs or is allowed", () => {
     await host.turnEnded();
     expect(host.ofType("approval.requested").flatMap((event) => event.calls.map((call) => call.id))).toEqual(["c1", "c2"]);
     expect([existsSync(join(cwd, ".parley")), existsSync(join(cwd, "src.txt"))]).toEqual([false, true]);
+  });
+
+  it("also by the real path of a config folder that is reached by a link", async () => {
+    const cwd = scratch();
+    mkdirSync(join(cwd, "conf"));
+    const link = join(scratch(), "link");
+    symlinkSync(cwd, link);
+    const host = start({
+      cwd: link,
+      env: { PARLEY_HOME: join(link, "conf") },
+      responses: [{ call: write("conf/config.yaml", "c1") }, { say: "done" }],
+    });
+    await host.open({ mode: "auto_edit" });
+    host.prompt("go");
+    expect((await host.next("approval.requested")).message).toContain("decides what is run or allowed");
+    host.deny("c1");
+    await host.turnEnded();
+    expect(existsSync(join(cwd, "conf/config.yaml"))).toBe(false);
+  });
+
+  it("also where the workspace is the folder in which another agent keeps the user's skills", async () => {
+    const home = scratch();
+    const cwd = join(home, ".claude");
+    mkdirSync(cwd);
+    const host = start({ cwd, env: { HOME: home }, responses: [{ call: write("skills/x/SKILL.md", "c1") }, { say: "done" }] });
+    await host.open({ mode: "auto_edit" });
+    host.prompt("go");
+    expect((await host.next("approval.requested")).message).toContain("decides what is run or allowed");
+    host.deny("c1");
+    await host.turnEnded();
   });
 });
