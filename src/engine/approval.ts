@@ -53,6 +53,8 @@ export class Permissions {
   readonly #homes: () => Promise<readonly string[]>;
   readonly #tools = new Set<string>();
   readonly #categories = new Set<Category>();
+  /** What skills may let run unasked, since the host said so for more than one call. */
+  readonly #grants = new Set<string>();
 
   /** `homes`: the real paths of where the user's own config and skills are, whatever those folders are called. */
   constructor(mode: Mode, approveTools: readonly string[], rules: Rules, homes: () => Promise<readonly string[]> = async () => []) {
@@ -63,7 +65,10 @@ export class Permissions {
   }
 
   grant(answer: Answer, call: JudgedCall): void {
-    if (answer.grant === "tool") this.#tools.add(call.tool);
+    if (answer.grant === "tool") {
+      this.#tools.add(call.tool);
+      for (const rule of call.grants) this.#grants.add(rule);
+    }
     if (answer.grant === "category") this.#categories.add(call.category);
   }
 
@@ -79,7 +84,8 @@ export class Permissions {
     if (call.outside !== undefined) return ask(call, `${call.outside} lies outside the workspace`);
     const governing = call.category === "edit" ? await this.#governing(call) : undefined;
     if (governing !== undefined) return ask(call, `${governing.path} decides what is run or allowed`);
-    if (call.grants.length > 0 && !this.#tools.has(call.tool)) return ask(call, `lets ${call.grants.join(", ")} run unasked in this turn`);
+    const grants = call.grants.filter((rule) => !this.#grants.has(rule));
+    if (grants.length > 0) return ask(call, `lets ${grants.join(", ")} run unasked in this turn`);
     return this.#standing(call) || (await this.#grantedForTurn(call)) ? { decision: "allow" } : ask(call);
   }
 
