@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { scratch, start } from "./harness.js";
+import { scratch, script, start } from "./harness.js";
 
 const write = (file: string, id: string) => ({ tool: "Write", args: { file_path: file, content: "x" }, id });
 const bash = (command: string, id: string) => ({ tool: "Bash", args: { command }, id });
@@ -355,20 +355,6 @@ describe("tool lists", () => {
     host.prompt("go");
     expect((await host.turnEnded()).outcome).toBe("completed");
   });
-
-  it("with a pattern among those that there are not deny what it means, in every mode", async () => {
-    const host = start({ responses: [{ calls: [bash("rm -rf x", "c1"), bash("echo hi", "c2")] }, { say: "done" }] });
-    await host.open({ mode: "yolo", disallowedTools: ["run_shell_command(rm *)"] });
-    host.prompt("go");
-    await host.turnEnded();
-    const ends = host.ofType("tool.ended").map(({ call, status }) => [call, status]);
-    expect(ends).toEqual(
-      expect.arrayContaining([
-        ["c1", "denied"],
-        ["c2", "ok"],
-      ]),
-    );
-  });
 });
 
 describe("patterns in tool lists", () => {
@@ -391,6 +377,29 @@ describe("patterns in tool lists", () => {
     const host = start();
     host.send({ type: "session.open", id: "o", session: "s", open: "new", config: { disallowedTools: ["Bash("] } });
     expect(await host.next("reply")).toMatchObject({ parent: "o", status: "error", fault: { code: "config" } });
+  });
+});
+
+describe("rules of the config", () => {
+  it("hold for a session that is resumed as they are now; what was allowed before is asked again", async () => {
+    const home = scratch({ "config.yaml": 'rules: [{ allow: "Write" }]' });
+    const first = start({ env: { PARLEY_HOME: home }, responses: [{ say: "hello" }] });
+    await first.open();
+    first.prompt("hi");
+    await first.turnEnded();
+    expect(await first.finish()).toBe(0);
+    writeFileSync(join(home, "config.yaml"), 'rules: [{ deny: "Bash" }]');
+    const host = start({ env: { PARLEY_HOME: home } });
+    const model = script([{ calls: [bash("echo hi", "c1"), write("a.txt", "c2")] }, { say: "done" }]);
+    host.send({ type: "session.open", session: "s", open: "resume", sessionId: "s", config: { model, provider: "rehearsal" } });
+    host.prompt("go");
+    expect((await host.next("approval.requested")).calls.map(({ id }) => id)).toEqual(["c2"]);
+    host.deny("c2");
+    await host.turnEnded();
+    expect(host.ofType("tool.ended").find(({ call }) => call === "c1")).toMatchObject({
+      status: "denied",
+      reason: "denied by the rule Bash",
+    });
   });
 });
 
