@@ -15,7 +15,7 @@ const START = [
   /\/src\/dialects\/kit\//,
   /\/src\/dialects\/(index|dialect|aionrs\/short-flags)\./,
   /\/src\/link\/(serve|gaps|stamp)\./,
-  /\/src\/engine\/(engine|session|session-state|session-settings|session-voice|session-extensions|session-turns|open-session|approval|history|host-requests|locks|environment|local-workspace)\./,
+  /\/src\/engine\/(engine|session|session-state|session-settings|session-voice|session-extensions|session-turns|open-session|approval|rule-text|tool-lists|history|host-requests|locks|environment|local-workspace)\./,
   /\/src\/engine\/(config|config-file|config-flags|config-layers|config-model|trust|nearest)\./,
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,

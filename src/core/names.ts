@@ -21,12 +21,17 @@ const inAnyCase = new Map([...byName].map(([name, tool]) => [name.toLowerCase(),
 
 /** Our name for a tool as people write it, in capitals or not; what they wrote when we have none. */
 export function toolNamed(text: string): string {
-  return inAnyCase.get(text.toLowerCase()) ?? text;
+  return inAnyCase.get(text.toLowerCase()) ?? plainMcp(text);
 }
 
 /** Our name for a tool of any agent; the name itself when we have none. */
 export function canonicalTool(name: string): string {
-  return byName.get(name)?.name ?? name;
+  return byName.get(name)?.name ?? plainMcp(name);
+}
+
+/** MCP tools are called by letters, digits and `_` alone: other characters in `mcp__my-server__act` mean `_`, but for a `*` of a pattern. */
+function plainMcp(name: string): string {
+  return name.startsWith("mcp__") ? name.replace(/[^A-Za-z0-9_*]/g, "_") : name;
 }
 
 /** `mcp` for `mcp__server__tool`; `exec`, the most careful one, for what nobody knows. */

@@ -20,7 +20,7 @@ function call(more: Partial<JudgedCall>): JudgedCall {
 const edit = (relative: string): JudgedCall => call({ paths: [{ path: `/w/${relative}`, relative }] });
 
 describe("files that decide what runs or is allowed", () => {
-  const permissions = async () => new Permissions("auto_edit", [], await compileRules([]), ["/w/conf"]);
+  const permissions = async () => new Permissions("auto_edit", [], await compileRules([]), () => Promise.resolve(["/w/conf"]));
 
   test.each([
     ".git/hooks/pre-commit",
@@ -102,7 +102,12 @@ describe("what a skill lets run unasked", () => {
     expect(await permissions.judge(skill)).toEqual({ decision: "allow" });
     const granting = { ...skill, grants: ["Bash(git *)"] };
     expect(await permissions.judge(granting)).toEqual({ decision: "ask", message: "Allow x? (lets Bash(git *) run unasked in this turn)" });
+    // An earlier yes to every use of skills was none to this.
+    permissions.grant({ call: "c", decision: "allow", grant: "tool" }, skill);
+    expect(await permissions.judge(granting)).toMatchObject({ decision: "ask" });
     permissions.grant({ call: "c", decision: "allow", grant: "tool" }, granting);
     expect(await permissions.judge(granting)).toEqual({ decision: "allow" });
+    const more = { ...skill, grants: ["Bash(git *)", "Write"] };
+    expect(await permissions.judge(more)).toEqual({ decision: "ask", message: "Allow x? (lets Write run unasked in this turn)" });
   });
 });

@@ -8,6 +8,7 @@ import type { Category } from "../core/event.js";
 import { timerMs } from "../core/limits.js";
 import type { Answer } from "../core/op.js";
 import type { JudgedCall as RuledCall, Rules } from "./rules.js";
+import { namesTool } from "./tool-lists.js";
 
 /** What one call may do. `ask` carries the question. */
 export type Verdict = { decision: "allow" } | { decision: "deny"; reason: string } | { decision: "ask"; message: string };
@@ -49,12 +50,14 @@ export class Permissions {
   rules: Rules;
   /** What skills let run unasked until the turn ends. */
   forTurn: Rules[] = [];
-  readonly #homes: readonly string[];
+  readonly #homes: () => Promise<readonly string[]>;
   readonly #tools = new Set<string>();
   readonly #categories = new Set<Category>();
+  /** What skills may let run unasked, since the host said so for more than one call. */
+  readonly #grants = new Set<string>();
 
-  /** `homes`: where the user's own config and skills are, whatever those folders are called. */
-  constructor(mode: Mode, approveTools: readonly string[], rules: Rules, homes: readonly string[] = []) {
+  /** `homes`: the real paths of where the user's own config and skills are, whatever those folders are called. */
+  constructor(mode: Mode, approveTools: readonly string[], rules: Rules, homes: () => Promise<readonly string[]> = async () => []) {
     this.#homes = homes;
     this.mode = mode;
     this.approveTools = approveTools;
@@ -62,7 +65,10 @@ export class Permissions {
   }
 
   grant(answer: Answer, call: JudgedCall): void {
-    if (answer.grant === "tool") this.#tools.add(call.tool);
+    if (answer.grant === "tool") {
+      this.#tools.add(call.tool);
+      for (const rule of call.grants) this.#grants.add(rule);
+    }
     if (answer.grant === "category") this.#categories.add(call.category);
   }
 
@@ -76,15 +82,19 @@ export class Permissions {
     if (verdict.decision === "ask") return ask(call, verdict.why ?? `the rule ${verdict.rule ?? "of the config"} asks`);
     if (verdict.decision === "allow" || this.mode === "yolo" || call.hosted) return { decision: "allow" };
     if (call.outside !== undefined) return ask(call, `${call.outside} lies outside the workspace`);
-    const governing = call.category === "edit" ? call.paths.find((place) => this.#isGoverning(place)) : undefined;
+    const governing = call.category === "edit" ? await this.#governing(call) : undefined;
     if (governing !== undefined) return ask(call, `${governing.path} decides what is run or allowed`);
-    if (call.grants.length > 0 && !this.#tools.has(call.tool)) return ask(call, `lets ${call.grants.join(", ")} run unasked in this turn`);
+    const grants = call.grants.filter((rule) => !this.#grants.has(rule));
+    if (grants.length > 0) return ask(call, `lets ${grants.join(", ")} run unasked in this turn`);
     return this.#standing(call) || (await this.#grantedForTurn(call)) ? { decision: "allow" } : ask(call);
   }
 
-  #isGoverning({ path, relative }: RuledCall["paths"][number]): boolean {
-    if (this.#homes.some((home) => path === home || path.startsWith(home + sep))) return true;
-    return relative !== undefined && (GOVERNING_FOLDER.test(relative) || SHELL_START.test(relative));
+  async #governing({ paths }: JudgedCall): Promise<RuledCall["paths"][number] | undefined> {
+    const homes = await this.#homes();
+    return paths.find(({ path, relative }) => {
+      if (homes.some((home) => path === home || path.startsWith(home + sep))) return true;
+      return relative !== undefined && (GOVERNING_FOLDER.test(relative) || SHELL_START.test(relative));
+    });
   }
 
   async #grantedForTurn(call: JudgedCall): Promise<boolean> {
@@ -101,11 +111,16 @@ export class Permissions {
   #standing(call: JudgedCall): boolean {
     return (
       BY_MODE[this.mode].includes(call.category) ||
-      this.approveTools.includes(call.tool) ||
+      this.approveTools.some((entry) => isName(entry) && namesTool(entry, call.tool)) ||
       this.#tools.has(call.tool) ||
       this.#categories.has(call.category)
     );
   }
+}
+
+/** A `Tool(pattern)` would not approve the whole tool, and what is no name approves nothing. */
+function isName(entry: string): boolean {
+  return /^[^\s,()]+$/.test(entry);
 }
 
 function ask(call: JudgedCall, why?: string): Verdict {

@@ -68,7 +68,12 @@ async function listing(folder: string): Promise<string> {
     .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
     .sort();
   const more = entries.length > LISTED ? [`… and ${entries.length - LISTED} more`] : [];
-  return [...entries.slice(0, LISTED), ...more].join("\n");
+  return [...entries.slice(0, LISTED).map(onOneLine), ...more].join("\n");
+}
+
+/** A name may hold a line break, and must not pass for more than a name. */
+function onOneLine(name: string): string {
+  return /[\p{Cc}\u2028\u2029]/u.test(name) ? JSON.stringify(name) : name;
 }
 
 function text(words: string): Part {

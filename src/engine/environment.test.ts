@@ -93,6 +93,22 @@ test("what servers are given is secret, variables filled in, and of a header wha
   ]);
 });
 
+test("of a server's arguments and address, what is called a secret there", () => {
+  const near = [
+    "serve",
+    "--api-key=literal-1",
+    "--token",
+    "${OUTSIDE}",
+    "--no-auth",
+    "ordinary-text",
+    "--key",
+    "--verbose",
+    "--name=ordinary-2",
+  ];
+  const servers = { near: { command: "x", args: near }, far: { url: "https://me:password-4@x/mcp?key=literal-5&kind=ordinary-3" } };
+  expect(serverSecrets(servers, { OUTSIDE: "value-number-2" })).toEqual(["literal-1", "value-number-2", "password-4", "literal-5"]);
+});
+
 test("only a name in braces is a variable", () => {
   expect(fillVariables("${A}-$A-${A b}-${}-${A}", (name) => name.toLowerCase())).toBe("a-$A-${A b}-${}-a");
 });

@@ -22,18 +22,42 @@ export function secretValues(env: Record<string, string | undefined>): string[] 
   return [...values];
 }
 
-/** What servers, of tools or of models, are given in their environment and headers, variables filled in; of "Bearer x" also the x alone. */
+/**
+ * What servers, of tools or of models, are given in their environment and headers, variables filled in; of a header "Bearer x" also the x alone. Of their
+ * arguments and addresses only what is called a secret there: `--api-key=x`, `--token x`, `?key=x`, `https://user:x@host`.
+ */
 export function serverSecrets(
-  servers: Readonly<Record<string, Pick<McpServer, "env" | "headers">>>,
+  servers: Readonly<Record<string, Pick<McpServer, "env" | "headers" | "args" | "url">>>,
   env: Record<string, string | undefined>,
 ): string[] {
-  const given = Object.values(servers).flatMap(({ env: own = {}, headers = {} }) => [...Object.entries(own), ...Object.entries(headers)]);
-  const filled = given
-    .map(([name, text]) => ({ name, value: fillVariables(text, (variable) => env[variable] ?? "") }))
-    .filter(({ name, value }) => soundsSecret(name) || /authorization|cookie/i.test(name) || !isWords(value));
+  const fill = (text: string): string => fillVariables(text, (variable) => env[variable] ?? "");
+  const filled = Object.values(servers).flatMap(({ env: own = {}, headers = {}, args = [], url = "" }) => [
+    ...[...Object.entries(own), ...Object.entries(headers)]
+      .map(([name, text]) => ({ name, value: fill(text) }))
+      .filter(({ name, value }) => soundsSecret(name) || /authorization|cookie/i.test(name) || !isWords(value)),
+    ...[...flagsIn(args.map(fill)), ...keysIn(fill(url))].filter(({ name }) => soundsSecret(name)),
+  ]);
   return [...new Set(filled.flatMap(({ value }) => [value, value.replace(/^\w+ +/, "")]))].filter(
     (value) => isTelling(value) && !holdsMask(value),
   );
+}
+
+interface Given {
+  name: string;
+  value: string;
+}
+
+function flagsIn(args: readonly string[]): Given[] {
+  return args.flatMap((arg, at) => {
+    const [, name = "", value = args[at + 1] ?? ""] = /^-{1,2}(?!-|no-)([\w-]+)(?:=(.*))?$/s.exec(arg) ?? [];
+    return value.startsWith("-") ? [] : [{ name: name.replaceAll("-", "_"), value }];
+  });
+}
+
+function keysIn(url: string): Given[] {
+  if (!URL.canParse(url)) return [];
+  const { password, searchParams } = new URL(url);
+  return [{ name: "password", value: password }, ...[...searchParams].map(([name, value]) => ({ name: name.replaceAll("-", "_"), value }))];
 }
 
 /** "production", "application/json", "read-only": settings, unless their name says otherwise. */

@@ -34,9 +34,25 @@ export async function restore(
   const id = wanted === "latest" ? await store.latest(await realpath(given.cwd).catch(() => given.cwd)) : wanted;
   if (id === undefined) throw fault(`No session was kept in ${given.cwd}`);
   const { session, ...kept } = await store.open(id);
-  const { provider: _provider, model: _model, ...rest } = { ...defaults, ...session.config, ...op.config };
-  const config = { ...rest, ...namesOf(op.config, session.config, providers), cwd: op.config?.cwd ?? session.cwd };
+  const { provider: _p, model: _m, rules: _r, disallowedTools: _d, ...rest } = { ...defaults, ...session.config, ...op.config };
+  const config = {
+    ...rest,
+    ...namesOf(op.config, session.config, providers),
+    ...bounds(defaults, session.config, op.config),
+    cwd: op.config?.cwd ?? session.cwd,
+  };
   return { stored: { session, id, ...kept }, config };
+}
+
+/** What is forbidden now, and what was; but what was allowed then may have been taken back since. The opener's own word stands alone. */
+function bounds(now: SessionConfig, before: SessionConfig, given: SessionConfig = {}): Pick<SessionConfig, "rules" | "disallowedTools"> {
+  const rules = given.rules ?? distinct([...(now.rules ?? []), ...(before.rules ?? []).filter((rule) => !("allow" in rule))]);
+  const disallowedTools = given.disallowedTools ?? distinct([...(now.disallowedTools ?? []), ...(before.disallowedTools ?? [])]);
+  return { ...(rules.length > 0 && { rules }), ...(disallowedTools.length > 0 && { disallowedTools }) };
+}
+
+function distinct<T>(items: readonly T[]): T[] {
+  return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
 }
 
 /** The same session with another model, and with its provider. */

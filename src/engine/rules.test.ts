@@ -598,7 +598,9 @@ describe("Bash rules", () => {
     [["-exec(rm *)", "+exec"], "ls; rm x", "deny"],
     [["+exec(ls:*)"], "ls", "allow"],
     [["-edit", "+Bash"], "ls", "allow"],
-    [["-bash", "+Bash"], "ls", "allow"],
+    [["-BASH", "+Bash"], "ls", "allow"],
+    [["-run_shell_command", "+Bash"], "ls", "deny"],
+    [["-Shell(rm *)", "+Bash"], "rm x", "deny"],
     [["-B*", "+Bash"], "ls", "deny"],
     [["-*(*rm x*)", "+Bash"], "ls; rm x", "deny"],
   ])("%j on %j: %s", async (rules, command, expected) => {

@@ -3,6 +3,7 @@
  *
  * A rule is `Tool` or `Tool(pattern)`; `Tool(*)` is the same as `Tool`. A tool name may hold `*` (`mcp__files__*`); `info`, `edit`, `exec`
  * and `mcp` in small letters mean the category. Names are case-sensitive, and `Edit(…)` says nothing about Write: `edit(…)` covers both.
+ * What other agents call a tool (`run_shell_command`) means ours.
  *
  * What a pattern means depends on the rule's tool:
  * - Bash, exec: the command (command-pattern.ts). A command that cannot be parsed is asked about as soon as one deny or ask pattern exists.
@@ -15,6 +16,7 @@
  */
 import type { Rule } from "../core/config.js";
 import type { Category } from "../core/event.js";
+import { canonicalTool } from "../core/names.js";
 import { commandSubject, compileCommandPattern, type CommandPattern } from "./command-pattern.js";
 import { compilePathPattern, pathSubject, type CallPath, type PathPattern } from "./path-pattern.js";
 import type { Hit, Subject } from "./rule-subject.js";
@@ -164,7 +166,8 @@ export function takesPattern(tool: string): boolean {
 async function compileRule(rule: Rule): Promise<CompiledRule> {
   const { effect, text } =
     "deny" in rule ? effectOf("deny", rule.deny) : "ask" in rule ? effectOf("ask", rule.ask) : effectOf("allow", rule.allow);
-  const { tool, pattern } = parseRule(text);
+  const { tool: written, pattern } = parseRule(text);
+  const tool = canonicalTool(written);
   const name = wildcard(tool);
   const concerns = (call: JudgedCall): boolean => (CATEGORIES.includes(tool) ? call.category === tool : name.matches(call.tool));
   if (pattern === undefined) return { effect, text, concerns };

@@ -148,6 +148,7 @@ export class SessionTurns {
     if (op.command !== undefined) {
       const prompt = await this.#runCommand(op, op.command, live, cancelled);
       if (prompt === undefined) {
+        if (live.steering.length > 0) this.#keepSteering(live.steering, live.abort.signal.aborted ? "interrupted" : "completed");
         this.#live = undefined;
         return;
       }

@@ -1,4 +1,5 @@
 /** A session: what it is made of, what ops do to it, how it begins and ends. Its turns are in session-turns.ts. */
+import { join } from "node:path";
 import type { McpServer, SessionConfig } from "../core/config.js";
 import { toFault } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
@@ -81,7 +82,7 @@ export class Session {
     const history = this.#history;
     this.#state = {
       workspace: deps.workspace,
-      permissions: new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, rules, homesOf(deps)),
+      permissions: new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, rules, () => homesOf(deps)),
       approvals: new PendingApprovals(),
       callIds: new CallIds(deps.stored?.messages),
       notes: new Set(),
@@ -340,7 +341,10 @@ function recoveryText({ unknown }: Crash): string {
   return `${cut} Whether these calls took effect is unknown, and they are not run again: ${unknown.map(({ name, title }) => title ?? name).join("; ")}`;
 }
 
-/** Folders that hold what decides for the user. */
-function homesOf({ extensions, env }: SessionDeps): string[] {
-  return [extensions?.home, env["ANTE_HOME"]].flatMap((home) => home || []);
+/** Folders that hold what decides for the user, wherever links lead. */
+function homesOf({ extensions, env, workspace }: SessionDeps): Promise<string[]> {
+  if (extensions === undefined) return Promise.resolve([]);
+  const { home, userHome } = extensions;
+  const homes = [home, env["ANTE_HOME"] || join(userHome, ".ante"), join(userHome, ".agents"), join(userHome, ".claude")];
+  return Promise.all(homes.map(async (folder) => (await workspace.resolve(folder)).path));
 }

@@ -66,6 +66,26 @@ describe("beside a turn", () => {
     expect(await host.finish()).toBe(0);
   });
 
+  it("what is steered in while a command runs is the next prompt", async () => {
+    const host = await opened({
+      responses: [
+        { say: { pieces: ["abc ".repeat(6500)] } },
+        { say: "And?" },
+        { steps: [{ wait: 500 }, { say: "They counted." }] },
+        { expect: { lastUser: "also this" }, say: "Heard." },
+      ],
+    });
+    await turn(host, "count");
+    await turn(host, "more", 2);
+    const summed = told(host, "compact");
+    await host.next("compaction");
+    host.send({ type: "turn.steer", id: "st", session: "s", parts: [{ type: "text", text: "also this" }] });
+    expect((await host.next("reply", (event) => event.parent === "st")).status).toBe("ok");
+    expect(await summed).toContain("was summed up");
+    expect((await host.turnEnded(3)).outcome).toBe("completed");
+    expect(await host.finish()).toBe(0);
+  });
+
   it("can be interrupted while it waits", async () => {
     const host = await opened({ responses: [{ steps: [{ say: "Hm." }, { wait: "forever" }] }] });
     host.prompt("go", { turn: "t" });

@@ -406,6 +406,23 @@ test("hooks of a workspace count only when it is trusted", async () => {
   expect(await trusted.finish()).toBe(0);
 });
 
+test("a relative command of the user's own config is a file of the workspace, and runs only when that is trusted", async () => {
+  const cwd = scratch();
+  writeFileSync(join(cwd, "guard.sh"), "#!/bin/sh\ntouch ran\n", { mode: 0o755 });
+  const hooks = { pre_tool_use: [{ command: ["./guard.sh"] }] };
+  for (const args of [[], ["--trust-workspace"]]) {
+    const host = withHooks(hooks, [{ call: echo("true") }, { say: "done" }], { cwd, args });
+    await host.open({ mode: "yolo" });
+    host.prompt("go");
+    await host.turnEnded();
+    const isTrusted = args.length > 0;
+    expect(host.ofType("tool.ended")[0]?.status).toBe(isTrusted ? "ok" : "denied");
+    if (!isTrusted) expect(outputOf(host)).toContain("'guard.sh' is a file of the workspace, which is not trusted");
+    expect(existsSync(join(cwd, "ran"))).toBe(isTrusted);
+    expect(await host.finish()).toBe(0);
+  }
+});
+
 function answer(host: NativeHost, request: string, data: unknown): void {
   host.send({ type: "host.answer", session: "s", request, ok: true, data });
 }

@@ -96,11 +96,19 @@ test("a server that dies in a call fails the call, and its tools are gone from t
   expect(outputText(host.ofType("tool.ended")[1] ?? { type: "tool.ended", call: "", status: "ok" })).toContain("Unknown tool: mcp__s__act");
 });
 
-test("an answer beyond the cap fails its call at once", async () => {
-  const host = await opened({ s: raw("answers-giant") }, { responses: calling("mcp__s__act") });
+test.each(["giant", "deep"])("an answer that is too %s fails its call at once", async (habit) => {
+  const host = await opened({ s: raw(`answers-${habit}`) }, { responses: calling("mcp__s__act") });
   host.prompt("go");
   await host.turnEnded();
   expect(outputText(await host.next("tool.ended"))).toContain("it was ended after a line that is too long");
+  expect(await host.finish()).toBe(0);
+});
+
+test("an answer with bytes that are not UTF-8 is an answer", async () => {
+  const host = await opened({ s: raw("answers-latin1") }, { responses: calling("mcp__s__act") });
+  host.prompt("go");
+  await host.turnEnded();
+  expect(await host.next("tool.ended")).toMatchObject({ status: "ok", output: [{ type: "text", text: "caf\uFFFD" }] });
   expect(await host.finish()).toBe(0);
 });
 

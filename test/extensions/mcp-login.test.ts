@@ -119,6 +119,23 @@ test("a stored login is used by the command, refreshed when it is refused, and t
   expect(host.lines.join("\n")).not.toContain(tokens.access_token);
 });
 
+test("calls that are refused side by side share one refresh: its token can be spent once", async () => {
+  const { mcp, listener, url, home } = await behind();
+  const login = await mcp.login("far");
+  await browse(login.url);
+  await login.done;
+  const call = { tool: "mcp__far__whoami", args: {} };
+  const host = start({ env: { PARLEY_HOME: home }, responses: [{ calls: [call, call, call] }, { say: "done" }] });
+  await host.open({ mode: "yolo", mcpServers: { far: { url } } });
+  await settled(host);
+  await fetch(new URL("/expire", url));
+  host.prompt("go");
+  await host.turnEnded();
+  expect(host.ofType("tool.ended").map(({ status }) => status)).toEqual(["ok", "ok", "ok"]);
+  expect(asked(listener).filter((line) => line === "refresh")).toHaveLength(1);
+  expect(await host.finish()).toBe(0);
+});
+
 test("a login that is no longer good is asked for again, and the client registered for the same port is used again", async () => {
   const { mcp, listener, url, home } = await behind();
   const first = await mcp.login("far");

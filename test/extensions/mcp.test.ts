@@ -67,6 +67,20 @@ test("a call of a server's tool needs approval, whatever the server says of it",
 });
 
 test.each([
+  ["denied", { rules: [{ deny: "mcp__my-server__*" }] }],
+  ["failed", { disallowedTools: ["mcp__my-server__echo"] }],
+  ["ok", { mode: "default", approveTools: ["mcp__my-server__*"] }],
+])("rules and lists may write a server's name as the configuration does: %s", async (status, config) => {
+  const host = start({ responses: calling("mcp__my_server__echo", { text: "hi" }) });
+  await host.open({ mode: "yolo", mcpServers: { "my-server": official() }, ...config });
+  await settled(host);
+  host.prompt("go");
+  await host.turnEnded();
+  expect((await host.next("tool.ended")).status).toBe(status);
+  expect(host.ofType("approval.requested")).toEqual([]);
+});
+
+test.each([
   ["echo", { text: "hi" }, "ok", [{ type: "text", text: "echo: hi" }]],
   ["add", { a: 1, b: 2 }, "ok", [{ type: "json", data: { sum: 3 } }]],
   ["twice", {}, "ok", [{ type: "text", text: '{ "n": 2 }' }]],

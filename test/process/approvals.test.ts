@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { scratch, start } from "./harness.js";
+import { scratch, script, start } from "./harness.js";
 
 const write = (file: string, id: string) => ({ tool: "Write", args: { file_path: file, content: "x" }, id });
 const bash = (command: string, id: string) => ({ tool: "Bash", args: { command }, id });
@@ -380,6 +380,29 @@ describe("patterns in tool lists", () => {
   });
 });
 
+describe("rules of the config", () => {
+  it("hold for a session that is resumed as they are now; what was allowed before is asked again", async () => {
+    const home = scratch({ "config.yaml": 'rules: [{ allow: "Write" }]' });
+    const first = start({ env: { PARLEY_HOME: home }, responses: [{ say: "hello" }] });
+    await first.open();
+    first.prompt("hi");
+    await first.turnEnded();
+    expect(await first.finish()).toBe(0);
+    writeFileSync(join(home, "config.yaml"), 'rules: [{ deny: "Bash" }]');
+    const host = start({ env: { PARLEY_HOME: home } });
+    const model = script([{ calls: [bash("echo hi", "c1"), write("a.txt", "c2")] }, { say: "done" }]);
+    host.send({ type: "session.open", session: "s", open: "resume", sessionId: "s", config: { model, provider: "rehearsal" } });
+    host.prompt("go");
+    expect((await host.next("approval.requested")).calls.map(({ id }) => id)).toEqual(["c2"]);
+    host.deny("c2");
+    await host.turnEnded();
+    expect(host.ofType("tool.ended").find(({ call }) => call === "c1")).toMatchObject({
+      status: "denied",
+      reason: "denied by the rule Bash",
+    });
+  });
+});
+
 describe("files", () => {
   it("are not edited unread, nor when they changed since", async () => {
     const cwd = scratch({ "a.txt": "one\n" });
@@ -496,5 +519,35 @@ describe("files that decide what runs or is allowed", () => {
     await host.turnEnded();
     expect(host.ofType("approval.requested").flatMap((event) => event.calls.map((call) => call.id))).toEqual(["c1", "c2"]);
     expect([existsSync(join(cwd, ".parley")), existsSync(join(cwd, "src.txt"))]).toEqual([false, true]);
+  });
+
+  it("also by the real path of a config folder that is reached by a link", async () => {
+    const cwd = scratch();
+    mkdirSync(join(cwd, "conf"));
+    const link = join(scratch(), "link");
+    symlinkSync(cwd, link);
+    const host = start({
+      cwd: link,
+      env: { PARLEY_HOME: join(link, "conf") },
+      responses: [{ call: write("conf/config.yaml", "c1") }, { say: "done" }],
+    });
+    await host.open({ mode: "auto_edit" });
+    host.prompt("go");
+    expect((await host.next("approval.requested")).message).toContain("decides what is run or allowed");
+    host.deny("c1");
+    await host.turnEnded();
+    expect(existsSync(join(cwd, "conf/config.yaml"))).toBe(false);
+  });
+
+  it("also where the workspace is the folder in which another agent keeps the user's skills", async () => {
+    const home = scratch();
+    const cwd = join(home, ".claude");
+    mkdirSync(cwd);
+    const host = start({ cwd, env: { HOME: home }, responses: [{ call: write("skills/x/SKILL.md", "c1") }, { say: "done" }] });
+    await host.open({ mode: "auto_edit" });
+    host.prompt("go");
+    expect((await host.next("approval.requested")).message).toContain("decides what is run or allowed");
+    host.deny("c1");
+    await host.turnEnded();
   });
 });

@@ -68,7 +68,7 @@ export class Extensions {
     const { workspace } = control.state;
     const trusts = (root: string): Promise<boolean> => sources.trusts(root);
     this.#library = new Library({ home, userHome, anteHome: env["ANTE_HOME"] || undefined, trusts, control, onChange: () => this.#tell() });
-    this.#hooks = new Hooks({ commands: sources.hooks, control, redactor });
+    this.#hooks = new Hooks({ commands: sources.hooks, trusts, control, redactor });
     this.#mcp = new McpServers(deps, () => this.#tell());
     const surroundings = this.#surroundings();
     this.#commands = new Commands(surroundings, (commands) =>

@@ -1,15 +1,12 @@
 /** /context: what fills the model's window. Counts of tokens are estimates, but for what the model itself told. */
-import { plainText } from "../../../core/content.js";
 import { windowOf } from "../../compaction.js";
-import type { Message } from "../../models/model.js";
+import { estimate, tokensOf } from "../../compaction-cut.js";
 import { systemPrompt } from "../../prompt.js";
 import { toolbox } from "../../toolbox.js";
 import type { Tool } from "../../tools/tool.js";
 import type { CommandContext } from "./builtins.js";
 import { columns } from "./columns.js";
 import { always, message, type Command } from "./command.js";
-
-const CHARS_A_TOKEN = 4;
 
 type Context = Pick<CommandContext, "control" | "surroundings" | "forTurn">;
 
@@ -33,12 +30,12 @@ async function rows({ control, surroundings, forTurn }: Context): Promise<string
   return [
     ["Model", `${model.id} (${model.provider})`],
     ["Window", windowText(control.used(), windowOf(config, model))],
-    ["System prompt", tokens(systemPrompt(config, state.workspace.root, turn.instructions).length)],
-    ["Memory files", counted(memory.length, sum(memory.map(({ text }) => text.length)))],
-    ...memory.map(({ path, text }) => [`  ${path}`, tokens(text.length)]),
-    ["Tools", counted(own.length, await charsOf(own))],
-    ["MCP tools", counted(servers.length, await charsOf(servers))],
-    ["Messages", counted(messages.length, sum(messages.map(messageChars)))],
+    ["System prompt", about(tokensOf(systemPrompt(config, state.workspace.root, turn.instructions)))],
+    ["Memory files", counted(memory.length, sum(memory.map(({ text }) => tokensOf(text))))],
+    ...memory.map(({ path, text }) => [`  ${path}`, about(tokensOf(text))]),
+    ["Tools", counted(own.length, await tokensOfTools(own))],
+    ["MCP tools", counted(servers.length, await tokensOfTools(servers))],
+    ["Messages", counted(messages.length, estimate(messages))],
   ];
 }
 
@@ -53,23 +50,17 @@ function windowText(used: number | undefined, limit: number | undefined): string
   return `${number(used)}${most} tokens${share} with the last answer`;
 }
 
-async function charsOf(tools: readonly Tool[]): Promise<number> {
+async function tokensOfTools(tools: readonly Tool[]): Promise<number> {
   const schemas = await Promise.all(tools.map(async (tool) => JSON.stringify(await tool.parameters())));
-  return sum(tools.map((tool, at) => tool.name.length + tool.description.length + (schemas[at]?.length ?? 0)));
+  return sum(tools.map((tool, at) => tokensOf(tool.name + tool.description + (schemas[at] ?? ""))));
 }
 
-function messageChars(said: Message): number {
-  if (said.role === "user") return plainText(said.parts).length;
-  if (said.role === "tool") return sum(said.results.map(({ parts }) => plainText(parts).length));
-  return sum(said.blocks.map((block) => (block.type === "call" ? JSON.stringify(block.call.args).length : block.text.length)));
+function counted(count: number, tokens: number): string {
+  return count === 0 ? "none" : `${number(count)}, ${about(tokens)}`;
 }
 
-function counted(count: number, chars: number): string {
-  return count === 0 ? "none" : `${number(count)}, ${tokens(chars)}`;
-}
-
-function tokens(chars: number): string {
-  return `about ${number(Math.ceil(chars / CHARS_A_TOKEN))} tokens`;
+function about(tokens: number): string {
+  return `about ${number(tokens)} tokens`;
 }
 
 function number(value: number): string {

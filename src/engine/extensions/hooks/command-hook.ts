@@ -1,5 +1,5 @@
 /** A hook that is a command: JSON on its standard input, its answer on its standard output, a time limit, and an end for all it started. */
-import { basename } from "node:path";
+import { basename, isAbsolute } from "node:path";
 import { messageOf } from "../../../core/errors.js";
 import { endingOf } from "../../ending.js";
 import { capText } from "../../output.js";
@@ -15,7 +15,8 @@ const REASON_CHARS = 2000;
 /** The exit code by which a hook says no, with the reason on its standard error. */
 const BLOCKS = 2;
 
-export function commandHook(event: HookEvent, spec: HookCommand, workspace: Workspace): Hook {
+/** `isTrusted` tells whether files of the workspace may be run. */
+export function commandHook(event: HookEvent, spec: HookCommand, workspace: Workspace, isTrusted: () => Promise<boolean>): Hook {
   let match: Promise<Match | { problem: string }> | undefined;
   const compiled = (): Promise<Match | { problem: string }> => (match ??= compileMatch(spec.match));
   return {
@@ -29,12 +30,19 @@ export function commandHook(event: HookEvent, spec: HookCommand, workspace: Work
       const matches = await compiled();
       if (typeof matches !== "function") return { failure: `cannot be used: ${matches.problem}` };
       try {
+        if (isOfWorkspace(spec) && !(await isTrusted()))
+          return { failure: "is a file of the workspace, which is not trusted ('parley trust' changes that)" };
         return await run(spec, input, workspace, scope.signal);
       } catch (error) {
         return { failure: `did not run: ${messageOf(error)}` };
       }
     },
   };
+}
+
+/** A relative path, whoever's configuration it stands in. */
+function isOfWorkspace({ command: [file = ""] }: HookCommand): boolean {
+  return /[\\/]/.test(file) && !isAbsolute(file);
 }
 
 async function run(spec: HookCommand, input: HookInput, workspace: Workspace, signal: AbortSignal): Promise<Said> {

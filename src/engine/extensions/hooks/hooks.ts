@@ -20,6 +20,7 @@ const END_MS = 5000;
 
 export interface HooksDeps {
   commands: HookCommands;
+  trusts(root: string): Promise<boolean>;
   control: SessionControl;
   redactor: Redactor;
 }
@@ -42,7 +43,10 @@ export class Hooks {
   constructor(deps: HooksDeps) {
     this.#deps = deps;
     const { workspace } = deps.control.state;
-    this.#commands = new Map(HOOK_EVENTS.map((event) => [event, deps.commands[event].map((spec) => commandHook(event, spec, workspace))]));
+    const isTrusted = (): Promise<boolean> => deps.trusts(workspace.root);
+    this.#commands = new Map(
+      HOOK_EVENTS.map((event) => [event, deps.commands[event].map((spec) => commandHook(event, spec, workspace, isTrusted))]),
+    );
   }
 
   /** The session has begun; nobody need wait but who wants `opened`. */

@@ -38,6 +38,7 @@ export class OAuth implements AuthProvider {
   readonly #store: TokenStore;
   #sent: string | undefined;
   #challenge: Challenge = {};
+  #refreshing: Promise<void> = Promise.resolve();
 
   constructor(url: URL, store: TokenStore) {
     this.#url = url;
@@ -50,13 +51,21 @@ export class OAuth implements AuthProvider {
     return this.#sent;
   }
 
+  /** One refresh at a time: of two requests that are refused at once the second would spend a token that the first has used up. */
+  onUnauthorized({ response }: { response: Response }): Promise<void> {
+    const sent = this.#sent;
+    const refreshed = this.#refreshing.catch(() => {}).then(() => this.#refresh(response, sent));
+    this.#refreshing = refreshed;
+    return refreshed;
+  }
+
   /** A new token, or an `UnauthorizedError`: without a user nothing more is tried, no client registered and no browser opened. */
-  async onUnauthorized({ response }: { response: Response }): Promise<void> {
+  async #refresh(response: Response, sent: string | undefined): Promise<void> {
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
     this.#challenge = { ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) };
     const { tokens, client } = await this.#store.read(this.#url);
     // Somebody else has refreshed it meanwhile.
-    if (tokens !== undefined && tokens.access_token !== this.#sent) return;
+    if (tokens !== undefined && tokens.access_token !== sent) return;
     if (tokens?.refresh_token === undefined || client === undefined) throw new UnauthorizedError();
     const known = new StoredClient(this.#url, this.#store, client.redirect_uris?.[0] ?? "http://127.0.0.1/callback");
     if ((await this.#auth(known)) !== "AUTHORIZED") throw new UnauthorizedError();

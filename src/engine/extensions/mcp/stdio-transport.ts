@@ -116,7 +116,7 @@ export class StdioTransport implements Transport {
     for await (const chunk of stdout) {
       for (const frame of this.#frames.push(chunk)) {
         if (this.#closing !== undefined) return;
-        const message = "rec" in frame ? messageIn(frame.rec) : undefined;
+        const message = messageIn(frame);
         if (message === undefined) this.#note(frame);
         else await this.#deliver(message);
       }
@@ -134,14 +134,19 @@ export class StdioTransport implements Transport {
     const line = "bad" in frame ? frame.line : JSON.stringify("rec" in frame ? frame.rec : "");
     this.#sample ??= oneLine(this.#options.redactor.text(line), 100);
     // The answer that somebody waits for may have been in it.
-    if ("bad" in frame && frame.bad.includes("longer than")) return this.#fail("it was ended after a line that is too long");
+    if ("bad" in frame && /longer than|nested/.test(frame.bad)) return this.#fail("it was ended after a line that is too long or too deep");
     if (++this.#garbage > MAX_GARBAGE) this.#fail(`it was ended after ${MAX_GARBAGE} lines that are no messages`);
   }
 }
 
-function messageIn(record: unknown): JSONRPCMessage | undefined {
+/** A few bytes that are not UTF-8 do not keep a message from being one: they are shown as what cannot be read. */
+function messageIn(frame: Frame): JSONRPCMessage | undefined {
+  if ("bad" in frame) {
+    const [read] = frame.line.includes("\uFFFD") ? new FrameReader("json").push(Buffer.from(`${frame.line}\n`)) : [];
+    return read === undefined || "bad" in read ? undefined : messageIn(read);
+  }
   try {
-    return parseJSONRPCMessage(record);
+    return parseJSONRPCMessage("rec" in frame ? frame.rec : undefined);
   } catch {
     return undefined;
   }
