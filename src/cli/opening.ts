@@ -13,7 +13,7 @@ export function openingOf(loaded: Loaded): Opening & { open: "new" | "resume" } 
 
 /** What the command line says to the protocol itself. */
 export function switchFlags({ settings }: Loaded): string[] {
-  return settings.capabilities.flatMap((name) => ["--capability", name]);
+  return (settings.capabilities ?? []).flatMap((name) => ["--capability", name]);
 }
 
 /**

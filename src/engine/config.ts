@@ -49,7 +49,7 @@ export interface Settings {
   thinkingBudget?: number | undefined;
   outputCompaction?: OutputCompaction | undefined;
   /** Capabilities of a protocol that are off unless they are named. */
-  capabilities: string[];
+  capabilities?: string[] | undefined;
   theme?: Config["theme"];
   sessionId?: string | undefined;
   resume?: string | undefined;
@@ -138,7 +138,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     thinking: single("thinking"),
     thinkingBudget: single("thinkingBudget"),
     outputCompaction: single("outputCompaction"),
-    capabilities: single("capabilities") ?? [],
+    capabilities: single("capabilities"),
     theme: single("theme"),
     sessionId: single("sessionId"),
     resume: single("resume"),

@@ -118,6 +118,15 @@ describe.each(["wayland", "aionrs@0.2"] as const)("%s", (dialect) => {
     expect(await ask("m2")).toMatchObject({ model: "claude-sonnet-4-6", thinking: { type: "disabled" } });
   });
 
+  it("right behind a message it counts for the next one", async () => {
+    const { host, server } = await talk("claude-sonnet-4-5", [hi, hi]);
+    const message = (msg_id: string) => ({ type: "message" as const, msg_id, content: "go" });
+    host.send(message("m1"), { type: "set_config", model: "claude-sonnet-4-6" }, message("m2"));
+    await host.stream("m2");
+    expect(server.requests.map(({ body }) => body)).toMatchObject([{ model: "claude-sonnet-4-5" }, { model: "claude-sonnet-4-6" }]);
+    expect(told(host)[0]).toBe("set_config: queued, will apply after current response");
+  });
+
   it("that cannot be: a value that is none is protocol_error, a model without a key config_error, and nothing changes", async () => {
     const { host, server } = await talk("claude-sonnet-4-5", [hi]);
     host.raw('{"type":"set_config","model":"claude-opus-4-6","compaction":"tight"}\n');

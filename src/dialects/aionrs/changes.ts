@@ -26,7 +26,7 @@ export function setMode({ mode }: CommandOf<"set_mode">, state: AgentState, head
 export function setConfig(command: CommandOf<"set_config">, state: AgentState, head: Head): Step<Op> {
   const patch = patchOf(command);
   if (Object.keys(patch).length === 0) return { in: [], out: [info("set_config: no changes"), ...changed(state)] };
-  const waits = state.streaming;
+  const waits = state.messages.size > 0;
   state.changes.set(head.id, { config: command, waits });
   return { in: [configure(head, patch)], out: waits ? [info("set_config: queued, will apply after current response")] : [] };
 }

@@ -1,5 +1,5 @@
 /** What each side of a connection remembers. */
-import type { McpServer, Mode, SessionConfig } from "../../core/config.js";
+import type { McpServer, SessionConfig } from "../../core/config.js";
 import type { Fault } from "../../core/errors.js";
 import type { Call, Event, ListedMcpServer } from "../../core/event.js";
 import type { Op, OpOf } from "../../core/op.js";
@@ -48,7 +48,7 @@ export interface AgentState {
 }
 
 /** An op that the agent answers by a `config_changed` for each of its parts, or by the fate of the servers that it names. */
-export interface Pending {
+interface Pending {
   op: OpOf<"session.configure">;
   left: Set<string>;
 }
@@ -72,7 +72,6 @@ export interface HostState {
   endsAtError: boolean;
   /** It tells when its configuration has changed. */
   tellsChanges: boolean;
-  mode: Mode | undefined;
   readonly pending: Pending[];
   /** Ops that a `pong` answers, oldest first. */
   readonly pings: (string | undefined)[];
@@ -128,7 +127,6 @@ export function hostState(revision: Revision, work: OpenWork): HostState {
     early: [],
     endsAtError: false,
     tellsChanges: false,
-    mode: undefined,
     pending: [],
     pings: [],
     servers: new Map(),

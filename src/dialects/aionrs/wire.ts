@@ -23,7 +23,7 @@ export const Stop = message("stop", {});
 export const ToolApprove = message("tool_approve", { call_id: text, scope: v.nullish(v.picklist(["once", "always"])) });
 export const ToolDeny = message("tool_deny", { call_id: text, reason: v.nullish(text) });
 export const InitHistory = message("init_history", { text });
-export const WireMode = v.picklist(["default", "auto_edit", "yolo"]);
+const WireMode = v.picklist(["default", "auto_edit", "yolo"]);
 const SetMode = message("set_mode", { mode: WireMode });
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
