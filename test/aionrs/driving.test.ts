@@ -241,7 +241,7 @@ describe("our own command, driven", () => {
       { call: { tool: "Write", args: { file_path: "a", content: "1\n" }, id: "t1" } },
       { call: { tool: "Edit", args: { file_path: "a", old_string: "1", new_string: "2" }, id: "t2" } },
       { say: "done" },
-      { steps: [{ wait: "forever" }] },
+      { steps: [{ say: "hm" }, { wait: "forever" }] },
       { say: "still here" },
     ]);
     const driver = new Driver(aionrs, [process.execPath, PARLEY]);
@@ -256,7 +256,7 @@ describe("our own command, driven", () => {
       output: [{ type: "diff", path: "a", patch: expect.stringContaining("-1\n+2"), stat: { added: 1, removed: 1 } }],
     });
     driver.prompt("m2", "wait");
-    await driver.next("turn.started", (event) => event.turn === "m2");
+    await driver.next("text.delta", (event) => event.turn === "m2");
     driver.send({ type: "turn.interrupt", session: "s", turn: "m2" });
     expect(await driver.ended("m2")).toMatchObject({ outcome: "interrupted" });
     driver.prompt("m3", "and?");
