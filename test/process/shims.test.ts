@@ -3,26 +3,30 @@ import { execFile } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { loadDialect } from "../../src/dialects/index.js";
 import { launchProgram } from "../aionrs/host.js";
 import { launchers } from "../support/launchers.js";
 import { modelServer } from "../support/model-server.js";
 import { environment, PARLEY, run, scratch, script } from "./harness.js";
 import { JsonProgram } from "../support/json-program.js";
 
-function output(argv: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+function output(argv: string[], input = ""): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const [program = "", ...args] = argv;
   return new Promise((resolve) => {
-    execFile(program, args, { cwd: scratch(), env: environment() }, (error, stdout, stderr) =>
+    const child = execFile(program, args, { cwd: scratch(), env: environment() }, (error, stdout, stderr) =>
       resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
     );
+    child.stdin?.end(input);
   });
 }
 
 describe("the launchers", () => {
   it.each([
-    ["aionrs", "aionrs 0.1.0\n"],
-    ["wayland-core", "wayland-core 0.2.0\n"],
-  ])("%s says its name and the version of what it speaks", async (name, expected) => {
+    ["aionrs", "aionrs"],
+    ["wayland-core", "wayland"],
+    ["ante", "ante"],
+  ])("%s says its name and the version of what it speaks", async (name, dialect) => {
+    const expected = `${name} ${(await loadDialect(dialect)).version}\n`;
     const bin = await launchers();
     for (const flag of ["--version", "-V"])
       expect(await output([join(bin, name), flag])).toEqual({ code: 0, stdout: expected, stderr: "" });
@@ -96,6 +100,11 @@ describe("the name aionrs", () => {
     });
     expect(await host.next("ready")).toMatchObject({ version: "0.2.0" });
   });
+});
+
+it("the name ante serves that daemon's protocol, and leaves with the end of input", async () => {
+  const served = output([join(await launchers(), "ante"), "serve", "--stdio", "--provider", "rehearsal"], "{oops\n");
+  expect(await served).toMatchObject({ code: 0, stdout: expect.stringMatching(/"Error":"The line is not JSON.*\n.*"Goodbye"/) });
 });
 
 describe("the name wayland-core", () => {
