@@ -13,14 +13,15 @@ const START = [
   /\/src\/os\/lines\./,
   /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\//,
-  /\/src\/dialects\/(index|dialect|aionrs\/short-flags)\./,
+  /\/src\/dialects\/(index|dialect|aionrs\/command-line)\./,
   /\/src\/link\/(serve|gaps|stamp)\./,
-  /\/src\/engine\/(engine|session|session-state|session-settings|session-voice|session-extensions|session-turns|open-session|approval|rule-text|tool-lists|history|host-requests|locks|environment|local-workspace)\./,
+  /\/src\/engine\/(engine|session|session-[a-z]+|open-session|approval|rule-text|tool-lists|history)\./,
+  /\/src\/engine\/(host-requests|locks|environment|local-workspace)\./,
   /\/src\/engine\/(config|config-file|config-flags|config-layers|config-model|trust|nearest)\./,
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
   /\/src\/engine\/store\/recorder\./,
-  /\/src\/cli\/(serve-stdio|serving|offline|build-engine|opening|signals|version|flags|commands)\./,
+  /\/src\/cli\/(serve-stdio|personality|serving|offline|build-engine|opening|signals|version|flags|commands)\./,
   /\/node_modules\/valibot\//,
 ];
 

@@ -128,8 +128,10 @@ function counting(): SideEnv {
   return { stamp: () => ({ id: `id-${++made}`, at: 0 }) };
 }
 
+/** Two versions of one vocabulary are one folder: `aionrs@0.2` has its vectors in `aionrs/vectors@0.2`. */
 function folderOf(id: string): string {
-  return join(import.meta.dirname, "../src/dialects", id, "vectors");
+  const [name = "", revision] = id.split("@");
+  return join(import.meta.dirname, "../src/dialects", name, revision === undefined ? "vectors" : `vectors@${revision}`);
 }
 
 function filesOf({ id }: Dialect, ...kinds: string[]): VectorFile[] {

@@ -90,6 +90,8 @@ const SESSION_KEYS = [
   "allowedTools",
   "disallowedTools",
   "thinking",
+  "thinkingBudget",
+  "outputCompaction",
 ] as const satisfies readonly (keyof SessionConfig & keyof Loaded["settings"])[];
 
 export function sessionDefaults(settings: Loaded["settings"]): SessionConfig {

@@ -34,7 +34,10 @@ export const COMMANDS: readonly Command[] = [
     positionals: 1,
     flags: [
       { name: "print", short: "p", value: "PROMPT", help: "run one prompt, print the answer, exit (without PROMPT: read it from stdin)" },
-      { name: "json-stream", help: "speak aionrs 0.1.0 on stdin and stdout, or the --dialect given; -p is the provider then" },
+      {
+        name: "json-stream",
+        help: "speak aionrs 0.1.0 on stdin and stdout, or the --dialect given; flags of aionrs and wayland-core are taken then",
+      },
       DIALECT,
       ...SHARED_FLAGS,
     ],
@@ -134,6 +137,19 @@ export const COMMANDS: readonly Command[] = [
     async run({ positionals: [dir = "."] }) {
       const { trustWorkspace } = await import("./trust-workspace.js");
       return print(await trustWorkspace(dir, process.env, process.cwd()));
+    },
+  },
+  {
+    name: "shims",
+    usage: "parley shims DIR",
+    summary: "Writes launchers aionrs, wayland-core and ante into DIR, so that a host that looks for those names finds Parley.",
+    details: "Started under such a name, Parley takes that program's flags and variables. qwen follows with its protocol.",
+    positionals: 1,
+    flags: [],
+    async run({ positionals: [dir] }) {
+      if (dir === undefined) throw usage("Into which folder? parley shims DIR");
+      const { writeShims } = await import("./shims.js");
+      return print(await writeShims(dir, process.argv[1] ?? "", process.execPath));
     },
   },
   {

@@ -36,6 +36,9 @@ export const SHARED_FLAGS: readonly Flag[] = [
   { name: "no-session", help: "keep nothing of this session" },
   { name: "offline-model", value: "FILE", help: "start llama-server with this GGUF file and use it as the provider local" },
   { name: "thinking", value: "LEVEL", help: "disabled, enabled, low, medium, high, deep or max" },
+  { name: "thinking-budget", value: "N", help: "the most tokens of thinking, for models that take a number" },
+  { name: "compaction", value: "LEVEL", help: "how much of a tool's output is folded: off, safe or full" },
+  { name: "capability", value: "NAME", help: "switch on a capability of the protocol that is off by default" },
 ];
 
 export const COMMON_FLAGS: readonly Flag[] = [
@@ -96,6 +99,9 @@ export function settingsFlags(parsed: Parsed): Flags {
     disallowedTools: list(parsed, "disallowed-tools"),
     workspace: text(parsed, "workspace"),
     thinking: text(parsed, "thinking"),
+    thinkingBudget: count(parsed, "thinking-budget"),
+    outputCompaction: text(parsed, "compaction"),
+    capabilities: list(parsed, "capability"),
     mode: text(parsed, "approval-mode"),
     sessionId: text(parsed, "session-id"),
     resume: text(parsed, "resume"),

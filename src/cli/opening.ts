@@ -11,6 +11,11 @@ export function openingOf(loaded: Loaded): Opening & { open: "new" | "resume" } 
   return { open: "new", config, ...(sessionId !== undefined && { sessionId }) };
 }
 
+/** What the command line says to the protocol itself. */
+export function switchFlags({ settings }: Loaded): string[] {
+  return (settings.capabilities ?? []).flatMap((name) => ["--capability", name]);
+}
+
 /**
  * Only what a flag says: a resumed session keeps its own model and tools unless told otherwise. The approval mode is always that of
  * this run: who starts without --auto-approve must not find a session of last week running everything unasked.

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 /** The command: which one is meant, its flags, its exit code. Everything else is loaded when it is needed. */
 import { messageOf, ParleyError, toFault } from "../core/errors.js";
-import { SHORT_FLAGS } from "../dialects/aionrs/short-flags.js";
 import { dialectIds, loadDialect } from "../dialects/index.js";
 import { COMMANDS, type Command } from "./commands.js";
 import { COMMON_FLAGS, given, parseFlags, usage } from "./flags.js";
+import { inOurWords, personalityAsked, personalityNamed } from "./personality.js";
 import { VERSION } from "./version.js";
 
 async function main(argv: readonly string[]): Promise<number> {
-  const { command, words } = commandOf(argv);
-  const parsed = parseFlags(prepared(command, words), [...command.flags, ...COMMON_FLAGS]);
+  const { command, words: rest } = commandOf(argv);
+  const parsed = parseFlags(prepared(command, rest), [...command.flags, ...COMMON_FLAGS]);
   if (given(parsed, "help")) return say(await help(command));
-  if (given(parsed, "version")) return say(`parley ${VERSION}\n`);
+  if (given(parsed, "version")) return say(`${await versionText()}\n`);
   if (parsed.positionals.length > command.positionals)
     throw usage(`Unexpected argument '${parsed.positionals[command.positionals] ?? ""}' (see --help)`);
   return command.run(parsed);
@@ -24,7 +24,20 @@ function commandOf(argv: readonly string[]): { command: Command; words: readonly
   return { command, words: named === undefined ? argv : argv.slice(1) };
 }
 
-/** `-p` and `--report` may stand alone. Under `--json-stream` short flags are those of aionrs. */
+/** Under another program's name, or asked for its stream, its command line is what we are given. */
+function ownWords(argv: readonly string[]): string[] {
+  const asked = personalityAsked(argv, named);
+  if (asked === undefined) return [...argv];
+  return inOurWords(argv, asked, process.env, (flag) => process.stderr.write(`parley: ${flag} changes nothing here\n`));
+}
+
+/** As the original says it: its name, and the version of what it speaks. */
+async function versionText(): Promise<string> {
+  if (named === undefined || !dialectIds.includes(named.dialect)) return `parley ${VERSION}`;
+  return `${named.name} ${(await loadDialect(named.dialect)).version}`;
+}
+
+/** `-p` and `--report` may stand alone. */
 function prepared(command: Command, argv: readonly string[]): string[] {
   if (command.name === "relay") {
     const end = argv.indexOf("--");
@@ -32,7 +45,7 @@ function prepared(command: Command, argv: readonly string[]): string[] {
     return argv.map((arg, index) => (arg === "--report" && isOurs(index) && argv[index + 1] !== "json" ? "--report=text" : arg));
   }
   if (command.name !== "") return [...argv];
-  if (argv.includes("--json-stream")) return argv.map((arg) => SHORT_FLAGS.get(arg) ?? arg);
+  if (argv.includes("--json-stream")) return [...argv];
   return argv.map((arg, index) => {
     const next = argv[index + 1];
     const alone = (arg === "-p" || arg === "--print") && (next === undefined || (next.startsWith("-") && next !== "-"));
@@ -54,7 +67,7 @@ function say(text: string): number {
 /** A host that speaks a protocol to us hears of a wrong command line where it listens. */
 async function report(error: unknown): Promise<number> {
   const code = error instanceof ParleyError ? error.fault.code : "internal";
-  const dialect = spokenDialect(process.argv.slice(2));
+  const dialect = spokenDialect(words);
   if (dialect !== undefined) {
     const { refuseToStart } = await import("./protocol-stdout.js");
     await refuseToStart(await loadDialect(dialect), toFault(error));
@@ -67,9 +80,9 @@ async function report(error: unknown): Promise<number> {
 
 /** The dialect of whoever started us, read off a command line that may be wrong elsewhere; undefined for people. */
 function spokenDialect(argv: readonly string[]): string | undefined {
-  const { command, words } = commandOf(argv);
-  const end = words.indexOf("--");
-  const ours = end === -1 ? words : words.slice(0, end);
+  const { command, words: rest } = commandOf(argv);
+  const end = rest.indexOf("--");
+  const ours = end === -1 ? rest : rest.slice(0, end);
   const flag = command.name === "relay" ? "--as" : "--dialect";
   const named = ours
     .flatMap((word, at) => (word === flag ? [ours[at + 1] ?? ""] : word.startsWith(`${flag}=`) ? [word.slice(flag.length + 1)] : []))
@@ -88,7 +101,9 @@ const FORGOTTEN_MS = 2000;
 process.stdout.on("error", () => {});
 process.stderr.on("error", () => {});
 
-process.exitCode = await main(process.argv.slice(2)).catch(report);
+const named = personalityNamed(process.argv[1]);
+const words = ownWords(process.argv.slice(2));
+process.exitCode = await main(words).catch(report);
 // Everything is said, and once it is read a handle that somebody forgot must not keep us.
 await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
 setTimeout(() => process.exit(), FORGOTTEN_MS).unref();

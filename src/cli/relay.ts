@@ -10,7 +10,7 @@ import { spawnTransport } from "../transports/process.js";
 import { stdio } from "../transports/stdio.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { readToken } from "./token-file.js";
-import { openingOf } from "./opening.js";
+import { openingOf, switchFlags } from "./opening.js";
 import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
 import { RelayReport } from "./relay-report.js";
 import { sessionMap } from "./session-map.js";
@@ -52,7 +52,7 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
     answerSeconds: limits.approvalSeconds,
     unheard: given(parsed, "allow-unheard") ? "allow" : "deny",
     // Where a process is a session, the command line opens it; elsewhere the host does.
-    ...(as.lifetime !== "connection" && { launch: { argv: [], env: {}, cwd: loaded.settings.workspace, open } }),
+    ...(as.lifetime !== "connection" && { launch: { argv: switchFlags(loaded), env: {}, cwd: loaded.settings.workspace, open } }),
     ...(given(parsed, "check") && {
       onViolation(violation: string) {
         violations++;

@@ -9,7 +9,7 @@ import type { Env, Loaded } from "../engine/config.js";
 import type { ServeOptions } from "../link/serve.js";
 import { buildEngine } from "./build-engine.js";
 import { withOfflineModel } from "./offline.js";
-import { openingOf } from "./opening.js";
+import { openingOf, switchFlags } from "./opening.js";
 
 export interface Serving {
   settings: Loaded["settings"];
@@ -33,7 +33,7 @@ export async function prepareServing(
     settings: loaded.settings,
     engine: () => buildEngine(loaded, env, unasked(dialect, loaded), { registered, secrets }),
     // Where a process is a session, the command line opens it; elsewhere the host does.
-    launch: dialect.lifetime === "connection" ? {} : { launch: { argv: [], env: {}, open: openingOf(loaded) } },
+    launch: dialect.lifetime === "connection" ? {} : { launch: { argv: switchFlags(loaded), env: {}, open: openingOf(loaded) } },
     end,
   };
 }

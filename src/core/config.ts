@@ -8,6 +8,10 @@ export type Mode = v.InferOutput<typeof Mode>;
 export const Thinking = v.picklist(["disabled", "enabled", "low", "medium", "high", "deep", "max"]);
 export type Thinking = v.InferOutput<typeof Thinking>;
 
+/** How much of a tool's output is folded before anybody sees it. `safe` takes out what only a terminal needs, `full` repetitions too. */
+export const OutputCompaction = v.picklist(["off", "safe", "full"]);
+export type OutputCompaction = v.InferOutput<typeof OutputCompaction>;
+
 /** `Tool` or `Tool(pattern)`; exactly one of the three keys. Deny beats ask beats allow, whatever their order. */
 export const Rule = v.union([
   v.strictObject({ deny: v.string() }),
@@ -56,6 +60,7 @@ export const sampling = {
 /**
  * `allowedTools` and `disallowedTools` decide which tools exist; `approveTools` names those that run unasked.
  * `answerSeconds` is how long an approval or a host request waits before its default (deny, error).
+ * An empty `effort` is none. `images` says whether the model can be shown them, where the user knows better.
  * `maxTurns` counts model calls within one turn. `hostHooks` names the host's callback for an event, as the config's hooks name commands.
  */
 export const SessionConfig = v.looseObject({
@@ -74,6 +79,8 @@ export const SessionConfig = v.looseObject({
   workspace: v.optional(v.looseObject({ read: v.optional(Where), write: v.optional(Where), exec: v.optional(Where) })),
   maxTurns: v.optional(v.number()),
   contextLimit: v.optional(v.number()),
+  outputCompaction: v.optional(OutputCompaction),
+  images: v.optional(v.boolean()),
   answerSeconds: v.optional(v.number()),
   streaming: v.optional(v.boolean()),
 });

@@ -45,6 +45,8 @@ export interface Dialect {
   readonly lifetime: "connection" | "session" | "turn";
   /** The wire holds one turn at a time: the link queues prompts. */
   readonly oneTurn?: true;
+  /** While a turn runs the link asks so often, in seconds, whether the agent is still there, and ends one that says nothing for so long. */
+  readonly heartbeat?: { readonly every: number; readonly within: number };
   /** Tools that run unasked where the user says nothing; undefined is the engine's own choice. */
   readonly unasked?: readonly string[];
   agentSide(env: SideEnv): Side<Op, Event>;

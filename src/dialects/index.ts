@@ -6,8 +6,10 @@ export type { Coverage, Covers, Dialect, Out, Side, SideEnv, Step } from "./dial
 
 const DIALECTS = {
   aionrs: async () => (await import("./aionrs/index.js")).aionrs,
+  "aionrs@0.2": async () => (await import("./aionrs/index.js")).aionrsLater,
   ante: async () => (await import("./ante/index.js")).ante,
   native: async () => (await import("./native/index.js")).native,
+  wayland: async () => (await import("./wayland/index.js")).wayland,
 } satisfies Record<string, () => Promise<Dialect>>;
 
 export const dialectIds: readonly string[] = Object.keys(DIALECTS);

@@ -8,6 +8,7 @@ import type { Answer } from "../core/op.js";
 import type { JudgedCall, Verdict } from "./approval.js";
 import { CallContext } from "./call-context.js";
 import type { CallResult, ModelCall } from "./models/model.js";
+import { compactOutput } from "./compact-output.js";
 import { capText } from "./output.js";
 import { isOffered } from "./plan-mode.js";
 import type { Hooks } from "./extensions/hooks/hooks.js";
@@ -231,16 +232,20 @@ async function execute(run: Run, item: Prepared, permit: Permit): Promise<Ended>
     const work = item.tool.run(args, context);
     const result = await (item.tool.endsItself === true ? work : untilAborted(run.signal, work));
     if (run.signal.aborted) throw new Interrupted();
-    return { status: result.failed === true ? "failed" : "ok", parts: capped(result, run.state.outputChars) };
+    return { status: result.failed === true ? "failed" : "ok", parts: shortened(result, item.tool, run) };
   } finally {
     context.close();
     release();
   }
 }
 
-function capped(result: ToolResult, chars: number): Part[] {
-  return result.parts.map((part) =>
-    part.type === "text" || part.type === "terminal" ? { ...part, text: capText(part.text, chars) } : part,
+/** What is read must be told exactly: it may be edited next. */
+function shortened({ parts }: ToolResult, tool: Tool, { state, outputCompaction }: Run): Part[] {
+  const level = tool.name === "Read" ? "off" : outputCompaction;
+  return parts.map((part) =>
+    part.type === "text" || part.type === "terminal"
+      ? { ...part, text: capText(compactOutput(part.text, level), state.outputChars) }
+      : part,
   );
 }
 

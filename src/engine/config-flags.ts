@@ -1,6 +1,6 @@
 /** The flags of one run that are settings, and what may stand in them. */
 import * as v from "valibot";
-import { Mode, Thinking } from "../core/config.js";
+import { Mode, OutputCompaction, Thinking } from "../core/config.js";
 
 /** As the command line gives them: words are not checked yet. */
 export interface Flags {
@@ -22,20 +22,28 @@ export interface Flags {
   allowedTools?: string[];
   disallowedTools?: string[];
   thinking?: string;
+  thinkingBudget?: number;
+  outputCompaction?: string;
+  /** Capabilities of the protocol to switch on. */
+  capabilities?: string[];
   /** The approval mode. */
   mode?: string;
   offlineModel?: string;
 }
 
 /** The flags whose words are known to be right. */
-export type CheckedFlags = Omit<Flags, "thinking" | "mode"> & { thinking?: Thinking; mode?: Mode };
+export type CheckedFlags = Omit<Flags, "thinking" | "mode" | "outputCompaction"> & {
+  thinking?: Thinking;
+  mode?: Mode;
+  outputCompaction?: OutputCompaction;
+};
 
 /**
  * Throws nothing: the problems come back as sentences. A host that has no provider, model, address or key to give may pass "",
  * which counts as not given.
  */
 export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: string[] } {
-  const { thinking, mode, ...rest } = flags;
+  const { thinking, mode, outputCompaction, ...rest } = flags;
   const problems: string[] = [];
   for (const key of ["maxTokens", "maxTurns"] as const) {
     const given = flags[key];
@@ -57,6 +65,10 @@ export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: strin
     if (v.is(Mode, mode)) checked.mode = mode;
     else problems.push(notOneOf(flagName("mode"), Mode.options, mode));
   }
+  if (outputCompaction !== undefined) {
+    if (v.is(OutputCompaction, outputCompaction)) checked.outputCompaction = outputCompaction;
+    else problems.push(notOneOf("--compaction", OutputCompaction.options, outputCompaction));
+  }
   if (flags.sessionId !== undefined && flags.resume !== undefined) {
     problems.push("flags --session-id and --resume exclude each other; give one of them");
   }
@@ -69,6 +81,8 @@ export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: strin
 /** `maxTurns` → `--max-turns` */
 export function flagName(key: string): string {
   if (key === "mode") return "--approval-mode";
+  if (key === "outputCompaction") return "--compaction";
+  if (key === "capabilities") return "--capability";
   return `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 

@@ -1,5 +1,5 @@
 /** The sources of settings, in one shape: what each says, by the setting's key path, and how it calls the place. */
-import type { Mode, Thinking } from "../core/config.js";
+import type { Mode, OutputCompaction, Thinking } from "../core/config.js";
 import type { ConfigFile } from "./config-file.js";
 import type { Config } from "./config-schema.js";
 import { flagName, type CheckedFlags } from "./config-flags.js";
@@ -16,6 +16,9 @@ export interface Singles {
   allowedTools?: string[] | undefined;
   disallowedTools?: string[] | undefined;
   thinking?: Thinking | undefined;
+  thinkingBudget?: number | undefined;
+  outputCompaction?: OutputCompaction | undefined;
+  capabilities?: string[] | undefined;
   theme?: Config["theme"];
   sessionId?: string | undefined;
   resume?: string | undefined;
@@ -58,6 +61,8 @@ export function fileLayer({ config, locate }: ConfigFile): Layer {
       allowedTools: config.allowedTools,
       disallowedTools: config.disallowedTools,
       thinking: config.thinking,
+      outputCompaction: config.outputCompaction,
+      capabilities: config.capabilities,
       theme: config.theme,
       llamaServer: config.llamaServer,
       "sessions.enabled": config.sessions?.enabled,
@@ -94,6 +99,9 @@ export function flagLayer(flags: CheckedFlags): Layer {
       allowedTools: flags.allowedTools,
       disallowedTools: flags.disallowedTools,
       thinking: flags.thinking,
+      thinkingBudget: flags.thinkingBudget,
+      outputCompaction: flags.outputCompaction,
+      capabilities: flags.capabilities,
       sessionId: flags.sessionId,
       resume: flags.resume,
       offlineModel: flags.offlineModel,

@@ -4,7 +4,7 @@
  * expands it, so nothing of a workspace is expanded before that workspace is trusted.
  */
 import * as v from "valibot";
-import { Mode, Thinking, type Rule as CoreRule } from "../core/config.js";
+import { Mode, OutputCompaction, Thinking, type Rule as CoreRule } from "../core/config.js";
 import { isMatch } from "./extensions/hooks/match.js";
 import { isApiRoot, isProviderName } from "./models/catalogue.js";
 
@@ -144,6 +144,8 @@ export const Config = v.strictObject(
     allowedTools: v.optional(texts),
     disallowedTools: v.optional(texts),
     thinking: v.optional(oneOf(Thinking.options)),
+    outputCompaction: v.optional(oneOf(OutputCompaction.options)),
+    capabilities: v.optional(texts),
     theme: v.optional(oneOf(["dark", "light", "plain"])),
     mcpServers: v.optional(v.record(text, McpServer, "be a mapping of servers")),
     hooks: v.optional(

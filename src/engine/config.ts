@@ -6,7 +6,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Mode, Rule, Thinking } from "../core/config.js";
+import type { Mode, OutputCompaction, Rule, Thinking } from "../core/config.js";
 import { messageOf, ParleyError, systemCode } from "../core/errors.js";
 import { readConfigFile, type ConfigFile } from "./config-file.js";
 import { checkFlags, type Flags } from "./config-flags.js";
@@ -46,6 +46,10 @@ export interface Settings {
   allowedTools?: string[] | undefined;
   disallowedTools?: string[] | undefined;
   thinking?: Thinking | undefined;
+  thinkingBudget?: number | undefined;
+  outputCompaction?: OutputCompaction | undefined;
+  /** Capabilities of a protocol that are off unless they are named. */
+  capabilities?: string[] | undefined;
   theme?: Config["theme"];
   sessionId?: string | undefined;
   resume?: string | undefined;
@@ -132,6 +136,9 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     allowedTools: single("allowedTools"),
     disallowedTools: single("disallowedTools"),
     thinking: single("thinking"),
+    thinkingBudget: single("thinkingBudget"),
+    outputCompaction: single("outputCompaction"),
+    capabilities: single("capabilities"),
     theme: single("theme"),
     sessionId: single("sessionId"),
     resume: single("resume"),

@@ -213,17 +213,8 @@ export function createEngine(options: EngineOptions): Agent {
     const replay =
       op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session.id, await openStore());
     sessions.set(op.session, session);
-    const capabilities = {
-      ...modelCapabilities(model),
-      modes: ["default", "auto_edit", "plan", "yolo"],
-      approvals: true,
-      steering: true,
-      mcp: options.extensions !== undefined,
-      catalog: true,
-    };
     const ready = {
       parent: op.id,
-      capabilities,
       ...(options.version !== undefined && { version: options.version }),
       ...(op.after !== undefined && { replay: replay.length }),
     };
@@ -290,17 +281,6 @@ export function createEngine(options: EngineOptions): Agent {
     const safe = redactor.value(event);
     return safe.type === "reply" ? events.pushControl(safe, safe.to) : events.push(safe);
   }
-}
-
-/** What a host may want to know of the model before it asks; the limits where they are known. */
-function modelCapabilities({ thinking, images, efforts, contextLimit, outputLimit }: Model): Record<string, unknown> {
-  return {
-    thinking,
-    images,
-    ...(efforts !== undefined && { efforts }),
-    ...(contextLimit !== undefined && { contextLimit }),
-    ...(outputLimit !== undefined && { outputLimit }),
-  };
 }
 
 function weigh(event: Event): number {

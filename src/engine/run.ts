@@ -1,5 +1,6 @@
 /** What a running agent, the session's own or a sub-agent, has in its hands during a turn. */
 import type { Mode } from "../core/config.js";
+import type { OutputCompaction } from "../core/config.js";
 import type { Part } from "../core/content.js";
 import type { Event, Usage } from "../core/event.js";
 import type { Redactor } from "../core/redact.js";
@@ -33,6 +34,7 @@ export interface Run {
   readonly emit: Emit;
   readonly redactor: Redactor;
   readonly streaming: boolean;
+  readonly outputCompaction: OutputCompaction;
   readonly signal: AbortSignal;
   readonly budget: Budget;
   /** What the host said in the meantime; taken once. */

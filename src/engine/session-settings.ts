@@ -61,6 +61,7 @@ export class SessionSettings {
     const next: SessionConfig = { ...rest, ...namesOf(patch, this.config, this.#deps.providers) };
     refuseUnsupported(next);
     const reopened = patch.model !== undefined || patch.provider !== undefined ? await this.#deps.openModel(next) : this.model;
+    settleEffort(next, patch, reopened);
     const rules = await rulesOf(next);
     // A plan that was approved meanwhile has changed the mode.
     if (patch.mode === undefined) next.mode = this.config.mode;
@@ -81,6 +82,17 @@ export async function rulesOf(config: SessionConfig): Promise<Rules> {
   if (rules.length + allowedTools.length + disallowedTools.length === 0) return { judge: () => Promise.resolve({ decision: "none" }) };
   const { compileLimits } = await import("./tool-limits.js");
   return compileLimits(config);
+}
+
+/** An empty effort is none. One that was meant for another model goes with it; one that is asked for must be there. */
+function settleEffort(next: SessionConfig, patch: SessionConfig, { id, efforts }: Model): void {
+  if (next.effort === "") delete next.effort;
+  if (next.effort === undefined || efforts?.includes(next.effort) === true) return;
+  if (patch.effort !== undefined) {
+    const known = efforts === undefined ? "it takes none" : `there are ${efforts.join(", ")}`;
+    throw wrong(`There is no effort '${next.effort}' for ${id}; ${known}`, "effort");
+  }
+  delete next.effort;
 }
 
 function wrong(message: string, param: string): ParleyError {

@@ -161,10 +161,18 @@ export class SessionTurns {
     this.#voice.recorder.event(started);
     // In the log before the start is told: a prompt that was acknowledged is never lost.
     heard(op.parts);
+    // As things are now: what changes from here on counts from the next turn on.
+    const settings = { config: { ...this.#settings.config, ...op.overrides }, model: this.#settings.model };
     await this.#voice.push(started);
     if (cancelled) this.#stop(live, "interrupted before it began");
-    const config = { ...this.#settings.config, ...op.overrides };
-    const end = await this.#work(op, live, config, heard, emit, (call) => (draft) => this.#voice.emit(draft, { ...address, under: call }));
+    const end = await this.#work(
+      op,
+      live,
+      settings,
+      heard,
+      emit,
+      (call) => (draft) => this.#voice.emit(draft, { ...address, under: call }),
+    );
     if (live.steering.length > 0) this.#keepSteering(live.steering, end.outcome);
     const reason = end.outcome === "interrupted" && live.reason !== undefined ? { reason: live.reason } : {};
     this.#live = undefined;
@@ -199,7 +207,7 @@ export class SessionTurns {
   async #work(
     op: OpOf<"turn.prompt">,
     live: LiveTurn,
-    config: SessionConfig,
+    { config, model: current }: Pick<SessionSettings, "config" | "model">,
     heard: (parts: Part[]) => void,
     emit: Emit,
     emitUnder: (call: string) => Emit,
@@ -219,7 +227,7 @@ export class SessionTurns {
         },
         state: this.#state,
         config,
-        model: provider === undefined && model === undefined ? this.#settings.model : await this.#deps.openModel(config),
+        model: provider === undefined && model === undefined ? current : await this.#deps.openModel(config),
         tools: toolbox(withOverrides(config, op), host, own),
         instructions,
         openModel: (name) => this.#deps.openModel(withModel(config, name, this.#deps.providers)),

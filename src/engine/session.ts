@@ -19,6 +19,7 @@ import type { Emit } from "./run.js";
 import { SeenFileMap, todosIn, type SessionState } from "./session-state.js";
 import type { ExtensionSources } from "./extensions/extensions.js";
 import type { SessionControl } from "./session-control.js";
+import { sessionCapabilities } from "./session-capabilities.js";
 import { SessionExtensions } from "./session-extensions.js";
 import { SessionSettings } from "./session-settings.js";
 import { SessionTurns } from "./session-turns.js";
@@ -59,6 +60,8 @@ export interface SessionDeps {
   nextSeq(): number;
   push(event: Event): Promise<void> | undefined;
 }
+
+type Nature = Pick<EventOf<"session.updated">, "sessionId" | "name" | "config" | "capabilities">;
 
 export class Session {
   readonly handle: string;
@@ -127,8 +130,8 @@ export class Session {
   }
 
   /** Tells the opener, and what it missed; then of calls nobody knows the end of. */
-  begin(ready: Omit<EventOf<"session.ready">, "type" | "config" | "sessionId" | "name">, replay: readonly Event[]): void {
-    void this.#voice.emit({ type: "session.ready", ...ready, ...this.#voice.identity(), config: this.config });
+  begin(ready: Omit<EventOf<"session.ready">, keyof Nature | "type">, replay: readonly Event[]): void {
+    void this.#voice.emit({ type: "session.ready", ...ready, ...this.#nature() });
     for (const event of replay) void this.#voice.push({ ...event, session: this.handle, replay: true });
     // The first line is out; what the first turn needs can be loaded while the host thinks.
     setImmediate(() => void Promise.all([this.#turns.load(), this.#settings.model.warm?.(), this.#extensions.start()]).catch(() => {}));
@@ -254,7 +257,13 @@ export class Session {
 
   #updated(parent?: string): void {
     const answers = parent === undefined ? {} : { parent };
-    void this.#voice.emit({ type: "session.updated", ...this.#voice.identity(), config: this.config, ...answers });
+    void this.#voice.emit({ type: "session.updated", ...this.#nature(), ...answers });
+  }
+
+  /** What the session is now. */
+  #nature(): Nature {
+    const capabilities = sessionCapabilities(this.#settings.model, this.config, this.#deps.extensions !== undefined);
+    return { ...this.#voice.identity(), config: this.config, capabilities };
   }
 
   #seed(op: OpOf<"session.seed">): Promise<void> | undefined {

@@ -8,6 +8,7 @@ import type { Dialect, Side, Step } from "../dialects/dialect.js";
 import { Deadlines } from "./deadlines.js";
 import { opGap, untold } from "./gaps.js";
 import { Grants } from "./grants.js";
+import { Heartbeat, type Rhythm } from "./heartbeat.js";
 import { sideEnv } from "./stamp.js";
 import { Turns, type Release } from "./turns.js";
 import { Unanswered, refusal } from "./unanswered.js";
@@ -25,6 +26,8 @@ export interface ConnectOptions {
   answerSeconds?: number;
   /** Seconds until an agent whose process is a session must be ready; then it is ended. */
   readySeconds?: number;
+  /** In place of the dialect's own: how often an agent at work is asked whether it is there, and how long it may say nothing, in seconds. */
+  heartbeat?: Rhythm;
 }
 
 /** Tells the host; a promise when the host is slow. */
@@ -39,6 +42,7 @@ export class Line {
   readonly #grants: Grants;
   readonly #deadlines: Deadlines;
   readonly #readySeconds: number;
+  readonly #heartbeat: Heartbeat | undefined;
   readonly #turns = new Turns();
   readonly #unanswered = new Unanswered();
   #transport: Transport | undefined;
@@ -65,6 +69,7 @@ export class Line {
     this.#grants = new Grants(dialect.coverage);
     this.#deadlines = new Deadlines(options.answerSeconds ?? ANSWER_SECONDS, (op) => this.#sendOwn(op));
     this.#readySeconds = options.readySeconds ?? READY_SECONDS;
+    this.#heartbeat = this.#heartbeatOf(options.heartbeat ?? dialect.heartbeat);
   }
 
   open(launch: Launch): Promise<void> {
@@ -195,6 +200,7 @@ export class Line {
   async #write(op: Op): Promise<void> {
     const step = this.#side.write(op);
     await this.#put(step);
+    this.#heartbeat?.work(!this.#turns.idle);
     // Not waited for: an op must get through behind a host that does not read.
     for (const event of step.in) void this.#hear(event);
   }
@@ -240,6 +246,15 @@ export class Line {
     }, timerMs(this.#readySeconds));
   }
 
+  #heartbeatOf(rhythm: Rhythm | undefined): Heartbeat | undefined {
+    if (rhythm === undefined) return undefined;
+    const ask = (op: OpOf<"ping">): void => void this.#inOrder(() => this.#attempt(op, () => this.#write(op)));
+    return new Heartbeat(rhythm, ask, () => {
+      this.#verdict = `The agent said nothing for ${rhythm.within} s, not even that it is there, and was ended`;
+      this.#transport?.close("term");
+    });
+  }
+
   #isLeavingNow(): boolean {
     return this.#leaving === "now";
   }
@@ -247,9 +262,11 @@ export class Line {
   async #read(transport: Transport): Promise<void> {
     try {
       for await (const frame of transport.frames) {
+        this.#heartbeat?.heard(false);
         const step = this.#side.read(frame);
         await this.#put(step);
         for (const event of step.in) await this.#hear(event);
+        this.#heartbeat?.heard(true);
       }
     } catch (error) {
       this.#verdict = toFault(error).message;
@@ -264,6 +281,7 @@ export class Line {
     this.#transport = undefined;
     this.#launching = undefined;
     clearTimeout(this.#readyTimer);
+    this.#heartbeat?.stop();
     // One that was told to leave has done so; how is no news.
     if (this.#dialect.lifetime !== "turn" && !this.#isLeavingNow()) this.#closed = closed;
     // Nor is it for its side, unless something was open.
@@ -296,6 +314,7 @@ export class Line {
   // --- events ---
 
   async #hear(event: Event): Promise<void> {
+    if (this.#heartbeat?.isOwn(event) === true) return;
     if (event.type === "session.ready") clearTimeout(this.#readyTimer);
     this.#unanswered.event(event);
     const released = this.#turns.event(event);
@@ -307,6 +326,7 @@ export class Line {
     for (const made of untold(this.#dialect.coverage, pass)) void this.#tell(made);
     if (this.#leaving === "drained") this.#refuseToAsk(pass);
     if (released !== undefined) this.#release(released);
+    this.#heartbeat?.work(!this.#turns.idle);
     this.#leaveWhenIdle();
     await slow;
   }

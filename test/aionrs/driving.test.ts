@@ -1,84 +1,11 @@
 /** Driving the real program: whatever it leaves out, gets wrong or takes with it when it dies, the event stream stays grammatical. */
-import { describe, expect, it, onTestFinished } from "vitest";
-import type { Agent } from "../../src/core/agent.js";
-import type { SessionConfig } from "../../src/core/config.js";
-import type { Event, EventOf, EventType } from "../../src/core/event.js";
-import type { Op } from "../../src/core/op.js";
+import { describe, expect, it } from "vitest";
 import { aionrs } from "../../src/dialects/aionrs/index.js";
-import { connect } from "../../src/link/connect.js";
-import { spawnTransport } from "../../src/transports/process.js";
-import { environment, PARLEY, scratch, script } from "../process/harness.js";
+import { PARLEY, scratch, script } from "../process/harness.js";
+import { Driver } from "./driver.js";
 import { fixture } from "../support/processes.js";
-import { Listener } from "../support/wires.js";
 
-class Driver {
-  readonly agent: Agent;
-  readonly #listener: Listener;
-
-  constructor(command: string[]) {
-    this.agent = connect(aionrs, ({ argv, cwd }) =>
-      spawnTransport({ argv: [...command, ...argv], env: environment(), ...(cwd !== undefined && { cwd }) }, { framing: "json" }),
-    );
-    this.#listener = new Listener(this.agent);
-    onTestFinished(async () => {
-      await this.agent.close();
-      await this.#listener.done;
-      expect(this.#listener.violations).toEqual([]);
-      expect(this.#listener.types.at(-1)).toBe("closed");
-    });
-  }
-
-  send(op: Op): void {
-    void this.agent.send(op);
-  }
-
-  open(config: SessionConfig = {}, more: Partial<Extract<Op, { type: "session.open" }>> = {}): void {
-    this.send({ type: "session.open", id: "open", session: "s", open: "new", config, ...more });
-  }
-
-  prompt(turn: string, text: string): void {
-    this.send({ type: "turn.prompt", id: `op-${turn}`, session: "s", turn, parts: [{ type: "text", text }] });
-  }
-
-  answer(call: string, decision: "allow" | "deny", reason?: string): void {
-    this.send({ type: "approval.answer", session: "s", answers: [{ call, decision, ...(reason !== undefined && { reason }) }] });
-  }
-
-  of<T extends EventType>(type: T): EventOf<T>[] {
-    return this.#listener.heard.all.filter((event): event is EventOf<T> => event.type === type);
-  }
-
-  async next<T extends EventType>(type: T, matches: (event: EventOf<T>) => boolean = () => true): Promise<EventOf<T>> {
-    for (;;) {
-      const found = this.of(type).find(matches);
-      if (found !== undefined) return found;
-      if (this.#listener.heard.ended) throw new Error(`${type} never came: ${JSON.stringify(this.#listener.heard.all)}`);
-      await this.#listener.heard.more();
-    }
-  }
-
-  /** The end of a turn; there is exactly one. */
-  async ended(turn: string): Promise<EventOf<"turn.ended">> {
-    const end = await this.next("turn.ended", (event) => event.turn === turn);
-    expect([this.of("turn.started"), this.of("turn.ended")].map((all) => all.filter((event) => event.turn === turn).length)).toEqual([
-      1, 1,
-    ]);
-    return end;
-  }
-
-  get all(): readonly Event[] {
-    return this.#listener.heard.all;
-  }
-
-  text(turn: string): string {
-    return this.of("text.done")
-      .filter((event) => event.turn === turn)
-      .map((event) => event.text)
-      .join("|");
-  }
-}
-
-const real = (version = "0.1.36", start = "ready"): Driver => new Driver([process.execPath, fixture("aionrs.mjs"), version, start]);
+const real = (version = "0.1.36", start = "ready"): Driver => new Driver(aionrs, [process.execPath, fixture("aionrs.mjs"), version, start]);
 
 describe("a real aionrs", () => {
   it.each(["0.1.0", "0.1.7", "0.1.11", "0.2.10"])(
@@ -166,7 +93,7 @@ describe("a real aionrs", () => {
 
   it("that dies while nothing runs is told of before its session ends; one that we end is not", async () => {
     const dies = `console.log('{"type":"ready","version":"0.1.0"}'); process.stdin.once("data", () => process.exit(5))`;
-    const died = new Driver([process.execPath, "-e", dies, "--"]);
+    const died = new Driver(aionrs, [process.execPath, "-e", dies, "--"]);
     died.open();
     await died.next("session.ready");
     died.send({ type: "session.seed", id: "seed", session: "s", text: "die" });
@@ -265,7 +192,7 @@ describe("the start", () => {
   });
 
   it("of a program that cannot be found is an error with its name", async () => {
-    const driver = new Driver(["/nonexistent/aionrs"]);
+    const driver = new Driver(aionrs, ["/nonexistent/aionrs"]);
     driver.open();
     expect(await driver.next("reply")).toMatchObject({
       to: "session.open",
@@ -314,10 +241,10 @@ describe("our own command, driven", () => {
       { call: { tool: "Write", args: { file_path: "a", content: "1\n" }, id: "t1" } },
       { call: { tool: "Edit", args: { file_path: "a", old_string: "1", new_string: "2" }, id: "t2" } },
       { say: "done" },
-      { steps: [{ wait: "forever" }] },
+      { steps: [{ say: "hm" }, { wait: "forever" }] },
       { say: "still here" },
     ]);
-    const driver = new Driver([process.execPath, PARLEY]);
+    const driver = new Driver(aionrs, [process.execPath, PARLEY]);
     driver.open({ provider: "rehearsal", model, cwd }, { sessionId: "mine" });
     driver.prompt("m1", "go");
     await driver.next("approval.requested");
@@ -329,7 +256,7 @@ describe("our own command, driven", () => {
       output: [{ type: "diff", path: "a", patch: expect.stringContaining("-1\n+2"), stat: { added: 1, removed: 1 } }],
     });
     driver.prompt("m2", "wait");
-    await driver.next("turn.started", (event) => event.turn === "m2");
+    await driver.next("text.delta", (event) => event.turn === "m2");
     driver.send({ type: "turn.interrupt", session: "s", turn: "m2" });
     expect(await driver.ended("m2")).toMatchObject({ outcome: "interrupted" });
     driver.prompt("m3", "and?");

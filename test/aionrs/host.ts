@@ -1,15 +1,22 @@
-/** A host that speaks the aionrs wire to the built command, and holds every line that it hears against the document. */
+/** A host that speaks a wire of the aionrs family to the built command, and holds every line that it hears against the documents. */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { expect, onTestFinished } from "vitest";
 import { stringify } from "yaml";
-import { WireEvent, type Command, type WireEventOf } from "../../src/dialects/aionrs/wire.js";
+import { LaterEvent, WireEvent as FirstEvent, type Command } from "../../src/dialects/aionrs/wire.js";
+import { WireEvent as WaylandEvent, type WireEvent, type WireEventOf } from "../../src/dialects/wayland/wire.js";
 import { environment, PARLEY, scratch, script } from "../process/harness.js";
 import { Order } from "./order.js";
 
+/** What may be said in each; the last has a word for everything. */
+const WIRES = { aionrs: FirstEvent, "aionrs@0.2": LaterEvent, wayland: WaylandEvent } satisfies Record<string, v.GenericSchema<WireEvent>>;
+export type WireName = keyof typeof WIRES;
+
 export interface AionrsOptions {
+  /** The one that `--json-stream` means, unless told. */
+  dialect?: WireName;
   cwd?: string;
   env?: Record<string, string>;
   args?: string[];
@@ -33,12 +40,19 @@ export function launch(options: AionrsOptions = {}): AionrsHost {
 }
 
 /** With these flags and no others. */
-export function launchWith(args: string[], options: Pick<AionrsOptions, "cwd" | "env" | "home"> = {}): AionrsHost {
-  const child = spawn(process.execPath, [PARLEY, "--json-stream", ...args], {
+export function launchWith(args: string[], options: Pick<AionrsOptions, "dialect" | "cwd" | "env" | "home"> = {}): AionrsHost {
+  const dialect = options.dialect === undefined ? [] : ["--dialect", options.dialect];
+  return launchProgram([process.execPath, PARLEY, "--json-stream", ...dialect, ...args], options);
+}
+
+/** A program that speaks it, whatever it is called. */
+export function launchProgram(argv: string[], options: Pick<AionrsOptions, "dialect" | "cwd" | "env" | "home"> = {}): AionrsHost {
+  const [program = "", ...args] = argv;
+  const child = spawn(program, args, {
     cwd: options.cwd ?? scratch(),
     env: environment({ ...(options.home !== undefined && { PARLEY_HOME: options.home }), ...options.env }),
   });
-  return new AionrsHost(child);
+  return new AionrsHost(child, options.dialect ?? "aionrs");
 }
 
 /** The same, once it is ready. */
@@ -54,14 +68,19 @@ export class AionrsHost {
   readonly lines: string[] = [];
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   stderr = "";
-  readonly #order = new Order();
+  readonly #wire: v.GenericSchema<WireEvent>;
+  readonly #order: Order;
+  readonly #text: "input" | "content";
   readonly #bytes: Buffer[] = [];
   #watchers: (() => void)[] = [];
   #over = false;
   #deaf = false;
 
-  constructor(child: ChildProcessWithoutNullStreams) {
+  constructor(child: ChildProcessWithoutNullStreams, wire: WireName) {
     this.child = child;
+    this.#wire = WIRES[wire];
+    this.#order = new Order(wire);
+    this.#text = wire === "aionrs" ? "input" : "content";
     child.stdout.on("data", (bytes: Buffer) => this.#hear(bytes));
     child.stderr.on("data", (bytes: Buffer) => {
       this.stderr += bytes.toString();
@@ -96,7 +115,7 @@ export class AionrsHost {
   }
 
   message(msg_id: string, input = "go", files?: string[]): void {
-    this.send({ type: "message", msg_id, input, ...(files !== undefined && { files }) });
+    this.send({ type: "message", msg_id, [this.#text]: input, ...(files !== undefined && { files }) });
   }
 
   approve(call_id: string, scope?: "once" | "always"): void {
@@ -178,7 +197,7 @@ export class AionrsHost {
       const line = new TextDecoder("utf-8", { fatal: true }).decode(all.subarray(from, at));
       from = at + 1;
       this.lines.push(line);
-      const event = v.parse(WireEvent, JSON.parse(line));
+      const event = v.parse(this.#wire, JSON.parse(line));
       this.events.push(event);
       this.#order.event(event);
     }

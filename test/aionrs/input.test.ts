@@ -7,7 +7,7 @@ const LINES: [string, string | Buffer, RegExp][] = [
   ["half an object", '{"type":"stop"\n', /not JSON/],
   ["two objects", '{"type":"stop"}{"type":"stop"}\n', /not JSON/],
   ["an unknown type", '{"type":"foo"}\n', /^Unknown command type: foo$/],
-  ["a later revision's command", '{"type":"set_config","model":"x"}\n', /^Unknown command type: set_config$/],
+  ["a command of another protocol", '{"type":"approval_resume","model":"x"}\n', /^Unknown command type: approval_resume$/],
   ["a name that every object has", '{"type":"constructor"}\n', /^Unknown command type: constructor$/],
   ["no type", '{"msg_id":"x"}\n', /"type"/],
   ["a type that is no string", '{"type":1}\n', /"type"/],

@@ -7,6 +7,8 @@ export const agents: Readonly<Record<string, readonly string[]>> = {
   native: ["serve", "--dialect", "native", ...REHEARSAL],
   aionrs: REHEARSAL,
   ante: ["serve", ...REHEARSAL],
+  "aionrs@0.2": ["--dialect", "aionrs@0.2", ...REHEARSAL],
+  wayland: ["--dialect", "wayland", ...REHEARSAL],
 };
 
 /** What a relay must be told to drive it: sessions of some wires cannot be opened without a model. */

@@ -3,9 +3,10 @@ import * as v from "valibot";
 import { plainText } from "../../src/core/content.js";
 import { Event } from "../../src/core/event.js";
 import { mintId } from "../../src/core/ids.js";
-import { WireEvent } from "../../src/dialects/aionrs/wire.js";
+import { LaterEvent, WireEvent as FirstEvent } from "../../src/dialects/aionrs/wire.js";
 import { faultOf } from "../../src/dialects/ante/kinds.js";
 import { EventMsg, type EventFields } from "../../src/dialects/ante/wire.js";
+import { WireEvent as WaylandEvent, type WireEvent } from "../../src/dialects/wayland/wire.js";
 
 /** What any host can hear, whatever its wire calls it. */
 export type Heard =
@@ -104,18 +105,19 @@ function result(status: "ok" | "failed" | "denied" | "cancelled"): "ok" | "faile
   return status === "ok" || status === "failed" ? status : "refused";
 }
 
-function aionrs(): HostScript {
+/** The family of aionrs: what it calls the words of a message and the mode that asks nothing, and what it hears. */
+function aionrs(text: "input" | "content", yolo: string, wire: v.GenericSchema<WireEvent>): HostScript {
   return {
     flags: ({ resume }) => (resume === undefined ? [] : ["--resume", resume]),
     open: () => [],
-    prompt: (turn, text) => ({ type: "message", msg_id: turn, input: text }),
+    prompt: (turn, words) => ({ type: "message", msg_id: turn, [text]: words }),
     interrupt: () => ({ type: "stop" }),
     allow: (call, grant) => ({ type: "tool_approve", call_id: call, scope: grant === "category" ? "always" : "once" }),
     deny: (call, reason) => ({ type: "tool_deny", call_id: call, reason }),
-    mode: (mode) => ({ type: "set_mode", mode }),
+    mode: (mode) => ({ type: "set_mode", mode: mode === "yolo" ? yolo : mode }),
     grants: ["category"],
     unknown: { type: "no.such.thing" },
-    hear: (record) => hearAionrs(v.parse(WireEvent, record)),
+    hear: (record) => hearAionrs(v.parse(wire, record)),
   };
 }
 
@@ -141,10 +143,7 @@ function hearAionrs(event: WireEvent): Heard[] {
       return [{ is: "result", call: event.call_id, status: "refused", text: event.reason ?? "" }];
     case "error":
       return [{ is: "error", message: event.error.message, retryable: event.error.retryable === true, turn: event.msg_id ?? undefined }];
-    case "info":
-      return [];
     default:
-      event satisfies never;
       return [];
   }
 }
@@ -226,4 +225,10 @@ function anteEnd({ turn_id, status }: EventFields<"TurnEnd">, turns: Map<string,
 }
 
 /** A host a session; `session` is its handle where the wire has handles. */
-export const hosts: Readonly<Record<string, (session: string) => HostScript>> = { native, aionrs, ante };
+export const hosts: Readonly<Record<string, (session: string) => HostScript>> = {
+  native,
+  aionrs: () => aionrs("input", "yolo", FirstEvent),
+  "aionrs@0.2": () => aionrs("content", "yolo", LaterEvent),
+  ante,
+  wayland: () => aionrs("content", "force", WaylandEvent),
+};

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { dialectIds } from "../../src/dialects/index.js";
 import { run, scratch, script } from "./harness.js";
 
 describe("parley -p", () => {
@@ -82,6 +83,14 @@ describe("help and version", () => {
 });
 
 describe("parley schema", () => {
+  it.each(dialectIds)("tells every word of %s and of no other revision", async (id) => {
+    const { stdout, code } = await run(["schema", id]);
+    const schema: { definitions: Record<"op" | "event", unknown> } = JSON.parse(stdout);
+    expect([code, Object.keys(schema.definitions)]).toEqual([0, ["op", "event"]]);
+    expect(stdout.includes('"config_changed"')).toBe(id === "aionrs@0.2" || id === "wayland");
+    expect(stdout.includes('"mcp_failed"')).toBe(id === "wayland");
+  });
+
   it("is the JSON Schema of every op and event", async () => {
     const { stdout } = await run(["schema", "native"]);
     const schema: { definitions: Record<"op" | "event", { oneOf: { properties: { type: { const: string } } }[] }> } = JSON.parse(stdout);

@@ -1,8 +1,12 @@
 /** What the aionrs wire can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
 
+const OPENING = ["provider", "model", "maxTokens", "maxTurns", "system", "cwd", "mode"];
+/** What `set_config` and `add_mcp_server` can say. */
+const CHANGES = ["thinking", "thinkingBudget", "effort", "outputCompaction", "mcpServers"];
+
 export const coverage: Coverage = {
-  "session.open": { only: ["provider", "model", "maxTokens", "maxTurns", "system", "cwd", "mode"] },
+  "session.open": { only: OPENING },
   "session.configure": { only: ["mode"] },
   "session.seed": "exact",
   "session.close": "none",
@@ -42,4 +46,16 @@ export const coverage: Coverage = {
   "catalog.updated": "none",
   reply: { only: ["error"] },
   error: "exact",
+};
+
+/** `mcpServers` only before the first prompt. */
+export const laterCoverage: Coverage = {
+  ...coverage,
+  "session.open": { only: [...OPENING, ...CHANGES] },
+  "session.configure": { only: ["mode", "model", ...CHANGES] },
+  "turn.prompt": { only: ["text", "file", "command"] },
+  ping: "exact",
+  "session.updated": "exact",
+  "catalog.updated": { only: ["mcpServers"] },
+  reply: { only: ["error", "ping", "command"] },
 };

@@ -1,4 +1,4 @@
-/** The aionrs dialect, protocol 0.1.0. */
+/** The aionrs dialect: protocol 0.1.0, and 0.2.0 as an option. */
 import type { Fault } from "../../core/errors.js";
 import type { Closed, Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
@@ -6,52 +6,78 @@ import type { Dialect, Side, SideEnv, Step } from "../dialect.js";
 import { gone } from "../kit/gone.js";
 import { echo } from "../kit/issues.js";
 import { OpenWork } from "../kit/open-work.js";
-import { coverage } from "./coverage.js";
-import { denyUnreadable, endTurn, errorLine, readEvent, refuseOpen, startTurn, writeEvent } from "./events.js";
-import { openOp, readCommand, readOps, writeOp } from "./ops.js";
+import { denyUnreadable, endTurn, readEvent, refuseOpen, startTurn } from "./read-events.js";
+import { errorLine } from "./lines.js";
+import { readCommand, readOps } from "./read-ops.js";
+import { FIRST, SECOND, type Revision } from "./revision.js";
 import { agentState, hostState } from "./state.js";
-import { Command, VERSION, WireEvent } from "./wire.js";
+import type { Command } from "./wire.js";
+import { isQuit, promptAfterAll } from "./slash.js";
+import { writeEvent } from "./write-events.js";
+import { readSwitches } from "./launch.js";
+import { linesAtReady, openOp, writeOp } from "./write-ops.js";
 
-export const aionrs: Dialect = {
-  id: "aionrs",
-  version: VERSION,
-  framing: "json",
-  wire: { op: Command, event: WireEvent },
-  lifetime: "session",
-  // A real one drops messages that come during a turn.
-  oneTurn: true,
-  // The document: all tools need approval except those that the user lists.
-  unasked: [],
-  agentSide,
-  hostSide,
-  coverage,
-};
+export const aionrs: Dialect = dialectOf(FIRST);
+export const aionrsLater: Dialect = dialectOf(SECOND);
 
-function agentSide(env: SideEnv): Side<Op, Event> {
-  const state = agentState();
+export function dialectOf(revision: Revision): Dialect {
+  const { id, version, wire, coverage, heartbeat } = revision;
+  return {
+    id,
+    version,
+    framing: "json",
+    wire,
+    lifetime: "session",
+    // A real one drops messages that come during a turn.
+    oneTurn: true,
+    ...(heartbeat !== undefined && { heartbeat }),
+    // The document: all tools need approval except those that the user lists.
+    unasked: [],
+    agentSide: (env) => agentSide(revision, env),
+    hostSide: (env) => hostSide(revision, env),
+    coverage,
+  };
+}
+
+function agentSide(revision: Revision, env: SideEnv): Side<Op, Event> {
+  const state = agentState(revision);
   return {
     read(frame) {
       if ("launch" in frame) {
         const { open } = frame.launch;
+        readSwitches(frame.launch.argv, state);
         state.session = open?.sessionId ?? env.stamp().id;
         return { in: [{ open: "new", ...open, type: "session.open", id: env.stamp().id, session: state.session }], out: [] };
       }
-      const command = "bad" in frame ? `${frame.bad}: ${echo(frame.line)}` : readCommand(frame.rec);
-      if (typeof command === "string") return { in: [], out: [errorLine(null, { code: "protocol", message: command, retryable: false })] };
-      return { in: readOps(command, state, env), out: [] };
+      const step = heard("bad" in frame ? `${frame.bad}: ${echo(frame.line)}` : readCommand(frame.rec, state));
+      if (state.ready) return step;
+      // `ready` is the first line, whatever a host that does not wait for it says.
+      state.earlyLines.push(...step.out);
+      return { in: step.in, out: [] };
     },
-    write: (event) => ({ in: leaving(event), out: writeEvent(event, state) }),
+    write(event) {
+      const prompt = promptAfterAll(event, state);
+      if (prompt !== undefined) return { in: [prompt], out: [] };
+      const ops = leaving(event);
+      return { in: ops, out: writeEvent(event, state) };
+    },
     end: () => ({ in: [], out: [] }),
   };
 
+  function heard(command: Command | string): Step<Op> {
+    if (typeof command !== "string") return readOps(command, state, env);
+    return { in: [], out: [errorLine(null, { code: "protocol", message: command, retryable: false })] };
+  }
+
   /** A process is one conversation: when that is over, so is the process. */
   function leaving(event: Event): Op[] {
-    return event.type === "session.ended" ? [{ type: "shutdown", when: "now", id: env.stamp().id }] : [];
+    if (event.type === "session.ended") return [{ type: "shutdown", when: "now", id: env.stamp().id }];
+    return revision.quits && isQuit(event, state) ? [{ type: "shutdown", when: "drained", id: env.stamp().id }] : [];
   }
 }
 
-function hostSide(env: SideEnv): Side<Event, Op> {
-  const state = hostState(new OpenWork());
+function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
+  const state = hostState(revision, new OpenWork());
   return {
     read(frame) {
       if ("launch" in frame || state.refused !== undefined) return { in: [], out: [] };
@@ -72,7 +98,7 @@ function hostSide(env: SideEnv): Side<Event, Op> {
 
   /** It is ready: now it hears what waited for that. */
   function begun(events: Event[]): Step<Event> {
-    const step: Step<Event> = { in: events, out: state.mode === undefined ? [] : [{ rec: { type: "set_mode", mode: state.mode } }] };
+    const step: Step<Event> = { in: events, out: linesAtReady(state) };
     for (const op of state.held.splice(0)) {
       const { in: told, out } = written(op);
       step.in.push(...told);
@@ -98,7 +124,7 @@ function hostSide(env: SideEnv): Side<Event, Op> {
 
   /** Before it was ready its end answers the open and all that waited for it; after it, whatever is open is closed. */
   function ended(closed: Closed): Event[] {
-    const fault: Fault = { code: "launch", message: gone(closed), retryable: true };
+    const fault: Fault = state.refused ?? { code: "launch", message: gone(closed), retryable: true };
     if (!state.ready) {
       const why = state.early.at(-1) ?? fault;
       return [...refuseOpen(why, state), ...refuseHeld(why)];
@@ -106,9 +132,9 @@ function hostSide(env: SideEnv): Side<Event, Op> {
     const [asked] = state.prompts.keys();
     const started = state.turn === undefined && asked !== undefined ? followed(startTurn(asked, state)) : [];
     // A real one leaves when it is told to stop.
-    const stopped = state.interrupted && state.turn !== undefined ? followed(endTurn(state, undefined)) : [];
+    const stopped = state.interrupted && state.turn !== undefined ? followed(endTurn(state)) : [];
     // Where a turn runs, the error is the turn's.
-    const isNews = state.turn === undefined && stopped.length === 0 && !isClean(closed);
+    const isNews = state.turn === undefined && stopped.length === 0 && !isClean(closed) && state.refused === undefined;
     const alone: Event[] = isNews ? [{ type: "error", session: state.session, fault }] : [];
     return [...started, ...stopped, ...alone, ...state.work.close(fault)];
   }

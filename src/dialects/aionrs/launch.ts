@@ -2,9 +2,10 @@
 import type { SessionConfig } from "../../core/config.js";
 import type { OpOf } from "../../core/op.js";
 import type { Launch } from "../../core/wire.js";
-import { coverage } from "./coverage.js";
+import type { Revision } from "./revision.js";
+import type { AgentState } from "./state.js";
 
-export function writeLaunch(op: OpOf<"session.open">): Launch {
+export function writeLaunch(op: OpOf<"session.open">, { hasWorkspaceFlag }: Revision): Launch {
   const { config = {} } = op;
   const flags: [string, string | number | undefined][] = [
     ["--provider", config.provider],
@@ -12,7 +13,7 @@ export function writeLaunch(op: OpOf<"session.open">): Launch {
     ["--max-tokens", config.maxTokens],
     ["--max-turns", config.maxTurns],
     ["--system-prompt", config.system],
-    ["--workspace", config.cwd],
+    ["--workspace", hasWorkspaceFlag ? config.cwd : undefined],
     op.open === "new" ? ["--session-id", op.sessionId] : ["--resume", op.sessionId ?? op.session],
   ];
   const given = flags.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
@@ -28,7 +29,7 @@ export function restrictions(config: SessionConfig): string[] {
 }
 
 /** What has no flag and changes nothing about what the agent may do. */
-export function unsaid(config: SessionConfig): string[] {
+export function unsaid(config: SessionConfig, { coverage }: Revision): string[] {
   const said = coverage["session.open"];
   const keys = typeof said === "string" ? [] : said.only;
   return Object.entries(config).flatMap(([key, value]) =>
@@ -38,3 +39,18 @@ export function unsaid(config: SessionConfig): string[] {
 
 /** The link keeps approvals' deadlines itself; deltas come whether they are asked for or not. */
 const KEPT_BY_LINK: readonly string[] = ["answerSeconds", "streaming"];
+
+/** The capabilities that a command line switches on. A name that is none is told once the host listens; where there are none it is another's. */
+export function readSwitches(argv: readonly string[], { revision, switched, early }: AgentState): void {
+  const { switches } = revision;
+  const named = argv.filter((_, at) => argv[at - 1] === "--capability");
+  for (const name of switches.length === 0 ? [] : named) {
+    if (switches.includes(name)) switched.add(name);
+    else
+      early.push({
+        type: "notice",
+        level: "warning",
+        text: `There is no capability '${name}' to switch on; there are ${switches.join(", ")}`,
+      });
+  }
+}

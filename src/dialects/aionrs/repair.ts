@@ -7,9 +7,11 @@ export function repaired(rec: unknown): unknown {
   if (!isFields(rec)) return rec;
   switch (rec["type"]) {
     case "ready":
-      return { ...rec, capabilities: capabilities(rec["capabilities"]) };
+      return ready(rec);
     case "tool_request":
       return isFields(rec["tool"]) ? { ...rec, tool: tool(rec["tool"]) } : rec;
+    case "config_changed":
+      return { ...rec, capabilities: capabilities(rec["capabilities"]) };
     case "tool_result":
       return result(rec);
     default:
@@ -17,11 +19,26 @@ export function repaired(rec: unknown): unknown {
   }
 }
 
+/** A session without a name has none, whether that is said or not. */
+function ready({ session_id, ...rest }: Fields): Fields {
+  return { ...rest, ...(session_id !== null && { session_id }), capabilities: capabilities(rest["capabilities"]) };
+}
+
 /** What is not promised is not there. */
 function capabilities(said: unknown): Fields {
-  const given = isFields(said) ? said : {};
+  const { effort_levels, modes, current_mode, ...given } = isFields(said) ? said : {};
   const flags = ["tool_approval", "thinking", "mcp"].map((name) => [name, given[name] === true]);
-  return { ...given, ...Object.fromEntries(flags) };
+  return {
+    ...given,
+    ...Object.fromEntries(flags),
+    ...(isTexts(effort_levels) && { effort_levels }),
+    ...(isTexts(modes) && { modes }),
+    ...(typeof current_mode === "string" && { current_mode }),
+  };
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
 /** Arguments of another shape stay wrong: nobody can be asked about what cannot be shown. */

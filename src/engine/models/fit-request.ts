@@ -36,7 +36,8 @@ const withoutThinking: Fit = (request, { thinking: thinks }) => {
   return isWished ? { request: rest, note: "does not think; the wish for it was left out" } : undefined;
 };
 
-const withoutImages: Fit = (request, { images: sees }) => {
+const withoutImages: Fit = (request, { images }) => {
+  const sees = request.images ?? images;
   if (sees || !request.messages.some(hasImage)) return undefined;
   return { request: { ...request, messages: request.messages.map(blind) }, note: "takes no images; they were left out" };
 };

@@ -48,6 +48,8 @@ export interface ModelRequest {
   thinking?: Thinking;
   thinkingBudget?: number;
   effort?: string;
+  /** Whether images may be shown, where somebody knows better than we do. */
+  images?: boolean;
 }
 
 export type Finish = "stop" | "tool_calls" | "length" | "refusal" | "content_filter" | "other";

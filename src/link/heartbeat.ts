@@ -1,0 +1,61 @@
+/** Whether a driven agent is still there: while it has work it is asked now and then, and one that says nothing for too long is given up. */
+import type { Event } from "../core/event.js";
+import { timerMs } from "../core/limits.js";
+import type { OpOf } from "../core/op.js";
+import type { Dialect } from "../dialects/dialect.js";
+import { sideEnv } from "./stamp.js";
+
+export type Rhythm = NonNullable<Dialect["heartbeat"]>;
+
+export class Heartbeat {
+  readonly #rhythm: Rhythm;
+  readonly #ask: (op: OpOf<"ping">) => void;
+  readonly #giveUp: () => void;
+  readonly #asked = new Set<string>();
+  #beat: NodeJS.Timeout | undefined;
+  #limit: NodeJS.Timeout | undefined;
+  /** We are busy with what it said: what it says meanwhile is not read. */
+  #busy = false;
+
+  constructor(rhythm: Rhythm, ask: (op: OpOf<"ping">) => void, giveUp: () => void) {
+    this.#rhythm = rhythm;
+    this.#ask = ask;
+    this.#giveUp = giveUp;
+  }
+
+  /** Whether it has work. */
+  work(has: boolean): void {
+    if (!has) return this.stop();
+    if (this.#beat !== undefined) return;
+    this.#beat = setInterval(() => this.#question(), timerMs(this.#rhythm.every));
+    this.#expect();
+  }
+
+  /** Every word is a sign of life; `done` when we have dealt with it. */
+  heard(done: boolean): void {
+    this.#busy = !done;
+    if (this.#beat !== undefined) this.#expect();
+  }
+
+  /** The answer to a question of ours is for nobody else. */
+  isOwn(event: Event): boolean {
+    return event.type === "reply" && event.to === "ping" && this.#asked.delete(event.parent ?? "");
+  }
+
+  stop(): void {
+    clearInterval(this.#beat);
+    clearTimeout(this.#limit);
+    this.#beat = undefined;
+  }
+
+  #question(): void {
+    const { id } = sideEnv.stamp();
+    this.#asked.add(id);
+    this.#ask({ type: "ping", id });
+  }
+
+  #expect(): void {
+    clearTimeout(this.#limit);
+    this.#limit = setTimeout(() => (this.#busy ? this.#expect() : this.#giveUp()), timerMs(this.#rhythm.within));
+  }
+}
