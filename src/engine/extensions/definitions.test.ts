@@ -124,11 +124,11 @@ describe("skills", () => {
       "repo/app/.parley/skills/huge/SKILL.md is 307200 bytes long, and at most 262144 are read; it is left out",
       "repo/app/.parley/skills/keys/SKILL.md:3: user-invocable must be true or false",
       "repo/app/.parley/skills/latin/SKILL.md is not UTF-8 text; it is left out",
-      expect.stringMatching(/^repo\/work\/\.parley\/skills\/loop\/SKILL\.md cannot be read: ELOOP/),
+      expect.stringMatching(/^repo\/app\/\.parley\/skills\/loop\/SKILL\.md cannot be read: ELOOP/),
       "repo/app/.parley/skills/named/SKILL.md:2: 'two words' cannot be a name; letters, digits, '-', '_', '.' and ':' can be in one, 64 at most",
       "repo/app/.parley/skills/open/SKILL.md:1: the front matter that begins here has no closing '---' line",
       "repo/app/.parley/skills/pipe/SKILL.md is not a regular file; it is left out",
-      expect.stringMatching(/^repo\/work\/\.parley\/skills\/rules\/SKILL\.md:2: .*Bash\(/),
+      expect.stringMatching(/^repo\/app\/\.parley\/skills\/rules\/SKILL\.md:2: .*Bash\(/),
     ]);
   });
 
