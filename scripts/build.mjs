@@ -9,7 +9,7 @@ const external = [...builtinModules, ...builtinModules.map((name) => `node:${nam
 
 /** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
 const START = [
-  /\/src\/core\//,
+  /\/src\/core\/(?!grammar)/,
   /\/src\/os\/lines\./,
   /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\//,
@@ -20,8 +20,8 @@ const START = [
   /\/src\/engine\/(config|config-file|config-flags|config-layers|config-model|trust|nearest)\./,
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
-  /\/src\/engine\/store\/recorder\./,
-  /\/src\/cli\/(serve-stdio|personality|serving|offline|build-engine|opening|signals|version|flags|commands)\./,
+  /\/src\/engine\/store\//,
+  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|version|flags|commands)\./,
   /\/node_modules\/valibot\//,
 ];
 

@@ -8,6 +8,7 @@ import { chooseProvider, type Loaded } from "../engine/config.js";
 import { serverSecrets } from "../engine/environment.js";
 import type { ModelSource, ProviderOverride } from "../engine/models/access.js";
 import { openModel } from "../engine/models/open.js";
+import { jsonlStore } from "../engine/store/jsonl-store.js";
 import { readTrust } from "../engine/trust.js";
 import { VERSION } from "./version.js";
 
@@ -25,6 +26,9 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
   const source = modelSource(settings, env);
   const keys = Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""]);
   const headers = Object.fromEntries(Object.entries(providers).map(([name, provider]) => [name, { headers: provider.headers }]));
+  // Asked for in each turn, and always the same.
+  let workspace: Promise<string> | undefined;
+  const realWorkspace = (): Promise<string> => (workspace ??= realpath(settings.workspace).catch(() => settings.workspace));
   return createEngine({
     defaults: { ...sessionDefaults(settings), ...extra, cwd: settings.workspace },
     openModel: (config, override) => openModel(config, override, source),
@@ -41,17 +45,11 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
       mcpServers: settings.mcpServers,
       hooks: settings.hooks,
       models: Object.values(providers).flatMap(({ models = {} }) => Object.keys(models)),
-      trusts: async (root) =>
-        root === (await realpath(settings.workspace).catch(() => settings.workspace))
-          ? settings.trusted
-          : (await readTrust(home, root)).trusted,
+      trusts: async (root) => (root === (await realWorkspace()) ? settings.trusted : (await readTrust(home, root)).trusted),
     },
     ...recording(env["PARLEY_RECORD"]),
     ...(sessions.enabled && {
-      async openStore(redact) {
-        const { jsonlStore } = await import("../engine/store/jsonl-store.js");
-        return jsonlStore(home, { keep: sessions.keep, redact });
-      },
+      openStore: (redact: <T>(value: T) => T) => Promise.resolve(jsonlStore(home, { keep: sessions.keep, redact })),
     }),
   });
 }

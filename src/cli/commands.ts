@@ -3,6 +3,7 @@ import type { Loaded } from "../engine/config.js";
 import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
 import { given, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
+import { serveStdio } from "./serve-stdio.js";
 
 export interface Command {
   /** "" is what runs without a command. */
@@ -188,7 +189,6 @@ async function runServe(parsed: Parsed): Promise<number> {
     return serveWs(id, parsed, () => load(parsed), process.env);
   }
   for (const flag of ["token-file", "allow-origin"]) if (given(parsed, flag)) throw usage(`--${flag} means nothing without --ws`);
-  const { serveStdio } = await import("./serve-stdio.js");
   return serveStdio(id, () => load(parsed), process.env);
 }
 

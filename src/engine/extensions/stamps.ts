@@ -1,25 +1,65 @@
-/** What was looked at, and whether any of it is different by now: one `stat` a path, so that it can be asked at every turn. */
-import { statSync } from "node:fs";
+/**
+ * What was looked at, and whether any of it is different by now: a `stat` for each file that is there, and one for each folder in which
+ * something is missing, so that it can be asked at every turn.
+ */
+import { lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 const MISSING = "missing";
 
+interface Gap {
+  stamp: string;
+  paths: Set<string>;
+}
+
 export class Stamps {
   readonly #seen = new Map<string, string>();
+  /** What is not there, by the nearest folder that is: it cannot appear without that folder changing. */
+  readonly #gaps = new Map<string, Gap>();
 
   /** To be called before the path is read: what changes in between is then read again. */
   note(path: string): void {
-    this.#seen.set(path, stampOf(path));
+    const folder = isAbsent(path) ? nearestFolder(path) : undefined;
+    if (folder === undefined) return void this.#seen.set(path, stampOf(path));
+    const gap = this.#gaps.get(folder) ?? { stamp: stampOf(folder), paths: new Set() };
+    gap.paths.add(path);
+    this.#gaps.set(folder, gap);
   }
 
   /** Where a change of them would show. */
   folders(): string[] {
-    return [...new Set([...this.#seen.keys()].map((path) => dirname(path)))];
+    const paths = [...this.#seen.keys(), ...[...this.#gaps.values()].flatMap((gap) => [...gap.paths])];
+    return [...new Set(paths.map((path) => dirname(path)))];
   }
 
   changed(): boolean {
-    return [...this.#seen].some(([path, stamp]) => stampOf(path) !== stamp);
+    for (const [path, stamp] of this.#seen) if (stampOf(path) !== stamp) return true;
+    for (const [folder, gap] of [...this.#gaps]) if (stampOf(folder) !== gap.stamp && this.#isFilled(folder, gap)) return true;
+    return false;
   }
+
+  /** Something else may have changed in the folder; then the gaps are as before, or have come nearer. */
+  #isFilled(folder: string, { paths }: Gap): boolean {
+    if ([...paths].some((path) => !isAbsent(path))) return true;
+    this.#gaps.delete(folder);
+    for (const path of paths) this.note(path);
+    return false;
+  }
+}
+
+/** A link to nowhere is there: what it leads to may appear in any folder. */
+function isAbsent(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
+}
+
+function nearestFolder(path: string): string | undefined {
+  const folder = dirname(path);
+  if (folder === path) return undefined;
+  return stampOf(folder) === MISSING ? nearestFolder(folder) : folder;
 }
 
 /** That something is not there is worth knowing too. Synchronous: it takes microseconds, where a promise takes a thread's turn. */

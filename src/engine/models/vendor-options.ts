@@ -23,16 +23,26 @@ export function callOptions(request: ModelRequest, target: Target, settings: Set
   };
 }
 
-function toTool(
-  { name, description, parameters }: ToolSpec,
-  { toolSchema = objectSchema, cacheMark }: Wire,
-  isLast: boolean,
-): LanguageModelV3FunctionTool {
+function toTool({ name, description, parameters }: ToolSpec, wire: Wire, isLast: boolean): LanguageModelV3FunctionTool {
+  const { cacheMark } = wire;
   return {
     type: "function",
     name,
     description,
-    inputSchema: toolSchema(parameters),
+    inputSchema: adapted(parameters, wire),
     ...(isLast && cacheMark !== undefined && { providerOptions: cacheMark }),
   };
+}
+
+type Schema = LanguageModelV3FunctionTool["inputSchema"];
+
+/** By wire and schema: a tool's schema is the same in every request. */
+const known = new WeakMap<Wire, WeakMap<object, Schema>>();
+
+function adapted(parameters: ToolSpec["parameters"], wire: Wire): Schema {
+  const schemas = known.get(wire) ?? new WeakMap<object, Schema>();
+  known.set(wire, schemas);
+  const schema = schemas.get(parameters) ?? (wire.toolSchema ?? objectSchema)(parameters);
+  schemas.set(parameters, schema);
+  return schema;
 }
