@@ -34,7 +34,7 @@ export class Stamps {
 
   changed(): boolean {
     for (const [path, stamp] of this.#seen) if (stampOf(path) !== stamp) return true;
-    for (const [folder, gap] of [...this.#gaps]) if (stampOf(folder) !== gap.stamp && this.#isFilled(folder, gap)) return true;
+    for (const [folder, gap] of this.#gaps) if (stampOf(folder) !== gap.stamp && this.#isFilled(folder, gap)) return true;
     return false;
   }
 
