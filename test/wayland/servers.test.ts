@@ -85,6 +85,27 @@ describe("wayland", () => {
     expect(host.of("error")).toEqual([]);
   });
 
+  it("one that never answers holds up neither the others nor the first message", async () => {
+    const host = await wayland({ responses: [{ call: echo("files") }, { say: "ok" }] });
+    host.send({ ...STDIO, name: "silent", args: ["-e", "setInterval(() => {}, 60_000)"] }, STDIO);
+    await host.next("mcp_ready", ({ name }) => name === "files");
+    expect(await echoes(host)).toBe("echo: hello");
+    expect(host.of("mcp_failed")).toEqual([]);
+    expect(await host.finish()).toBe(0);
+  });
+
+  it("the same one once more is connected anew, and told again", async () => {
+    const host = await wayland();
+    const missing = { ...STDIO, name: "missing", command: "/nonexistent/server" };
+    host.send(missing, STDIO);
+    const failed = await host.next("mcp_failed");
+    const connected = await host.next("mcp_ready");
+    host.send(missing, STDIO);
+    expect(await host.next("mcp_failed", (event) => event !== failed)).toEqual(failed);
+    expect(await host.next("mcp_ready", (event) => event !== connected)).toEqual(connected);
+    expect([host.of("error"), host.of("config_changed")]).toEqual([[], []]);
+  });
+
   it.each([
     ["a transport that is none", { transport: "pigeon" }, /transport.*pigeon/],
     ["stdio without a command", { command: "" }, /needs a command/],

@@ -3,7 +3,7 @@ import type { McpServer, SessionConfig } from "../../core/config.js";
 import type { EventOf, ListedMcpServer } from "../../core/event.js";
 import type { Fault } from "../../core/errors.js";
 import type { Op } from "../../core/op.js";
-import type { Out, Step } from "../dialect.js";
+import type { Out, SideEnv, Step } from "../dialect.js";
 import { capabilitiesOf } from "./capabilities.js";
 import { errorLine, info, line } from "./lines.js";
 import { modeName, modeNamed } from "./revision.js";
@@ -31,18 +31,26 @@ export function setConfig(command: CommandOf<"set_config">, state: AgentState, h
   return { in: [configure(head, patch)], out: waits ? [info("set_config: queued, will apply after current response")] : [] };
 }
 
-/** What the agent tells of its servers may have lost their secrets, so all that were added are said each time. */
-export function addServer(command: CommandOf<"add_mcp_server">, state: AgentState, head: Head): Step<Op> {
+/**
+ * What the agent tells of its servers may have lost their secrets, so all that were added are said each time.
+ * One whose fate is known is left out first: said again as it was, it would be no change, and nothing would be heard of it.
+ */
+export function addServer(command: CommandOf<"add_mcp_server">, state: AgentState, head: Head, env: SideEnv): Step<Op> {
   const { name } = command;
   if (state.prompted) {
     const reason = "servers can only be added before the first message";
     const error = errorLine(null, { code: "protocol", message: `AddMcpServer '${name}' was rejected: ${reason}`, retryable: false });
     return { in: [], out: [error, ...lateServer(name, reason, state)] };
   }
+  delete state.servers[name];
+  const without = state.serversTold.delete(name) ? [withServers({ ...head, id: env.stamp().id }, name, state)] : [];
   state.servers[name] = serverOf(command);
-  state.serversTold.delete(name);
-  state.changes.set(head.id, { server: name });
-  return { in: [configure(head, { mcpServers: { ...state.servers } })], out: [] };
+  return { in: [...without, withServers(head, name, state)], out: [] };
+}
+
+function withServers(head: Head, server: string, state: AgentState): Op {
+  state.changes.set(head.id, { server });
+  return configure(head, { mcpServers: { ...state.servers } });
 }
 
 /** Where there is a word of its own for it, that is said as well. */

@@ -42,7 +42,7 @@ export function readOps(command: Command, state: AgentState, env: SideEnv): Step
     case "set_config":
       return setConfig(command, state, head);
     case "add_mcp_server":
-      return addServer(command, state, head);
+      return addServer(command, state, head, env);
     case "ping":
       return asked({ type: "ping", ...head });
     default:

@@ -37,7 +37,7 @@ export class McpServers {
   #order: Promise<unknown> = Promise.resolve();
   /** Changes whose servers are not all connected or failed. */
   #open = 0;
-  /** Something changed, and is told once nothing is under way. */
+  /** Something changed, and is told at the latest once nothing is under way. */
   #untold = false;
   #batches = 0;
   #closed = false;
@@ -65,7 +65,8 @@ export class McpServers {
       await this.#warmUp(fresh);
       this.#open--;
       this.#untold ||= isNew;
-      if (this.settled && this.#untold) this.#tell();
+      // One that never answers holds up nobody's news of the others.
+      if (isNew || (this.settled && this.#untold)) this.#tell();
     });
   }
 
@@ -192,7 +193,7 @@ export class McpServers {
   }
 
   #tell(): void {
-    this.#untold = false;
+    this.#untold = !this.settled;
     if (!this.#closed) this.#changed();
   }
 
