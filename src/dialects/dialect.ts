@@ -11,7 +11,7 @@ export type Out = { rec: unknown } | { launch: Launch } | { kill: true } | { exi
 export interface Step<In> {
   in: In[];
   out: Out[];
-  /** Of an end of input: something is held back still, and the side itself says `shutdown` behind it. */
+  /** Of an end of input, or of the host's word for the end: something is held back still, and the side itself says `shutdown` behind it. */
   waits?: true;
 }
 

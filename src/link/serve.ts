@@ -23,6 +23,8 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
   let last: Closed = {};
   let unreadAnswers = 0;
   let over = false;
+  /** The host has said that all shall end, and the dialect will pass that on when its turn comes. */
+  let endWaits = false;
   let broke: unknown;
 
   if (options.launch !== undefined) await take(side.read({ launch: options.launch }));
@@ -36,13 +38,18 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     if (slow !== undefined) await slow;
   }
   over = true;
+  if (endWaits) options.onShutdown?.();
   transport.close("eof");
   await transport.closed;
   if (broke !== undefined) throw broke;
   return { ...last, ...exit };
 
   async function readOps(): Promise<void> {
-    for await (const frame of transport.frames) await take(side.read(frame));
+    for await (const frame of transport.frames) {
+      const step = side.read(frame);
+      endWaits ||= step.waits === true;
+      await take(step);
+    }
     const end = side.end({});
     await take(end);
     if (end.waits !== true) await agent.send(shutdown("drained"));

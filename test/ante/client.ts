@@ -44,11 +44,7 @@ export class Daemon implements AnteLine {
   stderr = "";
 
   constructor(options: DaemonOptions = {}) {
-    const home = options.home ?? scratch();
-    if (options.config !== undefined) {
-      mkdirSync(home, { recursive: true });
-      writeFileSync(join(home, "config.yaml"), stringify(options.config));
-    }
+    const home = homeOf(options);
     this.child = spawn(process.execPath, [PARLEY, "serve", "--stdio", ...(options.args ?? [])], {
       cwd: options.cwd ?? scratch(),
       env: environment({ PARLEY_HOME: home, ...options.env }),
@@ -85,16 +81,29 @@ export class Daemon implements AnteLine {
   }
 }
 
+/** PARLEY_HOME, with its config.yaml. */
+export function homeOf(options: DaemonOptions): string {
+  const home = options.home ?? scratch();
+  if (options.config === undefined) return home;
+  mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, "config.yaml"), stringify(options.config));
+  return home;
+}
+
 export interface ClientOptions extends DaemonOptions {
   responses?: unknown[];
   then?: "stop" | "repeat" | "orders";
 }
 
+/** The model that says the `responses`. */
+export function modelOf(options: ClientOptions): string {
+  return options.responses === undefined ? "rehearsal" : script(options.responses, options.then);
+}
+
 /** A client of a daemon of its own; `responses` are what its model will say. */
 export function launch(options: ClientOptions = {}): AnteClient & { daemon: Daemon } {
   const daemon = new Daemon(options);
-  const model = options.responses === undefined ? "rehearsal" : script(options.responses, options.then);
-  return Object.assign(new AnteClient(daemon, model), { daemon });
+  return Object.assign(new AnteClient(daemon, modelOf(options)), { daemon });
 }
 
 /** The same, with a session. */

@@ -1,6 +1,7 @@
-/** Cases 1 to 24 of the wire: what an operation's line must look like, and what is said about one that does not. */
+/** Cases 1 to 24, 67, 68 and 73 of the wire, over both lines: what an operation's line must look like, and what is said about one that does not. */
 import { describe, expect, it } from "vitest";
-import { launch, nameOf, started } from "./client.js";
+import { nameOf } from "./client.js";
+import { LINES } from "./lines.js";
 
 const U = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const ID = `op_${U}`;
@@ -47,93 +48,113 @@ const BAD: [string, string, RegExp][] = [
   ["a later operation", line({ Compact: {} }), /unknown variant `Compact`/],
 ];
 
-it(`a line that is no operation is answered by an Error, and the session is unaffected: ${BAD.map(([name]) => name).join("; ")}`, async () => {
-  const client = await started();
-  for (const [name, text, why] of BAD) {
-    const before = client.of("Error").length;
-    client.raw(text);
-    await client.settled();
-    const [error, ...others] = client.of("Error").slice(before, -1);
-    expect(error?.fields, name).toMatch(why);
-    // An id that could be read is the parent.
-    expect([null, ID], name).toContain(error?.parent);
-    expect(others, name).toEqual([]);
-  }
-  const op = client.input("say still here");
-  await client.turn(op);
-  expect(client.text(op)).toBe("still here");
-  expect(await client.shutdown()).toBe(0);
-});
-
-it("a thousand of them in one write get an Error each, each with an id of its own", async () => {
-  const client = launch();
-  client.raw(Array.from({ length: 1000 }, () => "x").join("\n"));
-  await client.shutdown();
-  expect(client.of("Error")).toHaveLength(1000);
-});
-
-describe("what is tolerated", () => {
-  it("2: empty lines are nothing; 65: CRLF ends a line; 10: unknown keys around an operation, 8: and in one, are ignored", async () => {
-    const client = launch();
-    client.raw("\n\r\n   ");
-    client.raw(`${JSON.stringify({ later: 1, op: start({ streaming: true, unknown: { a: 1 }, cwd: null }), id: ID, x: null })}\r`);
-    await client.next("SessionStart");
-    expect(await client.shutdown()).toBe(0);
-    expect(client.of("Error")).toEqual([]);
-  });
-
-  it("5: a session without `streaming` streams", async () => {
-    const client = launch();
-    client.raw(line(start({})));
-    await client.next("SessionStart");
-    await client.say("say one two");
-    expect(client.of("MessageDelta").length).toBeGreaterThan(1);
-  });
-
-  it("6: every policy and null, by either name; 7: every level of thinking and null", async () => {
-    const client = launch();
-    const policies = ["default", "yolo", "strict", "auto", "Ask", "Auto", "Deny", null];
-    const levels = ["Disabled", "Enabled", "Deep", "Max", null];
-    for (const policy of policies) client.send(start({ policy }));
-    for (const permission_mode of policies) client.send(start({ permission_mode }));
-    for (const thinking of levels) client.send(start({ thinking }));
-    await client.shutdown();
-    expect(client.of("Error")).toEqual([]);
-    const told = client.of("SessionStart").map(({ fields }) => fields.model.thinking ?? null);
-    expect(told.slice(-levels.length)).toEqual(levels);
-    expect(told).toHaveLength(2 * policies.length + levels.length);
-  });
-
-  it("13: a ULID in small letters comes back in capitals; 14: of a long prefix four bytes are left", async () => {
-    const client = launch();
-    client.send("Probe", `op_${U.toLowerCase()}`);
-    client.send("Probe", `operation_${U}`);
-    client.send("Probe", `_${U}`);
-    await client.shutdown();
-    expect(client.of("Error").map(({ parent }) => parent)).toEqual([`op_${U}`, `oper_${U}`, `_${U}`]);
-  });
-
-  it('18: {"Interrupt": null} is Interrupt', async () => {
+describe.each(LINES)("over $over", ({ launch, started }) => {
+  it(`a line that is no operation is answered by an Error, and the session is unaffected: ${BAD.map(([name]) => name).join("; ")}`, async () => {
     const client = await started();
-    const op = client.input("wait forever");
-    await client.next("TurnStart");
-    client.send({ Interrupt: null });
-    expect(await client.status(op)).toEqual({ Interrupted: { reason: "turn cancelled" } });
+    for (const [name, text, why] of BAD) {
+      const before = client.of("Error").length;
+      client.raw(text);
+      await client.settled();
+      const [error, ...others] = client.of("Error").slice(before, -1);
+      expect(error?.fields, name).toMatch(why);
+      // An id that could be read is the parent.
+      expect([null, ID], name).toContain(error?.parent);
+      expect(others, name).toEqual([]);
+    }
+    const op = client.input("say still here");
+    await client.turn(op);
+    expect(client.text(op)).toBe("still here");
+    expect(await client.shutdown()).toBe(0);
   });
 
-  it("68: U+2028, NUL and lone surrogates in a text: one line each, and the text comes back", async () => {
-    const client = await started({ responses: [{ expect: { lastUser: "/\\u2028.\\u0000/" }, say: "a\u2028b\u0085c" }] });
-    client.raw(`{"op":{"UserInput":"a\u2028 \\u0000 \\ud800"},"id":"${ID}"}`);
-    await client.turn(ID);
-    expect(client.text(ID)).toBe("a\u2028b\u0085c");
-    expect(client.of("AgentMessage")).toHaveLength(1);
-  });
-});
+  describe("what is tolerated", () => {
+    it("2: empty lines are nothing; 65: CRLF ends a line; 10: unknown keys around an operation, 8: and in one, are ignored", async () => {
+      const client = launch();
+      client.raw("\n\r\n   ");
+      client.raw(`${JSON.stringify({ later: 1, op: start({ streaming: true, unknown: { a: 1 }, cwd: null }), id: ID, x: null })}\r`);
+      await client.next("SessionStart");
+      expect(await client.shutdown()).toBe(0);
+      expect(client.of("Error")).toEqual([]);
+    });
 
-it("3: Shutdown without a session: Goodbye alone, exit code 0, and nothing more is answered", async () => {
-  const client = launch();
-  client.raw(line("Shutdown"));
-  client.raw("garbage");
-  expect(await client.closed).toBe(0);
-  expect(client.msgs.map((msg) => [nameOf(msg), msg.parent])).toEqual([["Goodbye", ID]]);
+    it("5: a session without `streaming` streams", async () => {
+      const client = launch();
+      client.raw(line(start({})));
+      await client.next("SessionStart");
+      await client.say("say one two");
+      expect(client.of("MessageDelta").length).toBeGreaterThan(1);
+    });
+
+    it("6: every policy and null, by either name; 7: every level of thinking and null", async () => {
+      const client = launch();
+      const policies = ["default", "yolo", "strict", "auto", "Ask", "Auto", "Deny", null];
+      const levels = ["Disabled", "Enabled", "Deep", "Max", null];
+      for (const policy of policies) client.send(start({ policy }));
+      for (const permission_mode of policies) client.send(start({ permission_mode }));
+      for (const thinking of levels) client.send(start({ thinking }));
+      await client.shutdown();
+      expect(client.of("Error")).toEqual([]);
+      const told = client.of("SessionStart").map(({ fields }) => fields.model.thinking ?? null);
+      expect(told.slice(-levels.length)).toEqual(levels);
+      expect(told).toHaveLength(2 * policies.length + levels.length);
+    });
+
+    it("13: a ULID in small letters comes back in capitals; 14: of a long prefix four bytes are left", async () => {
+      const client = launch();
+      client.send("Probe", `op_${U.toLowerCase()}`);
+      client.send("Probe", `operation_${U}`);
+      client.send("Probe", `_${U}`);
+      await client.shutdown();
+      expect(client.of("Error").map(({ parent }) => parent)).toEqual([`op_${U}`, `oper_${U}`, `_${U}`]);
+    });
+
+    it('18: {"Interrupt": null} is Interrupt', async () => {
+      const client = await started();
+      const op = client.input("wait forever");
+      await client.next("TurnStart");
+      client.send({ Interrupt: null });
+      expect(await client.status(op)).toEqual({ Interrupted: { reason: "turn cancelled" } });
+    });
+
+    it("68: U+2028, NUL and lone surrogates in a text: one line each, and the text comes back", async () => {
+      const client = await started({ responses: [{ expect: { lastUser: "/\\u2028.\\u0000/" }, say: "a\u2028b\u0085c" }] });
+      client.raw(`{"op":{"UserInput":"a\u2028 \\u0000 \\ud800"},"id":"${ID}"}`);
+      await client.turn(ID);
+      expect(client.text(ID)).toBe("a\u2028b\u0085c");
+      expect(client.of("AgentMessage")).toHaveLength(1);
+    });
+  });
+
+  describe("much", () => {
+    it("67: an input of 5 MB", async () => {
+      const client = await started({ responses: ["got it"] });
+      const op = client.input("x".repeat(5 * 1024 * 1024));
+      await client.turn(op);
+      expect(client.text(op)).toBe("got it");
+    });
+
+    it("73: a thousand operations at once are served in order", async () => {
+      const client = launch();
+      const updates = Array.from({ length: 998 }, (_, at) => ({
+        op: { UpdateSession: { model: { name: "rehearsal", temperature: at } } },
+      }));
+      const ops = [
+        { op: start({}), id: ID },
+        ...updates.map((update, at) => ({ ...update, id: `op_${U.slice(0, 22)}${String(1000 + at)}` })),
+        { op: { UserInput: "say end" }, id: `op_${U.slice(0, 22)}9999` },
+      ];
+      for (const { op, id } of ops) client.send(op, id);
+      await client.next("TurnEnd");
+      expect(client.of("SessionUpdated").map(({ fields }) => fields.model.temperature)).toEqual(updates.map((_, at) => at));
+      expect(client.names().at(-1)).toBe("TurnEnd");
+    });
+  });
+
+  it("3: Shutdown without a session: Goodbye alone, exit code 0, and nothing more is answered", async () => {
+    const client = launch();
+    client.raw(line("Shutdown"));
+    client.raw("garbage");
+    expect(await client.closed).toBe(0);
+    expect(client.msgs.map((msg) => [nameOf(msg), msg.parent])).toEqual([["Goodbye", ID]]);
+  });
 });

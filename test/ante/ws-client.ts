@@ -82,7 +82,7 @@ export class WsServer {
 }
 
 /** A socket as a line to a daemon. */
-class WsLine implements AnteLine {
+export class WsLine implements AnteLine {
   readonly socket: WebSocket;
   readonly closed: Promise<number | null>;
 

@@ -56,10 +56,15 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
         // It also means what it stands behind.
         return joined(state.live === undefined ? NOTHING : meant(operation), state.held.length === 0 ? NOTHING : hold(operation));
       case "Shutdown":
-        return state.held.length === 0 ? meant(operation) : hold(operation);
+        return state.held.length === 0 ? meant(operation) : leaveLater(operation);
       default:
         return hold(operation);
     }
+  }
+
+  function leaveLater(operation: Operation): Step<Op> {
+    const held = hold(operation);
+    return held === NOTHING ? { ...NOTHING, waits: true } : held;
   }
 
   function hold(operation: Operation): Step<Op> {
