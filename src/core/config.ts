@@ -61,11 +61,14 @@ export const sampling = {
  * `allowedTools` and `disallowedTools` decide which tools exist; `approveTools` names those that run unasked.
  * `answerSeconds` is how long an approval or a host request waits before its default (deny, error).
  * An empty `effort` is none. `images` says whether the model can be shown them, where the user knows better.
- * `maxTurns` counts model calls within one turn. `hostHooks` names the host's callback for an event, as the config's hooks name commands.
+ * `maxTurns` counts model calls within one turn, `maxToolCalls` its tool calls, `maxSeconds` its time; `nesting` is how deep sub-agents go.
+ * `directories` belong to the workspace beside `cwd`. `fallbackModels` are asked in turn when the model's server is overloaded. `hostHooks` names the host's callback for an event, as the config's hooks name commands.
  */
 export const SessionConfig = v.looseObject({
   ...sampling,
   cwd: v.optional(v.string()),
+  directories: v.optional(v.array(v.string())),
+  fallbackModels: v.optional(v.array(v.string())),
   mode: v.optional(Mode),
   system: v.optional(v.string()),
   appendSystem: v.optional(v.string()),
@@ -78,6 +81,9 @@ export const SessionConfig = v.looseObject({
   hostHooks: v.optional(v.record(v.string(), v.string())),
   workspace: v.optional(v.looseObject({ read: v.optional(Where), write: v.optional(Where), exec: v.optional(Where) })),
   maxTurns: v.optional(v.number()),
+  maxToolCalls: v.optional(v.number()),
+  maxSeconds: v.optional(v.number()),
+  nesting: v.optional(v.number()),
   contextLimit: v.optional(v.number()),
   outputCompaction: v.optional(OutputCompaction),
   images: v.optional(v.boolean()),

@@ -53,7 +53,10 @@ const sessionEntries = {
   capabilities: v.optional(v.record(v.string(), v.unknown())),
 } as const;
 
-/** `replay`: that many replayed events follow. `gap`: the oldest asked for are no longer held. */
+/**
+ * `replay`: that many replayed events follow. `gap`: the oldest asked for are no longer held. `unfinished`: the stored conversation stops
+ * at a prompt without an answer, or in the middle of a turn; a prompt that `continues` goes on from there.
+ */
 const SessionReady = v.looseObject({
   type: v.literal("session.ready"),
   ...metaEntries,
@@ -61,6 +64,7 @@ const SessionReady = v.looseObject({
   version: v.optional(text),
   replay: v.optional(v.union([v.number(), v.literal(true)])),
   gap: v.optional(v.boolean()),
+  unfinished: v.optional(v.picklist(["prompt", "turn"])),
 });
 const SessionUpdated = event("session.updated", sessionEntries);
 const SessionEnded = event("session.ended", { exit: v.optional(Closed) });

@@ -11,7 +11,10 @@ function op<T extends string, E extends v.ObjectEntries>(type: T, entries: E) {
 
 const text = v.string();
 
-/** `session` is the handle that later ops use; `sessionId` is the agent's own name for a stored session. */
+/**
+ * `session` is the handle that later ops use; `sessionId` is the agent's own name for a stored session. `fork`, of a resume: the stored
+ * session stays as it is, and a copy of it under a name of its own goes on.
+ */
 const SessionOpen = v.looseObject({
   type: v.literal("session.open"),
   ...metaEntries,
@@ -19,14 +22,18 @@ const SessionOpen = v.looseObject({
   open: v.picklist(["new", "resume", "attach"]),
   sessionId: v.optional(text),
   after: v.optional(v.looseObject({ seq: v.number() })),
+  fork: v.optional(v.boolean()),
   name: v.optional(text),
   config: v.optional(SessionConfig),
 });
 
 const SessionConfigure = op("session.configure", { patch: SessionConfig });
 
-/** Prior context, given before the first prompt. */
-const SessionSeed = op("session.seed", { text });
+/** Prior context, given before the first prompt. `messages` is the same, message by message, where the host knows who said what. */
+const SessionSeed = op("session.seed", {
+  text,
+  messages: v.optional(v.array(v.looseObject({ role: v.picklist(["user", "assistant"]), text }))),
+});
 
 const SessionClose = op("session.close", {});
 const SessionList = op("session.list", {});
@@ -39,12 +46,22 @@ const Overrides = v.looseObject({
   hostTools: v.optional(v.array(HostTool)),
 });
 
-/** A prompt may carry the id of the turn that it begins. `mentions`: `@path` in its text attaches that file, folder or glob. */
+/** A call that the host asks for in the model's place. */
+const AskedCall = v.looseObject({ id: v.optional(text), name: text, args: v.record(v.string(), v.unknown()) });
+
+/**
+ * A prompt may carry the id of the turn that it begins. `mentions`: `@path` in its text attaches that file, folder or glob.
+ * `calls` are run first, approvals included, as if the model had asked for them, and it is told what came of them.
+ * `continues`: there is no new message; the turn goes on where the last one stopped. `trace` is a W3C traceparent.
+ */
 const TurnPrompt = op("turn.prompt", {
   parts: v.array(Part),
   from: v.optional(v.picklist(["user", "system", "tool"])),
   command: v.optional(v.looseObject({ name: text, args: v.optional(text) })),
   mentions: v.optional(v.boolean()),
+  calls: v.optional(v.array(AskedCall)),
+  continues: v.optional(v.boolean()),
+  trace: v.optional(text),
   overrides: v.optional(Overrides),
 });
 
