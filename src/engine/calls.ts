@@ -7,10 +7,10 @@ import { categoryOf } from "../core/names.js";
 import type { Answer } from "../core/op.js";
 import type { JudgedCall, Verdict } from "./approval.js";
 import { CallContext } from "./call-context.js";
+import { callProblem } from "./call-problem.js";
 import type { CallResult, ModelCall } from "./models/model.js";
 import { compactOutput } from "./compact-output.js";
 import { capText } from "./output.js";
-import { isOffered } from "./plan-mode.js";
 import type { Hooks } from "./extensions/hooks/hooks.js";
 import { Interrupted, untilAborted, type Run } from "./run.js";
 import type { Tool, ToolResult } from "./tools/tool.js";
@@ -56,20 +56,15 @@ export async function runCalls(run: Run, calls: readonly ModelCall[]): Promise<C
 // --- before: what is this call, and may it run? ---
 
 async function prepare(run: Run, call: ModelCall): Promise<Prepared | Refused> {
-  const tool = run.tools.get(call.name);
-  const { mode } = run.state.permissions;
-  if (tool === undefined || (tool.asksAlways === true && !isOffered(tool, mode))) {
-    const names = [...run.tools.values()].flatMap((known) => (isOffered(known, mode) ? [known.name] : []));
-    return { kind: "refused", call, why: `Unknown tool: ${call.name}. There are: ${names.join(", ")}` };
-  }
-  if (call.raw !== undefined)
+  if (call.raw !== undefined && run.tools.has(call.name))
     return {
       kind: "refused",
       call,
       why: `The arguments of ${call.name} are not a JSON object: ${capText(run.redactor.text(call.raw), 200)}`,
     };
-  const problem = tool.problem(call.args);
-  if (problem !== undefined) return { kind: "refused", call, why: `Invalid arguments for ${call.name}: ${problem}` };
+  const found = callProblem(call, run.tools, run.state.permissions.mode);
+  if ("why" in found) return { kind: "refused", call, why: found.why };
+  const { tool } = found;
   try {
     const judged = await judgedCall(run, tool, call.args);
     const hooked = await pastHooks(run, call, tool, judged);

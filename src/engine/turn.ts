@@ -11,7 +11,8 @@ import type { History } from "./history.js";
 import { loadAttachments } from "./attachments.js";
 import { windowOf } from "./compaction.js";
 import { runLoop, type LoopEnd } from "./loop.js";
-import type { Model } from "./models/model.js";
+import { runCalls } from "./calls.js";
+import type { Model, ModelCall } from "./models/model.js";
 import { systemPrompt } from "./prompt.js";
 import { MAX_TURNS } from "../core/limits.js";
 import { Interrupted, untilAborted, type Emit, type Outfit, type Run } from "./run.js";
@@ -37,6 +38,10 @@ export interface TurnInput {
   redactor: Redactor;
   signal: AbortSignal;
   parts: Part[];
+  /** What the host asks to be run first, in the model's place. */
+  calls: readonly ModelCall[];
+  /** There is no new message: the turn goes on from the history. */
+  continues: boolean;
   /** What the words of the prompt attach. */
   mentioned(): Promise<Part[]>;
   takeSteering(): Part[];
@@ -51,10 +56,11 @@ type End = Omit<EventOf<"turn.ended">, "type">;
 export async function runTurn(input: TurnInput): Promise<End> {
   let usage: Usage | undefined;
   try {
-    input.history.push({ role: "user", parts: await attached(input) });
+    if (bringsMessage(input)) input.history.push({ role: "user", parts: await attached(input) });
     const run = await prepareRun(input, (more) => {
       usage = addUsage(usage, more);
     });
+    await runAsked(run, input.calls);
     const { finish } = await runToStop(run);
     return { outcome: "completed", finish, ...withUsage() };
   } catch (error) {
@@ -67,6 +73,18 @@ export async function runTurn(input: TurnInput): Promise<End> {
   function withUsage(): { usage?: Usage } {
     return usage === undefined ? {} : { usage };
   }
+}
+
+/** Calls alone are what the host wants as well; nobody said anything then. */
+function bringsMessage({ parts, calls, continues }: TurnInput): boolean {
+  return !continues && (parts.length > 0 || calls.length === 0);
+}
+
+/** As if the model had asked for them: the same message, the same checks, and it is told what came of them. */
+async function runAsked(run: Run, calls: readonly ModelCall[]): Promise<void> {
+  if (calls.length === 0) return;
+  run.history.push({ role: "assistant", blocks: calls.map((call) => ({ type: "call", call })) });
+  run.history.push({ role: "tool", results: await runCalls(run, calls) });
 }
 
 /** How often hooks may keep a turn from ending. */

@@ -144,7 +144,9 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   async function events(id: string): Promise<Event[]> {
     const folder = folderOf(id);
     if (isEmpty(folder)) throw notFound(id);
-    return [...readEntries(folder, 0)].flatMap((entry) => (entry.kind === "event" ? [replayed(entry.event)] : []));
+    return [...readEntries(folder, 0)].flatMap((entry) =>
+      entry.kind === "event" && !isSilent(entry.event) ? [replayed(entry.event)] : [],
+    );
   }
 
   async function remove(id: string): Promise<void> {
@@ -198,6 +200,11 @@ function isAbandoned(folder: string): boolean {
   if (!isEmpty(folder)) return false;
   const stats = statSync(folder, { throwIfNoEntry: false });
   return stats?.isDirectory() === true && Date.now() - stats.mtimeMs > ABANDONED_MS;
+}
+
+/** A prompt without words is in the log, so that its turn is told from what is said into it; nobody said anything. */
+function isSilent(event: Event): boolean {
+  return event.type === "user.message" && event.parts.length === 0;
 }
 
 /** Its deltas are not kept, so a block that was streamed then is whole now. */

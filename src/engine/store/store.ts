@@ -2,6 +2,7 @@
 import type { SessionConfig } from "../../core/config.js";
 import type { Event } from "../../core/event.js";
 import type { Message } from "../models/model.js";
+import type { LastTurn } from "../unfinished.js";
 import type { Entry } from "./entry.js";
 
 /** What is kept of a session, and is enough to go on with it. */
@@ -11,6 +12,7 @@ export interface KeptSession {
   name: string | undefined;
   config: SessionConfig;
   messages: Message[];
+  lastTurn: LastTurn;
   /** The highest that was used. */
   seq: number;
 }
