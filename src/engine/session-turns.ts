@@ -2,7 +2,7 @@
 import { setMaxListeners } from "node:events";
 import type { SessionConfig } from "../core/config.js";
 import type { Part } from "../core/content.js";
-import { toFault } from "../core/errors.js";
+import { toFault, type ParleyError } from "../core/errors.js";
 import type { EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
 import { QUEUE_LIMIT } from "../core/limits.js";
@@ -21,6 +21,7 @@ import type { SessionState } from "./session-state.js";
 import type { SessionVoice } from "./session-voice.js";
 import type { KeptSession } from "./store/store.js";
 import type { Tool } from "./tools/tool.js";
+import { startClock } from "./turn-clock.js";
 import { afterTurn } from "./unfinished.js";
 
 /** Steered words that wait for the model. */
@@ -165,9 +166,11 @@ export class SessionTurns {
     if (begun.calls.length > 0) this.#voice.recorder.asked(begun.calls);
     const { pushed } = this.#history;
     // As things are now: what changes from here on counts from the next turn on.
-    const settings = { config: { ...this.#settings.config, ...op.overrides }, model: this.#settings.model };
+    const { model, fallbacks } = this.#settings;
+    const settings = { config: { ...this.#settings.config, ...op.overrides }, model, fallbacks };
     await this.#voice.push(started);
     if (cancelled) this.#stop(live, "interrupted before it began");
+    const stopClock = startClock(settings.config.maxSeconds, (limit) => this.#stop(live, limit.message, limit));
     const end = await this.#work(
       begun,
       live,
@@ -176,6 +179,7 @@ export class SessionTurns {
       emit,
       (call) => (draft) => this.#voice.emit(draft, { ...address, under: call }),
     );
+    stopClock();
     if (live.steering.length > 0) this.#keepSteering(live.steering, end.outcome);
     if (this.#history.pushed > pushed) this.#history.lastTurn = afterTurn(end, this.#history.messages.at(-1));
     const reason = end.outcome === "interrupted" && live.reason !== undefined ? { reason: live.reason } : {};
@@ -202,7 +206,7 @@ export class SessionTurns {
   async #work(
     { op, calls }: Begun,
     live: LiveTurn,
-    { config, model: current }: Pick<SessionSettings, "config" | "model">,
+    { config, model: current, fallbacks }: Pick<SessionSettings, "config" | "model" | "fallbacks">,
     heard: (parts: Part[]) => void,
     emit: Emit,
     emitUnder: (call: string) => Emit,
@@ -221,6 +225,7 @@ export class SessionTurns {
         },
         state: this.#state,
         config,
+        fallbacks,
         model: provider === undefined && model === undefined ? current : await this.#deps.openModel(config),
         openModel: (name) => this.#deps.openModel(withModel(config, name, this.#deps.providers)),
         history: this.#history,
@@ -259,11 +264,12 @@ export class SessionTurns {
     return this.#module;
   }
 
-  #stop(live: LiveTurn, reason: string): void {
+  /** By the host, or by a limit. */
+  #stop(live: LiveTurn, reason: string, limit?: ParleyError): void {
     if (live.abort.signal.aborted) return;
     live.reason = reason;
     // Aborted first: a voided approval must find its call already cancelled.
-    live.abort.abort();
+    live.abort.abort(limit);
     this.#state.approvals.void(reason);
   }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { McpServer, SessionConfig } from "../core/config.js";
 import { toFault } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
-import { ANSWER_SECONDS } from "../core/limits.js";
+import { ANSWER_SECONDS, NESTING } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
 import type { Redactor } from "../core/redact.js";
 import { PendingApprovals, Permissions, UNASKED } from "./approval.js";
@@ -39,9 +39,9 @@ export interface SessionDeps {
   workspace: Workspace;
   redactor: Redactor;
   outputChars: number;
-  /** Levels of sub-agents. */
-  nesting: number;
   model: Model;
+  /** Those that answer in its place when its server cannot. */
+  fallbacks: readonly Model[];
   rules: Rules;
   openModel(config: SessionConfig): Promise<Model>;
   /** The config's own: whose models are whose. */
@@ -99,7 +99,7 @@ export class Session {
       seen: new SeenFileMap(),
       children: new Set(),
       outputChars: deps.outputChars,
-      nesting: deps.nesting,
+      nesting: deps.config.nesting ?? NESTING,
       answerSeconds: deps.config.answerSeconds ?? ANSWER_SECONDS,
     };
     this.#settings = new SessionSettings(deps, this.#state, (changed) => this.#extensions.configure(changed));
