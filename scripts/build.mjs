@@ -15,7 +15,7 @@ const START = [
   /\/src\/dialects\/kit\//,
   /\/src\/dialects\/(index|dialect|aionrs\/command-line)\./,
   /\/src\/link\/(serve|gaps|stamp)\./,
-  /\/src\/engine\/(engine|session|session-[a-z]+|open-session|approval|rule-text|tool-lists|history)\./,
+  /\/src\/engine\/(engine|session|session-[a-z]+|open-session|approval|rule-text|tool-lists|history|unfinished|begin-turn|turn-clock|seed)\./,
   /\/src\/engine\/(host-requests|locks|environment|local-workspace)\./,
   /\/src\/engine\/(config|config-file|config-flags|config-layers|config-model|trust|nearest)\./,
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,

@@ -30,14 +30,13 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
   let workspace: Promise<string> | undefined;
   const realWorkspace = (): Promise<string> => (workspace ??= realpath(settings.workspace).catch(() => settings.workspace));
   return createEngine({
-    defaults: { ...sessionDefaults(settings), ...extra, cwd: settings.workspace },
+    defaults: { ...sessionDefaults(settings), nesting: limits.nesting, ...extra, cwd: settings.workspace },
     openModel: (config, override) => openModel(config, override, source),
     providers,
     env,
     secrets: [apiKey, ...keys, ...serverSecrets(headers, env), ...(around.secrets ?? [])].filter((secret) => secret !== undefined),
     registered: around.registered ?? {},
     outputChars: limits.outputChars,
-    nesting: limits.nesting,
     version: VERSION,
     extensions: {
       home,

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { Known } from "./known.js";
 
 /**
- * `code` is one of ours (`protocol`, `usage`, `config`, `provider`, `context_overflow`, `tool`, `hook`, `session`, `launch`, `limit`,
+ * `code` is one of ours (`protocol`, `usage`, `invalid`, `config`, `provider`, `context_overflow`, `tool`, `hook`, `session`, `launch`, `limit`,
  * `unsupported`, `version`, `interrupted`, `internal`) or a driven agent's own.
  * `message` is a sentence that names the thing and, where there is one, the remedy.
  */

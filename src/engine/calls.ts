@@ -7,10 +7,10 @@ import { categoryOf } from "../core/names.js";
 import type { Answer } from "../core/op.js";
 import type { JudgedCall, Verdict } from "./approval.js";
 import { CallContext } from "./call-context.js";
+import { callProblem } from "./call-problem.js";
 import type { CallResult, ModelCall } from "./models/model.js";
 import { compactOutput } from "./compact-output.js";
 import { capText } from "./output.js";
-import { isOffered } from "./plan-mode.js";
 import type { Hooks } from "./extensions/hooks/hooks.js";
 import { Interrupted, untilAborted, type Run } from "./run.js";
 import type { Tool, ToolResult } from "./tools/tool.js";
@@ -41,7 +41,8 @@ interface Ended {
 }
 
 export async function runCalls(run: Run, calls: readonly ModelCall[]): Promise<CallResult[]> {
-  const prepared = await Promise.all(calls.map((call) => prepare(run, call)));
+  const room = run.budget.call(calls.length);
+  const prepared = await Promise.all(calls.map((call, at) => prepare(run, call, at < room)));
   for (const item of prepared) await run.emit({ type: "tool.requested", call: describe(item) });
   const questions = run.signal.aborted
     ? []
@@ -55,21 +56,20 @@ export async function runCalls(run: Run, calls: readonly ModelCall[]): Promise<C
 
 // --- before: what is this call, and may it run? ---
 
-async function prepare(run: Run, call: ModelCall): Promise<Prepared | Refused> {
-  const tool = run.tools.get(call.name);
-  const { mode } = run.state.permissions;
-  if (tool === undefined || (tool.asksAlways === true && !isOffered(tool, mode))) {
-    const names = [...run.tools.values()].flatMap((known) => (isOffered(known, mode) ? [known.name] : []));
-    return { kind: "refused", call, why: `Unknown tool: ${call.name}. There are: ${names.join(", ")}` };
+async function prepare(run: Run, call: ModelCall, withinBudget: boolean): Promise<Prepared | Refused> {
+  if (!withinBudget) {
+    const why = `${call.name} was not run: a turn has ${run.budget.toolCalls} tool calls at most (maxToolCalls)`;
+    return { kind: "refused", call, why };
   }
-  if (call.raw !== undefined)
+  if (call.raw !== undefined && run.tools.has(call.name))
     return {
       kind: "refused",
       call,
       why: `The arguments of ${call.name} are not a JSON object: ${capText(run.redactor.text(call.raw), 200)}`,
     };
-  const problem = tool.problem(call.args);
-  if (problem !== undefined) return { kind: "refused", call, why: `Invalid arguments for ${call.name}: ${problem}` };
+  const found = callProblem(call, run.tools, run.state.permissions.mode);
+  if ("why" in found) return { kind: "refused", call, why: found.why };
+  const { tool } = found;
   try {
     const judged = await judgedCall(run, tool, call.args);
     const hooked = await pastHooks(run, call, tool, judged);
@@ -164,8 +164,7 @@ async function settle(run: Run, item: Prepared, answer: Promise<Answer> | undefi
     await untilAborted(run.signal, line.turn);
     return await withWords(run, item, permit, await execute(run, item, permit));
   } catch (error) {
-    if (error instanceof Interrupted)
-      return { status: "cancelled", parts: [{ type: "text", text: "Interrupted by the user" }], reason: "interrupted" };
+    if (error instanceof Interrupted) return cancelled(run.signal);
     // A tool that could not even be started is an error of the turn as well; one that ran and failed is only a result.
     if (error instanceof ParleyError && error.fault.code === "launch")
       await run.emit({ type: "error", fault: { ...error.fault, code: "tool" } });
@@ -251,6 +250,12 @@ function shortened({ parts }: ToolResult, tool: Tool, { state, outputCompaction 
 
 function failure(why: string): Ended {
   return { status: "failed", parts: [{ type: "text", text: why }] };
+}
+
+/** A turn that is out of time says so; else it was the user. */
+function cancelled({ reason }: AbortSignal): Ended {
+  if (reason instanceof ParleyError) return { status: "cancelled", parts: [textPart(reason.message)], reason: reason.message };
+  return { status: "cancelled", parts: [textPart("Interrupted by the user")], reason: "interrupted" };
 }
 
 function denial(reason: string): Ended {

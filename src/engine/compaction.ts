@@ -9,6 +9,7 @@ import { estimate, tailStart, tokensOf, trimmed } from "./compaction-cut.js";
 import { summarise, summaryMessage } from "./compaction-summary.js";
 import type { History } from "./history.js";
 import type { Message, Model } from "./models/model.js";
+import type { Retry } from "./models/retry.js";
 import { Interrupted, untilAborted, type Emit, type Run } from "./run.js";
 
 /** How full the window may become; what is kept for the answer comes off that. */
@@ -136,7 +137,7 @@ async function compact(target: Compactable, before: number, allowed: number, how
 
 async function summaryOf({ model, signal, emit, addUsage }: Compactable, head: readonly Message[], window: number): Promise<string> {
   const watch = {
-    onRetry: (text: string) => void emit({ type: "notice", level: "warning", text, kind: "retry" }),
+    onRetry: (text: string, data: Retry) => void emit({ type: "notice", level: "warning", text, kind: "retry", data }),
     onUsage(usage: Usage) {
       addUsage(usage);
       return emit({ type: "usage", scope: "call", usage });

@@ -4,7 +4,7 @@ import type { McpServer, SessionConfig } from "../core/config.js";
 import { toFault, type Fault } from "../core/errors.js";
 import type { Event } from "../core/event.js";
 import { mintId } from "../core/ids.js";
-import { EVENT_BYTES, EVENT_WEIGHT, NESTING, OUTPUT_CHARS } from "../core/limits.js";
+import { EVENT_BYTES, EVENT_WEIGHT, OUTPUT_CHARS } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
 import { Queue, roughSize } from "../core/queue.js";
 import { Redactor } from "../core/redact.js";
@@ -18,7 +18,8 @@ import type { ProviderOverride } from "./models/access.js";
 import { openModel } from "./models/open.js";
 import { keep, replayable, restore, type Located, type Stored } from "./open-session.js";
 import { Session } from "./session.js";
-import { rulesOf } from "./session-settings.js";
+import { checkLimits } from "./session-limits.js";
+import { openFallbacks, rulesOf } from "./session-settings.js";
 import { nextSeq } from "./store/seq.js";
 import type { SessionStore } from "./store/store.js";
 import { refuseUnsupported } from "./unsupported.js";
@@ -37,8 +38,6 @@ export interface EngineOptions {
   /** Secrets that the environment does not hold. */
   secrets?: readonly string[];
   outputChars?: number;
-  /** Levels of sub-agents below a session's own agent. */
-  nesting?: number;
   /** Told to the host in `session.ready`. */
   version?: string;
   /** Where skills, commands, hooks and MCP servers come from; without it a session has none. */
@@ -67,8 +66,8 @@ export function createEngine(options: EngineOptions): Agent {
 
   return { send, events, close: () => shutdown("now") };
 
-  async function modelOf(config: SessionConfig, override: ProviderOverride | undefined): Promise<Model> {
-    const model = await opened(config, override);
+  async function openNamed(config: SessionConfig): Promise<Model> {
+    const model = await opened(config, providers.get(config.provider ?? ""));
     return options.wrapModel === undefined ? model : options.wrapModel(model, redactor);
   }
 
@@ -178,13 +177,18 @@ export function createEngine(options: EngineOptions): Agent {
 
   async function beginSession(op: OpOf<"session.open">, config: Located, stored: Stored | undefined): Promise<void> {
     learnSecrets({ ...options.extensions?.mcpServers, ...config.mcpServers });
-    const workspace = await localWorkspace(config.cwd, { env: toolEnvironment(options.env, redactor.secrets) });
+    const workspace = await localWorkspace(config.cwd, {
+      env: toolEnvironment(options.env, redactor.secrets),
+      directories: config.directories,
+    });
     // Whatever can be refused comes before the log: a session that cannot be opened leaves nothing behind.
     refuseUnsupported(config);
-    const model = await modelOf(config, providers.get(config.provider ?? ""));
+    checkLimits(config);
+    const model = await openNamed(config);
+    const named = { ...config, provider: model.provider, model: model.id };
+    const fallbacks = await openFallbacks(named, { openModel: openNamed, providers: options.providers ?? {} });
     const rules = await rulesOf(config);
-    const kept =
-      stored ?? (await keep(op, { ...config, provider: model.provider, model: model.id, cwd: workspace.root }, await openStore()));
+    const kept = stored ?? (await keep(op, { ...named, cwd: workspace.root }, await openStore()));
     if (stored !== undefined) seq = Math.max(seq, nextSeq(stored.session.seq));
     const session = new Session({
       handle: op.session,
@@ -192,10 +196,10 @@ export function createEngine(options: EngineOptions): Agent {
       workspace,
       redactor,
       outputChars: options.outputChars ?? OUTPUT_CHARS,
-      nesting: options.nesting ?? NESTING,
       model,
+      fallbacks,
       rules,
-      openModel: (wanted) => modelOf(wanted, providers.get(wanted.provider ?? "")),
+      openModel: openNamed,
       learnSecrets,
       providers: options.providers ?? {},
       extensions: options.extensions,

@@ -9,18 +9,29 @@ import { messageOf, ParleyError, systemCode } from "../core/errors.js";
 import { mintId } from "../core/ids.js";
 import { makeFolder } from "../os/folders.js";
 import type { Exit, Tree } from "../os/process.js";
-import type { ExecRequest, FileInfo, Place, Running, Workspace } from "./workspace.js";
+import type { ExecRequest, FileInfo, Running, Workspace } from "./workspace.js";
 
-export async function localWorkspace(root: string, options: { env: Record<string, string> }): Promise<Workspace> {
+interface LocalOptions {
+  env: Record<string, string>;
+  /** Further roots, relative to the first. */
+  directories?: readonly string[] | undefined;
+}
+
+export async function localWorkspace(root: string, options: LocalOptions): Promise<Workspace> {
   const real = await realpath(root).catch((error: unknown) => {
     throw fileError("open the workspace", root, error);
   });
+  const directories = await Promise.all((options.directories ?? []).map((folder) => furtherRoot(real, folder)));
   return {
     root: real,
-    resolve: (path) => resolvePath(real, path),
+    directories,
+    async resolve(path) {
+      const found = await resolvePath(real, path);
+      return { path: found, inside: [real, ...directories].some((folder) => isBelow(folder, found)) };
+    },
     info: fileInfo,
     read: readWhole,
-    write: async (path, data) => replaceFile((await resolvePath(real, path)).path, data),
+    write: async (path, data) => replaceFile(await resolvePath(real, path), data),
     exec: (request) => execute(request, request.cwd ?? real, options.env),
   };
 }
@@ -34,7 +45,7 @@ const MAX_LINKS = 40;
  * Walks the path as the system would: a link is followed before the `..` behind it counts, and a link to nothing leads to where its
  * target would be. What does not exist is appended.
  */
-async function resolvePath(root: string, path: string): Promise<Place> {
+async function resolvePath(root: string, path: string): Promise<string> {
   if (path.includes("\0")) throw toolError(`The path ${JSON.stringify(path)} contains a NUL byte; no file can have that name.`);
   const expanded = path === "~" || path.startsWith("~/") ? homedir() + path.slice(1) : path;
   let links = 0;
@@ -55,7 +66,24 @@ async function resolvePath(root: string, path: string): Promise<Place> {
     current = parse(target).root || current;
     rest.unshift(...segments(target));
   }
-  return { path: current, inside: current === root || current.startsWith(root.endsWith(sep) ? root : root + sep) };
+  return current;
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+async function furtherRoot(root: string, folder: string): Promise<string> {
+  const path = await resolvePath(root, folder);
+  const stats = await stat(path).catch(() => null);
+  if (stats?.isDirectory() === true) return path;
+  const why = stats === null ? "does not exist" : "is not a folder";
+  throw new ParleyError({
+    code: "config",
+    message: `The directory ${path} ${why}; name existing folders in 'directories'`,
+    retryable: false,
+    param: "directories",
+  });
 }
 
 function segments(path: string): string[] {

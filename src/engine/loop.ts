@@ -2,52 +2,61 @@
 import { plainText } from "../core/content.js";
 import { runCalls } from "./calls.js";
 import { isOverflow, makeRoom, shrinkAfterOverflow, stillTooLong } from "./compaction.js";
+import { fallBack } from "./fallback.js";
 import { streamWithRetries } from "./models/retry.js";
-import type { Finish } from "./models/model.js";
+import type { Finish, ModelCall } from "./models/model.js";
 import { requestIn } from "./plan-mode.js";
 import { Response } from "./response.js";
 import { untilAborted, type Run } from "./run.js";
 
 export interface LoopEnd {
-  finish: Finish | "max_turns";
+  finish: Finish | "max_turns" | "max_tool_calls";
   /** What was said last. */
   text: string;
 }
 
-export async function runLoop(run: Run): Promise<LoopEnd> {
+/** `asked` are calls in the model's place: the same message, the same checks, and it is told what came of them. */
+export async function runLoop(run: Run, asked: readonly ModelCall[] = []): Promise<LoopEnd> {
+  if (asked.length > 0) {
+    run.history.push({ role: "assistant", blocks: asked.map((call) => ({ type: "call", call })) });
+    if (!(await answerCalls(run, asked))) return maxToolCalls(run, "");
+  }
   // Outer: as long as the host steers. Inner: as long as the model calls tools.
   while (true) {
     let response = await ask(run);
     while (response.calls.length > 0) {
-      run.history.push({ role: "tool", results: await runCalls(run, response.calls) });
-      if (run.budget.used >= run.budget.limit) return maxTurns(run, response);
+      if (!(await answerCalls(run, response.calls))) return maxToolCalls(run, textOf(response));
+      if (!run.budget.mayAsk) return maxTurns(run, response);
       takeSteering(run);
       response = await ask(run);
     }
     // Steering that the turn has no model call left for stays where it is, and is the next prompt.
-    if (run.budget.used >= run.budget.limit || !takeSteering(run)) return { finish: response.finish, text: textOf(response) };
+    if (!run.budget.mayAsk || !takeSteering(run)) return { finish: response.finish, text: textOf(response) };
   }
 }
 
-/** What does not fit into the model's window is made to fit and asked once more. */
+/** False when the turn has no more calls left than were asked for: those beyond the limit did not run, and it ends. */
+async function answerCalls(run: Run, calls: readonly ModelCall[]): Promise<boolean> {
+  run.history.push({ role: "tool", results: await runCalls(run, calls) });
+  return run.signal.aborted || !run.budget.overdrawn;
+}
+
+/** What does not fit into the model's window is made to fit and asked once more; a model that cannot answer has others in its place. */
 async function ask(run: Run): Promise<Response> {
-  run.budget.used++;
+  run.budget.ask();
   await makeRoom(run);
-  const first = newResponse(run);
-  try {
-    return await exchange(run, first);
-  } catch (error) {
-    if (!isOverflow(error) || first.started || !(await shrinkAfterOverflow(run))) throw error;
+  for (let shrunk = false; ;) {
+    const response = new Response(run.emit, run.redactor, run.streaming, run.state.callIds);
+    try {
+      return await exchange(run, response);
+    } catch (error) {
+      if (isOverflow(error) && shrunk) throw stillTooLong(error);
+      if (response.started) throw error;
+      if (await fallBack(run, error)) continue;
+      if (!isOverflow(error) || !(await shrinkAfterOverflow(run))) throw error;
+      shrunk = true;
+    }
   }
-  try {
-    return await exchange(run, newResponse(run));
-  } catch (error) {
-    throw isOverflow(error) ? stillTooLong(error) : error;
-  }
-}
-
-function newResponse(run: Run): Response {
-  return new Response(run.emit, run.redactor, run.streaming, run.state.callIds);
 }
 
 /** One request and its response, in the history even when it was cut off. */
@@ -69,7 +78,7 @@ async function receive(run: Run, response: Response): Promise<void> {
   const request = { ...requestIn(run.state.permissions.mode, run.request, run.tools), messages: run.history.messages };
   const parts = streamWithRetries(run.model, request, run.signal, {
     started: () => response.started,
-    onRetry: (text) => void run.emit({ type: "notice", level: "warning", text, kind: "retry" }),
+    onRetry: (text, data) => void run.emit({ type: "notice", level: "warning", text, kind: "retry", data }),
   });
   for await (const batch of parts) {
     for (const part of batch) {
@@ -103,11 +112,21 @@ function takeSteering(run: Run): boolean {
   return parts.length > 0;
 }
 
+function maxToolCalls(run: Run, text: string): LoopEnd {
+  void run.emit({
+    type: "notice",
+    level: "warning",
+    text: `Stopped after ${run.budget.toolCalls} tool calls, the limit of one turn (maxToolCalls)`,
+    kind: "max_tool_calls",
+  });
+  return { finish: "max_tool_calls", text };
+}
+
 function maxTurns(run: Run, response: Response): LoopEnd {
   void run.emit({
     type: "notice",
     level: "warning",
-    text: `Stopped after ${run.budget.limit} model calls, the limit of one turn (--max-turns)`,
+    text: `Stopped after ${run.budget.modelCalls} model calls, the limit of one turn (--max-turns)`,
     kind: "max_turns",
   });
   return { finish: "max_turns", text: textOf(response) };

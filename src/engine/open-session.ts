@@ -33,7 +33,7 @@ export async function restore(
   const wanted = op.sessionId ?? op.session;
   const id = wanted === "latest" ? await store.latest(await realpath(given.cwd).catch(() => given.cwd)) : wanted;
   if (id === undefined) throw fault(`No session was kept in ${given.cwd}`);
-  const { session, ...kept } = await store.open(id);
+  const { session, ...kept } = op.fork === true ? await fork(id, op, store) : { id, ...(await store.open(id)) };
   const { provider: _p, model: _m, rules: _r, disallowedTools: _d, ...rest } = { ...defaults, ...session.config, ...op.config };
   const config = {
     ...rest,
@@ -41,7 +41,21 @@ export async function restore(
     ...bounds(defaults, session.config, op.config),
     cwd: op.config?.cwd ?? session.cwd,
   };
-  return { stored: { session, id, ...kept }, config };
+  return { stored: { session, ...kept }, config };
+}
+
+/** Under the opener's handle where that is free, else under a name of its own. */
+async function fork(id: string, { session: handle, name }: OpOf<"session.open">, store: SessionStore): Promise<Stored> {
+  const copied = async (as: string): Promise<Stored> => {
+    const copy = await store.fork(id, { id: as, name });
+    return { ...copy, id: copy.log === undefined ? undefined : as };
+  };
+  try {
+    return await copied(handle);
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    return copied(mintId());
+  }
 }
 
 /** What is forbidden now, and what was; but what was allowed then may have been taken back since. The opener's own word stands alone. */

@@ -4,6 +4,7 @@ import type { OutputCompaction } from "../core/config.js";
 import type { Part } from "../core/content.js";
 import type { Event, Usage } from "../core/event.js";
 import type { Redactor } from "../core/redact.js";
+import type { Budget } from "./budget.js";
 import type { SubAgent } from "./built-in-agents.js";
 import type { Hooks } from "./extensions/hooks/hooks.js";
 import type { History } from "./history.js";
@@ -14,21 +15,20 @@ import type { SessionState } from "./session-state.js";
 /** Takes a fresh event over, stamps and addresses it. A promise when the host is slow: wait for it. */
 export type Emit = (event: Event) => Promise<void> | undefined;
 
-/** Model calls that the turn may still make; a sub-agent draws on its parent's. */
-interface Budget {
-  readonly limit: number;
-  used: number;
-}
-
 export interface Run {
   readonly turn: string;
   readonly hooks: Hooks | undefined;
   readonly state: SessionState;
-  readonly model: Model;
+  /** The one that answers; a fallback for the rest of the turn once its own cannot. */
+  model: Model;
+  /** Models that answer in its place, and how many of them do not either. */
+  readonly fallbacks: readonly Model[];
+  fallenBack: number;
   readonly history: History;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** Tokens of conversation that fit, when known. */
-  readonly contextLimit: number | undefined;
+  /** Tokens of conversation that fit, when known; and those that the user wants to fit. */
+  contextLimit: number | undefined;
+  readonly wantedWindow: number | undefined;
   /** Everything of a request but the conversation. */
   readonly request: Omit<ModelRequest, "messages">;
   readonly emit: Emit;

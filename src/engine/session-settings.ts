@@ -1,18 +1,20 @@
 /** What a session is set to: its configuration, its model, and what its calls may do because of them. */
 import type { McpServer, Mode, SessionConfig } from "../core/config.js";
 import { ParleyError } from "../core/errors.js";
-import { ANSWER_SECONDS } from "../core/limits.js";
+import { ANSWER_SECONDS, NESTING } from "../core/limits.js";
 import { UNASKED } from "./approval.js";
 import type { OwnProviders } from "./models/choose-provider.js";
 import type { Model } from "./models/model.js";
-import { namesOf } from "./open-session.js";
+import { namesOf, withModel } from "./open-session.js";
 import type { Rules } from "./rules.js";
+import { checkLimits } from "./session-limits.js";
 import type { SessionState } from "./session-state.js";
 import { refuseUnsupported } from "./unsupported.js";
 
 interface SettingsDeps {
   config: SessionConfig;
   model: Model;
+  fallbacks: readonly Model[];
   openModel(config: SessionConfig): Promise<Model>;
   /** The config's own: whose models are whose. */
   providers: OwnProviders;
@@ -23,15 +25,17 @@ interface SettingsDeps {
 export class SessionSettings {
   config: SessionConfig;
   model: Model;
+  fallbacks: readonly Model[];
   readonly #deps: SettingsDeps;
   readonly #state: SessionState;
   readonly #onChange: (config: SessionConfig) => Promise<void>;
   #changes: Promise<void> = Promise.resolve();
 
   constructor(deps: SettingsDeps, state: SessionState, onChange: (config: SessionConfig) => Promise<void>) {
-    const { config, model } = deps;
+    const { config, model, fallbacks } = deps;
     this.config = { ...config, provider: model.provider, model: model.id };
     this.model = model;
+    this.fallbacks = fallbacks;
     this.#deps = deps;
     this.#state = state;
     this.#onChange = onChange;
@@ -56,12 +60,16 @@ export class SessionSettings {
     if (patch.maxTurns !== undefined && patch.maxTurns < 1) throw wrong("A turn needs at least one model call", "maxTurns");
     if (patch.cwd !== undefined && patch.cwd !== this.config.cwd)
       throw wrong("The folder of a session cannot change; open another session", "cwd");
+    if (patch.directories !== undefined && patch.directories.join("\0") !== (this.config.directories ?? []).join("\0"))
+      throw wrong("The folders of a session cannot change; open another session", "directories");
     this.#deps.learnSecrets(patch.mcpServers ?? {});
     const { provider: _provider, model: _model, ...rest } = { ...this.config, ...patch };
     const next: SessionConfig = { ...rest, ...namesOf(patch, this.config, this.#deps.providers) };
     refuseUnsupported(next);
+    checkLimits(patch);
     const reopened = patch.model !== undefined || patch.provider !== undefined ? await this.#deps.openModel(next) : this.model;
     settleEffort(next, patch, reopened);
+    const fallbacks = patch.fallbackModels === undefined ? this.fallbacks : await openFallbacks(next, this.#deps);
     const rules = await rulesOf(next);
     // A plan that was approved meanwhile has changed the mode.
     if (patch.mode === undefined) next.mode = this.config.mode;
@@ -71,9 +79,19 @@ export class SessionSettings {
     permissions.rules = rules;
     permissions.mode = next.mode ?? "default";
     permissions.approveTools = next.approveTools ?? UNASKED;
+    this.fallbacks = fallbacks;
+    this.#state.nesting = next.nesting ?? NESTING;
     this.#state.answerSeconds = next.answerSeconds ?? ANSWER_SECONDS;
     await this.#onChange(this.config);
   }
+}
+
+/** Opened with the session, so that one that is not there is told then. */
+export function openFallbacks(
+  config: SessionConfig,
+  { openModel, providers }: Pick<SettingsDeps, "openModel" | "providers">,
+): Promise<Model[]> {
+  return Promise.all((config.fallbackModels ?? []).map((name) => openModel(withModel(config, name, providers))));
 }
 
 /** Most sessions have no rules and no lists of tools, and then their machinery is not loaded. */

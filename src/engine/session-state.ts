@@ -19,7 +19,7 @@ export interface SessionState {
   readonly children: Set<{ end(graceMs: number): Promise<void> }>;
   readonly outputChars: number;
   /** Levels of sub-agents below the session's own. */
-  readonly nesting: number;
+  nesting: number;
   /** The list that the model wrote last. */
   readonly todos: readonly TodoItem[];
   /** What the host has been told about its model. */

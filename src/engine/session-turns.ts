@@ -2,13 +2,14 @@
 import { setMaxListeners } from "node:events";
 import type { SessionConfig } from "../core/config.js";
 import type { Part } from "../core/content.js";
-import { ParleyError, toFault } from "../core/errors.js";
+import { toFault, type ParleyError } from "../core/errors.js";
 import type { EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
 import { QUEUE_LIMIT } from "../core/limits.js";
 import type { OpOf } from "../core/op.js";
 import { roughSize } from "../core/queue.js";
 import type { Redactor } from "../core/redact.js";
+import { beginTurn, type Begun } from "./begin-turn.js";
 import type { History } from "./history.js";
 import type { OwnProviders } from "./models/choose-provider.js";
 import type { Model } from "./models/model.js";
@@ -19,6 +20,9 @@ import type { SessionSettings } from "./session-settings.js";
 import type { SessionState } from "./session-state.js";
 import type { SessionVoice } from "./session-voice.js";
 import type { KeptSession } from "./store/store.js";
+import type { Tool } from "./tools/tool.js";
+import { startClock } from "./turn-clock.js";
+import { afterTurn } from "./unfinished.js";
 
 /** Steered words that wait for the model. */
 const STEERING_BYTES = 1024 * 1024;
@@ -145,15 +149,13 @@ export class SessionTurns {
     setMaxListeners(0, live.abort.signal);
     this.#live = live;
     this.#state.permissions.forTurn = [];
-    if (op.command !== undefined) {
-      const prompt = await this.#runCommand(op, op.command, live, cancelled);
-      if (prompt === undefined) {
-        if (live.steering.length > 0) this.#keepSteering(live.steering, live.abort.signal.aborted ? "interrupted" : "completed");
-        this.#live = undefined;
-        return;
-      }
-      op = { ...op, parts: prompt };
+    const begun = await beginTurn(op, { ...this.#deps, tools: () => this.#tools(op) }, live.abort.signal, cancelled);
+    if (begun === undefined) {
+      if (live.steering.length > 0) this.#keepSteering(live.steering, live.abort.signal.aborted ? "interrupted" : "completed");
+      this.#live = undefined;
+      return;
     }
+    ({ op } = begun);
     const address = { turn, ...(op.id !== undefined && { parent: op.id }) };
     const emit: Emit = (draft) => this.#voice.emit(draft, address);
     const heard = (parts: Part[]): void => this.#voice.recorder.event(this.#voice.stamped({ type: "user.message", parts }, address));
@@ -161,19 +163,25 @@ export class SessionTurns {
     this.#voice.recorder.event(started);
     // In the log before the start is told: a prompt that was acknowledged is never lost.
     heard(op.parts);
+    if (begun.calls.length > 0) this.#voice.recorder.asked(begun.calls);
+    const { pushed } = this.#history;
     // As things are now: what changes from here on counts from the next turn on.
-    const settings = { config: { ...this.#settings.config, ...op.overrides }, model: this.#settings.model };
+    const { model, fallbacks } = this.#settings;
+    const settings = { config: { ...this.#settings.config, ...op.overrides }, model, fallbacks };
     await this.#voice.push(started);
     if (cancelled) this.#stop(live, "interrupted before it began");
+    const stopClock = startClock(settings.config.maxSeconds, (limit) => this.#stop(live, limit.message, limit));
     const end = await this.#work(
-      op,
+      begun,
       live,
       settings,
       heard,
       emit,
       (call) => (draft) => this.#voice.emit(draft, { ...address, under: call }),
     );
+    stopClock();
     if (live.steering.length > 0) this.#keepSteering(live.steering, end.outcome);
+    if (this.#history.pushed > pushed) this.#history.lastTurn = afterTurn(end, this.#history.messages.at(-1));
     const reason = end.outcome === "interrupted" && live.reason !== undefined ? { reason: live.reason } : {};
     this.#live = undefined;
     const ended = this.#voice.stamped({ type: "turn.ended", ...end, ...reason }, address);
@@ -184,58 +192,49 @@ export class SessionTurns {
     await this.#voice.recorder.settle(() => this.#deps.kept());
   }
 
-  /** Undefined when the command was all there was to do; else the prompt that it became. */
-  async #runCommand(
-    op: OpOf<"turn.prompt">,
-    given: NonNullable<OpOf<"turn.prompt">["command"]>,
-    live: LiveTurn,
-    cancelled: boolean,
-  ): Promise<Part[] | undefined> {
-    try {
-      if (cancelled) throw interrupted();
-      const command = await this.#extensions.command(given.name);
-      const result = await command.run(given.args ?? "", live.abort.signal);
-      const prompt = result.type === "submit_prompt" ? result.prompt : undefined;
-      await this.#voice.reply(op, "ok", { command: given, result: prompt === undefined ? result : { type: "submit_prompt" } });
-      return prompt;
-    } catch (error) {
-      await this.#voice.refuse(op, toFault(live.abort.signal.aborted ? interrupted() : error));
-      return undefined;
-    }
+  async #tools(op: OpOf<"turn.prompt">): Promise<ReadonlyMap<string, Tool>> {
+    return (await this.#outfit(op, this.#settings.config, (event) => this.#voice.emit(event))).tools;
+  }
+
+  /** What surrounds a turn now, and the tools that its prompt has. */
+  async #outfit(op: OpOf<"turn.prompt">, config: SessionConfig, emit: Emit) {
+    const [{ toolbox }, { tools: own, ...around }] = await Promise.all([this.load(), this.#extensions.forTurn()]);
+    const host = { requests: this.#state.hostRequests, emit, seconds: this.#state.answerSeconds };
+    return { tools: toolbox(withOverrides(config, op), host, own), ...around };
   }
 
   async #work(
-    op: OpOf<"turn.prompt">,
+    { op, calls }: Begun,
     live: LiveTurn,
-    { config, model: current }: Pick<SessionSettings, "config" | "model">,
+    { config, model: current, fallbacks }: Pick<SessionSettings, "config" | "model" | "fallbacks">,
     heard: (parts: Part[]) => void,
     emit: Emit,
     emitUnder: (call: string) => Emit,
   ): Promise<Omit<EventOf<"turn.ended">, "type">> {
     const { redactor } = this.#deps;
     try {
-      const { runTurn, toolbox } = await this.load();
+      const { runTurn } = await this.load();
       const { provider, model } = op.overrides ?? {};
-      const { tools: own, instructions, hooks } = await this.#extensions.forTurn();
-      const host = { requests: this.#state.hostRequests, emit, seconds: this.#state.answerSeconds };
+      const outfit = await this.#outfit(op, config, emit);
       return await runTurn({
+        ...outfit,
         turn: live.id,
-        hooks,
         setMode: (mode) => {
           this.#settings.setMode(mode);
           this.#deps.onMode();
         },
         state: this.#state,
         config,
+        fallbacks,
         model: provider === undefined && model === undefined ? current : await this.#deps.openModel(config),
-        tools: toolbox(withOverrides(config, op), host, own),
-        instructions,
         openModel: (name) => this.#deps.openModel(withModel(config, name, this.#deps.providers)),
         history: this.#history,
         persist: () => this.#voice.recorder.sync(),
         redactor,
         signal: live.abort.signal,
         parts: op.parts,
+        calls,
+        continues: op.continues === true,
         mentioned: () => this.#extensions.mentioned(op, emit, live.abort.signal),
         takeSteering() {
           const parts = live.steering.splice(0);
@@ -265,11 +264,12 @@ export class SessionTurns {
     return this.#module;
   }
 
-  #stop(live: LiveTurn, reason: string): void {
+  /** By the host, or by a limit. */
+  #stop(live: LiveTurn, reason: string, limit?: ParleyError): void {
     if (live.abort.signal.aborted) return;
     live.reason = reason;
     // Aborted first: a voided approval must find its call already cancelled.
-    live.abort.abort();
+    live.abort.abort(limit);
     this.#state.approvals.void(reason);
   }
 
@@ -287,10 +287,6 @@ export class SessionTurns {
     if (this.#live !== undefined) this.#stop(this.#live, "the session was closed");
     await this.#running;
   }
-}
-
-function interrupted(): ParleyError {
-  return new ParleyError({ code: "interrupted", message: "The command was interrupted", retryable: false });
 }
 
 function withOverrides(config: SessionConfig, op: OpOf<"turn.prompt">): SessionConfig {

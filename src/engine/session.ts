@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { McpServer, SessionConfig } from "../core/config.js";
 import { toFault } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
-import { ANSWER_SECONDS } from "../core/limits.js";
+import { ANSWER_SECONDS, NESTING } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
 import type { Redactor } from "../core/redact.js";
 import { PendingApprovals, Permissions, UNASKED } from "./approval.js";
@@ -18,6 +18,7 @@ import type { Rules } from "./rules.js";
 import type { Emit } from "./run.js";
 import { SeenFileMap, todosIn, type SessionState } from "./session-state.js";
 import type { ExtensionSources } from "./extensions/extensions.js";
+import { seedMessages } from "./seed.js";
 import type { SessionControl } from "./session-control.js";
 import { sessionCapabilities } from "./session-capabilities.js";
 import { SessionExtensions } from "./session-extensions.js";
@@ -26,6 +27,7 @@ import { SessionTurns } from "./session-turns.js";
 import { SessionVoice } from "./session-voice.js";
 import { nextSeq } from "./store/seq.js";
 import type { Crash, KeptSession, SessionLog, SessionStore, StoredSession } from "./store/store.js";
+import { unfinishedIn } from "./unfinished.js";
 import type { Workspace } from "./workspace.js";
 
 /** From TERM to KILL for what a turn started, and for what the session kept. */
@@ -37,9 +39,9 @@ export interface SessionDeps {
   workspace: Workspace;
   redactor: Redactor;
   outputChars: number;
-  /** Levels of sub-agents. */
-  nesting: number;
   model: Model;
+  /** Those that answer in its place when its server cannot. */
+  fallbacks: readonly Model[];
   rules: Rules;
   openModel(config: SessionConfig): Promise<Model>;
   /** The config's own: whose models are whose. */
@@ -81,7 +83,7 @@ export class Session {
     this.handle = deps.handle;
     this.#deps = deps;
     this.#voice = new SessionVoice(deps, deps.stored === undefined ? 0 : nextSeq(deps.stored.seq));
-    this.#history = new History(deps.stored?.messages, this.#voice.recorder);
+    this.#history = new History(deps.stored?.messages, this.#voice.recorder, deps.stored?.lastTurn);
     const history = this.#history;
     this.#state = {
       workspace: deps.workspace,
@@ -97,7 +99,7 @@ export class Session {
       seen: new SeenFileMap(),
       children: new Set(),
       outputChars: deps.outputChars,
-      nesting: deps.nesting,
+      nesting: deps.config.nesting ?? NESTING,
       answerSeconds: deps.config.answerSeconds ?? ANSWER_SECONDS,
     };
     this.#settings = new SessionSettings(deps, this.#state, (changed) => this.#extensions.configure(changed));
@@ -131,7 +133,8 @@ export class Session {
 
   /** Tells the opener, and what it missed; then of calls nobody knows the end of. */
   begin(ready: Omit<EventOf<"session.ready">, keyof Nature | "type">, replay: readonly Event[]): void {
-    void this.#voice.emit({ type: "session.ready", ...ready, ...this.#nature() });
+    const unfinished = unfinishedIn(this.#history.messages, this.#history.lastTurn);
+    void this.#voice.emit({ type: "session.ready", ...ready, ...(unfinished !== undefined && { unfinished }), ...this.#nature() });
     for (const event of replay) void this.#voice.push({ ...event, session: this.handle, replay: true });
     // The first line is out; what the first turn needs can be loaded while the host thinks.
     setImmediate(() => void Promise.all([this.#turns.load(), this.#settings.model.warm?.(), this.#extensions.start()]).catch(() => {}));
@@ -274,8 +277,8 @@ export class Session {
         retryable: false,
       });
     }
-    this.#history.push({ role: "user", parts: [{ type: "text", text: op.text }] });
-    this.#history.push({ role: "assistant", blocks: [{ type: "text", text: "I have read the earlier context." }] });
+    for (const message of seedMessages(op)) this.#history.push(message);
+    this.#history.lastTurn = undefined;
     return this.#voice.reply(op, "ok");
   }
 
@@ -339,8 +342,8 @@ export class Session {
 
   #kept(): KeptSession {
     const { sessionId = this.handle, workspace, name } = this.#deps;
-    const { messages } = this.#history;
-    return { id: sessionId, cwd: workspace.root, name, config: this.config, messages, seq: this.#voice.seq };
+    const { messages, lastTurn } = this.#history;
+    return { id: sessionId, cwd: workspace.root, name, config: this.config, messages, lastTurn, seq: this.#voice.seq };
   }
 }
 

@@ -31,8 +31,8 @@ async function runSubAgent(parent: Run, task: SpawnTask, call: string, descent: 
   say("started");
   try {
     const end = await runLoop(await child(parent, task, descent.emitUnder(call), { ...descent, depth: descent.depth + 1 }));
-    const ok = end.finish !== "max_turns";
-    say(ok ? "done" : "stopped at the limit of model calls");
+    const ok = end.finish !== "max_turns" && end.finish !== "max_tool_calls";
+    say(ok ? "done" : `stopped at the limit of ${end.finish === "max_turns" ? "model" : "tool"} calls`);
     return { name, ok, text: end.text };
   } catch (error) {
     if (error instanceof Interrupted) throw error;

@@ -1,5 +1,6 @@
 /** Which tools a session has: ours and the host's, less what its lists leave out. */
 import type { HostTool, SessionConfig } from "../core/config.js";
+import { NESTING } from "../core/limits.js";
 import type { HostReply, HostRequests } from "./host-requests.js";
 import type { Emit } from "./run.js";
 import { toolExists } from "./tool-lists.js";
@@ -16,7 +17,8 @@ export interface HostLine {
 /** `own` are those of the session's extensions; one with the name of ours takes its place. */
 export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[]): Map<string, Tool> {
   const tools = [...builtinTools, exitPlan, ...own, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
-  return new Map(tools.filter((tool) => toolExists(tool.name, config)).map((tool) => [tool.name, tool]));
+  const exists = ({ name }: Tool): boolean => toolExists(name, config) && (name !== "Spawn" || (config.nesting ?? NESTING) > 0);
+  return new Map(tools.filter(exists).map((tool) => [tool.name, tool]));
 }
 
 /** A tool that the host runs: a call of it is a request to the host. */

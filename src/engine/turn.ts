@@ -9,9 +9,10 @@ import type { SubAgent } from "./built-in-agents.js";
 import type { Hooks } from "./extensions/hooks/hooks.js";
 import type { History } from "./history.js";
 import { loadAttachments } from "./attachments.js";
+import { Budget } from "./budget.js";
 import { windowOf } from "./compaction.js";
 import { runLoop, type LoopEnd } from "./loop.js";
-import type { Model } from "./models/model.js";
+import type { Model, ModelCall } from "./models/model.js";
 import { systemPrompt } from "./prompt.js";
 import { MAX_TURNS } from "../core/limits.js";
 import { Interrupted, untilAborted, type Emit, type Outfit, type Run } from "./run.js";
@@ -27,6 +28,8 @@ export interface TurnInput {
   state: SessionState;
   config: SessionConfig;
   model: Model;
+  /** Models that answer in its place, in this order, when its server cannot. */
+  fallbacks: readonly Model[];
   tools: ReadonlyMap<string, Tool>;
   /** Another model than the turn's, for a sub-agent. */
   openModel(name: string): Promise<Model>;
@@ -37,6 +40,10 @@ export interface TurnInput {
   redactor: Redactor;
   signal: AbortSignal;
   parts: Part[];
+  /** What the host asks to be run first, in the model's place. */
+  calls: readonly ModelCall[];
+  /** There is no new message: the turn goes on from the history. */
+  continues: boolean;
   /** What the words of the prompt attach. */
   mentioned(): Promise<Part[]>;
   takeSteering(): Part[];
@@ -51,15 +58,17 @@ type End = Omit<EventOf<"turn.ended">, "type">;
 export async function runTurn(input: TurnInput): Promise<End> {
   let usage: Usage | undefined;
   try {
-    input.history.push({ role: "user", parts: await attached(input) });
+    if (bringsMessage(input)) input.history.push({ role: "user", parts: await attached(input) });
     const run = await prepareRun(input, (more) => {
       usage = addUsage(usage, more);
     });
-    const { finish } = await runToStop(run);
+    const { finish } = await runToStop(run, input.calls);
     return { outcome: "completed", finish, ...withUsage() };
   } catch (error) {
-    if (error instanceof Interrupted || input.signal.aborted) return { outcome: "interrupted", ...withUsage() };
-    const fault = toFault(error);
+    // Aborted with a fault: not the user's will, but a limit.
+    const limit: unknown = input.signal.aborted && input.signal.reason instanceof ParleyError ? input.signal.reason : undefined;
+    if (limit === undefined && (error instanceof Interrupted || input.signal.aborted)) return { outcome: "interrupted", ...withUsage() };
+    const fault = toFault(limit ?? error);
     await input.emit({ type: "error", fault });
     return { outcome: "failed", reason: fault.message, fault, ...withUsage() };
   }
@@ -69,13 +78,18 @@ export async function runTurn(input: TurnInput): Promise<End> {
   }
 }
 
+/** Calls alone are what the host wants as well; nobody said anything then. */
+function bringsMessage({ parts, calls, continues }: TurnInput): boolean {
+  return !continues && (parts.length > 0 || calls.length === 0);
+}
+
 /** How often hooks may keep a turn from ending. */
 const MOST_STOPS = 3;
 
 /** A hook that blocks the end has the last word said to the model, and the loop goes on. */
-async function runToStop(run: Run): Promise<LoopEnd> {
-  let end = await runLoop(run);
-  for (let blocked = 0; blocked < MOST_STOPS && run.budget.used < run.budget.limit; blocked++) {
+async function runToStop(run: Run, asked: readonly ModelCall[]): Promise<LoopEnd> {
+  let end = await runLoop(run, asked);
+  for (let blocked = 0; blocked < MOST_STOPS && run.budget.mayAsk; blocked++) {
     const reason = await run.hooks?.atStop(end.text, run);
     if (run.signal.aborted) throw new Interrupted();
     if (reason === undefined) break;
@@ -119,11 +133,14 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
     hooks: input.hooks,
     state,
     model: input.model,
+    fallbacks: input.fallbacks,
+    fallenBack: 0,
     contextLimit: windowOf(config, input.model),
+    wantedWindow: config.contextLimit,
     history: input.history,
     tools: input.tools,
     request: {
-      system: systemPrompt(config, state.workspace.root, instructions),
+      system: systemPrompt(config, state.workspace, instructions),
       tools,
       maxTokens: config.maxTokens,
       temperature: config.temperature,
@@ -140,7 +157,7 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
     streaming: config.streaming ?? true,
     outputCompaction: config.outputCompaction ?? "off",
     signal: input.signal,
-    budget: { limit, used: 0 },
+    budget: new Budget(limit, config.maxToolCalls),
     takeSteering: () => input.takeSteering(),
     persist: () => input.persist(),
     addUsage: onUsage,
@@ -154,7 +171,7 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
 async function outfit({ config, state, instructions, openModel }: TurnInput, agent: SubAgent | undefined): Promise<Outfit> {
   const { root } = state.workspace;
   const own = agent?.system === undefined ? config : { ...config, system: `${agent.system}\n\nWorkspace: ${root}` };
-  const system = systemPrompt(own, root, instructions);
+  const system = systemPrompt(own, state.workspace, instructions);
   if (agent?.model === undefined) return { system };
   const model = await openModel(agent.model);
   return { system, model, contextLimit: windowOf(config, model) };

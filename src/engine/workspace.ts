@@ -4,10 +4,10 @@
  * to the file system themselves.
  */
 
-export interface Place {
+interface Place {
   /** Absolute, every link resolved as far as the path exists. */
   path: string;
-  /** Whether it lies in the workspace's own tree. */
+  /** Whether it lies below one of the workspace's roots. */
   inside: boolean;
 }
 
@@ -40,6 +40,8 @@ export interface Running {
 export interface Workspace {
   /** Absolute and real. */
   readonly root: string;
+  /** Further roots, absolute and real. */
+  readonly directories: readonly string[];
   resolve(path: string): Promise<Place>;
   /** Null when there is nothing. */
   info(path: string): Promise<FileInfo | null>;

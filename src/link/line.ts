@@ -158,8 +158,8 @@ export class Line {
   async #send(op: Op): Promise<void> {
     if (this.#over) return;
     if (op.type === "session.open" && this.#isTaken()) return this.#answer([refusal(op, taken(op.session))]);
+    if (op.type !== "session.open" && op.type !== "ping" && this.#isUnopened()) return this.#answer([refusal(op, unopened(op.session))]);
     if (op.type === "session.open") this.#turns.open(op);
-    if (op.type === "turn.prompt" && this.#mustWait(op)) return this.#hold(op);
     if (op.type === "turn.interrupt" && this.#turns.cancel(op)) {
       return this.#answer([{ type: "reply", to: op.type, status: "ok", session: op.session, parent: op.id }]);
     }
@@ -168,6 +168,7 @@ export class Line {
     const gap = opGap(this.#dialect, op, this.#turns.runs(op));
     switch (gap.do) {
       case "send":
+        if (gap.op.type === "turn.prompt" && this.#mustWait(gap.op)) return this.#hold(gap.op);
         if (gap.op.type === "turn.prompt") this.#turns.sent(gap.op);
         return this.#write(gap.op);
       case "answer":
@@ -184,6 +185,11 @@ export class Line {
   /** Its process is a session, and it runs. */
   #isTaken(): boolean {
     return this.#dialect.lifetime === "session" && this.#launching !== undefined;
+  }
+
+  /** Its open was refused, so there is no process that could hear anything. */
+  #isUnopened(): boolean {
+    return this.#dialect.lifetime === "session" && this.#launching === undefined;
   }
 
   #mustWait(op: OpOf<"turn.prompt">): boolean {
@@ -349,6 +355,10 @@ export class Line {
     const { session, request } = event;
     this.#sendOwn({ type: "host.answer", ...(session !== undefined && { session }), request, ok: false, data: { message: NO_ANSWERS } });
   }
+}
+
+function unopened(session: string | undefined): Fault {
+  return { code: "session", message: `There is no session '${session ?? ""}': it could not be opened`, retryable: false };
 }
 
 function taken(session: string): Fault {

@@ -27,7 +27,9 @@ export class SessionNames {
   towardsAgent(op: OpOf<"session.open">): OpOf<"session.open"> {
     const asked = op.sessionId ?? (op.open === "new" ? undefined : op.session);
     const known = asked === undefined ? undefined : this.#map.get(asked);
-    if (op.open === "new" || known !== undefined) this.#opening.set(op.id ?? "", asked ?? this.#free(op.session));
+    // A copy has a name of its own: the one that was asked for stays the original's.
+    if (op.fork === true) this.#opening.set(op.id ?? "", this.#free(op.session));
+    else if (op.open === "new" || known !== undefined) this.#opening.set(op.id ?? "", asked ?? this.#free(op.session));
     return known === undefined ? op : { ...op, sessionId: known };
   }
 

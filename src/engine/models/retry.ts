@@ -7,10 +7,18 @@ const ATTEMPTS = 4;
 const WITHIN_MS = 60_000;
 const FIRST_WAIT_MS = 500;
 
+/** `attempt` of `maxAttempts` comes after `delayMs`; the first request does not count. `status` is that of the failure. */
+export interface Retry {
+  attempt: number;
+  maxAttempts: number;
+  delayMs: number;
+  status?: number;
+}
+
 export interface RetryWatch {
   /** Whether output of this response has gone out: then a failure stands. */
   started(): boolean;
-  onRetry(text: string): void;
+  onRetry(text: string, retry: Retry): void;
 }
 
 export async function* streamWithRetries(
@@ -27,11 +35,13 @@ export async function* streamWithRetries(
       return;
     } catch (error) {
       if (signal.aborted || watch.started() || attempt === ATTEMPTS || !isRetryable(error)) throw error;
+      const { status } = error.fault;
       const wait = waitMs(error, attempt);
       waited += wait;
       if (waited > WITHIN_MS || performance.now() - since > WITHIN_MS) throw error;
       watch.onRetry(
         `${sentence(error.message)} Retrying${wait >= 1000 ? ` in ${Math.round(wait / 1000)} s` : ""} (${attempt}/${ATTEMPTS - 1})`,
+        { attempt, maxAttempts: ATTEMPTS - 1, delayMs: Math.round(wait), ...(status !== undefined && { status }) },
       );
       await pause(wait, signal);
     }

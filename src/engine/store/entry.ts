@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { SessionConfig, type SessionConfig as Config } from "../../core/config.js";
 import { Part, type Part as StoredPart } from "../../core/content.js";
 import { Event, type Event as StoredEvent } from "../../core/event.js";
-import type { Message } from "../models/model.js";
+import type { Message, ModelCall as Called } from "../models/model.js";
 
 const ModelCall = v.looseObject({ id: v.string(), name: v.string(), args: v.record(v.string(), v.unknown()), raw: v.optional(v.string()) });
 
@@ -49,6 +49,9 @@ const Unfinished = v.looseObject({
   text: v.string(),
 });
 
+/** Calls that the host asks for in the model's place, until a message holds them. */
+const Asked = v.looseObject({ kind: v.literal("asked"), calls: v.array(ModelCall) });
+
 /** What the host said into a turn, and was told that it was heard; no message holds it yet. */
 const Steered = v.looseObject({ kind: v.literal("steered"), parts: v.array(Part) });
 
@@ -58,7 +61,7 @@ const Mark = v.looseObject({ kind: v.literal("mark"), seq: v.number() });
 /** From here on the run could not write its log: what it did is not known. */
 const Lost = v.looseObject({ kind: v.literal("lost"), at: v.number() });
 
-const Entry: v.GenericSchema<Entry> = v.variant("kind", [Opened, Told, Said, Begun, Unfinished, Steered, Mark, Lost]);
+const Entry: v.GenericSchema<Entry> = v.variant("kind", [Opened, Told, Said, Begun, Unfinished, Asked, Steered, Mark, Lost]);
 /** Written out, because a message's type is the model's (models/model.ts) and not the schema's. */
 export type Entry =
   | { kind: "opened"; at: number; id: string; cwd: string; name?: string | undefined; config: Config; seq?: number | undefined }
@@ -66,6 +69,7 @@ export type Entry =
   | { kind: "message"; message: Message }
   | { kind: "reset"; messages: Message[] }
   | { kind: "partial"; turn: string; block: "text" | "thinking"; text: string }
+  | { kind: "asked"; calls: Called[] }
   | { kind: "steered"; parts: StoredPart[] }
   | { kind: "mark"; seq: number }
   | { kind: "lost"; at: number };

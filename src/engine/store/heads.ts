@@ -45,7 +45,7 @@ function describe(lines: readonly string[], usedAt: number): SessionSummary | un
       const { id, cwd, name, at } = entry;
       session = { id, cwd, name, createdAt: at, usedAt, firstPrompt: undefined };
     }
-    if (entry.kind !== "event" || entry.event.type !== "user.message" || session === undefined) continue;
+    if (entry.kind !== "event" || entry.event.type !== "user.message" || entry.event.parts.length === 0 || session === undefined) continue;
     const prompt = plainText(entry.event.parts).replace(/\s+/g, " ").slice(0, FIRST_PROMPT_CHARS);
     return { ...session, firstPrompt: prompt };
   }

@@ -6,6 +6,7 @@ import { messageOf, ParleyError } from "../../core/errors.js";
 import type { Event } from "../../core/event.js";
 import { mintId } from "../../core/ids.js";
 import { makeFolder, syncFolder } from "../../os/folders.js";
+import { copyLog } from "./copy-log.js";
 import { parseEntry, type ReadEntry } from "./entry.js";
 import { folderName } from "./folder-name.js";
 import { readHead } from "./heads.js";
@@ -30,7 +31,7 @@ type Release = () => Promise<void>;
 export function jsonlStore(home: string, options: { keep: number; redact<T>(value: T): T }): SessionStore {
   const root = join(home, "sessions");
   const folderOf = (id: string): string => join(root, folderName(id));
-  return { create, open: reopen, list, latest, events, remove };
+  return { create, open: reopen, fork, list, latest, events, remove };
 
   async function create(session: Parameters<SessionStore["create"]>[0]): Promise<SessionLog> {
     const { id } = session;
@@ -78,6 +79,30 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
       await release();
       throw error;
     }
+  }
+
+  async function fork(from: string, as: { id: string; name: string | undefined }): Promise<Awaited<ReturnType<SessionStore["open"]>>> {
+    const [source, folder] = [folderOf(from), folderOf(as.id)];
+    if (isEmpty(source)) throw notFound(from);
+    if (!isEmpty(folder)) throw exists(as.id);
+    try {
+      makeFolder(folder, 0o700);
+      const release = await takeLock(join(folder, "lock"), `Session '${as.id}'`);
+      try {
+        // Somebody may have had it between the first look and the lock.
+        if (!isEmpty(folder)) throw exists(as.id);
+        await copyLog(join(source, LOG), join(folder, LOG), as);
+      } finally {
+        await release();
+      }
+    } catch (error) {
+      if (error instanceof ParleyError) throw error;
+      const warning = `This copy of session '${from}' is not saved: ${messageOf(error)}`;
+      return { session: readable(from, rebuild(undefined, readEntries(source, 0))), log: undefined, warning };
+    }
+    await Promise.all([syncFolder(folder), syncFolder(root)]);
+    void prune(as.id).catch(() => {});
+    return reopen(as.id);
   }
 
   async function openWriter(folder: string, id: string): Promise<{ file: LogFile; release: Release }> {
@@ -144,7 +169,9 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   async function events(id: string): Promise<Event[]> {
     const folder = folderOf(id);
     if (isEmpty(folder)) throw notFound(id);
-    return [...readEntries(folder, 0)].flatMap((entry) => (entry.kind === "event" ? [replayed(entry.event)] : []));
+    return [...readEntries(folder, 0)].flatMap((entry) =>
+      entry.kind === "event" && !isSilent(entry.event) ? [replayed(entry.event)] : [],
+    );
   }
 
   async function remove(id: string): Promise<void> {
@@ -198,6 +225,11 @@ function isAbandoned(folder: string): boolean {
   if (!isEmpty(folder)) return false;
   const stats = statSync(folder, { throwIfNoEntry: false });
   return stats?.isDirectory() === true && Date.now() - stats.mtimeMs > ABANDONED_MS;
+}
+
+/** A prompt without words is in the log, so that its turn is told from what is said into it; nobody said anything. */
+function isSilent(event: Event): boolean {
+  return event.type === "user.message" && event.parts.length === 0;
 }
 
 /** Its deltas are not kept, so a block that was streamed then is whole now. */

@@ -53,6 +53,12 @@ export class LogFile {
     this.#size += bytes.length;
   }
 
+  /** Whatever is there, of somebody who did not finish, goes. */
+  clear(): void {
+    ftruncateSync(this.#fd, 0);
+    this.#size = this.#synced = 0;
+  }
+
   /** The bytes before a position, so many at most. */
   before(position: number, most: number): Buffer {
     const bytes = Buffer.alloc(Math.min(position, most));

@@ -1,7 +1,7 @@
 /** What a turn still owes that a crash cut off: an answer for each call, an end for itself, and a conversation that can go on. */
 import type { Part } from "../../core/content.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
-import type { AssistantBlock, CallResult, Message } from "../models/model.js";
+import type { AssistantBlock, CallResult, Message, ModelCall } from "../models/model.js";
 import type { Crash } from "./store.js";
 
 export interface OpenTurn {
@@ -10,6 +10,8 @@ export interface OpenTurn {
   asked: boolean;
   /** The prompt, what was steered in, and what of that was taken: for as long as no message holds it. */
   prompt: Part[] | undefined;
+  /** Calls that came with the prompt, for as long as no message holds them. */
+  wanted: ModelCall[];
   steered: Part[];
   taken: Part[];
   calls: Map<string, OpenCall>;
@@ -41,6 +43,7 @@ export function mend(turn: OpenTurn | undefined, late: Part[]): Crash | undefine
       ...openBlocks(turn).map((event) => told({ ...event, ...address })),
       ...(dangling.length === 0 ? [] : [said({ role: "tool", results: dangling.map((call) => resultOf(call, turn)) })]),
       ...userMessage(turn.prompt ?? (turn.asked ? [] : late)),
+      ...wantedCalls(turn),
       ...assistantMessage(turn),
       ...userMessage(turn.taken),
       ...(turn.steered.length === 0 ? [] : [told({ type: "user.message", parts: turn.steered, ...address }), ...userMessage(turn.steered)]),
@@ -65,6 +68,14 @@ function resultOf({ id, name }: { id: string; name: string }, turn: OpenTurn): C
   const call = turn.calls.get(id);
   if (call?.ended !== undefined) return { call: id, name, parts: call.ended.output ?? [], failed: call.ended.status !== "ok" };
   return { call: id, name, parts: [{ type: "text", text: fateOf(call, turn) }], failed: true };
+}
+
+/** The model never asked for them, and is told that they did not run. */
+function wantedCalls(turn: OpenTurn): Crash["mend"] {
+  const { wanted } = turn;
+  if (wanted.length === 0) return [];
+  const blocks = wanted.map((call): AssistantBlock => ({ type: "call", call }));
+  return [said({ role: "assistant", blocks }), said({ role: "tool", results: wanted.map((call) => resultOf(call, turn)) })];
 }
 
 /** Without a vendor's signature thinking cannot be given back; text can. */

@@ -5,6 +5,7 @@ import { addUsage } from "../../core/usage.js";
 import type { Message } from "../models/model.js";
 import type { Entry, ReadEntry } from "./entry.js";
 import { mend, type OpenTurn } from "./mend.js";
+import { afterReset, afterTurn, type LastTurn } from "../unfinished.js";
 import { paired } from "./paired.js";
 import type { KeptSession, StoredSession } from "./store.js";
 
@@ -20,21 +21,24 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
     if (session === undefined) continue;
     if (entry.kind === "message") session.messages.push(entry.message);
     if (entry.kind === "reset") session.messages = [...entry.messages];
+    session.lastTurn = open.lastTurn(entry, session.lastTurn);
     if (entry.kind === "mark") session.seq = Math.max(session.seq, entry.seq);
     if (entry.kind === "event") note(session, entry.event);
     open.follow(entry);
   }
   if (session === undefined) return undefined;
   const crash = mend(open.turn, open.late);
-  const messages = paired([
-    ...session.messages,
-    ...(crash?.mend ?? []).flatMap((entry) => (entry.kind === "message" ? [entry.message] : [])),
-  ]);
-  return { ...session, messages, crash, unsavedSince: open.unsavedSince, unreadable: open.unreadable };
+  // As if it had been written already.
+  for (const entry of crash?.mend ?? []) {
+    if (entry.kind === "message") session.messages.push(entry.message);
+    session.lastTurn = open.lastTurn(entry, session.lastTurn);
+    open.follow(entry);
+  }
+  return { ...session, messages: paired(session.messages), crash, unsavedSince: open.unsavedSince, unreadable: open.unreadable };
 }
 
 function opened(session: KeptSession | undefined, { id, cwd, name, config, seq = 0 }: Extract<Entry, { kind: "opened" }>): KeptSession {
-  if (session === undefined) return { id, cwd, name, config, messages: [], seq };
+  if (session === undefined) return { id, cwd, name, config, messages: [], lastTurn: undefined, seq };
   return { ...session, cwd, config, seq: Math.max(session.seq, seq) };
 }
 
@@ -51,6 +55,15 @@ class Open {
   unsavedSince: number | undefined;
   unreadable = 0;
 
+  /** Before the entry is followed: what it makes of how the last turn ended. */
+  lastTurn(entry: ReadEntry, before: LastTurn): LastTurn {
+    if (entry.kind === "reset") return afterReset(before);
+    // Outside a turn: prior context.
+    if (entry.kind === "message" && this.turn === undefined) return undefined;
+    if (entry.kind !== "event" || entry.event.type !== "turn.ended" || this.turn?.last === undefined) return before;
+    return afterTurn(entry.event, this.turn.last);
+  }
+
   follow(entry: ReadEntry): void {
     switch (entry.kind) {
       case "message":
@@ -59,6 +72,9 @@ class Open {
         return this.#event(entry.event);
       case "partial":
         if (this.turn?.started.turn === entry.turn) this.turn.partial[entry.block] += entry.text;
+        return;
+      case "asked":
+        if (this.turn !== undefined) this.turn.wanted = entry.calls;
         return;
       case "steered":
         this.turn?.steered.push(...entry.parts);
@@ -84,6 +100,7 @@ class Open {
       else turn.taken = [];
     }
     if (message.role === "assistant" && turn !== undefined) {
+      turn.wanted = [];
       turn.said = [];
       turn.partial = { text: "", thinking: "" };
     }
@@ -105,7 +122,8 @@ class Open {
       return;
     }
     turn.asked = true;
-    turn.prompt = parts;
+    // One that brings no message of its own: what is said next is not it.
+    turn.prompt = parts.length === 0 ? undefined : parts;
     this.late = [];
   }
 
@@ -120,6 +138,7 @@ function begun(started: EventOf<"turn.started">): OpenTurn {
     started,
     asked: false,
     prompt: undefined,
+    wanted: [],
     steered: [],
     taken: [],
     calls: new Map(),

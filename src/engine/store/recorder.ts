@@ -2,7 +2,7 @@
 import type { Part } from "../../core/content.js";
 import { messageOf } from "../../core/errors.js";
 import type { Event, EventType } from "../../core/event.js";
-import type { Message } from "../models/model.js";
+import type { Message, ModelCall } from "../models/model.js";
 import type { Entry } from "./entry.js";
 import { nextSeq } from "./seq.js";
 import type { KeptSession, SessionLog } from "./store.js";
@@ -65,6 +65,11 @@ export class Recorder {
 
   reset(messages: readonly Message[]): void {
     this.#append({ kind: "reset", messages: [...messages] });
+  }
+
+  /** With the prompt that brings them: a crash must not lose what was acknowledged. */
+  asked(calls: ModelCall[]): void {
+    this.#append({ kind: "asked", calls });
   }
 
   /** The host is told that it was heard, so it is not lost, whenever the model gets to it. */

@@ -19,6 +19,7 @@ const Snapshot = v.object({
     name: v.optional(v.string()),
     config: SessionConfig,
     messages: v.array(StoredMessage),
+    lastTurn: v.optional(v.picklist(["answered", "cut"])),
     seq: v.number(),
   }),
 });
@@ -39,7 +40,7 @@ export async function readSnapshot(folder: string, log: Pick<LogFile, "size" | "
     if (!v.is(Snapshot, value)) return undefined;
     const { offset, seam, session } = value;
     if (offset > log.size || seam !== seamAt(log, offset)) return undefined;
-    return { session: { ...session, name: session.name }, offset, bytes: text.length };
+    return { session: { ...session, name: session.name, lastTurn: session.lastTurn }, offset, bytes: text.length };
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@
 import type { SessionConfig } from "../../core/config.js";
 import type { Event } from "../../core/event.js";
 import type { Message } from "../models/model.js";
+import type { LastTurn } from "../unfinished.js";
 import type { Entry } from "./entry.js";
 
 /** What is kept of a session, and is enough to go on with it. */
@@ -11,6 +12,7 @@ export interface KeptSession {
   name: string | undefined;
   config: SessionConfig;
   messages: Message[];
+  lastTurn: LastTurn;
   /** The highest that was used. */
   seq: number;
 }
@@ -60,6 +62,11 @@ export interface SessionStore {
   create(session: { id: string; cwd: string; name: string | undefined; config: SessionConfig }): Promise<SessionLog>;
   /** Throws a `session` fault when there is none, or when another process has it. What can be read but not written comes without a log. */
   open(id: string): Promise<{ session: StoredSession; log: SessionLog | undefined; warning?: string }>;
+  /**
+   * A copy of a session under another name, open; the original is only read, whoever has it. Throws a `session` fault when there is no
+   * such session, or one of the new name already. Where nothing can be written it comes without a log, and is nobody's copy.
+   */
+  fork(id: string, as: { id: string; name: string | undefined }): ReturnType<SessionStore["open"]>;
   /** Newest first. */
   list(): Promise<SessionSummary[]>;
   /** The one last used in this folder. */

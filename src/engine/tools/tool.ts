@@ -72,6 +72,8 @@ export interface Tool {
   parameters(): Promise<Record<string, unknown>>;
   /** A sentence saying what is wrong with the arguments, or undefined. */
   problem(args: Record<string, unknown>): string | undefined;
+  /** The argument that the problem is about, where it is about one. */
+  wrongArgument?(args: Record<string, unknown>): string | undefined;
   /** One line for people: "Write to src/a.ts". */
   title(args: Record<string, unknown>): string;
   /** What people look at before they say yes. */
@@ -109,6 +111,10 @@ export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>):
     problem(args) {
       const result = v.safeParse(schema, args);
       return result.success ? undefined : result.issues.map((issue) => issueText(issue)).join("; ");
+    },
+    wrongArgument(args) {
+      const issue = v.safeParse(schema, args).issues?.[0];
+      return (issue && v.getDotPath(issue)) ?? undefined;
     },
     title: (args) => parsed(schema, args, definition.title, ""),
     ...(preview !== undefined && { preview: (args: Record<string, unknown>) => parsed(schema, args, preview, []) }),

@@ -30,7 +30,7 @@ async function rows({ control, surroundings, forTurn }: Context): Promise<string
   return [
     ["Model", `${model.id} (${model.provider})`],
     ["Window", windowText(control.used(), windowOf(config, model))],
-    ["System prompt", about(tokensOf(systemPrompt(config, state.workspace.root, turn.instructions)))],
+    ["System prompt", about(tokensOf(systemPrompt(config, state.workspace, turn.instructions)))],
     ["Memory files", counted(memory.length, sum(memory.map(({ text }) => tokensOf(text))))],
     ...memory.map(({ path, text }) => [`  ${path}`, about(tokensOf(text))]),
     ["Tools", counted(own.length, await tokensOfTools(own))],
