@@ -4,6 +4,7 @@ import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
 import { given, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
+import type { Telemetry } from "./telemetry.js";
 
 export interface Command {
   /** "" is what runs without a command. */
@@ -14,7 +15,7 @@ export interface Command {
   /** How many words beside the flags. */
   positionals: number;
   flags: readonly Flag[];
-  run(parsed: Parsed): Promise<number>;
+  run(parsed: Parsed, telemetry: Telemetry): Promise<number>;
 }
 
 const DIALECT: Flag = { name: "dialect", value: "ID", help: `the protocol to speak on stdin and stdout: ${dialectIds.join(", ")}` };
@@ -60,7 +61,7 @@ export const COMMANDS: readonly Command[] = [
       { name: "prompt", short: "p", value: "TEXT", help: "not here: prompts come over the protocol" },
       ...SHARED_FLAGS,
     ],
-    run: (parsed) => runServe(parsed),
+    run: runServe,
   },
   {
     name: "schema",
@@ -166,19 +167,19 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-async function runDefault(parsed: Parsed): Promise<number> {
-  if (given(parsed, "json-stream") || given(parsed, "dialect")) return runServe(parsed);
+async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number> {
+  if (given(parsed, "json-stream") || given(parsed, "dialect")) return runServe(parsed, telemetry);
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
   const loaded = await load(parsed);
   if (given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
     const { runPrint } = await import("./print.js");
-    return runPrint(loaded, process.env, prompt);
+    return runPrint(loaded, process.env, prompt, telemetry);
   }
   const { runChat } = await import("./chat/index.js");
-  return runChat(loaded, () => load(parsed), process.env, prompt);
+  return runChat(loaded, () => load(parsed), process.env, prompt, telemetry);
 }
 
-async function runServe(parsed: Parsed): Promise<number> {
+async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? "aionrs" : "ante");
   if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
   if (given(parsed, "prompt"))
@@ -186,10 +187,10 @@ async function runServe(parsed: Parsed): Promise<number> {
   if (given(parsed, "ws")) {
     if (given(parsed, "stdio")) throw usage("--stdio and --ws exclude each other; give one of them");
     const { serveWs } = await import("./serve-ws.js");
-    return serveWs(id, parsed, () => load(parsed), process.env);
+    return serveWs(id, parsed, () => load(parsed), process.env, telemetry);
   }
   for (const flag of ["token-file", "allow-origin"]) if (given(parsed, flag)) throw usage(`--${flag} means nothing without --ws`);
-  return serveStdio(id, () => load(parsed), process.env);
+  return serveStdio(id, () => load(parsed), process.env, telemetry);
 }
 
 async function load(parsed: Parsed): Promise<Loaded> {

@@ -7,11 +7,12 @@ import { stdio } from "../transports/stdio.js";
 import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
 import { prepareServing } from "./serving.js";
 import { endOnSignal } from "./signals.js";
+import type { Telemetry } from "./telemetry.js";
 
-export async function serveStdio(dialectId: string, load: () => Promise<Loaded>, env: Env): Promise<number> {
+export async function serveStdio(dialectId: string, load: () => Promise<Loaded>, env: Env, telemetry: Telemetry): Promise<number> {
   const dialect = await loadDialect(dialectId);
   keepStdoutClean();
-  const serving = await prepareServing(dialect, load, env).catch(toFault);
+  const serving = await prepareServing(dialect, load, env, telemetry).catch(toFault);
   if (!("engine" in serving)) {
     await refuseToStart(dialect, serving);
     return 1;

@@ -9,18 +9,25 @@ import { text, usage, type Parsed } from "./flags.js";
 import { keepStdoutClean } from "./protocol-stdout.js";
 import { prepareServing } from "./serving.js";
 import { endOnSignal } from "./signals.js";
+import type { Telemetry } from "./telemetry.js";
 import { readToken } from "./token-file.js";
 
 /** How long the other clients may take to read their last words when the server leaves. */
 const LEAVE_MS = 5000;
 
-export async function serveWs(dialectId: string, parsed: Parsed, load: () => Promise<Loaded>, env: Env): Promise<number> {
+export async function serveWs(
+  dialectId: string,
+  parsed: Parsed,
+  load: () => Promise<Loaded>,
+  env: Env,
+  telemetry: Telemetry,
+): Promise<number> {
   const address = addressOf(text(parsed, "ws") ?? "");
   const allowOrigins = originsOf(parsed);
   const token = await readToken(parsed);
   const dialect = await loadDialect(dialectId);
   keepStdoutClean();
-  const serving = await prepareServing(dialect, load, env, token === undefined ? [] : [token]);
+  const serving = await prepareServing(dialect, load, env, telemetry, token === undefined ? [] : [token]);
   const connections = new Map<SocketTransport, { agent: Agent; done: Promise<void> }>();
   let leave = (): void => {};
   const leaving = new Promise<void>((resolve) => {

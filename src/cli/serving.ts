@@ -10,6 +10,7 @@ import type { ServeOptions } from "../link/serve.js";
 import { buildEngine } from "./build-engine.js";
 import { withOfflineModel } from "./offline.js";
 import { openingOf, switchFlags } from "./opening.js";
+import type { Telemetry } from "./telemetry.js";
 
 export interface Serving {
   settings: Loaded["settings"];
@@ -23,6 +24,7 @@ export async function prepareServing(
   dialect: Dialect,
   load: () => Promise<Loaded>,
   env: Env,
+  telemetry: Telemetry,
   secrets: readonly string[] = [],
 ): Promise<Serving> {
   const given = await load();
@@ -31,7 +33,7 @@ export async function prepareServing(
   const { loaded, registered, end } = await withOfflineModel(own, env, (line) => console.error(`parley: ${line}`));
   return {
     settings: loaded.settings,
-    engine: () => buildEngine(loaded, env, unasked(dialect, loaded), { registered, secrets }),
+    engine: () => buildEngine(loaded, env, unasked(dialect, loaded), { registered, secrets, openTracer: telemetry.openTracer }),
     // Where a process is a session, the command line opens it; elsewhere the host does.
     launch: dialect.lifetime === "connection" ? {} : { launch: { argv: switchFlags(loaded), env: {}, open: openingOf(loaded) } },
     end,

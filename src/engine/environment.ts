@@ -17,9 +17,28 @@ export function toolEnvironment(env: Record<string, string | undefined>, secrets
 export function secretValues(env: Record<string, string | undefined>): string[] {
   const values = new Set<string>();
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && soundsSecret(name) && isTelling(value)) values.add(value);
+    if (value === undefined || !soundsSecret(name)) continue;
+    for (const secret of [value, ...headersIn(name, value)]) if (isTelling(secret)) values.add(secret);
   }
   return [...values];
+}
+
+/** What a collector of traces is sent, each by itself, and of "Bearer x" also the x alone: `name=value,…`, with escapes as in addresses. */
+function headersIn(name: string, value: string): string[] {
+  if (!COLLECTOR_HEADERS.test(name)) return [];
+  return value.split(",").flatMap((header) => {
+    const sent = header.slice(header.indexOf("=") + 1).trim();
+    const plain = decoded(sent);
+    return [sent, plain, plain.replace(/^\w+ +/, "")].filter((text) => !isWords(text));
+  });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /**
@@ -76,8 +95,10 @@ const ALWAYS_KEPT = new Set(["PATH", "SSH_AUTH_SOCK"]);
 const WORD = "(?:KEYS?|TOKEN|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?)";
 const SECRET_NAME = new RegExp(`(?:^|_)(?:${WORD}|PASS)(?:_|$)|${WORD}$|(?:^|_)AUTH$`, "i");
 
+const COLLECTOR_HEADERS = /^OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS$/;
+
 function soundsSecret(name: string): boolean {
-  return SECRET_NAME.test(name);
+  return SECRET_NAME.test(name) || COLLECTOR_HEADERS.test(name);
 }
 
 const SHORTEST = 8;
