@@ -39,6 +39,8 @@ export interface EngineOptions {
   env: Record<string, string | undefined>;
   /** Secrets that the environment does not hold. */
   secrets?: readonly string[];
+  /** Learns every secret that is known here, for whoever else writes down what is said. */
+  redactor?: Redactor;
   outputChars?: number;
   /** Told to the host in `session.ready`. */
   version?: string;
@@ -60,7 +62,8 @@ export function createEngine(options: EngineOptions): Agent {
   /** Sessions that are no longer there and have not let go of what they held. */
   const closing = new Map<Session, Promise<void>>();
   const providers = new Map<string, ProviderOverride>(Object.entries(options.registered ?? {}));
-  const redactor = new Redactor([...secretValues(options.env), ...(options.secrets ?? [])]);
+  const redactor = options.redactor ?? new Redactor();
+  for (const secret of [...secretValues(options.env), ...(options.secrets ?? [])]) redactor.add(secret);
   const opened =
     options.openModel ?? ((config, override) => openModel(config, override, { env: options.env, providers: {}, chosen: undefined }));
   let store: Promise<SessionStore> | undefined;

@@ -1,12 +1,16 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-node";
 import * as v from "valibot";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { Grammar } from "../../src/core/grammar.js";
+import { createEngine, otelTracer } from "../../src/engine/index.js";
 import { raw, settled, outputText } from "../extensions/mcp-harness.js";
-import { scratch, start, type NativeHost, type StartOptions } from "../process/harness.js";
+import { environment, NativeHost, PARLEY, run, scratch, script, start, type StartOptions } from "../process/harness.js";
 import { collector, named, traceparentOf, treeOf, type CollectedSpan, type Collector } from "../support/collector.js";
 import { modelServer } from "../support/model-server.js";
 
@@ -245,6 +249,81 @@ describe("trace context", () => {
     await host.turnEnded();
     await host.finish();
     expect(to.spans).toEqual([]);
+  });
+});
+
+describe("other ways to run", () => {
+  test("a relay tells the turns, tools and approvals of the agent that it drives", async () => {
+    const to = await collector();
+    const model = script([{ call: { tool: "Bash", args: { command: "echo marmalade" } } }, { say: "done" }]);
+    const agent = [process.execPath, PARLEY, "--json-stream", "--provider", "rehearsal", "--model", model];
+    // The agent itself tells nothing.
+    const quiet = ["env", "-u", "OTEL_EXPORTER_OTLP_ENDPOINT", ...agent];
+    const child = spawn(process.execPath, [PARLEY, "relay", "--as", "native", "--drive", "aionrs", "--", ...quiet], {
+      cwd: scratch(),
+      env: environment({ OTEL_EXPORTER_OTLP_ENDPOINT: to.url }),
+    });
+    const host = new NativeHost(child);
+    await host.open();
+    prompt(host, "go", TRACEPARENT);
+    await allowNext(host, "Bash");
+    await host.turnEnded();
+    expect(await host.finish()).toBe(0);
+    expect(treeOf(to.spans)).toEqual(["invoke_agent parley", "  execute_tool Bash", "    approval Bash"]);
+    expect(named(to.spans, "invoke_agent parley")).toMatchObject({ traceId: HOST_TRACE, parentSpanId: HOST_SPAN });
+    expect(named(to.spans, "approval Bash").attributes).toMatchObject({ "parley.approval.decision": "allow" });
+    expect(named(to.spans, "execute_tool Bash").attributes).toMatchObject({ "parley.tool.status": "ok", "parley.tool.category": "exec" });
+    expect(to.text).not.toContain("marmalade");
+  });
+
+  test.each([
+    ["a single prompt", ["-p", "say hi"], ""],
+    ["aionrs", ["--json-stream"], '{"type":"message","msg_id":"m","content":"say hi"}\n'],
+  ])("%s is traced, too", async (_, args, input) => {
+    const to = await collector();
+    const env = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${to.url}/v1/traces` };
+    const { code } = await run([...args, "--provider", "rehearsal"], { input, env });
+    expect(code).toBe(0);
+    expect(treeOf(to.spans)).toEqual(["invoke_agent parley", "  chat rehearsal"]);
+  });
+
+  test("a command that asks the model has its span below the host's, without a turn", async () => {
+    const to = await collector();
+    const story = { say: `a long story ${"word ".repeat(400)}` };
+    const host = traced(to, { responses: [story, story, story, { say: "a summary" }] });
+    await host.open();
+    for (const turn of [1, 2, 3]) {
+      host.prompt("tell me");
+      await host.turnEnded(turn);
+    }
+    host.send({ type: "turn.prompt", session: "s", id: "c", parts: [], trace: TRACEPARENT, command: { name: "compact" } });
+    await host.next("reply", ({ parent }) => parent === "c");
+    await host.finish();
+    const summary = to.spans.find(({ attributes }) => attributes["parley.purpose"] === "compaction");
+    expect(summary).toMatchObject({ traceId: HOST_TRACE, parentSpanId: HOST_SPAN });
+  });
+});
+
+describe("an engine in the caller's own process", () => {
+  test("takes a tracer of OpenTelemetry", async () => {
+    const exporter = new InMemorySpanExporter();
+    const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    const engine = createEngine({
+      defaults: { cwd: scratch(), provider: "rehearsal" },
+      env: {},
+      openTracer: () => otelTracer(provider.getTracer("mine")),
+    });
+    await engine.send({ type: "session.open", session: "s", open: "new" });
+    await engine.send({ type: "turn.prompt", session: "s", parts: [{ type: "text", text: "say hi" }] });
+    const grammar = new Grammar();
+    const violations: string[] = [];
+    for await (const event of engine.events) {
+      violations.push(...grammar.event(event));
+      if (event.type === "turn.ended") void engine.close();
+    }
+    expect(violations).toEqual([]);
+    expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(["chat rehearsal", "invoke_agent parley"]);
+    await provider.shutdown();
   });
 });
 
