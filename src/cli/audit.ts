@@ -1,7 +1,8 @@
 /** `--audit FILE`: which file, what is known to be secret, and who hears when the disk is full. Loaded only where it is asked for. */
 import { Redactor } from "../core/redact.js";
 import type { Env, Loaded } from "../engine/config.js";
-import { secretsIn, secretValues } from "../engine/environment.js";
+import { secretValues } from "../engine/environment.js";
+import { secretsIn } from "../engine/message-secrets.js";
 import { Audit } from "../transports/audit.js";
 import { VERSION } from "./version.js";
 
