@@ -63,13 +63,13 @@ export class Audit {
       for (const secret of [...others.secrets.slice(learnt), ...this.#options.secretsIn(said)]) redactor.add(secret);
       learnt = others.secrets.length;
       let full: Promise<void> | undefined;
-      for (const free of records.push(dir, said, { at: Date.now(), dir, ...(conn !== undefined && { conn }) })) full = line(free) ?? full;
+      const free = records.push(dir, said, { at: Date.now(), dir, ...(conn !== undefined && { conn }) });
+      // What still comes when it is over has nobody to wait for.
+      for (const one of this.#open.has(over) ? free : [...free, ...records.flush()]) full = line(one) ?? full;
       return full;
     };
     const over = (): void => {
-      if (!this.#open.delete(over)) return;
-      void note("out", { end: true });
-      for (const rest of records.flush()) void line(rest);
+      if (this.#open.delete(over)) void note("out", { end: true });
     };
     this.#open.add(over);
     void transport.closed.then(over);

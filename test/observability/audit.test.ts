@@ -7,6 +7,7 @@ import { Event } from "../../src/core/event.js";
 import { Grammar } from "../../src/core/grammar.js";
 import { mintId } from "../../src/core/ids.js";
 import { Op } from "../../src/core/op.js";
+import { until } from "../../src/engine/tools/testing.js";
 import { raw } from "../extensions/mcp-harness.js";
 import { serveWs } from "../ante/ws-client.js";
 import { PARLEY, run, scratch, script } from "../process/harness.js";
@@ -280,7 +281,7 @@ describe("a disk", () => {
     await host.heard('"ready"');
     host.send({ type: "message", msg_id: "one", content: "stream 200 pieces" });
     await host.heard('"stream_end","msg_id":"one"');
-    while (!host.stderr.includes("has gaps")) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => host.stderr.includes("has gaps"));
     truncateSync(file, 0);
     host.send({ type: "message", msg_id: "two", content: "say two" });
     await host.heard('"stream_end","msg_id":"two"');
