@@ -9,7 +9,7 @@ const external = [...builtinModules, ...builtinModules.map((name) => `node:${nam
 
 /** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
 const START = [
-  /\/src\/core\/(?!grammar)/,
+  /\/src\/core\/(?!grammar|redact-records)/,
   /\/src\/os\/lines\./,
   /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\//,
@@ -21,7 +21,7 @@ const START = [
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
   /\/src\/engine\/store\//,
-  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|version|flags|commands)\./,
+  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|telemetry|version|flags|commands)\./,
   /\/node_modules\/valibot\//,
 ];
 

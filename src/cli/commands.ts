@@ -4,6 +4,7 @@ import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
 import { given, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
+import type { Telemetry } from "./telemetry.js";
 
 export interface Command {
   /** "" is what runs without a command. */
@@ -14,12 +15,17 @@ export interface Command {
   /** How many words beside the flags. */
   positionals: number;
   flags: readonly Flag[];
-  run(parsed: Parsed): Promise<number>;
+  run(parsed: Parsed, telemetry: Telemetry): Promise<number>;
 }
 
 const DIALECT: Flag = { name: "dialect", value: "ID", help: `the protocol to speak on stdin and stdout: ${dialectIds.join(", ")}` };
 /** Nothing that a relay could pass on: COMMAND must say them itself. */
 const OF_THE_AGENT = new Set(["base-url", "api-key", "trust-workspace", "no-session", "offline-model"]);
+const AUDIT: Flag = {
+  name: "audit",
+  value: "FILE",
+  help: "append every message of both directions to FILE, redacted (docs/observability.md)",
+};
 const TOKEN_FILE: Flag = { name: "token-file", value: "FILE", help: "over WebSockets: the token, as in 'Authorization: Bearer TOKEN'" };
 const JSON_OUTPUT: Flag = { name: "json", help: "for machines" };
 
@@ -40,6 +46,7 @@ export const COMMANDS: readonly Command[] = [
         help: "speak aionrs 0.1.0 on stdin and stdout, or the --dialect given; flags of aionrs and wayland-core are taken then",
       },
       DIALECT,
+      AUDIT,
       ...SHARED_FLAGS,
     ],
     run: runDefault,
@@ -58,9 +65,10 @@ export const COMMANDS: readonly Command[] = [
       TOKEN_FILE,
       { name: "allow-origin", value: "ORIGIN", help: "with --ws: a web page that may connect, as in https://example.com; may be repeated" },
       { name: "prompt", short: "p", value: "TEXT", help: "not here: prompts come over the protocol" },
+      AUDIT,
       ...SHARED_FLAGS,
     ],
-    run: (parsed) => runServe(parsed),
+    run: runServe,
   },
   {
     name: "schema",
@@ -111,11 +119,12 @@ export const COMMANDS: readonly Command[] = [
       { name: "check", help: "verify the grammar at the seam; a violation goes to stderr and makes the exit code 3" },
       { name: "report", value: "[json]", help: "at the end, tell on stderr what was exact, partly said, made up or lost" },
       { name: "allow-unheard", help: "allow what a host cannot be asked about, instead of denying it" },
+      AUDIT,
       ...SHARED_FLAGS.filter(({ name }) => !OF_THE_AGENT.has(name)),
     ],
-    async run(parsed) {
+    async run(parsed, telemetry) {
       const { runRelay } = await import("./relay.js");
-      return runRelay(parsed, () => load(parsed), process.env);
+      return runRelay(parsed, () => load(parsed), process.env, { telemetry, audit: text(parsed, "audit") });
     },
   },
   {
@@ -166,30 +175,32 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-async function runDefault(parsed: Parsed): Promise<number> {
-  if (given(parsed, "json-stream") || given(parsed, "dialect")) return runServe(parsed);
+async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number> {
+  if (given(parsed, "json-stream") || given(parsed, "dialect")) return runServe(parsed, telemetry);
+  if (given(parsed, "audit")) throw usage("--audit goes with a protocol: --json-stream, --dialect, serve or relay");
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
   const loaded = await load(parsed);
   if (given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
     const { runPrint } = await import("./print.js");
-    return runPrint(loaded, process.env, prompt);
+    return runPrint(loaded, process.env, prompt, telemetry);
   }
   const { runChat } = await import("./chat/index.js");
-  return runChat(loaded, () => load(parsed), process.env, prompt);
+  return runChat(loaded, () => load(parsed), process.env, prompt, telemetry);
 }
 
-async function runServe(parsed: Parsed): Promise<number> {
+async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? "aionrs" : "ante");
   if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
   if (given(parsed, "prompt"))
     throw usage("--prompt (-p) does not go with serve: prompts come over the protocol; 'parley -p PROMPT' runs one");
+  const onlookers = { telemetry, audit: text(parsed, "audit") };
   if (given(parsed, "ws")) {
     if (given(parsed, "stdio")) throw usage("--stdio and --ws exclude each other; give one of them");
     const { serveWs } = await import("./serve-ws.js");
-    return serveWs(id, parsed, () => load(parsed), process.env);
+    return serveWs(id, parsed, () => load(parsed), process.env, onlookers);
   }
   for (const flag of ["token-file", "allow-origin"]) if (given(parsed, flag)) throw usage(`--${flag} means nothing without --ws`);
-  return serveStdio(id, () => load(parsed), process.env);
+  return serveStdio(id, () => load(parsed), process.env, onlookers);
 }
 
 async function load(parsed: Parsed): Promise<Loaded> {

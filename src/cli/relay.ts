@@ -1,11 +1,14 @@
 /** `parley relay`: a host of one dialect, an agent of another, and us between them. */
 import type { SessionConfig } from "../core/config.js";
-import { toFault, type ParleyError } from "../core/errors.js";
+import { messageOf, toFault, type ParleyError } from "../core/errors.js";
+import { Redactor } from "../core/redact.js";
 import type { Closed } from "../core/event.js";
 import type { Launch, Transport } from "../core/wire.js";
 import { loadDialect, type Dialect } from "../dialects/index.js";
 import type { Env, Loaded } from "../engine/config.js";
+import { secretValues } from "../engine/environment.js";
 import { relay } from "../link/relay.js";
+import type { Audit } from "../transports/audit.js";
 import { spawnTransport } from "../transports/process.js";
 import { stdio } from "../transports/stdio.js";
 import { given, text, usage, type Parsed } from "./flags.js";
@@ -13,6 +16,8 @@ import { readToken } from "./token-file.js";
 import { openingOf, switchFlags } from "./opening.js";
 import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
 import { RelayReport } from "./relay-report.js";
+import type { RelayTrace } from "./relay-trace.js";
+import type { Onlookers } from "./serving.js";
 import { sessionMap } from "./session-map.js";
 import { endOnSignal } from "./signals.js";
 
@@ -21,7 +26,7 @@ const VIOLATED = 3;
 /** Dialects whose sessions say on the wire all that there is to say. */
 const TOLD_ON_THE_WIRE: ReadonlySet<string> = new Set(["ante", "native"]);
 
-export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env: Env): Promise<number> {
+export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env: Env, onlookers: Onlookers): Promise<number> {
   const agentOf = await dialled(parsed);
   const as = await loadDialect(named(parsed, "as"));
   const drive = await loadDialect(named(parsed, "drive"));
@@ -31,22 +36,24 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   const print = reportFormat(parsed);
   for (const flag of ["resume", "session-id"]) if (as.lifetime === "connection" && given(parsed, flag)) throw opensItself(flag, as);
   keepStdoutClean();
-  const loaded = await load().catch(toFault);
-  if (!("settings" in loaded)) {
-    await refuseToStart(as, loaded);
-    return loaded.code === "usage" ? 2 : 1;
+  const prepared = await prepare(as, drive, load, env, onlookers).catch(toFault);
+  if (!("loaded" in prepared)) {
+    await refuseToStart(as, prepared);
+    return prepared.code === "usage" ? 2 : 1;
   }
+  const { loaded, audited, audit, trace } = prepared;
   for (const warning of loaded.warnings) console.error(`parley: ${warning}`);
   const { home, limits } = loaded.settings;
-  const transport = stdio(as.framing, limits.lineBytes);
+  const pipe = stdio(as.framing, limits.lineBytes);
   const open = relayOpening(loaded, as, drive);
   const report = print === undefined ? undefined : new RelayReport(as, drive);
   let violations = 0;
+  let dialledSoFar = 0;
   const { agent, closed } = relay({
     as,
-    transport,
+    transport: audited(pipe, as, "host"),
     drive,
-    dial: (launch) => agentOf(launch, drive, loaded, env),
+    dial: async (launch) => audited(await agentOf(launch, drive, loaded, env), drive, `agent-${++dialledSoFar}`),
     config: open.config ?? {},
     sessions: sessionMap(home, drive.id),
     answerSeconds: limits.approvalSeconds,
@@ -59,14 +66,54 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
         console.error(`parley: grammar: ${violation}`);
       },
     }),
-    ...(report !== undefined && { onOp: (op) => report.op(op), onEvent: (event) => report.event(event) }),
+    onOp(op) {
+      report?.op(op);
+      trace?.op(op);
+    },
+    onEvent(event) {
+      report?.event(event);
+      trace?.event(event);
+    },
   });
   const signals = endOnSignal(agent);
   const end = await closed;
-  await transport.flushed();
+  await pipe.flushed();
+  await audit?.close();
   if (report !== undefined) console.error(print === "json" ? report.json() : report.text());
   if (violations > 0) return VIOLATED;
   return signals.code() ?? exitCode(end);
+}
+
+type Wrap = (transport: Transport, dialect: Dialect, conn: string) => Transport;
+
+interface Prepared {
+  loaded: Loaded;
+  trace: RelayTrace | undefined;
+  audit: Audit | undefined;
+  /** Both wires are written down, where that is asked for. */
+  audited: Wrap;
+}
+
+async function prepare(as: Dialect, drive: Dialect, load: () => Promise<Loaded>, env: Env, onlookers: Onlookers): Promise<Prepared> {
+  const { audit: path, telemetry } = onlookers;
+  const loaded = await load();
+  const redactor = new Redactor(secretValues(env));
+  const trace = await traceOf(telemetry, redactor);
+  if (path === undefined) return { loaded, trace, audit: undefined, audited: (transport) => transport };
+  const { openAudit } = await import("./audit.js");
+  const audit = await openAudit(path, { as: as.id, drive: drive.id }, loaded, env);
+  return { loaded, trace, audit, audited: (transport, { framing }, conn) => audit.of(transport, { framing, conn, redactor }) };
+}
+
+async function traceOf({ openTracer }: Onlookers["telemetry"], redactor: Redactor): Promise<RelayTrace | undefined> {
+  if (openTracer === undefined) return undefined;
+  try {
+    const { RelayTrace: Following } = await import("./relay-trace.js");
+    return new Following(await openTracer(), redactor);
+  } catch (error) {
+    console.error(`parley: no traces are collected: ${messageOf(error)}`);
+    return undefined;
+  }
 }
 
 /**
