@@ -37,8 +37,7 @@ export function saidByLine(line: string, sessionPrefix: string, asks: boolean): 
 
 function session(payload: string): Said[] {
   const id = payload.trim();
-  // eslint-disable-next-line no-control-regex
-  if (id !== "" && !/[\s:\u0000-\u001f\u007f]/.test(id)) return [{ is: "session", id, wins: "last" }];
+  if (id !== "" && !/[\s:\p{Cc}]/u.test(id)) return [{ is: "session", id, wins: "last" }];
   return [{ is: "warning", text: `The agent wrote a session line without a usable id: '${echo(payload)}'` }];
 }
 
@@ -96,8 +95,7 @@ function byType(record: Record<string, unknown>): Said[] | undefined {
 function idOf(record: Record<string, unknown>): Said[] {
   const id = record["session_id"];
   if (id === undefined || id === null) return [];
-  // eslint-disable-next-line no-control-regex
-  const usable = typeof id === "string" && id !== "" && id !== "." && id !== ".." && !/[/\\\u0000-\u001f\u007f]/.test(id);
+  const usable = typeof id === "string" && id !== "" && id !== "." && id !== ".." && !/[/\\\p{Cc}]/u.test(id);
   if (usable) return [{ is: "session", id, wins: record["type"] === "session" ? "last" : "first" }];
   return [{ is: "warning", text: `The agent named a session by an id that cannot be used: ${echo(JSON.stringify(id))}` }];
 }

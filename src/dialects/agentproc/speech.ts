@@ -44,9 +44,11 @@ export function lineSpeech({ streaming = true }: { streaming?: boolean }): Speec
   };
 }
 
+const RESERVED = new RegExp(`(^|\\n)(?=${[SESSION, PARTIAL, ERROR, REQUEST, RESPONSE].join("|")})`, "g");
+
 /** Lines of the reply that look like the protocol's get a space before them. */
 export function escaped(body: string): string {
-  return body.replace(new RegExp(`^(?=${[SESSION, PARTIAL, ERROR, REQUEST, RESPONSE].join("|")})`, "gm"), " ");
+  return body.replace(RESERVED, "$1 ");
 }
 
 // --- 0.3 and 0.4 ---
