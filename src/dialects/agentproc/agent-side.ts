@@ -4,7 +4,8 @@ import type { Event } from "../../core/event.js";
 import type { Answer, Op } from "../../core/op.js";
 import type { Launch } from "../../core/wire.js";
 import type { Out, Side, SideEnv, Step } from "../dialect.js";
-import { askedByEnv, askedByRecord, isInEnv, type Asked } from "./launched.js";
+import { isTurnInEnv } from "./in-env.js";
+import { askedByEnv, askedByRecord, type Asked } from "./launched.js";
 import { lineSpeech, recordSpeech, type Speech } from "./speech.js";
 import { speaksLines, type Options } from "./options.js";
 import { readAnswer } from "./read-answer.js";
@@ -29,9 +30,10 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
     },
     write,
     end() {
-      if (asked !== undefined || over) return { in: [], out: [] };
-      if (!isInEnv(launch.env)) return failed(NO_TURN);
-      return begin(askedByEnv(launch.env, message.join("\n")));
+      // The turn goes on without input, and we leave at its end; only who waits for answers must hear that none will come.
+      if (asked !== undefined || over) return { in: [], out: [], ...(asked?.permission !== true && { waits: true }) };
+      if (!isTurnInEnv(launch.env)) return failed(NO_TURN);
+      return { ...begin(askedByEnv(launch.env, message.join("\n"))), waits: true };
     },
   };
 
@@ -43,16 +45,14 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
     over = false;
     message = [];
     if (given.env["AGENT_MESSAGE"] !== undefined) return begin(askedByEnv(given.env, given.env["AGENT_MESSAGE"]));
-    speech = isInEnv(given.env) ? lineSpeech(options) : speechOf(options);
+    speech = isTurnInEnv(given.env) ? lineSpeech(options) : speechOf(options);
     return given.input === undefined || given.input === "" ? { in: [], out: [] } : lineBeforeTurn(given.input.replace(/\n$/, ""));
   }
 
   function lineBeforeTurn(line: unknown): Step<Op> {
-    if (message.length === 0) {
-      const turn = askedByRecord(line);
-      if (turn !== undefined) return begin(turn, true);
-    }
-    if (!isInEnv(launch.env)) return failed(NO_TURN, true);
+    const turn = message.length === 0 ? askedByRecord(line) : undefined;
+    if (turn !== undefined) return begin(turn, true);
+    if (!isTurnInEnv(launch.env)) return line === "" ? { in: [], out: [] } : failed(NO_TURN);
     message.push(typeof line === "string" ? line : JSON.stringify(line));
     return { in: [], out: [] };
   }
@@ -90,9 +90,8 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
 
   // --- what goes out ---
 
-  function failed(text: string, asRecords = !speaksLines(options.wire) && !isInEnv(launch.env)): Step<Op> {
-    if (asked === undefined && asRecords) speech = recordSpeech({ version: "0.4" });
-    return { in: [], out: leave([...speech.error(text, undefined)], 1) };
+  function failed(text: string): Step<Op> {
+    return { in: [], out: leave(speech.error(text, undefined), 1) };
   }
 
   function leave(lines: Out[], exit: number): Out[] {
@@ -102,7 +101,8 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
 
   function write(event: Event): Step<Op> {
     if (over || event.replay === true) return { in: [], out: [] };
-    if (event.type === "approval.requested" && asked?.permission !== true) return { in: [refused(event)], out: [] };
+    // Where the wire has no words for it, the link answers.
+    if (event.type === "approval.requested" && options.permission && asked?.permission !== true) return { in: [refused(event)], out: [] };
     return { in: [], out: told(event) };
   }
 
@@ -117,7 +117,7 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
       case "thinking.done":
         return event.under === undefined ? speech.words(event) : [];
       case "approval.requested":
-        return event.calls.flatMap((call) => speech.request(call, event.message));
+        return asked?.permission === true ? event.calls.flatMap((call) => speech.request(call, event.message)) : [];
       case "turn.ended":
         if (event.outcome === "completed") return leave(speech.result(event.usage), 0);
         if (event.outcome === "interrupted") return leave(speech.interrupted(), 130);

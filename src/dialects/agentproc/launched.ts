@@ -4,7 +4,6 @@ import { textPart } from "../../core/content.js";
 import { isRecord } from "../kit/record.js";
 import { stringField } from "../kit/issues.js";
 import { attachmentPart, attachmentsOfEnv, readAttachment, type Attachment } from "./attachments.js";
-import { ENV_NAMES } from "./wire.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -17,11 +16,6 @@ export interface Asked {
   version: string;
   streaming: boolean;
   permission: boolean;
-}
-
-/** Whether a turn of wire 0.1 or 0.2 was brought. Its message may be on the input alone, where no variable could hold it. */
-export function isInEnv(env: Env): boolean {
-  return ENV_NAMES.some((name) => env[name] !== undefined);
 }
 
 export function askedByEnv(env: Env, message: string): Asked {

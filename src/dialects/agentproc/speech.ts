@@ -104,7 +104,8 @@ class Reply {
     if (event.type !== "text.delta" && event.type !== "text.done") return "";
     const isEnd = event.type === "text.done";
     const counts = isEnd ? !streamed || event.streamed !== true : streamed;
-    const piece = counts && event.text !== "" ? `${this.#open || this.text === "" ? "" : "\n\n"}${event.text}` : "";
+    const isApart = this.#open || this.text === "" || this.text.endsWith("\n\n") || event.text.startsWith("\n\n");
+    const piece = counts && event.text !== "" ? `${isApart ? "" : "\n\n"}${event.text}` : "";
     this.#open = !isEnd && (this.#open || piece !== "");
     this.text += piece;
     return piece;
