@@ -123,6 +123,7 @@ function hear(line) {
 
   test.each([
     ["echo half; exit 3", "exited with code 3"],
+    ["exec >&- 2>&-; sleep 0.3; exit 3", "exited with code 3"],
     ["kill -SEGV $$", "SIGSEGV"],
     ["echo 'AGENT_ERROR:\"boom\"'; echo body", "boom"],
   ])("one that fails (%s) hears why, and the next turn works", async (line, message) => {
@@ -136,6 +137,7 @@ function hear(line) {
 
   test("one that is not there", async () => {
     const failed = await host(["go"], { command: "/nowhere/agent" });
+    expect(failed.code).toBe(0);
     expect(failed.records).toContainEqual(
       expect.objectContaining({ type: "error", error: expect.objectContaining({ message: expect.stringContaining("/nowhere/agent") }) }),
     );

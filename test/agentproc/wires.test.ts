@@ -75,6 +75,51 @@ describe("options of a profile", () => {
   });
 });
 
+describe("bytes", () => {
+  /** What a host reads of them, in pieces of a few bytes. */
+  function heard(bytes: Buffer, options: AgentprocOptions = { wire: "0.1" }, cap?: number): Event[] {
+    const { side } = prompted(options);
+    const reader = new FrameReader("text", cap);
+    const frames = Array.from({ length: Math.ceil(bytes.length / 3) }, (_, at) => reader.push(bytes.subarray(3 * at, 3 * at + 3))).flat();
+    return [...[...frames, ...reader.end()].flatMap((frame) => side.read(frame).in), ...side.end({ code: 0 }).in];
+  }
+
+  test.each([
+    ["A25: one CR at the end of a line goes", "a\r\nb\r\r\n", "a\nb\r"],
+    ["A25: a lone CR is data", "a\rAGENT_SESSION:s1\n", "a\rAGENT_SESSION:s1"],
+    ["A26: a character that is cut in two is whole", "😀你好\n", "😀你好"],
+    ["A27: a byte order mark goes", "\uFEFFAGENT_ERROR\n\uFEFFb\n", "AGENT_ERROR\n\uFEFFb"],
+    ["blank lines stay", "\n\na\n\n\nb\n\n", "\n\na\n\n\nb\n"],
+    ["U+2028 ends no line", "a\u2028AGENT_ERROR:x\n", "a\u2028AGENT_ERROR:x"],
+    ["a last line without an end counts", "a\nb", "a\nb"],
+  ])("%s", (_name, text, expected) => {
+    expect(reply(heard(Buffer.from(text)))).toBe(expected);
+  });
+
+  test("A26: an invalid byte is U+FFFD, and later lines are read", () => {
+    const events = heard(Buffer.from([0x61, 0xff, 0x62, 0x0a, ...Buffer.from("AGENT_SESSION:s1\n")]));
+    expect(reply(events)).toBe("a\uFFFDb");
+    expect(events).toContainEqual(expect.objectContaining({ type: "session.updated", sessionId: "s1" }));
+  });
+
+  test("A26: so it is within JSON", () => {
+    const bytes = Buffer.concat([Buffer.from('{"type":"result","text":"a'), Buffer.from([0xff]), Buffer.from('b"}\n')]);
+    expect(reply(heard(bytes, { wire: "0.4" }))).toBe("a\uFFFDb");
+  });
+
+  test("A28: a line over the cap fails the turn, and what comes behind it is read", () => {
+    const events = heard(Buffer.from(`${"x".repeat(100)}\nAGENT_SESSION:s1\n`), { wire: "0.1" }, 64);
+    expect(events).toContainEqual(expect.objectContaining({ type: "session.updated", sessionId: "s1" }));
+    expect(events.at(-1)).toMatchObject({ outcome: "failed", reason: expect.stringContaining("longer than 64 bytes") });
+  });
+
+  test.each(["0.1", "0.4"] as const)("%s: JSON of endless depth is only text", (wire) => {
+    const deep = "[".repeat(100_000) + "]".repeat(100_000);
+    const line = wire === "0.1" ? `AGENT_PARTIAL:${deep}` : `{"type":"permission_request","input":${deep}}`;
+    expect(heard(Buffer.from(`${line}\n`), { wire }).some((event) => event.type === "notice")).toBe(true);
+  });
+});
+
 describe("laws", () => {
   const anyText = fc.oneof(
     fc.string({ unit: "grapheme", minLength: 1 }),

@@ -76,18 +76,24 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
     }
     turn = begun;
     const { launch, first, warning } = asked;
+    const lost = unsendable(op);
+    const warnings = [
+      ...(warning === undefined ? [] : [warning]),
+      ...(lost.length === 0 ? [] : [`An agent of this protocol cannot be given ${lost.join(", ")}`]),
+    ];
     return {
-      in: [started, ...(warning === undefined ? [] : begun.warn(warning))],
+      in: [started, ...warnings.flatMap((words) => begun.warn(words))],
       out: [{ launch }, ...(first === undefined ? [] : [{ rec: first }])],
     };
   }
 
   /** The wire has a signal for it and no word. */
   function interrupted(op: OpOf<"turn.interrupt">): Step<Event> {
-    if (turn === undefined)
-      return { in: [{ type: "reply", to: op.type, status: "noop", session, ...(op.id !== undefined && { parent: op.id }) }], out: [] };
-    turn.interrupted = true;
-    return { in: [], out: [{ kill: true }] };
+    const isMeant = turn !== undefined && (op.turn === undefined || op.turn === turn.id);
+    if (turn !== undefined && isMeant) turn.interrupted = true;
+    const status = isMeant ? "ok" : "noop";
+    const reply: Event = { type: "reply", to: op.type, status, session, ...(op.id !== undefined && { parent: op.id }) };
+    return { in: [reply], out: isMeant ? [{ kill: true }] : [] };
   }
 }
 
@@ -109,6 +115,13 @@ function restrictions({ rules = [], workspace = {}, mode, ...config }: SessionCo
     ...(Object.values(workspace).includes("host") ? ["a workspace of the host"] : []),
     ...(mode === "plan" ? ["plan mode"] : []),
     ...(["allowedTools", "disallowedTools"] as const).filter((key) => config[key] !== undefined),
+  ];
+}
+
+function unsendable({ parts, command, calls, continues, overrides }: OpOf<"turn.prompt">): string[] {
+  return [
+    ...parts.filter((part) => part.type === "resource" && part.text === undefined).map(({ type }) => `a part of type ${type}`),
+    ...Object.entries({ command, calls, continues, overrides }).flatMap(([name, value]) => (value === undefined ? [] : [name])),
   ];
 }
 

@@ -45,6 +45,10 @@ export class HostTurn {
     if (options.wire !== "auto") this.#codec = speaksLines(options.wire) ? "lines" : "records";
   }
 
+  get id(): string {
+    return this.#address.turn;
+  }
+
   /** `out` holds answers to requests that nobody can be asked about. */
   line(line: unknown): { in: Event[]; out: Out[] } {
     const step: { in: Event[]; out: Out[] } = { in: [], out: [] };
