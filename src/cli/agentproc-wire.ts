@@ -1,5 +1,5 @@
 /** Which AgentProc is meant: as the environment tells, for a bridge that started us; as the command line tells, for an agent that we drive. */
-import { isTurnInEnv } from "../dialects/agentproc/in-env.js";
+import { isTurnInEnv, wireInEnv } from "../dialects/agentproc/in-env.js";
 import type { Dialect } from "../dialects/index.js";
 import type { Env } from "../engine/config.js";
 import { text, usage, type Parsed } from "./flags.js";
@@ -15,8 +15,7 @@ export function agentprocId(env: Env): "agentproc" | "agentproc@0.4" {
 /** What its wire can say depends on how the turn came. */
 export async function agentprocOf(env: Env): Promise<Dialect> {
   const { agentproc } = await import("../dialects/agentproc/index.js");
-  if (!isTurnInEnv(env)) return agentproc({ wire: "0.4", permission: true });
-  return env["AGENT_PERMISSION"] === "1" ? agentproc({ wire: "0.2", permission: true }) : agentproc({ wire: "0.1" });
+  return agentproc(wireInEnv(env));
 }
 
 /** Wherever the wire has words for it the agent may ask, and its host answers. */

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/core/event.js";
 import { Grammar } from "../../src/core/grammar.js";
-import { agentproc, WIRES, type AgentprocOptions } from "../../src/dialects/agentproc/index.js";
+import { agentproc, attachmentPart, WIRES, type AgentprocOptions } from "../../src/dialects/agentproc/index.js";
 import { saidByLine } from "../../src/dialects/agentproc/said.js";
 import { escaped } from "../../src/dialects/agentproc/speech.js";
 import type { Side } from "../../src/dialects/index.js";
@@ -72,6 +72,76 @@ describe("options of a profile", () => {
   test("warnings have an end", () => {
     const { side } = prompted({ wire: "0.4" });
     expect(read(side, ...Array.from({ length: 50 }, () => "plain"))).toHaveLength(20);
+  });
+});
+
+describe("readings", () => {
+  const ended = { code: 0, signal: null };
+  const S = "AGENT_SESSION:";
+  const P = "AGENT_PARTIAL:";
+  const E = "AGENT_ERROR:";
+
+  interface Told {
+    text?: string;
+    session?: string;
+    errors?: string[];
+    outcome?: string;
+    warned?: boolean;
+  }
+
+  function told(lines: readonly string[]): Required<Told> {
+    const { side } = prompted({ wire: "0.1" });
+    const events = [...read(side, ...lines), ...side.end(ended).in];
+    return {
+      text: reply(events),
+      session: events.reduce((last, event) => (event.type === "session.updated" ? (event.sessionId ?? "") : last), ""),
+      errors: events.flatMap((event) => (event.type === "error" ? [event.fault.message] : [])),
+      outcome: events.flatMap((event) => (event.type === "turn.ended" ? [event.outcome] : []))[0] ?? "",
+      warned: events.some((event) => event.type === "notice" && event.level === "warning"),
+    };
+  }
+
+  test.each<[string, string[], Told]>([
+    [
+      "A4: a prefix is matched on the line as it is",
+      [` ${S}x`, `\t${E}"x"`, "agent_error:x"],
+      { text: ` ${S}x\n\t${E}"x"\nagent_error:x` },
+    ],
+    ["A5: what stands behind it is trimmed", [`${S}  pad  `, `${P}  "x"  `], { session: "pad", text: "x" }],
+    ["A6: what is no JSON stands for itself, with a warning", [`${P}not json`], { text: "not json", warned: true }],
+    ["A7: JSON that is no string stands for itself", [`${P}42`, `${P}{"k":1}`], { text: '42{"k":1}', warned: false }],
+    ["A9: an id may hold what a file name may not", [`${S}a/b`], { session: "a/b", warned: false }],
+    [
+      "A9: white space, control characters and colons make none",
+      [`${S}ok`, `${S}a b`, `${S}a:b`, `${S}a\u0007b`, S],
+      { session: "ok", warned: true },
+    ],
+    ["A10, A11: a session counts in a turn that fails, too", [`${E}"x"`, `${S}s9`], { session: "s9", outcome: "failed" }],
+    [
+      "A12: an error after partials keeps them and drops the rest",
+      [`${P}"a"`, "b", `${E}"x"`, `${P}"c"`, "d"],
+      { text: "a", errors: ["x"] },
+    ],
+    ["A13: the first error counts", [`${E}"e1"`, `${E}"e2"`], { errors: ["e1"] }],
+    ["A14: an error without words fails the turn", [`${E}""`], { outcome: "failed", errors: [expect.stringMatching(/./)] }],
+    ["A15: partials and a body are both the reply", [`${P}"a"`, "b"], { text: "ab" }],
+    ["last wins", [`${S}a`, `${S}b`, "done"], { session: "b", text: "done" }],
+  ])("%s", (_name, lines, expected) => {
+    expect(told(lines)).toMatchObject(expected);
+  });
+
+  test("A32, A33: variables of attachments", () => {
+    const launched = (...types: ("image" | "file")[]): Record<string, string> => {
+      const side = agentproc({ wire: "0.1" }).hostSide(counting());
+      side.write({ type: "session.open", session: "s", open: "new" });
+      const parts = types.map((type, at) => attachmentPart({ type, url: `u${at}`, name: "" }));
+      const { out } = side.write({ type: "turn.prompt", session: "s", parts });
+      return out.flatMap((each) => ("launch" in each ? [each.launch.env] : []))[0] ?? {};
+    };
+    expect(launched()).not.toHaveProperty("AGENT_ATTACHMENTS");
+    expect(launched("image", "file")).toMatchObject({ AGENT_IMAGE_URL: "u0", AGENT_FILE_URL: "u1", AGENT_ATTACHMENTS: expect.any(String) });
+    expect(launched("image", "image", "file")).toMatchObject({ AGENT_FILE_URL: "u2" });
+    expect(launched("image", "image", "file")).not.toHaveProperty("AGENT_IMAGE_URL");
   });
 });
 

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import type { Part, PartOf } from "../../core/content.js";
 import { isRecord } from "../kit/record.js";
+import { parseJson } from "./json.js";
 import { EnvAttachment, type RecordAttachment } from "./wire.js";
 
 /** As every wire and every profile can say it. */
@@ -67,22 +68,13 @@ export function envOfAttachments(attachments: readonly Attachment[]): Record<str
 
 /** The list counts where it can be read; items that say neither type nor url are left out. */
 export function attachmentsOfEnv(env: Readonly<Record<string, string | undefined>>): Attachment[] {
-  const listed = parsedList(env["AGENT_ATTACHMENTS"]);
-  if (listed !== undefined) return listed;
+  const listed = parseJson(env["AGENT_ATTACHMENTS"] ?? "")?.json;
+  if (Array.isArray(listed)) return listed.flatMap(readAttachment);
   const { AGENT_IMAGE_URL: image, AGENT_FILE_URL: file } = env;
   return [
     ...(image ? [{ type: "image" as const, url: image, name: "" }] : []),
     ...(file ? [{ type: "file" as const, url: file, name: "" }] : []),
   ];
-}
-
-function parsedList(text: string | undefined): Attachment[] | undefined {
-  try {
-    const list: unknown = JSON.parse(text ?? "");
-    return Array.isArray(list) ? list.flatMap(readAttachment) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 // --- 0.3 and 0.4 ---

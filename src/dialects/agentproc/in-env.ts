@@ -1,4 +1,4 @@
-/** The variables of wires 0.1 and 0.2: whether a turn is in an environment, and which part of it is the turn's. */
+/** The variables of wires 0.1 and 0.2: whether a turn is in an environment, which wire that means, and which part of it is the turn's. */
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -18,6 +18,12 @@ const NAMES: readonly string[] = [
 /** Its message may be on the input alone, where no variable could hold it. */
 export function isTurnInEnv(env: Env): boolean {
   return env["AGENT_MESSAGE"] !== undefined || env["AGENT_PROTOCOL_VERSION"] !== undefined;
+}
+
+/** How a bridge speaks that started us in this environment; on standard input it tells by itself whether it can be asked. */
+export function wireInEnv(env: Env): { wire: "0.1" | "0.2" | "0.4"; permission: boolean } {
+  if (!isTurnInEnv(env)) return { wire: "0.4", permission: true };
+  return env["AGENT_PERMISSION"] === "1" ? { wire: "0.2", permission: true } : { wire: "0.1", permission: false };
 }
 
 export function turnVariables(env: Env): Record<string, string> {

@@ -3,6 +3,7 @@ import type { Part } from "../../core/content.js";
 import { textPart } from "../../core/content.js";
 import { isRecord } from "../kit/record.js";
 import { stringField } from "../kit/issues.js";
+import { parseJson } from "./json.js";
 import { attachmentPart, attachmentsOfEnv, readAttachment, type Attachment } from "./attachments.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -32,7 +33,7 @@ export function askedByEnv(env: Env, message: string): Asked {
 
 /** Undefined where the line is no turn. Later revisions may say more, and versions are compared for equality only. */
 export function askedByRecord(line: unknown): Asked | undefined {
-  const turn = typeof line === "string" ? parsed(line) : line;
+  const turn = typeof line === "string" ? parseJson(line.replace(/^\uFEFF/, ""))?.json : line;
   if (!isRecord(turn) || turn["type"] !== "turn") return undefined;
   const attachments = Array.isArray(turn["attachments"]) ? turn["attachments"].flatMap(readAttachment) : [];
   return {
@@ -48,12 +49,4 @@ export function askedByRecord(line: unknown): Asked | undefined {
 
 function partsOf(message: string, attachments: readonly Attachment[]): Part[] {
   return [...(message.trim() === "" ? [] : [textPart(message)]), ...attachments.map(attachmentPart)];
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line.startsWith("\uFEFF") ? line.slice(1) : line);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { echo, issuesOf, stringField } from "../kit/issues.js";
 import { isRecord } from "../kit/record.js";
+import { parseJson } from "./json.js";
 import { ERROR, PARTIAL, PermissionRequest, REQUEST, SESSION, type Role } from "./wire.js";
 
 export type Said =
@@ -19,9 +20,6 @@ export type Said =
   | { is: "request"; request: PermissionRequest }
   | { is: "bad request"; id: string; why: string }
   | { is: "warning"; text: string };
-
-/** Deeper ones would overflow the stack of whoever walks them. */
-const DEPTH = 500;
 
 // --- 0.1 and 0.2 ---
 
@@ -45,14 +43,14 @@ function session(payload: string): Said[] {
 function words(prefix: string, line: string, said: (text: string) => Said): Said[] {
   const payload = line.slice(prefix.length).trim();
   if (payload === "") return [said("")];
-  const value = parsed(payload);
+  const value = parseJson(payload);
   if (value === undefined)
     return [said(payload), { is: "warning", text: `The agent wrote ${prefix} without a JSON string: ${echo(payload)}` }];
   return [said(typeof value.json === "string" ? value.json : payload)];
 }
 
 function asked(payload: string): Said[] {
-  const value = parsed(payload.trim());
+  const value = parseJson(payload.trim());
   return value === undefined
     ? [{ is: "warning", text: `The agent asked in words that are no JSON: ${echo(payload)}` }]
     : request(value.json);
@@ -62,7 +60,7 @@ function asked(payload: string): Said[] {
 
 /** Undefined where the line is no record of these wires. */
 export function saidByRecord(line: unknown): Said[] | undefined {
-  const record = typeof line === "string" ? parsed(line.trim())?.json : line;
+  const record = typeof line === "string" ? parseJson(line.trim())?.json : line;
   if (!isRecord(record)) return undefined;
   const said = byType(record);
   return said === undefined ? undefined : [...idOf(record), ...said];
@@ -119,18 +117,4 @@ function request(said: unknown): Said[] {
   if (id === undefined || id === "")
     return [{ is: "warning", text: `The agent asked for permission in a way that nobody can answer (${why})` }];
   return [{ is: "bad request", id, why }];
-}
-
-function parsed(text: string): { json: unknown } | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isDeep(json, DEPTH) ? undefined : { json };
-  } catch {
-    return undefined;
-  }
-}
-
-function isDeep(value: unknown, left: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return left === 0 || Object.values(value).some((inner) => isDeep(inner, left - 1));
 }
