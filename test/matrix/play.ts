@@ -1,21 +1,19 @@
-/** Plays all scenarios for every pair of dialects that there is. */
+/** Plays all scenarios for pairs of a host dialect and an agent dialect. */
 import { afterAll, describe, expect, it, onTestFailed } from "vitest";
 import { dialectIds } from "../../src/dialects/index.js";
 import { agents, isPlayed } from "./agents.js";
 import type { Host } from "./host.js";
 import { hosts } from "./hosts.js";
 import type { OpenRoom } from "./in-processes.js";
+import { PER_TURN, type Pair } from "./pairs.js";
 import { conversation, endings, grants } from "./scenarios.js";
 
-/** Hosts that start a process a turn hold no conversation with a relay: test/agentproc/relay.test.ts plays them. */
-const PER_TURN_HOSTS = ["agentproc", "agentproc@0.4"];
-
-export function playMatrix(openRoom: (as: string, drive: string) => OpenRoom, drives = Object.keys(agents)): void {
+export function playMatrix(pairs: readonly Pair[], openRoom: (as: string, drive: string) => OpenRoom): void {
   it("has a host and an agent of every dialect", () => {
-    expect([...Object.keys(hosts), ...PER_TURN_HOSTS].toSorted()).toEqual(dialectIds.toSorted());
+    expect([...Object.keys(hosts), ...PER_TURN].toSorted()).toEqual(dialectIds.toSorted());
     expect(Object.keys(agents).toSorted()).toEqual(dialectIds.toSorted());
   });
-  for (const as of Object.keys(hosts)) for (const drive of drives) playPair(as, drive, openRoom);
+  for (const [as, drive] of pairs) playPair(as, drive, openRoom);
 }
 
 function playPair(as: string, drive: string, openRoom: (as: string, drive: string) => OpenRoom): void {

@@ -6,12 +6,13 @@ import type { Op, OpOf } from "../../core/op.js";
 import type { Side, SideEnv, Step } from "../dialect.js";
 import type { Address } from "./blocks.js";
 import { HostTurn } from "./host-turn.js";
-import { writeLaunch } from "./launch.js";
+import { writeLaunch, type Conversation } from "./launch.js";
 import type { Options } from "./options.js";
 
 export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
-  const conversation = { sessionId: "", name: "default", cwd: undefined as string | undefined };
-  let session = "";
+  const conversation: Conversation = { sessionId: "", name: "default", cwd: undefined };
+  /** None before an open, or when it was refused. */
+  let session: string | undefined;
   let turn: HostTurn | undefined;
   return {
     read(frame) {
@@ -42,13 +43,13 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
   };
 
   function opened(op: OpOf<"session.open">): Step<Event> {
-    const { config = {}, parent: _parent, ...asked } = op;
+    const { config = {} } = op;
     const fault = refusalOf(op);
-    if (fault !== undefined)
-      return { in: [{ type: "reply", to: op.type, status: "error", session: op.session, parent: op.id, fault }], out: [] };
+    session = undefined;
+    if (fault !== undefined) return { in: [refusal(op, fault)], out: [] };
     session = op.session;
-    conversation.sessionId = asked.open === "new" ? "" : (asked.sessionId ?? "");
-    conversation.name = asked.name ?? "default";
+    conversation.sessionId = op.open === "new" ? "" : (op.sessionId ?? "");
+    conversation.name = op.name ?? "default";
     conversation.cwd = config.cwd;
     const ready: Event = {
       type: "session.ready",
@@ -65,6 +66,7 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
   }
 
   function prompted(op: OpOf<"turn.prompt">): Step<Event> {
+    if (session === undefined) return { in: [refusal(op, UNOPENED)], out: [] };
     const address: Address = { session, turn: op.turn ?? env.stamp().id, ...(op.id !== undefined && { parent: op.id }) };
     const started: Event = { type: "turn.started", ...address };
     const begun = new HostTurn(address, options);
@@ -92,9 +94,15 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
     const isMeant = turn !== undefined && (op.turn === undefined || op.turn === turn.id);
     if (turn !== undefined && isMeant) turn.interrupted = true;
     const status = isMeant ? "ok" : "noop";
-    const reply: Event = { type: "reply", to: op.type, status, session, ...(op.id !== undefined && { parent: op.id }) };
+    const reply: Event = { type: "reply", to: op.type, status, session: op.session, parent: op.id };
     return { in: [reply], out: isMeant ? [{ kill: true }] : [] };
   }
+}
+
+const UNOPENED: Fault = { code: "session", message: "There is no session: it could not be opened", retryable: false };
+
+function refusal(op: Op, fault: Fault): Event {
+  return { type: "reply", to: op.type, status: "error", session: op.session, parent: op.id, fault };
 }
 
 /** What cannot be opened, and why. Without restrictions that were asked for, the agent could do more than it may. */
@@ -118,10 +126,10 @@ function restrictions({ rules = [], workspace = {}, mode, ...config }: SessionCo
   ];
 }
 
-function unsendable({ parts, command, calls, continues, overrides }: OpOf<"turn.prompt">): string[] {
+function unsendable({ parts, command, overrides }: OpOf<"turn.prompt">): string[] {
   return [
     ...parts.filter((part) => part.type === "resource" && part.text === undefined).map(({ type }) => `a part of type ${type}`),
-    ...Object.entries({ command, calls, continues, overrides }).flatMap(([name, value]) => (value === undefined ? [] : [name])),
+    ...Object.entries({ command, overrides }).flatMap(([name, value]) => (value === undefined ? [] : [name])),
   ];
 }
 
