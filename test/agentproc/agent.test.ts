@@ -316,6 +316,16 @@ describe("the end", () => {
   });
 });
 
+test.each([
+  ["0.1", { text: 'AGENT_PARTIAL:"hello"' }],
+  ["0.4", { rec: expect.objectContaining({ type: "result", text: "hello" }) }],
+] as const)("--audit writes down the lines of %s", async (wire, line) => {
+  const file = join(scratch(), "audit.jsonl");
+  expect(await new BridgeTurn({ wire, args: [...REHEARSAL, "--audit", file], message: "say hello" }).whole()).toMatchObject({ code: 0 });
+  const lines = readFileSync(file, "utf8").trim().split("\n");
+  expect(lines.map((each): unknown => JSON.parse(each))).toContainEqual(expect.objectContaining({ dir: "out", ...line }));
+});
+
 test("it is a dialect of serve, too, but not over sockets", async () => {
   const turn = new BridgeTurn({ wire: "0.1", args: ["serve", "--dialect", "agentproc", "--provider", "rehearsal"], message: "say hello" });
   expect(await turn.whole()).toMatchObject({ code: 0, partials: "hello" });
