@@ -100,6 +100,13 @@ const OP_GAPS = {
 
 /** What becomes of an event that a host's protocol does not have, or has only in part. */
 const EVENT_GAPS = {
+  "session.ready": "The host knows nothing of it; for a driven agent that tells none, the dialect makes it up.",
+  "turn.started": "The host knows: it has just asked; for a driven agent that tells none, the dialect makes it up.",
+  "thinking.delta": "Lost.",
+  "tool.ended": "Lost; the answer tells what came of it.",
+  "approval.requested": "Denied with the reason, or allowed with `--allow-unheard`.",
+  notice: "Lost.",
+  error: "What does not end the turn is lost.",
   "session.updated": "Lost.",
   "session.ended": "The host sees the end of the process.",
   closed: "The host sees the end of the process.",

@@ -2,6 +2,7 @@
 import type { Loaded } from "../engine/config.js";
 import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
+import { isAgentproc } from "./agentproc-wire.js";
 import { given, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
 import type { Telemetry } from "./telemetry.js";
@@ -71,6 +72,17 @@ export const COMMANDS: readonly Command[] = [
     run: runServe,
   },
   {
+    name: "agentproc",
+    usage: "parley agentproc [flags]",
+    summary: "One AgentProc turn as the agent: AGENT_* in the environment is wire 0.1 or 0.2, a turn on stdin 0.3 or 0.4.",
+    details:
+      "A bridge starts it: 'command: parley agentproc' in a profile. What must be asked about is denied where the bridge cannot be asked;\n" +
+      "--approve-tools, --yolo and the config's rules decide what runs unasked.",
+    positionals: 0,
+    flags: [AUDIT, ...SHARED_FLAGS],
+    run: runAgent,
+  },
+  {
     name: "schema",
     usage: "parley schema [DIALECT]",
     summary: "The JSON Schema of every message of a dialect, both directions (default: native).",
@@ -116,6 +128,7 @@ export const COMMANDS: readonly Command[] = [
       { name: "drive", value: "B", help: "the dialect of the agent" },
       { name: "url", value: "URL", help: "drive the agent that listens at this WebSocket address, instead of COMMAND" },
       TOKEN_FILE,
+      { name: "wire", value: "W", help: "driving agentproc: 0.1, 0.2, 0.3, 0.4 or auto (the default), as the agent speaks" },
       { name: "check", help: "verify the grammar at the seam; a violation goes to stderr and makes the exit code 3" },
       { name: "report", value: "[json]", help: "at the end, tell on stderr what was exact, partly said, made up or lost" },
       { name: "allow-unheard", help: "allow what a host cannot be asked about, instead of denying it" },
@@ -194,6 +207,7 @@ async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   if (given(parsed, "prompt"))
     throw usage("--prompt (-p) does not go with serve: prompts come over the protocol; 'parley -p PROMPT' runs one");
   const onlookers = { telemetry, audit: text(parsed, "audit") };
+  if (isAgentproc(id)) return runAgent(parsed, telemetry);
   if (given(parsed, "ws")) {
     if (given(parsed, "stdio")) throw usage("--stdio and --ws exclude each other; give one of them");
     const { serveWs } = await import("./serve-ws.js");
@@ -201,6 +215,12 @@ async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   }
   for (const flag of ["token-file", "allow-origin"]) if (given(parsed, flag)) throw usage(`--${flag} means nothing without --ws`);
   return serveStdio(id, () => load(parsed), process.env, onlookers);
+}
+
+async function runAgent(parsed: Parsed, telemetry: Telemetry): Promise<number> {
+  if (given(parsed, "ws")) throw usage("--ws does not go with AgentProc: it has a process a turn");
+  const { runAgentproc } = await import("./agentproc.js");
+  return runAgentproc(() => load(parsed), process.env, { telemetry, audit: text(parsed, "audit") });
 }
 
 async function load(parsed: Parsed): Promise<Loaded> {

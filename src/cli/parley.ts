@@ -2,6 +2,7 @@
 /** The command: which one is meant, its flags, its exit code. Everything else is loaded when it is needed. */
 import { messageOf, ParleyError, toFault } from "../core/errors.js";
 import { dialectIds, loadDialect } from "../dialects/index.js";
+import { agentprocId } from "./agentproc-wire.js";
 import { COMMANDS, type Command } from "./commands.js";
 import { COMMON_FLAGS, given, parseFlags, usage } from "./flags.js";
 import { inOurWords, personalityAsked, personalityNamed } from "./personality.js";
@@ -82,6 +83,7 @@ async function report(error: unknown): Promise<number> {
 /** The dialect of whoever started us, read off a command line that may be wrong elsewhere; undefined for people. */
 function spokenDialect(argv: readonly string[]): string | undefined {
   const { command, words: rest } = commandOf(argv);
+  if (command.name === "agentproc") return agentprocId(process.env);
   const end = rest.indexOf("--");
   const ours = end === -1 ? rest : rest.slice(0, end);
   const flag = command.name === "relay" ? "--as" : "--dialect";

@@ -4,6 +4,7 @@ import { messageOf, toFault, type ParleyError } from "../core/errors.js";
 import { Redactor } from "../core/redact.js";
 import type { Closed } from "../core/event.js";
 import type { Launch, Transport } from "../core/wire.js";
+import { turnVariables, withoutTurn } from "../dialects/agentproc/in-env.js";
 import { loadDialect, type Dialect } from "../dialects/index.js";
 import type { Env, Loaded } from "../engine/config.js";
 import { secretValues } from "../engine/environment.js";
@@ -11,6 +12,7 @@ import { relay } from "../link/relay.js";
 import type { Audit } from "../transports/audit.js";
 import { spawnTransport } from "../transports/process.js";
 import { stdio } from "../transports/stdio.js";
+import { agentprocOf, drivenAgentproc, isAgentproc } from "./agentproc-wire.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { readToken } from "./token-file.js";
 import { openingOf, switchFlags } from "./opening.js";
@@ -28,8 +30,8 @@ const TOLD_ON_THE_WIRE: ReadonlySet<string> = new Set(["ante", "native"]);
 
 export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env: Env, onlookers: Onlookers): Promise<number> {
   const agentOf = await dialled(parsed);
-  const as = await loadDialect(named(parsed, "as"));
-  const drive = await loadDialect(named(parsed, "drive"));
+  const as = await hostDialect(named(parsed, "as"), env);
+  const drive = await agentDialect(named(parsed, "drive"), parsed);
   if (given(parsed, "url") && !TOLD_ON_THE_WIRE.has(drive.id)) {
     throw usage(`--url does not go with '${drive.id}': such an agent is told its session on its command line; use COMMAND`);
   }
@@ -55,11 +57,14 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
     drive,
     dial: async (launch) => audited(await agentOf(launch, drive, loaded, env), drive, `agent-${++dialledSoFar}`),
     config: open.config ?? {},
-    sessions: sessionMap(home, drive.id),
+    // An agent's sessions are the same on all wires that it speaks.
+    sessions: sessionMap(home, isAgentproc(drive.id) ? "agentproc" : drive.id),
     answerSeconds: limits.approvalSeconds,
     unheard: given(parsed, "allow-unheard") ? "allow" : "deny",
     // Where a process is a session, the command line opens it; elsewhere the host does.
-    ...(as.lifetime !== "connection" && { launch: { argv: switchFlags(loaded), env: {}, cwd: loaded.settings.workspace, open } }),
+    ...(as.lifetime !== "connection" && {
+      launch: { argv: switchFlags(loaded), env: turnVariables(env), cwd: loaded.settings.workspace, open },
+    }),
     ...(given(parsed, "check") && {
       onViolation(violation: string) {
         violations++;
@@ -161,11 +166,21 @@ async function dialled(parsed: Parsed): Promise<Reach> {
 }
 
 function start(command: readonly string[], launch: Launch, drive: Dialect, { settings }: Loaded, env: Env): Promise<Transport> {
-  const { cwd } = launch;
   return spawnTransport(
-    { argv: withFlags(command, launch.argv), env: { ...definedOnly(env), ...launch.env }, ...(cwd !== undefined && { cwd }) },
+    { ...launch, argv: withFlags(command, launch.argv), env: { ...withoutTurn(env), ...launch.env } },
     { framing: drive.framing, lineCap: settings.limits.lineBytes, onStderr: (words) => process.stderr.write(words) },
   );
+}
+
+/** A bridge tells by how it started us which wire it speaks. */
+function hostDialect(id: string, env: Env): Promise<Dialect> {
+  return isAgentproc(id) ? agentprocOf(env) : loadDialect(id);
+}
+
+function agentDialect(id: string, parsed: Parsed): Promise<Dialect> {
+  if (isAgentproc(id)) return drivenAgentproc(id, parsed);
+  if (given(parsed, "wire")) throw usage(`--wire means nothing to an agent of '${id}'`);
+  return loadDialect(id);
 }
 
 function named(parsed: Parsed, flag: string): string {
@@ -195,8 +210,4 @@ function withFlags(command: readonly string[], flags: readonly string[]): string
     at += 1 + value.length;
   }
   return [...command, ...added];
-}
-
-function definedOnly(env: Env): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }

@@ -205,10 +205,10 @@ export class Line {
 
   async #write(op: Op): Promise<void> {
     const step = this.#side.write(op);
+    // Not waited for: an op must get through behind a host that does not read. What the agent says to it comes after.
+    for (const event of step.in) void this.#hear(event);
     await this.#put(step);
     this.#heartbeat?.work(!this.#turns.idle);
-    // Not waited for: an op must get through behind a host that does not read.
-    for (const event of step.in) void this.#hear(event);
   }
 
   /** Ops that the link itself has to send. */
@@ -277,9 +277,12 @@ export class Line {
     } catch (error) {
       this.#verdict = toFault(error).message;
     }
-    // Its output has ended, so it has nothing more to say: an agent that lingers is ended.
-    transport.close("term");
+    // Its output has ended, so it has nothing more to say: an agent that lingers is ended. Where its exit ends a turn, it may tell how.
+    const isTurn = this.#dialect.lifetime === "turn";
+    transport.close(isTurn ? "eof" : "term");
+    const lingers = isTurn ? setTimeout(() => transport.close("term"), LEAVE_MS) : undefined;
     const closed = await transport.closed;
+    clearTimeout(lingers);
     await this.#ended(this.#verdict === undefined ? closed : { ...closed, reason: this.#verdict });
   }
 

@@ -107,5 +107,5 @@ async function* heard(
 }
 
 function saidBy(record: unknown, framing: Framing): Said {
-  return framing === "text" ? { text: String(record) } : { rec: record };
+  return framing === "text" && typeof record === "string" ? { text: record } : { rec: record };
 }
