@@ -9,15 +9,15 @@ const external = [...builtinModules, ...builtinModules.map((name) => `node:${nam
 
 /** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
 const START = [
-  /\/src\/core\/(?!grammar|redact-records)/,
-  /\/src\/os\/lines\./,
+  /\/src\/core\/(?!grammar|redact-records|yaml)/,
+  /\/src\/os\/(lines|lock)\./,
   /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\//,
   /\/src\/dialects\/(index|dialect|aionrs\/command-line|agentproc\/in-env)\./,
   /\/src\/link\/(serve|gaps|stamp)\./,
   /\/src\/engine\/(engine|session|session-[a-z]+|open-session|approval|rule-text|tool-lists|history|unfinished|begin-turn|turn-clock|seed)\./,
   /\/src\/engine\/(host-requests|locks|environment|local-workspace)\./,
-  /\/src\/engine\/(config|config-file|config-flags|config-layers|config-model|trust|nearest)\./,
+  /\/src\/engine\/(config|config-file|config-flags|config-layers|config-model|trust)\./,
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
   /\/src\/engine\/store\//,
