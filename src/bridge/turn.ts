@@ -1,4 +1,4 @@
-// What a bridge asks of an agent, and what it gets back. Everything above the runner (the command, a platform) knows only this.
+/** What a bridge asks of an agent, and what it gets back. Everything above the runner (the command, a platform) knows only this. */
 
 export interface Attachment {
   type: "image" | "file" | "audio" | "video" | "other";
