@@ -1,21 +1,20 @@
 /** The environment of an agent: a small base, what the profile adds, and what the protocol says in it. */
+import { ENV_NAMES } from "../dialects/agentproc/wire.js";
 import type { Profile } from "./profile.js";
 import { expandValue, type Placeholders } from "./expand.js";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** What programs need to run at all; none of it is a secret. */
-const INFRA: ReadonlySet<string> = new Set([
-  ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TERM", "TMPDIR", "TZ", "PWD"],
-  ...["SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA"],
-  ...["PROGRAMDATA", "PROGRAMFILES", "HOMEDRIVE", "HOMEPATH"],
-]);
+const INFRA: ReadonlySet<string> = new Set(
+  (
+    "PATH HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE LC_MESSAGES TERM TMPDIR TZ PWD SYSTEMROOT WINDIR COMSPEC PATHEXT TEMP TMP " +
+    "USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES HOMEDRIVE HOMEPATH"
+  ).split(" "),
+);
 
 /** Only the protocol sets these, on every wire: one that it leaves unset is unset. */
-const PROTOCOL: ReadonlySet<string> = new Set([
-  ...["AGENT_MESSAGE", "AGENT_SESSION_ID", "AGENT_SESSION_NAME", "AGENT_FROM_USER", "AGENT_STREAMING", "AGENT_PROTOCOL_VERSION"],
-  ...["AGENT_IMAGE_URL", "AGENT_FILE_URL", "AGENT_ATTACHMENTS", "AGENT_PERMISSION"],
-]);
+const PROTOCOL: ReadonlySet<string> = new Set(ENV_NAMES);
 
 export interface ChildEnvironment {
   env: Record<string, string>;
