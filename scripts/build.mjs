@@ -1,5 +1,5 @@
 // Bundles the command and the library entries into dist/, split so that a command loads only what it needs.
-import { chmod, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
@@ -21,14 +21,19 @@ const START = [
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
   /\/src\/engine\/store\//,
-  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|telemetry|version|flags|commands|agentproc-wire)\./,
+  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|telemetry|version|flags|commands)\./,
+  /\/src\/cli\/(agentproc-wire|bridge\/commands)\./,
   /\/node_modules\/valibot\//,
 ];
 
 const bundled = new Set();
 await rm("dist", { recursive: true, force: true });
 await build({ parley: "src/cli/parley.ts" }, [{ name: "start", test: (id) => START.some((pattern) => pattern.test(id)) }]);
-await build({ index: "src/index.ts", engine: "src/engine/index.ts", dialects: "src/dialects/index.ts" }, []);
+await build(
+  { index: "src/index.ts", engine: "src/engine/index.ts", dialects: "src/dialects/index.ts", bridge: "src/bridge/index.ts" },
+  [],
+);
+await cp("src/bridge/profiles", "dist/profiles", { recursive: true });
 await chmod("dist/parley.js", 0o755);
 await writeFile("dist/THIRD-PARTY-NOTICES.txt", await notices());
 

@@ -59,7 +59,7 @@ export class Listener {
       case "notice":
         return this.#notice(event);
       case "usage":
-        this.usage = event.ext?.["agentproc"] ?? event.usage;
+        this.usage = event.ext?.["agentproc"];
         return;
       case "approval.requested":
         for (const call of event.calls) void this.#ask(call, event);

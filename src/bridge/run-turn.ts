@@ -51,7 +51,8 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
     const known = stored === "" ? {} : ({ open: "resume", sessionId: stored } as const);
     session = await openSession(agent, { name: turn.sessionName, ...known });
     await listener.hear(session.ready);
-    for await (const event of session.prompt(partsOf(turn), { ext: { agentproc: { from_user: turn.from } } })) await listener.hear(event);
+    const sender = profile.dialect === undefined ? { ext: { agentproc: { from_user: turn.from } } } : {};
+    for await (const event of session.prompt(partsOf(turn), sender)) await listener.hear(event);
   } catch (error) {
     fault = toFault(error);
   }

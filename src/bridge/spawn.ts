@@ -102,8 +102,10 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, o
 
   async function* heard(frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
     for await (const frame of frames) {
-      alive();
+      // While nobody takes it, silence is not the agent's.
+      clearTimeout(idle);
       yield frame;
+      alive();
     }
   }
 
