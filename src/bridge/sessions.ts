@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import { messageOf, ParleyError, systemCode } from "../core/errors.js";
+import { messageOf, ParleyError } from "../core/errors.js";
 import { mintId } from "../core/ids.js";
 import { makeFolder } from "../os/folders.js";
 import { takeLock } from "../os/lock.js";
@@ -111,12 +111,12 @@ async function tried(what: string, warn: (text: string) => void, work: () => Pro
   }
 }
 
+/** What cannot be read is not remembered. */
 async function read(file: string): Promise<string | undefined> {
   try {
     return v.parse(Entry, JSON.parse(await readFile(file, "utf8"))).sessionId;
-  } catch (error) {
-    if (systemCode(error) === undefined || systemCode(error) === "ENOENT") return undefined;
-    throw error;
+  } catch {
+    return undefined;
   }
 }
 

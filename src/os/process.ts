@@ -197,8 +197,6 @@ function reason(error: unknown, file: string, cwd: string | undefined): string {
       return `'${file}' was not found`;
     case "EACCES":
       return `'${file}' may not be executed`;
-    case "ENOEXEC":
-      return `'${file}' is neither a program nor a script that names its interpreter in its first line`;
     case "E2BIG":
       return "its arguments and environment are longer than the system allows";
     default:
