@@ -1,9 +1,9 @@
 /** The keys of a profile: what each may hold, in the words that refuse anything else. Defaults and meanings are profile.ts's business. */
 import * as v from "valibot";
 import { ParleyError } from "../core/errors.js";
+import { WIRES, type WireVersion } from "../dialects/agentproc/index.js";
 
-export const WIRES = ["0.1", "0.2", "0.3", "0.4", "auto"] as const;
-export type Wire = (typeof WIRES)[number];
+export type Wire = WireVersion;
 
 const yesNo = v.boolean("must be true or false");
 const words = v.string("must be a text");
