@@ -58,6 +58,8 @@ export const FIELDS = {
     v.picklist(WIRES, `must be ${WIRES.join(", ")}`),
   ),
   dialect: v.pipe(words, v.regex(/\S/, "must name a dialect")),
+  provider: words,
+  model: words,
 } as const;
 
 export type Field = keyof typeof FIELDS;

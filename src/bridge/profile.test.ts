@@ -37,6 +37,8 @@ describe("a profile", () => {
         permission: false,
         protocol: "0.1",
         dialect: undefined,
+        provider: undefined,
+        model: undefined,
       },
     });
   });
@@ -63,6 +65,8 @@ permission: true
 protocol: 0.2
 split_command: true
 dialect: aionrs
+provider: local
+model: small
 `);
     expect(warnings).toEqual([]);
     expect(profile).toMatchObject({
@@ -85,6 +89,8 @@ dialect: aionrs
       permission: true,
       protocol: "0.2",
       dialect: "aionrs",
+      provider: "local",
+      model: "small",
     });
   });
 

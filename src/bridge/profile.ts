@@ -36,6 +36,9 @@ export interface Profile {
   protocol: Wire;
   /** The agent's own protocol, in place of AgentProc. */
   dialect: string | undefined;
+  /** What a session of that protocol is told, where the agent is to be told it. */
+  provider: string | undefined;
+  model: string | undefined;
 }
 
 const SESSION_PREFIX = "AGENT_SESSION:";
@@ -78,6 +81,8 @@ export function makeProfile(fields: Fields & { command: string }, origin: Profil
     permission: fields.permission ?? false,
     protocol,
     dialect: fields.dialect,
+    provider: fields.provider,
+    model: fields.model,
   };
 }
 

@@ -1,4 +1,5 @@
 /** One turn: an agent dialled for it, its events heard to the end, and what is known when it is over. */
+import type { SessionConfig } from "../core/config.js";
 import { textPart, type Part } from "../core/content.js";
 import { toFault, type Fault } from "../core/errors.js";
 import { ANSWER_SECONDS } from "../core/limits.js";
@@ -49,7 +50,7 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
   let fault: Fault | undefined;
   try {
     const known = stored === "" ? {} : ({ open: "resume", sessionId: stored } as const);
-    session = await openSession(agent, { name: turn.sessionName, ...known });
+    session = await openSession(agent, { name: turn.sessionName, config: configOf(profile), ...known });
     await listener.hear(session.ready);
     const sender = profile.dialect === undefined ? { ext: { agentproc: { from_user: turn.from } } } : {};
     for await (const event of session.prompt(partsOf(turn), sender)) await listener.hear(event);
@@ -67,6 +68,12 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
 async function dialectOf({ dialect, protocol, streaming, permission, stdin, sessionLinePrefix }: Profile): Promise<Dialect> {
   if (dialect !== undefined) return loadDialect(dialect);
   return agentproc({ wire: protocol, streaming, permission, stdin, sessionPrefix: sessionLinePrefix });
+}
+
+/** AgentProc has no words for it. */
+function configOf({ dialect, provider, model }: Profile): SessionConfig {
+  if (dialect === undefined) return {};
+  return { ...(provider !== undefined && { provider }), ...(model !== undefined && { model }) };
 }
 
 function defaultCap({ dialect, protocol }: Profile): number | undefined {

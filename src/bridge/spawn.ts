@@ -4,6 +4,7 @@ import type { Closed } from "../core/event.js";
 import { timerMs } from "../core/limits.js";
 import type { Frame, Launch, Transport } from "../core/wire.js";
 import type { Dialect } from "../dialects/index.js";
+import { withFlags } from "../host/launch.js";
 import { spawnTransport } from "../transports/process.js";
 import type { Placeholders } from "./expand.js";
 import { findProgram, isFolder, prepare, remedy, type Place, type Prepared } from "./prepare.js";
@@ -75,7 +76,7 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, o
   }
 
   async function start(prepared: Prepared, launch: Launch): Promise<Transport> {
-    const argv = [...prepared.argv, ...launch.argv];
+    const argv = withFlags(prepared.argv, launch.argv);
     const env = { ...prepared.env, ...launch.env };
     const [name] = Object.entries(env).find(([, value]) => value.includes("\0")) ?? [];
     if (name !== undefined || argv.some((word) => word.includes("\0"))) {

@@ -17,7 +17,7 @@ describe("session lines", () => {
     expect((await new Bench(says(`${S}  pad  `)).turn()).result.session_id).toBe("pad");
   });
 
-  test.each([`${S}`, `${S}   `])("4: %j after an id keeps it, with a warning", async (line) => {
+  test.each([S, `${S}   `])("4: %j after an id keeps it, with a warning", async (line) => {
     const { result, stderr } = await new Bench(says(`${S}ok`, line)).turn();
     expect(result).toMatchObject({ session_id: "ok", reply: "" });
     expect(stderr).toContain("session line without a usable id");
