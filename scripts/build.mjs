@@ -10,7 +10,7 @@ const external = [...builtinModules, ...builtinModules.map((name) => `node:${nam
 /** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
 const START = [
   /\/src\/core\/(?!grammar|redact-records|yaml)/,
-  /\/src\/os\/(lines|lock)\./,
+  /\/src\/os\/(home|lines|lock)\./,
   /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\//,
   /\/src\/dialects\/(index|dialect|aionrs\/command-line|agentproc\/in-env)\./,
@@ -29,10 +29,7 @@ const START = [
 const bundled = new Set();
 await rm("dist", { recursive: true, force: true });
 await build({ parley: "src/cli/parley.ts" }, [{ name: "start", test: (id) => START.some((pattern) => pattern.test(id)) }]);
-await build(
-  { index: "src/index.ts", engine: "src/engine/index.ts", dialects: "src/dialects/index.ts", bridge: "src/bridge/index.ts" },
-  [],
-);
+await build({ index: "src/index.ts", engine: "src/engine/index.ts", dialects: "src/dialects/index.ts", bridge: "src/bridge/index.ts" }, []);
 await cp("src/bridge/profiles", "dist/profiles", { recursive: true });
 await chmod("dist/parley.js", 0o755);
 await writeFile("dist/THIRD-PARTY-NOTICES.txt", await notices());

@@ -47,6 +47,7 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
   });
   const stop = (): void => void agent.close();
   signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
   let fault: Fault | undefined;
   try {
     const known = stored === "" ? {} : ({ open: "resume", sessionId: stored } as const);

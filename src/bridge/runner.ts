@@ -1,5 +1,6 @@
 /** Runs turns of one profile: one at a time in each conversation, with the session that it had, and a result whatever happens. */
 import { toFault } from "../core/errors.js";
+import { homeOf } from "../os/home.js";
 import type { Env } from "./environment.js";
 import { nothingRan, outcome } from "./outcome.js";
 import type { Profile } from "./profile.js";
@@ -8,15 +9,17 @@ import { Sessions, type Conversation } from "./sessions.js";
 import type { Runner, TurnResult } from "./turn.js";
 
 export interface RunnerOptions {
-  /** The bridge's own environment. */
-  env: Env;
-  /** The bridge's own folder. */
-  cwd: string;
-  /** PARLEY_HOME: sessions are kept there. */
-  home: string;
+  /** The bridge's own environment; that of this process by default. */
+  env?: Env;
+  /** The bridge's own folder; that of this process by default. */
+  cwd?: string;
+  /** Where sessions are kept; PARLEY_HOME by default. */
+  home?: string;
 }
 
-export function createRunner(profile: Profile, { env, cwd, home }: RunnerOptions): Runner {
+export function createRunner(profile: Profile, options: RunnerOptions = {}): Runner {
+  const { env = process.env, cwd = process.cwd() } = options;
+  const { home = homeOf(env, cwd) } = options;
   const sessions = new Sessions(home, profile.id);
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();

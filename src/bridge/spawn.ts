@@ -76,7 +76,9 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, o
   }
 
   async function start(prepared: Prepared, launch: Launch): Promise<Transport> {
-    const argv = withFlags(prepared.argv, launch.argv);
+    // Weighed against what the author wrote: nothing that is filled in may take a flag's place.
+    const added = withFlags(profile.argv, launch.argv).slice(profile.argv.length);
+    const argv = [...prepared.argv, ...added];
     const env = { ...prepared.env, ...launch.env };
     const [name] = Object.entries(env).find(([, value]) => value.includes("\0")) ?? [];
     if (name !== undefined || argv.some((word) => word.includes("\0"))) {

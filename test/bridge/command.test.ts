@@ -14,7 +14,7 @@ describe("for people", () => {
   const run = ["run", "PROFILE", "--message", "hi"];
 
   test("partials and the reply are on stdout, everything else is not", async () => {
-    expect(await new Bench(says(`${P}"a "`, `${P}"b"`, "c", `${S}s`, `${P}`)).plain(run)).toEqual({
+    expect(await new Bench(says(`${P}"a "`, `${P}"b"`, "c", `${S}s`, P)).plain(run)).toEqual({
       code: 0,
       stdout: "a b\nc\n",
       stderr: "",

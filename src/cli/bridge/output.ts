@@ -8,7 +8,7 @@ export interface Output extends Pick<TurnEvents, "partial" | "warning"> {
   result(result: TurnResult): Promise<void>;
 }
 
-export function warn(text: string): void {
+function warn(text: string): void {
   process.stderr.write(`parley: ${shown(text, process.stderr)}\n`);
 }
 

@@ -1,7 +1,6 @@
 /** `parley bridge run`: one turn, and its exit code. */
 import { createRunner, findProfile, type TurnResult } from "../../bridge/index.js";
 import { ParleyError } from "../../core/errors.js";
-import { homeOf } from "../../engine/config.js";
 import { given, text, usage, type Parsed } from "../flags.js";
 import { turnOf } from "./message.js";
 import { forMachines, forPeople, type Output } from "./output.js";
@@ -30,7 +29,7 @@ export async function runBridge(parsed: Parsed, env: Env, cwd: string): Promise<
   const permissions = whoAnswers(policy, asJson, text(parsed, "message") === "-", output);
   const stopped = new AbortController();
   const code = stopOnSignal(stopped);
-  const runner = createRunner(loaded.profile, { env, cwd, home: homeOf(env, cwd) });
+  const runner = createRunner(loaded.profile, { env, cwd });
   try {
     if (given(parsed, "new")) await runner.forget(turn.sessionName);
     const on = { ...output, permission: permissions.ask };
