@@ -57,7 +57,7 @@ export const FIELDS = {
     v.transform((given) => String(given)),
     v.picklist(WIRES, `must be ${WIRES.join(", ")}`),
   ),
-  dialect: v.pipe(words, v.regex(/\S/, "must name a dialect")),
+  dialect: v.pipe(words, v.regex(/^(?!agentproc\b)\S/, "must name another protocol than AgentProc, whose revision 'protocol' tells")),
   provider: words,
   model: words,
 } as const;

@@ -142,6 +142,10 @@ model: small
     ["command: x\nkill_grace_secs: -1", "p.yaml:2:18: kill_grace_secs must be a number of seconds, 0 or more, not -1"],
     ["command: x\nmax_reply_chars: 1.5", "p.yaml:2:18: max_reply_chars must be a whole number, not 1.5"],
     ["command: x\nprotocol: 0.5", "p.yaml:2:11: protocol must be 0.1, 0.2, 0.3, 0.4, auto, not 0.5"],
+    [
+      "command: x\ndialect: agentproc@0.4",
+      "p.yaml:2:10: dialect must name another protocol than AgentProc, whose revision 'protocol' tells, not 'agentproc@0.4'",
+    ],
     ["agentproc:\n  command: 5", "p.yaml:2:12: command must be a text, not 5"],
     ["agentproc: x", "p.yaml:1:12: agentproc must hold the keys of the profile"],
     ["args: []", "p.yaml: command is missing: it names the program to run, as in 'command: ./my_agent.py'"],

@@ -25,7 +25,7 @@ export interface Asked {
 /** The protocol's own cap, of its first revisions. */
 const FIRST_CAP = 8000;
 
-/** `stored` is the session to go on with; "" begins one. Never rejects. */
+/** `stored` is the session to go on with; "" begins one. Rejects only where nobody knows the dialect. */
 export async function runTurn({ profile, place, turn, on, signal }: Asked, stored: string): Promise<Facts> {
   const dialect = await dialectOf(profile);
   const cap = profile.maxReplyChars ?? defaultCap(profile);

@@ -92,6 +92,7 @@ export class Sessions {
           warn(`nobody is kept out of the conversation '${name}': ${messageOf(error)}`);
           return async () => {};
         }
+        if (wait === SHORTEST_WAIT_MS) warn(`${error.message}; this turn waits`);
       }
       await new Promise((resolve) => setTimeout(resolve, wait));
     }

@@ -83,6 +83,9 @@ describe("two turns at once", () => {
     const results = await Promise.all(turns.map((turn) => turn.told));
     expect(log()).toEqual([`begin ${first}`, `end ${first}`, `begin ${second}`, `end ${second}`]);
     expect(results.map(({ result }) => result.reply).sort()).toEqual(["had ''", `had 'from-${first}'`]);
+    expect(results.map(({ stderr }) => stderr).join("")).toMatch(
+      /^parley: The conversation 'default' is in use by process \d+ since \S+; this turn waits\n$/,
+    );
     expect((await bench.turn("last")).result.reply).toBe(`had 'from-${second}'`);
   });
 
