@@ -43,8 +43,9 @@ export class Listener {
     return this.#stream.truncated;
   }
 
-  /** Resolves when whoever listens has taken it. */
+  /** Resolves when whoever listens has taken it. What is told again of earlier turns was heard then. */
   async hear(event: Event): Promise<void> {
+    if (event.replay === true && event.type !== "session.ready") return;
     switch (event.type) {
       case "session.ready":
       case "session.updated":

@@ -22,6 +22,8 @@ export interface Asked {
   signal: AbortSignal;
 }
 
+/** How long an agent that does not read may keep our last word waiting. */
+const LAST_WORD_MS = 500;
 /** The protocol's own cap, of its first revisions. */
 const FIRST_CAP = 8000;
 
@@ -35,7 +37,7 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
     values: { MESSAGE: turn.message, SESSION_ID: stored, SESSION_NAME: turn.sessionName, PROFILE_DIR: profile.dir },
     framing: dialect.framing,
     warn: (text) => on.warning(text),
-    onTimeout: () => void listener.deny("permission timed out").finally(() => child.end()),
+    onTimeout: () => void soon(listener.deny("permission timed out")).then(() => child.end()),
   });
   const agent = connect(dialect, child.dial);
   const listener = new Listener({
@@ -83,4 +85,14 @@ function defaultCap({ dialect, protocol }: Profile): number | undefined {
 
 function partsOf({ message, attachments }: BridgeTurn): Part[] {
   return [textPart(message), ...attachments.map(attachmentPart)];
+}
+
+/** Settles with the work, or when that takes too long. */
+async function soon(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, LAST_WORD_MS);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }

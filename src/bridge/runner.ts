@@ -56,6 +56,7 @@ async function inConversation(asked: Asked, conversation: Conversation): Promise
     asked.on.warning(`The agent did not go on with its session '${stored}' (${first.fault?.message ?? ""}); a new one begins`);
   }
   const facts = isStale ? await runTurn(asked, "") : first;
-  if (facts.sessionId !== stored) await conversation.keep(facts.sessionId);
-  return outcome(facts, (text) => asked.on.warning(text));
+  const sessionId = facts.sessionId || stored;
+  if (sessionId !== stored) await conversation.keep(sessionId);
+  return outcome({ ...facts, sessionId }, (text) => asked.on.warning(text));
 }

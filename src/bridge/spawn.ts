@@ -17,7 +17,7 @@ export interface SpawnOptions {
   place: Place;
   values: Placeholders;
   framing: Dialect["framing"];
-  /** Says more on the command line of what it starts. */
+  /** Hears what is odd and harmless. */
   warn(text: string): void;
   /** Its time is over; `end` must follow, once nothing is left to say to it. */
   onTimeout(): void;
@@ -115,7 +115,7 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, o
   /** It has said something. */
   function alive(): void {
     clearTimeout(idle);
-    if (profile.idleTimeoutSecs > 0 && !state.timedOut) idle = setTimeout(timeOut, timerMs(profile.idleTimeoutSecs));
+    if (profile.idleTimeoutSecs > 0 && !stopped && !state.timedOut) idle = setTimeout(timeOut, timerMs(profile.idleTimeoutSecs));
   }
 
   function timeOut(): void {
@@ -130,6 +130,7 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, o
   }
 
   function settled(closed: Closed): Closed {
+    stopped = true;
     clearTimeout(whole);
     clearTimeout(idle);
     return state.timedOut ? { ...closed, timedOut: true } : closed;

@@ -39,6 +39,7 @@ describe.each([
     expect(first.result.session_id).not.toBe("");
     const second = await bench.turn("say hello");
     expect(second.result).toMatchObject({ session_id: first.result.session_id, exit_code: 0 });
+    expect(second.partials.join("")).toBe("hello");
     expect(second.stderr).not.toContain("a new one begins");
     const other = await bench.turn("say hello", { flags: ["--new"] });
     expect(other.result.session_id).not.toBe(first.result.session_id);
@@ -60,6 +61,16 @@ test("a session that the agent has lost begins anew", async () => {
   expect(second.result).toMatchObject({ exit_code: 0, error: "" });
   expect(second.result.session_id).not.toBe(first.result.session_id);
   expect(second.stderr).toContain("a new one begins");
+});
+
+test("a session survives a turn in which the agent cannot start", async () => {
+  const bench = new Bench("", { ...NATIVE, args: [...NATIVE.args, "--max-turns={{MESSAGE}}"] });
+  const first = await bench.turn("5");
+  expect(first.result).toMatchObject({ exit_code: 0, session_id: expect.stringMatching(/./) });
+  const { session_id } = first.result;
+  const failed = await bench.turn("many");
+  expect(failed.result).toMatchObject({ exit_code: 1, session_id, error: expect.stringContaining("--max-turns must be a whole number") });
+  expect((await bench.turn("5")).result).toMatchObject({ exit_code: 0, session_id });
 });
 
 test("an agent that cannot start says why", async () => {

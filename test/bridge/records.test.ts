@@ -134,6 +134,13 @@ describe("permissions", () => {
     await bench.processes.gone();
   });
 
+  test("an agent that asks and never reads is ended all the same", async () => {
+    const asks = `console.log(JSON.stringify({ type: "permission_request", request_id: "r", tool_name: "Write", input: {} })); setInterval(() => {}, 1000);`;
+    const bench = new Bench(node(asks), { ...ASKS, timeout_secs: 1, kill_grace_secs: 1 });
+    const { result } = await bench.turn("-", { input: "x".repeat(2 * 1024 * 1024), flags: ["--permission", "allow"] });
+    expect(result).toMatchObject({ exit_code: 124, timed_out: true });
+  });
+
   test("74: answers go back in the order of the questions", async () => {
     const bench = new Bench(asking(write("a"), write("b")), ASKS);
     const { result, lines } = await answered(
