@@ -126,7 +126,7 @@ describe("permissions", () => {
           console.log(JSON.stringify({ type: "partial", text: last.behavior + ": " + last.message }));
           process.exitCode = 0;
         });`),
-      { ...ASKS, timeout_secs: 1, kill_grace_secs: 10 },
+      { ...ASKS, timeout_secs: 5, kill_grace_secs: 10 },
     );
     const program = bench.start(["run", "PROFILE", "--message", "hi", "--json"]);
     const { partials, result } = await told(program);

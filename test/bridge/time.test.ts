@@ -17,9 +17,7 @@ const late = { timed_out: true, exit_code: 124 };
 
 describe("a turn that takes too long", () => {
   test("36: may say its last words", async () => {
-    const agent = node(
-      `process.on("SIGTERM", () => { console.log('${P}"flush"'); console.log("${S}late"); process.exitCode = 0; clearInterval(stay); }); const stay = setInterval(() => {}, 1000);`,
-    );
+    const agent = sh(`trap 'echo "${P}\\"flush\\""; echo ${S}late; exit 0' TERM; while :; do sleep 0.1; done`);
     const { partials, result } = await soon(new Bench(agent, { timeout_secs: 1, kill_grace_secs: 10 }).turn());
     expect(partials).toEqual(["flush"]);
     expect(result).toMatchObject({ ...late, session_id: "late", error: "The agent did not finish in time (1 s) and was ended" });
@@ -29,15 +27,13 @@ describe("a turn that takes too long", () => {
     [37, 1],
     [38, 0],
   ])("%i: is killed after a grace of %i s when it does not listen", async (_, grace) => {
-    const agent = node(`process.on("SIGTERM", () => {}); setInterval(() => {}, 1000);`);
+    const agent = sh("trap '' TERM; while :; do sleep 1; done");
     const { result } = await soon(new Bench(agent, { timeout_secs: 1, kill_grace_secs: grace }).turn());
     expect(result).toMatchObject({ ...late, signal: "SIGKILL", process_exit_code: null });
   });
 
   test("39: is ended though it talks all the time", async () => {
-    const { result, partials } = await soon(
-      new Bench(node(`setInterval(() => console.log('${P}"tick"'), 100)`), { timeout_secs: 1 }).turn(),
-    );
+    const { result, partials } = await soon(new Bench(sh(`while :; do echo '${P}"tick"'; sleep 0.1; done`), { timeout_secs: 1 }).turn());
     expect(result).toMatchObject(late);
     expect(partials).toContain("tick");
   });
@@ -58,8 +54,8 @@ describe("a turn that takes too long", () => {
   });
 
   test("has a clock of its own for silence", async () => {
-    const talks = node(`let n = 0; const t = setInterval(() => { console.log(n); if (++n === 8) clearInterval(t); }, 250)`);
-    expect((await new Bench(talks, { idle_timeout_secs: 1.5 }).turn()).result).toMatchObject({ exit_code: 0, timed_out: false });
+    const talks = sh("for n in 1 2 3 4 5 6 7 8 9; do echo $n; sleep 0.5; done");
+    expect((await new Bench(talks, { idle_timeout_secs: 4 }).turn()).result).toMatchObject({ exit_code: 0, timed_out: false });
     const { error, result } = await soon(new Bench(sh("echo a; sleep 60"), { idle_timeout_secs: 1, timeout_secs: 0 }).turn());
     expect([error, result.exit_code]).toEqual(["The agent did not finish in time (1 s without a word) and was ended", 124]);
   });
