@@ -1,5 +1,5 @@
 // Bundles the command and the library entries into dist/, split so that a command loads only what it needs.
-import { chmod, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
@@ -9,26 +9,28 @@ const external = [...builtinModules, ...builtinModules.map((name) => `node:${nam
 
 /** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
 const START = [
-  /\/src\/core\/(?!grammar|redact-records)/,
-  /\/src\/os\/lines\./,
+  /\/src\/core\/(?!grammar|redact-records|yaml)/,
+  /\/src\/os\/(home|lines|lock)\./,
   /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\//,
   /\/src\/dialects\/(index|dialect|aionrs\/command-line|agentproc\/in-env)\./,
   /\/src\/link\/(serve|gaps|stamp)\./,
   /\/src\/engine\/(engine|session|session-[a-z]+|open-session|approval|rule-text|tool-lists|history|unfinished|begin-turn|turn-clock|seed)\./,
   /\/src\/engine\/(host-requests|locks|environment|local-workspace)\./,
-  /\/src\/engine\/(config|config-file|config-flags|config-layers|config-model|trust|nearest)\./,
+  /\/src\/engine\/(config|config-file|config-flags|config-layers|config-model|trust)\./,
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
   /\/src\/engine\/store\//,
-  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|telemetry|version|flags|commands|agentproc-wire)\./,
+  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|telemetry|version|flags|commands)\./,
+  /\/src\/cli\/(agentproc-wire|bridge\/commands)\./,
   /\/node_modules\/valibot\//,
 ];
 
 const bundled = new Set();
 await rm("dist", { recursive: true, force: true });
 await build({ parley: "src/cli/parley.ts" }, [{ name: "start", test: (id) => START.some((pattern) => pattern.test(id)) }]);
-await build({ index: "src/index.ts", engine: "src/engine/index.ts", dialects: "src/dialects/index.ts" }, []);
+await build({ index: "src/index.ts", engine: "src/engine/index.ts", dialects: "src/dialects/index.ts", bridge: "src/bridge/index.ts" }, []);
+await cp("src/bridge/profiles", "dist/profiles", { recursive: true });
 await chmod("dist/parley.js", 0o755);
 await writeFile("dist/THIRD-PARTY-NOTICES.txt", await notices());
 

@@ -14,4 +14,4 @@ export { serve, type ServeOptions } from "./link/serve.js";
 export { memoryPair } from "./transports/memory.js";
 export { spawnTransport, type ProcessOptions, type ProcessTransport } from "./transports/process.js";
 export { stdio, type StdioTransport } from "./transports/stdio.js";
-export { openSession, HostSession, type Opening } from "./host/session.js";
+export { openSession, HostSession, type Opening, type PromptOptions } from "./host/session.js";

@@ -9,7 +9,7 @@ const DOORS: Record<string, readonly string[]> = {
   transports: ["core", "os", "transports"],
   link: ["core", "dialects", "transports", "link"],
   host: ["core", "dialects", "transports", "link", "host"],
-  bridge: ["core", "dialects", "transports", "link", "host", "bridge"],
+  bridge: ["core", "os", "dialects", "transports", "link", "host", "bridge"],
   check: ["core", "dialects", "transports", "link", "check"],
   engine: ["core", "os", "engine"],
   index: ["core", "dialects", "transports", "link", "host"],

@@ -10,6 +10,7 @@ const root = join(import.meta.dirname, "..");
 it.each([
   ["embed-the-engine", "", '"name": "agent-parley"'],
   ["drive-an-agent", "", "asked: Execute: echo hello from a tool\ntool: ok\nturn: completed"],
+  ["bridge-an-agent", "", "hello from an agent\n(exit code 0)"],
   [
     "write-an-agent",
     '{"type":"session.open","session":"s","open":"new"}\n{"type":"turn.prompt","session":"s","parts":[{"type":"text","text":"hello"}]}\n',

@@ -3,12 +3,13 @@ import type { Loaded } from "../engine/config.js";
 import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
 import { isAgentproc } from "./agentproc-wire.js";
+import { BRIDGE_COMMANDS } from "./bridge/commands.js";
 import { given, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
 import type { Telemetry } from "./telemetry.js";
 
 export interface Command {
-  /** "" is what runs without a command. */
+  /** One word or more; "" is what runs without a command. */
   name: string;
   usage: string;
   summary: string;
@@ -140,6 +141,7 @@ export const COMMANDS: readonly Command[] = [
       return runRelay(parsed, () => load(parsed), process.env, { telemetry, audit: text(parsed, "audit") });
     },
   },
+  ...BRIDGE_COMMANDS,
   {
     name: "sessions",
     usage: "parley sessions [list | show ID | rm ID]",

@@ -2,7 +2,8 @@
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { messageOf, systemCode, type Fault } from "../core/errors.js";
-import { chooseProvider, homeOf, type Env, type Loaded, type Settings } from "../engine/config.js";
+import { chooseProvider, type Env, type Loaded, type Settings } from "../engine/config.js";
+import { homeOf } from "../os/home.js";
 import { PROVIDERS } from "../engine/models/catalogue.js";
 import { openModel } from "../engine/models/open.js";
 import { findRipgrep } from "../engine/tools/ripgrep.js";

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { ParleyError } from "../core/errors.js";
 import type { Flags } from "../engine/config.js";
 import { PROVIDERS } from "../engine/models/catalogue.js";
-import { nearest } from "../engine/nearest.js";
+import { nearest } from "../core/nearest.js";
 
 export interface Flag {
   /** Without the dashes. */

@@ -20,10 +20,11 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 function commandOf(argv: readonly string[]): { command: Command; words: readonly string[] } {
-  const named = COMMANDS.find(({ name }) => name !== "" && name === argv[0]);
-  const command = named ?? COMMANDS.find(({ name }) => name === "");
+  const named = COMMANDS.filter(({ name }) => name.split(" ").every((word, at) => word === argv[at]));
+  // The longest name that fits; the default command has none.
+  const command = named.toSorted((one, other) => other.name.length - one.name.length)[0] ?? COMMANDS.find(({ name }) => name === "");
   if (command === undefined) throw new Error("there is no default command");
-  return { command, words: named === undefined ? argv : argv.slice(1) };
+  return { command, words: command.name === "" ? argv : argv.slice(command.name.split(" ").length) };
 }
 
 /** Under another program's name, or asked for its stream, its command line is what we are given. */

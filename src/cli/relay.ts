@@ -8,6 +8,7 @@ import { turnVariables, withoutTurn } from "../dialects/agentproc/in-env.js";
 import { loadDialect, type Dialect } from "../dialects/index.js";
 import type { Env, Loaded } from "../engine/config.js";
 import { secretValues } from "../engine/environment.js";
+import { withFlags } from "../host/launch.js";
 import { relay } from "../link/relay.js";
 import type { Audit } from "../transports/audit.js";
 import { spawnTransport } from "../transports/process.js";
@@ -197,17 +198,4 @@ function reportFormat(parsed: Parsed): "text" | "json" | undefined {
   const format = text(parsed, "report");
   if (format !== undefined && format !== "text" && format !== "json") throw usage(`--report is text or json, not '${format}'`);
   return format;
-}
-
-/** What the command says itself is not said twice. */
-function withFlags(command: readonly string[], flags: readonly string[]): string[] {
-  const added: string[] = [];
-  for (let at = 0; at < flags.length;) {
-    const flag = flags[at] ?? "";
-    const next = flags[at + 1];
-    const value = next !== undefined && !next.startsWith("--") ? [next] : [];
-    if (!command.some((word) => word === flag || word.startsWith(`${flag}=`))) added.push(flag, ...value);
-    at += 1 + value.length;
-  }
-  return [...command, ...added];
 }

@@ -1,6 +1,7 @@
 /** `parley sessions`: what is stored, for people and for machines. */
 import type { Event } from "../core/event.js";
-import { homeOf, type Env } from "../engine/config.js";
+import type { Env } from "../engine/config.js";
+import { homeOf } from "../os/home.js";
 import { jsonlStore } from "../engine/store/jsonl-store.js";
 import type { SessionStore, SessionSummary } from "../engine/store/store.js";
 import { given, usage, type Parsed } from "./flags.js";

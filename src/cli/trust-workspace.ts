@@ -2,7 +2,8 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageOf, ParleyError } from "../core/errors.js";
-import { homeOf, type Env } from "../engine/config.js";
+import type { Env } from "../engine/config.js";
+import { homeOf } from "../os/home.js";
 import { addTrust } from "../engine/trust.js";
 
 export async function trustWorkspace(dir: string, env: Env, cwd: string): Promise<string> {

@@ -1,6 +1,6 @@
 /** What is wrong with a config value, all of it, in sentences. */
 import * as v from "valibot";
-import { nearest } from "./nearest.js";
+import { nearest } from "../core/nearest.js";
 
 export type Keys = readonly (string | number)[];
 

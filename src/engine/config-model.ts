@@ -4,7 +4,7 @@ import type { CheckedFlags } from "./config-flags.js";
 import type { OwnProvider } from "./config-schema.js";
 import { isApiRoot, isProviderName, PROVIDERS } from "./models/catalogue.js";
 import { chooseProvider, matchNames, type Found } from "./models/choose-provider.js";
-import { nearest } from "./nearest.js";
+import { nearest } from "../core/nearest.js";
 
 type Env = Record<string, string | undefined>;
 

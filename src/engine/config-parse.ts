@@ -4,8 +4,8 @@ import { messageOf } from "../core/errors.js";
 import { checkValue, nameOf, type Keys } from "./config-issues.js";
 import { brokenFile, type ConfigFile } from "./config-file.js";
 import { Config } from "./config-schema.js";
-import { tooDeepAt } from "./yaml-depth.js";
-import { offsetOf } from "./yaml-position.js";
+import { tooDeepAt } from "../core/yaml-depth.js";
+import { offsetOf } from "../core/yaml-position.js";
 
 /** What a file's aliases may expand to; more is an attack, or as good as one. */
 const MAX_ALIASES = 100;

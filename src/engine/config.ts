@@ -4,10 +4,10 @@
  * a workspace cannot take the user's own away; servers and providers are merged by name, limits key by key.
  */
 import { realpath, stat } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Mode, OutputCompaction, Rule, Thinking } from "../core/config.js";
 import { messageOf, ParleyError, systemCode } from "../core/errors.js";
+import { homeOf } from "../os/home.js";
 import { readConfigFile, type ConfigFile } from "./config-file.js";
 import { checkFlags, type Flags } from "./config-flags.js";
 import { fileLayer, flagLayer, type Layer, type Singles } from "./config-layers.js";
@@ -170,12 +170,6 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
 }
 
 const TRUSTED_BY_FLAG = { trusted: true, from: "flag --trust-workspace", warnings: [] };
-
-/** PARLEY_HOME, or `~/.parley`. */
-export function homeOf(env: Env, cwd: string): string {
-  if (env["PARLEY_HOME"]) return resolve(cwd, env["PARLEY_HOME"]);
-  return join(env["HOME"] || homedir(), ".parley");
-}
 
 async function realFolder(path: string): Promise<string> {
   const info = await stat(path).catch((error: unknown) => {

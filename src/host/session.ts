@@ -13,7 +13,16 @@ import type { Answer, OpOf } from "../core/op.js";
 export interface Opening {
   open?: "new" | "resume";
   sessionId?: string;
+  /** What people call it. */
+  name?: string;
   config?: SessionConfig;
+}
+
+export interface PromptOptions {
+  /** For what a person wrote: `@path` in it attaches that file. */
+  mentions?: boolean;
+  /** What only one dialect says, by dialect. */
+  ext?: Record<string, unknown>;
 }
 
 /** Opens a session on an agent that nobody else reads. Throws what the agent refused it with. */
@@ -49,12 +58,10 @@ export class HostSession {
     this.#handle = ready.session ?? "";
   }
 
-  /**
-   * Everything that happens until this turn has ended; its `turn.ended` is the last. One prompt at a time. Throws when it is refused.
-   * With `mentions`, for what a person wrote, `@path` in it attaches that file.
-   */
-  prompt(prompt: string | Part[], { mentions = false }: { mentions?: boolean } = {}): AsyncIterable<Event> {
-    return this.#ask({ parts: typeof prompt === "string" ? [textPart(prompt)] : prompt, ...(mentions && { mentions }) });
+  /** Everything that happens until this turn has ended; its `turn.ended` is the last. One prompt at a time. Throws when it is refused. */
+  prompt(prompt: string | Part[], { mentions = false, ext }: PromptOptions = {}): AsyncIterable<Event> {
+    const parts = typeof prompt === "string" ? [textPart(prompt)] : prompt;
+    return this.#ask({ parts, ...(mentions && { mentions }), ...(ext !== undefined && { ext }) });
   }
 
   /** A command of the agent; what comes of it is in the reply, which is the last event unless the command became a prompt. */
@@ -87,7 +94,7 @@ export class HostSession {
     return v.is(SuggestReply, reply?.data) ? reply.data : { suggestions: [] };
   }
 
-  async *#ask(asked: Pick<OpOf<"turn.prompt">, "parts" | "command" | "mentions">): AsyncIterable<Event> {
+  async *#ask(asked: Pick<OpOf<"turn.prompt">, "parts" | "command" | "mentions" | "ext">): AsyncIterable<Event> {
     const id = mintId();
     const turn = mintId();
     await this.#agent.send({ type: "turn.prompt", id, session: this.#handle, turn, ...asked });

@@ -51,7 +51,7 @@ export async function startTree(argv: readonly string[], options: TreeOptions): 
     child.once("spawn", resolve);
     child.once("error", (error) => {
       watched.release();
-      reject(launchError(file, reason(error, file, options.cwd)));
+      reject(launchError(file, reason(error, file, options.cwd), error));
     });
   });
   child.on("error", ignore);
@@ -114,7 +114,7 @@ function spawnChecked(file: string, args: string[], options: TreeOptions, tag: s
     return child;
   } catch (error) {
     watched.release();
-    throw launchError(file, reason(error, file, options.cwd));
+    throw launchError(file, reason(error, file, options.cwd), error);
   }
 }
 
@@ -184,8 +184,9 @@ async function eachProcess<T>(file: "environ" | "stat", look: (text: string) => 
   return Promise.all(pids.map(async (pid) => [Number(pid), look(await readFile(`/proc/${pid}/${file}`, "latin1").catch(() => ""))]));
 }
 
-function launchError(what: string, why: string): ParleyError {
-  return new ParleyError({ code: "launch", message: `Could not start ${what}: ${why}`, retryable: false });
+/** What the system said is the cause. */
+function launchError(what: string, why: string, cause?: unknown): ParleyError {
+  return new ParleyError({ code: "launch", message: `Could not start ${what}: ${why}`, retryable: false }, { cause });
 }
 
 function reason(error: unknown, file: string, cwd: string | undefined): string {

@@ -14,6 +14,8 @@ const DRAIN_MS = 100;
 export interface ProcessOptions {
   framing: Framing;
   lineCap?: number;
+  /** From TERM to KILL when it is ended before its time. */
+  graceMs?: number;
   /** Sees the child's diagnostics as they come. */
   onStderr?(text: string): void;
 }
@@ -42,7 +44,7 @@ export async function spawnTransport(launch: Launch, options: ProcessOptions): P
     write: (records) => writer.write(records),
     close(how) {
       writer.end();
-      if (how === "term") void tree.end(GRACE_MS);
+      if (how === "term") void tree.end(options.graceMs ?? GRACE_MS);
     },
     closed: ended(tree, launch, tail),
   };

@@ -19,6 +19,9 @@ const Environment = v.looseObject({
   AGENT_ATTACHMENTS: v.optional(text),
 });
 
+/** Only the protocol sets these. */
+export const ENV_NAMES: readonly string[] = Object.keys(Environment.entries);
+
 /** What AGENT_ATTACHMENTS is a JSON list of. */
 export const EnvAttachment = v.looseObject({ type: v.picklist(["image", "file", "audio", "video"]), url: text, name: text });
 export type EnvAttachment = v.InferOutput<typeof EnvAttachment>;

@@ -23,7 +23,10 @@ export async function readFrontMatter(path: string, text: string): Promise<Front
   if (yaml.length > MAX_CHARS) {
     return { problem: `${path}:1: the front matter has ${yaml.length} characters; at most ${MAX_CHARS} are read` };
   }
-  const [{ isMap, isScalar, LineCounter, parseDocument }, { tooDeepAt }] = await Promise.all([import("yaml"), import("../yaml-depth.js")]);
+  const [{ isMap, isScalar, LineCounter, parseDocument }, { tooDeepAt }] = await Promise.all([
+    import("yaml"),
+    import("../../core/yaml-depth.js"),
+  ]);
   // The YAML begins on the second line of the file.
   const deep = tooDeepAt(yaml, MAX_DEPTH);
   if (deep !== undefined) return { problem: `${path}:${deep.line + 1}: this is nested too deeply` };

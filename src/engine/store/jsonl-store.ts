@@ -10,7 +10,7 @@ import { copyLog } from "./copy-log.js";
 import { parseEntry, type ReadEntry } from "./entry.js";
 import { folderName } from "./folder-name.js";
 import { readHead } from "./heads.js";
-import { takeLock } from "./lock.js";
+import { takeLock } from "../../os/lock.js";
 import { LogFile, readLines } from "./log-file.js";
 import { rebuild } from "./rebuild.js";
 import { readSnapshot, snapshotOf, writeSnapshot, type Snapshot } from "./snapshot.js";

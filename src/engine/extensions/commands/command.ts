@@ -2,7 +2,7 @@
 import type { CommandResult, Suggestion } from "../../../core/command.js";
 import type { Part } from "../../../core/content.js";
 import { ParleyError } from "../../../core/errors.js";
-import { nearest } from "../../nearest.js";
+import { nearest } from "../../../core/nearest.js";
 
 /** What a command came to; one that becomes a prompt brings it along. */
 export type CommandOutcome = Exclude<CommandResult, { type: "submit_prompt" }> | { type: "submit_prompt"; prompt: Part[] };

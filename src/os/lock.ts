@@ -10,8 +10,8 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
-import { ParleyError, systemCode } from "../../core/errors.js";
-import { mintId } from "../../core/ids.js";
+import { ParleyError, systemCode } from "../core/errors.js";
+import { mintId } from "../core/ids.js";
 
 /** `space` is the space of process numbers (a container has its own); `born` tells one process from a later one of the same number. */
 const Owner = v.object({

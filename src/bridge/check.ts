@@ -1,0 +1,65 @@
+/** What a profile would do, without doing it: `parley bridge check`. */
+import { messageOf } from "../core/errors.js";
+import { loadDialect } from "../dialects/index.js";
+import type { Placeholders } from "./expand.js";
+import { findProgram, isFolder, prepare, remedy, type Place } from "./prepare.js";
+import type { Profile } from "./profile.js";
+
+export interface Checked {
+  problems: string[];
+  warnings: string[];
+  /** The words that would be run, placeholders of the turn as they are. */
+  argv: string[];
+  /** The program that they mean. */
+  program?: string;
+  cwd: string;
+  /** The names of the variables that the agent gets beside the protocol's. */
+  env: string[];
+}
+
+/** They stand for themselves here, all but the folder, which is known. */
+function unfilled(profile: Profile): Placeholders {
+  return { MESSAGE: "{{MESSAGE}}", SESSION_ID: "{{SESSION_ID}}", SESSION_NAME: "{{SESSION_NAME}}", PROFILE_DIR: profile.dir };
+}
+
+export async function checkProfile(profile: Profile, place: Place): Promise<Checked> {
+  const prepared = prepare(profile, place, unfilled(profile));
+  const { argv, cwd, env } = prepared;
+  const problems: string[] = [];
+  const [command = ""] = argv;
+  const isOpen = (word: string): boolean => /\{\{[A-Z_]+\}\}/.test(word);
+  if (!isOpen(cwd) && !isFolder(cwd)) problems.push(`cwd: the folder '${cwd}' does not exist`);
+  const found = isOpen(command) || isOpen(cwd) ? undefined : findProgram(command, prepared);
+  if (found !== undefined && "problem" in found) {
+    const help = remedy(profile, prepared);
+    problems.push(`command: ${found.problem}${help === "" ? "" : `; ${help}`}`);
+  }
+  if (profile.dialect !== undefined) {
+    await loadDialect(profile.dialect).catch((error: unknown) => problems.push(`dialect: ${messageOf(error)}`));
+  }
+  return {
+    problems,
+    warnings: [...prepared.warnings, ...unsetVariables(profile, place), ...shellWarning(argv)],
+    argv,
+    ...(found !== undefined && "path" in found && { program: found.path }),
+    cwd,
+    env: Object.keys(env).sort(),
+  };
+}
+
+function unsetVariables({ env, envAllowlist }: Profile, place: Place): string[] {
+  const asked = Object.values(env).flatMap((template) =>
+    [...template.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name = ""]) => name),
+  );
+  return [...new Set(asked)]
+    .filter((name) => place.env[name] === undefined && envAllowlist?.includes(name) !== false)
+    .map((name) => `\${${name}} is not set here; the agent gets an empty text`);
+}
+
+/** What a person wrote would be run by the shell. */
+function shellWarning(argv: readonly string[]): string[] {
+  const at = argv.findIndex((word, index) => index > 0 && /^-[a-z]*c$/.test(word));
+  if (at === -1 || !/(^|\/)(ba|da|k|z)?sh$/.test(argv[0] ?? "")) return [];
+  if (!(argv[at + 1] ?? "").includes("{{MESSAGE}}")) return [];
+  return ['a shell would run what the message says; use "$AGENT_MESSAGE" in the script instead of {{MESSAGE}}'];
+}

@@ -1,0 +1,34 @@
+/** The profiles that come with the package, by name. */
+import { existsSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ParleyError } from "../core/errors.js";
+import { loadProfile, type LoadedProfile } from "./profile-file.js";
+import type { Wire } from "./profile.js";
+
+/** A file, or the name of a ready-made profile where there is no such file. Throws a `config` fault. */
+export async function findProfile(nameOrFile: string, wire?: Wire): Promise<LoadedProfile> {
+  const isFile = statSync(nameOrFile, { throwIfNoEntry: false })?.isFile() === true;
+  if (isFile || nameOrFile.includes("/")) return loadProfile(nameOrFile, wire);
+  const names = await readyMadeNames();
+  if (names.includes(nameOrFile)) return readyMade(nameOrFile, wire);
+  const message = `There is no profile '${nameOrFile}': no such file, and none of the ready-made ones (${names.join(", ")})`;
+  throw new ParleyError({ code: "config", message, retryable: false });
+}
+
+export async function readyMadeNames(): Promise<string[]> {
+  const files = await readdir(folder());
+  return files.flatMap((file) => (file.endsWith(".yaml") ? [file.slice(0, -".yaml".length)] : [])).sort();
+}
+
+/** Known by its name, so that its sessions survive an update of the package. */
+export async function readyMade(name: string, wire?: Wire): Promise<LoadedProfile> {
+  const { profile, warnings } = await loadProfile(join(folder(), `${name}.yaml`), wire);
+  return { profile: { ...profile, id: `ready-made ${name}` }, warnings };
+}
+
+/** Beside this file in the sources; in the package beside the entries, one above their chunks. */
+function folder(): string {
+  const beside = join(import.meta.dirname, "profiles");
+  return existsSync(beside) ? beside : join(import.meta.dirname, "..", "profiles");
+}

@@ -1,0 +1,62 @@
+/** Runs turns of one profile: one at a time in each conversation, with the session that it had, and a result whatever happens. */
+import { toFault } from "../core/errors.js";
+import { homeOf } from "../os/home.js";
+import type { Env } from "./environment.js";
+import { nothingRan, outcome } from "./outcome.js";
+import type { Profile } from "./profile.js";
+import { runTurn, type Asked } from "./run-turn.js";
+import { Sessions, type Conversation } from "./sessions.js";
+import type { Runner, TurnResult } from "./turn.js";
+
+export interface RunnerOptions {
+  /** The bridge's own environment; that of this process by default. */
+  env?: Env;
+  /** The bridge's own folder; that of this process by default. */
+  cwd?: string;
+  /** Where sessions are kept; PARLEY_HOME by default. */
+  home?: string;
+}
+
+export function createRunner(profile: Profile, options: RunnerOptions = {}): Runner {
+  const { env = process.env, cwd = process.cwd() } = options;
+  const { home = homeOf(env, cwd) } = options;
+  const sessions = new Sessions(home, profile.id);
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+
+  return {
+    async run(turn, on, given) {
+      const warn = (text: string): void => on.warning(text);
+      const signal = AbortSignal.any([given, closing.signal]);
+      const asked: Asked = { profile, place: { env, cwd }, turn, on, signal };
+      const result = sessions
+        .alone(turn.sessionName, { signal, warn }, (conversation) => inConversation(asked, conversation))
+        .catch((error: unknown) => outcome(nothingRan(profile, signal.aborted, toFault(error)), warn));
+      running.add(result);
+      void result.finally(() => running.delete(result));
+      return result;
+    },
+    async forget(sessionName) {
+      await sessions.alone(sessionName, { signal: closing.signal, warn: () => {} }, (conversation) => conversation.forget());
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** An agent that names no session this time has not forgotten the last one; and one that failed has not either. */
+async function inConversation(asked: Asked, conversation: Conversation): Promise<TurnResult> {
+  const stored = await conversation.sessionId();
+  const first = await runTurn(asked, stored);
+  // A stored session that the agent no longer knows must not fail for ever.
+  const isStale = stored !== "" && !first.opened && first.refused === undefined && !first.timedOut && !first.interrupted;
+  if (isStale) {
+    asked.on.warning(`The agent did not go on with its session '${stored}' (${first.fault?.message ?? ""}); a new one begins`);
+  }
+  const facts = isStale ? await runTurn(asked, "") : first;
+  const sessionId = facts.sessionId || stored;
+  if (sessionId !== stored) await conversation.keep(sessionId);
+  return outcome({ ...facts, sessionId }, (text) => asked.on.warning(text));
+}

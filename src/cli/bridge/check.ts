@@ -1,0 +1,54 @@
+/** `parley bridge check`: is the profile right, and what would run? */
+import { checkProfile, findProfile, type Checked, type Profile } from "../../bridge/index.js";
+import { messageOf } from "../../core/errors.js";
+import { given, usage, type Parsed } from "../flags.js";
+import { wireOf } from "./wire.js";
+
+type Env = Record<string, string | undefined>;
+
+export async function checkBridge(parsed: Parsed, env: Env, cwd: string): Promise<number> {
+  const [name] = parsed.positionals;
+  if (name === undefined) throw usage("Which profile? parley bridge check PROFILE");
+  const wire = wireOf(parsed);
+  const say = given(parsed, "json") ? sayJson : sayText;
+  try {
+    const { profile, warnings } = await findProfile(name, wire);
+    const checked = await checkProfile(profile, { env, cwd });
+    return say(name, { ...checked, warnings: [...warnings, ...checked.warnings] }, profile);
+  } catch (error) {
+    return say(name, { problems: messageOf(error).split("\n"), warnings: [] });
+  }
+}
+
+type Report = Pick<Checked, "problems" | "warnings"> & Partial<Checked>;
+
+function sayJson(name: string, report: Report, profile?: Profile): number {
+  const { problems } = report;
+  const spoken = profile === undefined ? {} : { protocol: profile.protocol, dialect: profile.dialect, timeout_secs: profile.timeoutSecs };
+  process.stdout.write(`${JSON.stringify({ profile: name, ok: problems.length === 0, ...report, ...spoken })}\n`);
+  return problems.length === 0 ? 0 : 1;
+}
+
+function sayText(name: string, { problems, warnings, argv, program, cwd, env }: Report, profile?: Profile): number {
+  for (const warning of warnings) process.stderr.write(`parley: warning: ${warning}\n`);
+  for (const problem of problems) process.stderr.write(`parley: ${problem}\n`);
+  if (profile !== undefined && argv !== undefined) {
+    const rows: [string, string][] = [
+      ["runs", argv.map(quoted).join(" ")],
+      ["program", program ?? "not found"],
+      ["in", cwd ?? ""],
+      ["speaks", profile.dialect ?? `agentproc ${profile.protocol}`],
+      ["gets", (env ?? []).join(" ")],
+      ["within", profile.timeoutSecs > 0 ? `${profile.timeoutSecs} s, then TERM, ${profile.killGraceSecs} s, KILL` : "no limit"],
+    ];
+    for (const [what, value] of rows) process.stdout.write(`${what.padEnd(8)} ${value}\n`);
+  }
+  process.stdout.write(
+    problems.length === 0 ? `${name} is fine\n` : `${name} has ${problems.length} problem${problems.length === 1 ? "" : "s"}\n`,
+  );
+  return problems.length === 0 ? 0 : 1;
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./{}-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}

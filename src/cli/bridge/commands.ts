@@ -1,0 +1,71 @@
+/** The commands that begin with `bridge`, as data. */
+import type { Command } from "../commands.js";
+import { given, usage, type Flag } from "../flags.js";
+
+const JSON_OUTPUT: Flag = { name: "json", help: "for machines: one JSON object a line" };
+const WIRE: Flag = { name: "wire", value: "W", help: "the revision of AgentProc: 0.1, 0.2, 0.3, 0.4 or auto (default: the profile's)" };
+
+export const BRIDGE_COMMANDS: readonly Command[] = [
+  {
+    name: "bridge",
+    usage: "parley bridge run | check | profiles",
+    summary: "Runs agents by AgentProc profiles: any command that answers a message.",
+    details: "See 'parley bridge run --help'.",
+    positionals: 1,
+    flags: [],
+    async run({ positionals: [word] }) {
+      throw usage(`${word === undefined ? "What?" : `There is no 'bridge ${word}'.`} parley bridge run, check or profiles`);
+    },
+  },
+  {
+    name: "bridge run",
+    usage: "parley bridge run PROFILE --message TEXT [flags]",
+    summary: "One turn of the agent that PROFILE describes: the reply on stdout, and its exit code.",
+    details:
+      "PROFILE is a YAML file, or the name of a ready-made one (parley bridge profiles). Turns with the same --session-name are one conversation.\n" +
+      "With --json: lines partial, permission_request (answered by a line permission_response on stdin), error, and last result.",
+    positionals: 1,
+    flags: [
+      { name: "message", value: "TEXT", help: "what the user says; - reads it from stdin" },
+      { name: "session-name", value: "NAME", help: "which conversation (default: default)" },
+      { name: "new", help: "forget the conversation's session first" },
+      { name: "from", value: "USER", help: "who says it" },
+      { name: "image-url", value: "URL", help: "an attached image; may be repeated" },
+      { name: "file-url", value: "URL", help: "an attached file; may be repeated" },
+      {
+        name: "attachment",
+        value: "JSON",
+        help: 'any attachment, as in {"type":"audio","url":"https://…","name":"a.ogg"}; may be repeated',
+      },
+      WIRE,
+      { name: "permission", value: "POLICY", help: "when the agent asks: ask (here, or over --json; the default), allow or deny" },
+      JSON_OUTPUT,
+    ],
+    async run(parsed) {
+      const { runBridge } = await import("./run.js");
+      return runBridge(parsed, process.env, process.cwd());
+    },
+  },
+  {
+    name: "bridge check",
+    usage: "parley bridge check PROFILE [--wire W] [--json]",
+    summary: "Validates a profile, finds its command and says what would run. Exit code 1 when something is wrong.",
+    positionals: 1,
+    flags: [WIRE, { ...JSON_OUTPUT, help: "for machines" }],
+    async run(parsed) {
+      const { checkBridge } = await import("./check.js");
+      return checkBridge(parsed, process.env, process.cwd());
+    },
+  },
+  {
+    name: "bridge profiles",
+    usage: "parley bridge profiles [--json]",
+    summary: "The ready-made profiles, and whether their programs are here.",
+    positionals: 0,
+    flags: [{ ...JSON_OUTPUT, help: "for machines" }],
+    async run(parsed) {
+      const { listProfiles } = await import("./profiles.js");
+      return listProfiles(given(parsed, "json"), { env: process.env, cwd: process.cwd() });
+    },
+  },
+];

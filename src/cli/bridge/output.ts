@@ -1,0 +1,73 @@
+/** What `parley bridge run` says: the reply for people, or lines for machines. */
+import type { Profile, TurnEvents, TurnResult } from "../../bridge/index.js";
+import { shown } from "../screen.js";
+
+export interface Output extends Pick<TurnEvents, "partial" | "warning"> {
+  /** A line of its own; only machines get one. */
+  say(line: unknown): void;
+  result(result: TurnResult): Promise<void>;
+}
+
+function warn(text: string): void {
+  process.stderr.write(`parley: ${shown(text, process.stderr)}\n`);
+}
+
+/** Only the later revisions know of roles. */
+export function forMachines(profile: Profile | undefined): Output {
+  const hasRoles = profile?.dialect !== undefined || (profile?.protocol !== "0.1" && profile?.protocol !== "0.2");
+  const say = (line: unknown): Promise<void> | undefined => written(process.stdout, `${JSON.stringify(line)}\n`);
+  return {
+    say: (line) => void say(line),
+    partial: (text, role) => say({ type: "partial", text, ...(hasRoles && { role }) }),
+    warning: warn,
+    async result(result) {
+      if (result.error !== "") void say({ type: "error", message: result.error });
+      await say(resultLine(result));
+    },
+  };
+}
+
+/** Thinking and the like is beside the answer. */
+export function forPeople(): Output {
+  let last = "\n";
+  const write = (text: string): Promise<void> | undefined => {
+    last = text.at(-1) ?? last;
+    return written(process.stdout, shown(text, process.stdout));
+  };
+  return {
+    say() {},
+    partial: (text, role) => (role === "output" ? write(text) : written(process.stderr, shown(text, process.stderr))),
+    warning: warn,
+    async result({ reply, error }) {
+      if (last !== "\n") await write("\n");
+      if (reply !== "") await write(`${reply}\n`);
+      if (error !== "") warn(error);
+    },
+  };
+}
+
+function resultLine(result: TurnResult): object {
+  const { reply, sessionId, error, exitCode, processExitCode, signal, timedOut, truncated, usage, stderr, body } = result;
+  return {
+    type: "result",
+    reply,
+    session_id: sessionId,
+    error,
+    exit_code: exitCode,
+    process_exit_code: processExitCode,
+    signal,
+    timed_out: timedOut,
+    truncated,
+    ...(usage !== undefined && { usage }),
+    ...(stderr !== undefined && { stderr }),
+    ...(body !== undefined && { body }),
+  };
+}
+
+/** A promise while the reader is slow. */
+function written(stream: NodeJS.WriteStream, text: string): Promise<void> | undefined {
+  if (stream.write(text) || stream.destroyed) return undefined;
+  return new Promise((resolve) => {
+    for (const event of ["drain", "error", "close"]) stream.once(event, () => resolve());
+  });
+}

@@ -1,0 +1,219 @@
+/** `parley bridge run`, `check` and `profiles` for the people and machines that call them. */
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { hasTerminal, terminal } from "../process/terminal.js";
+import { Bench, E, node, P, S, says, sh } from "./harness.js";
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+if (!hasPython) console.warn("skipped: one test of the bridge needs python3, which is not here");
+
+describe("for people", () => {
+  const run = ["run", "PROFILE", "--message", "hi"];
+
+  test("partials and the reply are on stdout, everything else is not", async () => {
+    expect(await new Bench(says(`${P}"a "`, `${P}"b"`, "c", `${S}s`, P)).plain(run)).toEqual({
+      code: 0,
+      stdout: "a b\nc\n",
+      stderr: "",
+    });
+    expect(await new Bench(says(`${P}"a\\n"`)).plain(run)).toEqual({ code: 0, stdout: "a\n", stderr: "" });
+    expect(await new Bench(sh("exit 0")).plain(run)).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(await new Bench(says("body", `${E}"boom"`)).plain(run)).toEqual({ code: 1, stdout: "", stderr: "parley: boom\n" });
+    const thought = node(`console.log('{"type":"partial","text":"hm","role":"thinking"}'); console.log('{"type":"result","text":"x"}')`);
+    expect(await new Bench(thought, { protocol: "0.4" }).plain(run)).toEqual({ code: 0, stdout: "x\n", stderr: "hm" });
+  });
+
+  test("the message may come on stdin", async () => {
+    const bench = new Bench(sh('printf %s "$AGENT_MESSAGE"'));
+    expect((await bench.plain(["run", "PROFILE", "--message", "-"], "two\nlines\n")).stdout).toBe("two\nlines\n");
+  });
+
+  test.each([
+    [["run"], "Which profile?"],
+    [["run", "PROFILE"], "There is no message"],
+    [["run", "PROFILE", "--message", ""], "The message is empty, and nothing is attached"],
+    [["run", "PROFILE", "--message", "x", "--wire", "9"], "--wire is 0.1, 0.2, 0.3, 0.4, auto, not '9'"],
+    [["run", "PROFILE", "--message", "x", "--permission", "maybe"], "--permission is ask, allow or deny, not 'maybe'"],
+    [["run", "PROFILE", "--message", "x", "--attachment", "{"], "--attachment takes a JSON object"],
+    [["run", "PROFILE", "--message", "x", "--attachment", "{}"], "--attachment needs a type and a url"],
+    [["run", "PROFILE", "--mesage", "x"], "did you mean '--message'?"],
+    [["check"], "Which profile?"],
+    [["walk"], "There is no 'bridge walk'. parley bridge run, check"],
+    [[], "What? parley bridge run, check"],
+  ])("wrong usage %j is told, with code 2", async (args, message) => {
+    const { code, stdout, stderr } = await new Bench(says("x")).plain(args);
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(message)]);
+  });
+
+  test("a picture needs no words", async () => {
+    expect(
+      (await new Bench(sh('echo "$AGENT_IMAGE_URL"')).plain(["run", "PROFILE", "--message", "", "--image-url", "http://a/b"])).stdout,
+    ).toBe("http://a/b\n");
+  });
+
+  test("each command has a help text", async () => {
+    const bench = new Bench("");
+    for (const [args, text] of [
+      [["run", "--help"], "Usage: parley bridge run PROFILE --message TEXT"],
+      [["check", "--help"], "Usage: parley bridge check PROFILE"],
+      [["profiles", "--help"], "Usage: parley bridge profiles"],
+      [["--help"], "parley bridge run"],
+    ] as const) {
+      expect(await bench.plain(args)).toMatchObject({ code: 0, stdout: expect.stringContaining(text) });
+    }
+  });
+
+  test("a profile that is not there, or not right, is told with its place", async () => {
+    const bench = new Bench("", { timeout_secs: "soon" });
+    expect(await bench.plain(["run", "PROFILE", "--message", "x"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/profile\.yaml:\d+:\d+: timeout_secs must be a number of seconds, not 'soon'/),
+    });
+    expect(await bench.plain(["run", "nobody", "--message", "x"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/There is no profile 'nobody': no such file, and none of the ready-made ones \(aionrs, .*claude, /),
+    });
+    expect(await bench.plain(["run", "./claude", "--message", "x"])).toMatchObject({
+      code: 1,
+      stderr: "parley: There is no profile './claude'\n",
+    });
+  });
+
+  test.skipIf(!hasPython)("an agent in Python, as the protocol's own page has it", async () => {
+    const agent = `#!/usr/bin/env python3
+import json, os
+print("AGENT_PARTIAL:" + json.dumps("thinking… "), flush=True)
+print("AGENT_SESSION:" + (os.environ["AGENT_SESSION_ID"] or "py-1"))
+print("You said: " + os.environ["AGENT_MESSAGE"])
+`;
+    const bench = new Bench(agent, { env: { PYTHONIOENCODING: "utf-8" } });
+    expect((await bench.turn("héllo 😀")).result).toMatchObject({ reply: "You said: héllo 😀", session_id: "py-1" });
+  });
+});
+
+describe.skipIf(!hasTerminal)("at a terminal", () => {
+  const asks = node(`
+    console.log(JSON.stringify({ type: "permission_request", request_id: "r", tool_name: "Bash", input: { command: "ls \\u001b[2J" } }));
+    let heard = "";
+    process.stdin.on("data", (text) => {
+      heard += text;
+      const answer = heard.split("\\n").find((line) => line.includes("permission_response"));
+      if (answer === undefined) return;
+      console.log(JSON.stringify({ type: "result", text: "it was " + JSON.parse(answer).behavior + " " + JSON.parse(answer).message }));
+      process.stdin.destroy();
+    });`);
+
+  test.each([
+    ["y\r", "it was allow undefined", 0],
+    ["not now\r", "it was deny not now", 0],
+    ["\u0003", "", 130],
+  ])("%j answers the agent's question", async (keys, said, code) => {
+    const bench = new Bench(asks, { protocol: "0.4", permission: true });
+    const pty = terminal(["bridge", "run", "profile.yaml", "--message", "hi"], bench.env, bench.folder);
+    await pty.type("Allow Bash?", keys);
+    expect(await pty.exited).toBe(code);
+    expect(pty.seen).toContain(said);
+    expect(pty.raw).not.toContain("\u001b[2J");
+    await bench.processes.gone();
+  });
+});
+
+describe("check", () => {
+  test("says what would run, and that it is fine", async () => {
+    const bench = new Bench(says("x"), { args: ["{{MESSAGE}}", "a b"], cwd: ".", env: { KEY: "${NOPE}" } });
+    const { code, stdout, stderr } = await bench.plain(["check", "PROFILE"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^runs +\S+\/agent \{\{MESSAGE\}\} 'a b'$/m);
+    expect(stdout).toMatch(/^gets .*\bKEY\b.*\bPATH\b/m);
+    expect(stdout).toMatch(/is fine\n$/);
+    expect(stderr).toBe("parley: warning: ${NOPE} is not set here; the agent gets an empty text\n");
+  });
+
+  test.each([
+    ["no-such-agent x", {}, "command: 'no-such-agent' was not found"],
+    ["/etc/passwd", {}, "command: '/etc/passwd' may not be executed; 'chmod +x' makes it so"],
+    ["sh", { cwd: "/no/such" }, "cwd: the folder '/no/such' does not exist"],
+    ["sh", { dialect: "klingon" }, "dialect: Unknown dialect 'klingon'"],
+  ])("finds what is wrong with %s %j", async (command, keys, problem) => {
+    const bench = new Bench("", { command, ...keys });
+    expect(await bench.plain(["check", "PROFILE"])).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+    const { code, stdout } = await bench.plain(["check", "PROFILE", "--json"]);
+    expect([code, JSON.parse(stdout)]).toEqual([1, expect.objectContaining({ ok: false, problems: [expect.stringContaining(problem)] })]);
+  });
+
+  test("starts nothing", async () => {
+    const bench = new Bench(sh("touch ran"));
+    await bench.plain(["check", "PROFILE"]);
+    expect(readdirSync(bench.folder).sort()).toEqual(["agent", "profile.yaml"]);
+  });
+
+  test("warns of unknown keys, and of a shell that would run the message", async () => {
+    const bench = new Bench("", { command: "sh", args: ["-c", "echo {{MESSAGE}}"], split_command: true, time_out: 5 });
+    const { code, stdout } = await bench.plain(["check", "PROFILE", "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      protocol: "0.1",
+      argv: ["sh", "-c", "echo {{MESSAGE}}"],
+      program: expect.stringMatching(/\/sh$/),
+      warnings: [
+        expect.stringMatching(/profile\.yaml:\d+:1: unknown key 'time_out' is ignored/),
+        expect.stringContaining("a shell would run what the message says"),
+      ],
+    });
+  });
+
+  test("tells every problem of a profile to machines, too", async () => {
+    const { code, stdout } = await new Bench("", { stdin: 1, streaming: 2 }).plain(["check", "PROFILE", "--json"]);
+    expect([code, (JSON.parse(stdout) as { problems: string[] }).problems]).toEqual([
+      1,
+      [expect.stringContaining("stdin must be none or message"), expect.stringContaining("streaming must be true or false")],
+    ]);
+  });
+});
+
+describe("ready-made profiles", () => {
+  const names = ["aionrs", "ante", "claude", "codex", "gemini", "opencode", "parley", "qwen", "rehearsal"];
+
+  test("are listed, and each is in order", async () => {
+    const bench = new Bench("");
+    const listed = await bench.plain(["profiles"]);
+    expect(listed.stdout.split("\n").flatMap((line) => (line === "" ? [] : [line.split(" ")[0]]))).toEqual(names);
+    const rows = (await bench.plain(["profiles", "--json"])).stdout.trim().split("\n");
+    expect(rows.map((row) => (JSON.parse(row) as { name: string }).name)).toEqual(names);
+    for (const name of names) {
+      const { stdout } = await bench.plain(["check", name, "--json"]);
+      const { problems, warnings } = JSON.parse(stdout) as { problems: string[]; warnings: string[] };
+      expect(warnings.filter((warning) => !warning.includes("is not set here"))).toEqual([]);
+      expect(problems.filter((problem) => !problem.endsWith("was not found"))).toEqual([]);
+    }
+  });
+
+  test("none of them lets an agent do what it likes, and none makes the message a flag", () => {
+    const folder = join(import.meta.dirname, "../../src/bridge/profiles");
+    for (const file of readdirSync(folder)) {
+      const text = readFileSync(join(folder, file), "utf8");
+      expect(text).not.toMatch(/yolo|dangerously|full-auto|auto-approve|bypass|approval-mode/i);
+      expect(text).not.toContain("{{MESSAGE}}");
+      expect(parse(text)).toMatchObject({ name: file.replace(".yaml", ""), description: expect.any(String) });
+    }
+  });
+
+  test("rehearsal works offline, and remembers", async () => {
+    const bench = new Bench("");
+    const first = await bench.plain(["run", "rehearsal", "--message", "say hello"]);
+    expect(first).toEqual({ code: 0, stdout: "hello\n", stderr: "" });
+    const files = readdirSync(join(bench.folder, "home/sessions"));
+    await bench.plain(["run", "rehearsal", "--message", "say hello again"]);
+    expect(readdirSync(join(bench.folder, "home/sessions"))).toEqual(files);
+  });
+
+  test("a file of that name comes first", async () => {
+    const bench = new Bench(says("mine"));
+    bench.write("rehearsal", readFileSync(join(bench.folder, "profile.yaml"), "utf8"));
+    expect((await bench.plain(["run", "rehearsal", "--message", "say hello"])).stdout).toBe("mine\n");
+  });
+});

@@ -1,0 +1,111 @@
+/** Agents that speak a protocol of their own, under the same runner; and our own agent under our own bridge. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { fixture } from "../support/processes.js";
+import { Bench, told } from "./harness.js";
+
+const PARLEY = join(import.meta.dirname, "../../dist/parley.js");
+const OWN = { command: process.execPath, env: { PARLEY_HOME: "${PARLEY_HOME}" }, protocol: "0.4" };
+const NATIVE = { ...OWN, dialect: "native", args: [PARLEY, "serve", "--dialect", "native", "--provider", "rehearsal"] };
+
+describe.each([
+  ["native", NATIVE],
+  ["ante", { ...NATIVE, dialect: "ante", args: [PARLEY, "serve", "--stdio"], provider: "rehearsal", model: "rehearsal" }],
+  ["aionrs", { ...NATIVE, dialect: "aionrs", args: [PARLEY, "--provider", "rehearsal"] }],
+])("an agent of %s", (_, profile) => {
+  test("answers in pieces, or at once", async () => {
+    const { partials, result } = await new Bench("", profile).turn("say hello there");
+    expect([partials.join(""), result.reply, result.exit_code]).toEqual(["hello there", "", 0]);
+    const whole = await new Bench("", { ...profile, streaming: false }).turn("say hello there");
+    expect([whole.partials, whole.result.reply]).toEqual([[], "hello there"]);
+  });
+
+  test("asks, and does what it may", async () => {
+    const order = "Run `echo gr''een`";
+    const denied = await new Bench("", profile).turn(order);
+    expect(denied.lines).toContainEqual(
+      expect.objectContaining({ type: "permission_request", tool_name: "Bash", input: { command: "echo gr''een" } }),
+    );
+    expect(denied.partials.join("")).toMatch(/denied/);
+    const allowed = await new Bench("", profile).turn(order, { flags: ["--permission", "allow"] });
+    expect(allowed.partials.join("")).toContain("green");
+    expect(allowed.result.usage).toMatchObject({ input: expect.any(Number) });
+  });
+
+  test("goes on with its session", async () => {
+    const bench = new Bench("", profile);
+    const first = await bench.turn("say hello");
+    expect(first.result.session_id).not.toBe("");
+    const second = await bench.turn("say hello");
+    expect(second.result).toMatchObject({ session_id: first.result.session_id, exit_code: 0 });
+    expect(second.partials.join("")).toBe("hello");
+    expect(second.stderr).not.toContain("a new one begins");
+    const other = await bench.turn("say hello", { flags: ["--new"] });
+    expect(other.result.session_id).not.toBe(first.result.session_id);
+  });
+
+  test("is ended when its time is over, with its tools", async () => {
+    const { result } = await new Bench("", { ...profile, timeout_secs: 5, kill_grace_secs: 1 }).turn("Run `sleep 120`", {
+      flags: ["--permission", "allow"],
+    });
+    expect(result).toMatchObject({ exit_code: 124, timed_out: true });
+  });
+});
+
+test("a session that the agent has lost begins anew", async () => {
+  const bench = new Bench("", NATIVE);
+  const first = await bench.turn("say hello");
+  rmSync(join(bench.folder, "home/sessions"), { recursive: true });
+  const second = await bench.turn("say hello");
+  expect(second.result).toMatchObject({ exit_code: 0, error: "" });
+  expect(second.result.session_id).not.toBe(first.result.session_id);
+  expect(second.stderr).toContain("a new one begins");
+});
+
+test("a session survives a turn in which the agent cannot start", async () => {
+  const bench = new Bench("", { ...NATIVE, args: [...NATIVE.args, "--max-turns={{MESSAGE}}"] });
+  const first = await bench.turn("5");
+  expect(first.result).toMatchObject({ exit_code: 0, session_id: expect.stringMatching(/./) });
+  const { session_id } = first.result;
+  const failed = await bench.turn("many");
+  expect(failed.result).toMatchObject({ exit_code: 1, session_id, error: expect.stringContaining("--max-turns must be a whole number") });
+  expect((await bench.turn("5")).result).toMatchObject({ exit_code: 0, session_id });
+});
+
+test("an agent that cannot start says why", async () => {
+  const { error, result } = await new Bench("", {
+    ...OWN,
+    dialect: "aionrs",
+    args: [fixture("aionrs.mjs"), "0.1.36", "config-error"],
+  }).turn();
+  expect([error, result.exit_code]).toEqual([expect.stringContaining("ANTHROPIC_API_KEY not set"), 1]);
+});
+
+describe("our own agent under our own bridge", () => {
+  const profile = { ...OWN, args: [PARLEY, "agentproc", "--provider", "rehearsal"], permission: true };
+
+  test.each(["0.2", "0.3", "0.4", "auto"])("on wire %s", async (protocol) => {
+    const bench = new Bench("", { ...profile, protocol });
+    const first = await bench.turn("say hello there");
+    expect([first.partials.join("") + first.result.reply, first.result.exit_code]).toEqual(["hello there", 0]);
+    const second = await bench.turn("say hello there");
+    expect(second.result.session_id).toBe(first.result.session_id);
+  });
+
+  test("asks over --json", async () => {
+    const bench = new Bench("", profile);
+    const program = bench.start(["run", "PROFILE", "--message", "Run `echo gr''een`", "--json"]);
+    const ran = told(program);
+    let heard = "";
+    program.stdout.on("data", (text: Buffer) => {
+      heard += text.toString();
+      const asked = /"request_id":"([^"]+)"/.exec(heard)?.[1];
+      if (asked !== undefined && program.stdin.writable)
+        program.stdin.end(`${JSON.stringify({ type: "permission_response", request_id: asked, behavior: "allow" })}\n`);
+    });
+    const { partials, result } = await ran;
+    expect(partials.join("") + result.reply).toContain("green");
+    await bench.processes.gone();
+  });
+});
