@@ -1,0 +1,166 @@
+/**
+ * The long-running bridge: platforms on one side, agents on the other, the journal between them. It takes up what an earlier run left
+ * behind, and ends in order.
+ */
+import { join } from "node:path";
+import type { Inbox, Platform } from "../platforms/platform.js";
+import type { Runner } from "../turn.js";
+import { Approvals } from "./approvals.js";
+import { Chats } from "./chats.js";
+import type { BridgeConfig, PlatformConfig } from "./config.js";
+import { Conversations } from "./conversations.js";
+import { Desk } from "./desk.js";
+import type { OpenMessage } from "./ledger.js";
+import { Journal } from "./journal.js";
+import { Outbox } from "./outbox.js";
+import { runTurn } from "./turn-run.js";
+import { Voice } from "./voice.js";
+import * as words from "./words.js";
+
+const HOUR_MS = 3_600_000;
+
+export interface ServeOptions {
+  env: Readonly<Record<string, string | undefined>>;
+  /** A profile as the configuration names it; one runner serves every platform that uses the same. */
+  openRunner(profile: string, folder: string): Promise<Runner>;
+  log(text: string): void;
+}
+
+export interface RunningBridge {
+  /** Settles when nothing more can come, because every platform has ended, or when something broke: then with what. */
+  readonly over: Promise<unknown>;
+  /** Takes no more, ends the turns that run, tells their chats, delivers what it can; the rest is in the journal. */
+  close(): Promise<void>;
+}
+
+/** Throws when a platform, a profile or the journal cannot be opened; nothing is left open then. */
+export async function startBridge(config: BridgeConfig, options: ServeOptions): Promise<RunningBridge> {
+  const { limits } = config;
+  const { log } = options;
+  let over: (failure?: unknown) => void = () => {};
+  const ended = new Promise<unknown>((resolve) => {
+    over = resolve;
+  });
+  const runners = await openRunners(config.platforms, options);
+  const platforms = await openPlatforms(config, options).catch(async (error: unknown) => {
+    await closeAll(runners.values());
+    throw error;
+  });
+  const journal = await Journal.open(config.stateFolder, { onFailure: over }).catch(async (error: unknown) => {
+    await closeAll(runners.values());
+    throw error;
+  });
+  if (journal.unreadable > 0) log(`${journal.unreadable} lines of the journal in ${config.stateFolder} could not be read`);
+
+  const outbox = new Outbox({ journal, platforms, patienceMs: limits.retryHours * HOUR_MS, log });
+  const voice = new Voice(journal, outbox, platforms);
+  const approvals = new Approvals(limits.approvalSeconds);
+  const runner = (platform: string): Runner => {
+    const found = runners.get(platform);
+    if (found === undefined) throw new Error(`there is no platform '${platform}'`);
+    return found;
+  };
+  const room = { journal, outbox, voice, approvals, platform: (name: string) => platforms.get(name), runner, log };
+  const conversations = new Conversations(limits, (message, turn) => runTurn(message, turn, room));
+  const desk = new Desk({ journal, voice, chats: new Chats(journal), conversations, approvals, queue: limits.queue, log });
+
+  const open = new Set(platforms.keys());
+  const inboxOf = ({ name, allow }: PlatformConfig, platform: Platform): Inbox => ({
+    accept: (message) => desk.accept({ platform: name, allow, tellsRefusals: platform.limits.tellsRefusals ?? false }, message),
+    allows: (from) => allow.has(from) || allow.has("*"),
+    ended() {
+      open.delete(name);
+      if (open.size === 0) void conversations.finished().then(() => over());
+    },
+    log,
+  });
+
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    desk.close();
+    await Promise.all([...platforms.values()].map((platform) => platform.pause().catch(ignore)));
+    await conversations.close();
+    await outbox.drain(limits.shutdownSeconds * 1000);
+    outbox.stop();
+    await Promise.all([...platforms.values()].map((platform) => platform.stop().catch(ignore)));
+    await closeAll(runners.values());
+    await journal.close();
+  };
+  const bridge: RunningBridge = { over: ended, close: () => (closing ??= close()) };
+
+  takeUp(journal, platforms, outbox, voice, conversations, log);
+  try {
+    for (const platform of config.platforms) await begin(platform, platforms, inboxOf, log);
+  } catch (error) {
+    await bridge.close();
+    throw error;
+  }
+  return bridge;
+}
+
+/** What was left behind: words that may not have arrived, turns that were cut off, messages whose turn never began. */
+function takeUp(
+  journal: Journal,
+  platforms: ReadonlyMap<string, Platform>,
+  outbox: Outbox,
+  voice: Voice,
+  conversations: Conversations,
+  log: (text: string) => void,
+): void {
+  const { messages, unsent } = journal.ledger;
+  const isOpen = ({ platform }: { platform: string }): boolean => platforms.has(platform);
+  const [words, left] = [[...unsent.values()], [...messages.values()]];
+  const orphans = [...words.map(({ told }) => told), ...left.map(({ received }) => received)].filter((entry) => !isOpen(entry));
+  if (orphans.length > 0) log(`${orphans.length} entries of the journal wait for platforms that are not configured any more`);
+  for (const { told, attempted } of words) if (isOpen(told)) outbox.post(told, attempted);
+  for (const message of left) if (isOpen(message.received)) resume(message, voice, conversations);
+}
+
+function resume({ received, started }: OpenMessage, voice: Voice, conversations: Conversations): void {
+  if (!started) return conversations.add(received);
+  voice.write(...voice.words(received, "notice", words.cutOff(received.text), received), { kind: "answered", id: received.id });
+}
+
+async function begin(
+  config: PlatformConfig,
+  platforms: ReadonlyMap<string, Platform>,
+  inboxOf: (config: PlatformConfig, platform: Platform) => Inbox,
+  log: (text: string) => void,
+): Promise<void> {
+  const platform = platforms.get(config.name);
+  if (platform === undefined) return;
+  if (config.allow.size === 0) log(`nobody may talk on '${config.name}': its list 'allow' is empty`);
+  if (config.allow.has("*")) log(`everybody may talk on '${config.name}'`);
+  await platform.start(inboxOf(config, platform));
+}
+
+async function openPlatforms({ platforms, stateFolder }: BridgeConfig, { env, log }: ServeOptions): Promise<Map<string, Platform>> {
+  const opened = new Map<string, Platform>();
+  for (const { name, open } of platforms) opened.set(name, await open({ name, env, files: join(stateFolder, "files"), log }));
+  return opened;
+}
+
+/** By the platform's name. */
+async function openRunners(platforms: readonly PlatformConfig[], { openRunner }: ServeOptions): Promise<Map<string, Runner>> {
+  const byProfile = new Map<string, Runner>();
+  const byPlatform = new Map<string, Runner>();
+  try {
+    for (const { name, profile, folder } of platforms) {
+      const runner = byProfile.get(profile) ?? (await openRunner(profile, folder));
+      byProfile.set(profile, runner);
+      byPlatform.set(name, runner);
+    }
+    return byPlatform;
+  } catch (error) {
+    await closeAll(byProfile.values());
+    throw error;
+  }
+}
+
+async function closeAll(runners: Iterable<Runner>): Promise<void> {
+  await Promise.all([...new Set(runners)].map((runner) => runner.close().catch(ignore)));
+}
+
+function ignore(): void {
+  // It is at its end anyway.
+}

@@ -1,0 +1,183 @@
+/**
+ * What becomes of a message that comes in: refused, done at once (a command), or put into its conversation. Whatever is accepted is on
+ * disk before the platform hears of it, and whatever is refused is told so.
+ */
+import { mintId } from "../../core/ids.js";
+import type { Incoming, Verdict } from "../platforms/platform.js";
+import type { Approvals } from "./approvals.js";
+import { isSessionName, MOST_SESSIONS, type Chats } from "./chats.js";
+import { commandIn, type ChatCommand } from "./command-words.js";
+import { keyOf, type Conversations } from "./conversations.js";
+import type { Entry, Received } from "./entry.js";
+import type { Journal } from "./journal.js";
+import { Strangers, type Senders } from "./strangers.js";
+import type { Voice, Where } from "./voice.js";
+import * as words from "./words.js";
+
+const LONGEST_NAME = 256;
+
+export interface DeskOptions {
+  journal: Journal;
+  voice: Voice;
+  chats: Chats;
+  conversations: Conversations;
+  approvals: Approvals;
+  queue: number;
+  log(text: string): void;
+}
+
+/** Who may talk on a platform, and whether it tells refusals itself. */
+export interface Counter {
+  platform: string;
+  allow: Senders;
+  tellsRefusals: boolean;
+}
+
+export class Desk {
+  readonly #options: DeskOptions;
+  readonly #strangers = new Strangers();
+  #closed = false;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  /** Everything from now on is refused. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  async accept(counter: Counter, incoming: Incoming): Promise<Verdict> {
+    const { journal } = this.#options;
+    const { platform } = counter;
+    const message: Incoming = { ...incoming, text: incoming.text.toWellFormed() };
+    const refusal = this.#refusal(counter, message);
+    if (refusal !== undefined) return this.#refuse(counter, message, refusal);
+    const known = message.key === undefined ? undefined : journal.ledger.seen(platform, message.key);
+    const verdict: Verdict = known === undefined ? this.#take(counter, message) : { accepted: true, id: known, duplicate: true };
+    await journal.durable();
+    return verdict;
+  }
+
+  #refusal({ allow }: Counter, message: Incoming): Refusal | undefined {
+    if (this.#closed) return { accepted: false, why: "stopping", text: words.SHUTTING_DOWN };
+    if (!allow.has(message.from) && !allow.has("*")) return { accepted: false, why: "sender", text: words.notOnTheList(message.from) };
+    const problem = problemOf(message);
+    return problem === undefined ? undefined : { accepted: false, why: "invalid", text: problem };
+  }
+
+  #refuse({ platform, tellsRefusals }: Counter, { chat, from }: Incoming, refusal: Refusal): Refusal {
+    const { log, voice } = this.#options;
+    if (refusal.why === "sender" && !this.#strangers.isNew(platform, from)) return refusal;
+    if (refusal.why === "sender") log(`refused a message of '${from}' on '${platform}': not in 'allow'`);
+    if (!tellsRefusals) voice.say({ platform, chat }, "notice", refusal.text);
+    return refusal;
+  }
+
+  #take(counter: Counter, message: Incoming): Verdict {
+    const where: Where = { platform: counter.platform, chat: message.chat };
+    const command = commandIn(message.text);
+    if (command === undefined || (command.name === "new" && isSessionName(command.word || "x"))) {
+      return this.#queue(counter, message, command);
+    }
+    const { platform } = where;
+    const { answer, also } = this.#perform(command, where);
+    const seen: Entry[] = message.key === undefined ? [] : [{ kind: "seen", platform, key: message.key }];
+    const told = this.#options.voice.words(where, "notice", answer).map((line) => ({ ...line, ...keyed(message) }));
+    this.#options.voice.write(...also, ...seen, ...told);
+    return { accepted: true, id: told[0]?.id ?? "" };
+  }
+
+  /** In the order of its conversation; so is /new, which concerns what comes after it. */
+  #queue(counter: Counter, message: Incoming, command: ChatCommand | undefined): Verdict {
+    const { chats, conversations, journal, queue } = this.#options;
+    const where: Where = { platform: counter.platform, chat: message.chat };
+    const asked = command?.word || message.session;
+    const session = asked ?? chats.of(where).current;
+    const key = keyOf({ ...where, session });
+    const crowded = conversations.crowded(key);
+    const full = (text: string): Verdict => this.#refuse(counter, message, { accepted: false, why: "full", text });
+    if (crowded !== undefined) return full(crowded === "queue" ? words.queueFull(queue) : words.BUSY);
+    if (!chats.hasRoomFor(where, session)) return full(words.tooManySessions(MOST_SESSIONS));
+    const received: Received = {
+      kind: "received",
+      id: mintId(),
+      at: Date.now(),
+      ...where,
+      session,
+      from: message.from,
+      text: message.text,
+      attachments: [...(message.attachments ?? [])],
+      ...keyed(message),
+    };
+    journal.write(...chats.line(where, session, command !== undefined), received);
+    conversations.add(received);
+    return { accepted: true, id: received.id };
+  }
+
+  #perform({ name, word, rest }: ChatCommand, where: Where): { answer: string; also: Entry[] } {
+    const { approvals } = this.#options;
+    switch (name) {
+      case "help":
+        return done(words.HELP);
+      case "stop":
+        return this.#stop(where, word.toLowerCase() === "all");
+      case "approve":
+        return done(approvals.answer(where, word, { behavior: "allow" }));
+      case "deny":
+        return done(approvals.answer(where, word, { behavior: "deny", ...(rest !== "" && { message: rest }) }));
+      case "sessions":
+        return word === "" ? done(this.#listed(where)) : this.#goTo(where, word);
+      case "new":
+        return done(words.wrongSessionName(word));
+      default:
+        name satisfies never;
+        return done(words.HELP);
+    }
+
+    function done(answer: string): { answer: string; also: Entry[] } {
+      return { answer, also: [] };
+    }
+  }
+
+  #stop(where: Where, all: boolean): { answer: string; also: Entry[] } {
+    const { chats, conversations } = this.#options;
+    const key = keyOf({ ...where, session: chats.of(where).current });
+    const forgotten = all ? conversations.clear(key) : [];
+    const stopped = conversations.stop(key, "stop");
+    return { answer: words.stopping(stopped, forgotten.length), also: forgotten.map(({ id }) => ({ kind: "answered", id })) };
+  }
+
+  #listed(where: Where): string {
+    const { chats, conversations } = this.#options;
+    const { current, names } = chats.of(where);
+    return words.sessions(
+      current,
+      names.map((name) => ({ name, ...conversations.state(keyOf({ ...where, session: name })) })),
+    );
+  }
+
+  #goTo(where: Where, name: string): { answer: string; also: Entry[] } {
+    const { chats } = this.#options;
+    if (!isSessionName(name)) return { answer: words.wrongSessionName(name), also: [] };
+    if (!chats.hasRoomFor(where, name)) return { answer: words.tooManySessions(MOST_SESSIONS), also: [] };
+    return { answer: words.switched(name), also: chats.line(where, name, true) };
+  }
+}
+
+type Refusal = Extract<Verdict, { accepted: false }>;
+
+function keyed({ key }: Incoming): { key?: string } {
+  return key === undefined ? {} : { key };
+}
+
+/** Names become parts of file names, variables and log lines of others. */
+function problemOf({ chat, from, text, session, key, attachments }: Incoming): string | undefined {
+  for (const [what, name] of Object.entries({ chat, from, ...(key !== undefined && { key }) })) {
+    if (name === "" || name.length > LONGEST_NAME || /[\0-\x1f\x7f]/.test(name) || !name.isWellFormed()) {
+      return `'${what}' must have 1 to ${LONGEST_NAME} characters, none of them control characters`;
+    }
+  }
+  if (session !== undefined && !isSessionName(session)) return words.wrongSessionName(session);
+  return text.trim() === "" && (attachments ?? []).length === 0 ? words.EMPTY : undefined;
+}

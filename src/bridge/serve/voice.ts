@@ -1,0 +1,48 @@
+// How the bridge speaks: cut to the platform's measure, written down, then handed to delivery. Nothing is said in another way.
+import { mintId } from "../../core/ids.js";
+import type { Platform } from "../platforms/platform.js";
+import type { Entry, Received, Told } from "./entry.js";
+import type { Journal } from "./journal.js";
+import type { Outbox } from "./outbox.js";
+import { split } from "./split.js";
+
+export interface Where {
+  platform: string;
+  chat: string;
+}
+
+export class Voice {
+  readonly #journal: Journal;
+  readonly #outbox: Outbox;
+  readonly #platforms: ReadonlyMap<string, Platform>;
+
+  constructor(journal: Journal, outbox: Outbox, platforms: ReadonlyMap<string, Platform>) {
+    this.#journal = journal;
+    this.#outbox = outbox;
+    this.#platforms = platforms;
+  }
+
+  say(where: Where, type: Told["type"], text: string, to?: Received): void {
+    this.write(...this.words(where, type, text, to));
+  }
+
+  /** The lines that say it, for a `write` together with others. */
+  words({ platform, chat }: Where, type: Told["type"], text: string, to?: Received): Told[] {
+    const limit = this.#platforms.get(platform)?.limits.text ?? Infinity;
+    return split(text.toWellFormed(), limit).map((piece) => ({
+      kind: "told",
+      id: mintId(),
+      at: Date.now(),
+      platform,
+      chat,
+      type,
+      text: piece,
+      ...(to !== undefined && { to: to.id, ...(to.key !== undefined && { key: to.key }) }),
+    }));
+  }
+
+  write(...entries: readonly Entry[]): void {
+    this.#journal.write(...entries);
+    for (const entry of entries) if (entry.kind === "told") this.#outbox.post(entry);
+  }
+}
