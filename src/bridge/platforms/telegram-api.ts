@@ -26,17 +26,13 @@ const ANSWER_MS = 15_000;
 
 export function telegramApi(baseUrl: string, token: string): TelegramApi {
   const root = baseUrl.replace(/\/+$/, "");
-  const ask = async (address: string, init: RequestInit, timeoutMs: number, signal: AbortSignal | undefined): Promise<Response> => {
+  const ask = (address: string, init: RequestInit, timeoutMs: number, given?: AbortSignal): Promise<Response> => {
     const timeout = AbortSignal.timeout(timeoutMs);
-    try {
-      return await fetch(address, {
-        ...init,
-        redirect: "error",
-        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-      });
-    } catch (error) {
+    const signal = given === undefined ? timeout : AbortSignal.any([given, timeout]);
+    return fetch(address, { ...init, redirect: "error", signal }).catch((error: unknown) => {
+      // Without its cause, which may know the address.
       throw new Error(`Telegram did not answer: ${withoutToken(causeOf(error), token)}`);
-    }
+    });
   };
   return {
     async call(method, params, { timeoutMs = ANSWER_MS, signal } = {}) {
@@ -45,7 +41,7 @@ export function telegramApi(baseUrl: string, token: string): TelegramApi {
       return answerIn(response.status, await response.text());
     },
     async download(path, most) {
-      const response = await ask(`${root}/file/bot${token}/${path}`, {}, ANSWER_MS * 4, undefined);
+      const response = await ask(`${root}/file/bot${token}/${path}`, {}, ANSWER_MS * 4);
       if (!response.ok || response.body === null) throw new Error(`Telegram answered ${response.status}`);
       const chunks: Uint8Array[] = [];
       let size = 0;

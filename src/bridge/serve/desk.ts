@@ -174,7 +174,7 @@ function keyed({ key }: Incoming): { key?: string } {
 /** Names become parts of file names, variables and log lines of others. */
 function problemOf({ chat, from, text, session, key, attachments }: Incoming): string | undefined {
   for (const [what, name] of Object.entries({ chat, from, ...(key !== undefined && { key }) })) {
-    if (name === "" || name.length > LONGEST_NAME || /[\0-\x1f\x7f]/.test(name) || !name.isWellFormed()) {
+    if (name === "" || name.length > LONGEST_NAME || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
       return `'${what}' must have 1 to ${LONGEST_NAME} characters, none of them control characters`;
     }
   }

@@ -53,9 +53,9 @@ export class Ledger {
   /** The same state in as few lines as it takes. */
   *entries(): Generator<Entry> {
     yield* this.#chats.values();
-    const open = new Set([...this.messages.values()].map(({ received }) => received.key));
+    const open = new Set([...this.messages.values()].map(({ received: { platform, key } }) => placeOf(platform, key ?? "")));
     for (const [platform, keys] of this.#seen) {
-      for (const key of keys.keys()) if (!open.has(key)) yield { kind: "seen", platform, key };
+      for (const key of keys.keys()) if (!open.has(placeOf(platform, key))) yield { kind: "seen", platform, key };
     }
     for (const { received, started } of this.messages.values()) {
       yield received;

@@ -55,7 +55,7 @@ export class Stream {
 
 /** How much can be told now: nothing while it is blank, and no half of a character. */
 function ready(text: string): number {
-  if (text.trim() === "") return 0;
   const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
+  const whole = last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
+  return whole.trim() === "" ? 0 : whole.length;
 }

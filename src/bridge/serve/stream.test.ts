@@ -1,0 +1,54 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Stream } from "./stream.js";
+
+test("whatever the chat's pace, everything is told once and in order, and no character is halved", async () => {
+  const piece = fc.string({
+    unit: fc.oneof(fc.constantFrom("\n", " ", "\ud83d", "\ude00", "a"), fc.string({ unit: "grapheme", maxLength: 1 })),
+    maxLength: 6,
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 30 }), fc.scheduler(), async (pieces, scheduler) => {
+      const told: string[] = [];
+      const stream = new Stream({ quiet: () => scheduler.schedule(Promise.resolve()), tell: (text) => told.push(text) });
+      const producer = async (): Promise<void> => {
+        for (const text of pieces) {
+          void stream.push(text);
+          await scheduler.schedule(Promise.resolve());
+        }
+      };
+      const produced = producer();
+      await scheduler.waitFor(produced);
+      const rest = stream.finish();
+      await scheduler.waitIdle();
+      expect(told.join("") + rest).toBe(pieces.join(""));
+      if (pieces.join("").isWellFormed()) expect(told.every((text) => text.isWellFormed())).toBe(true);
+      expect(told.every((text) => text.trim() !== "")).toBe(true);
+    }),
+  );
+});
+
+test("what comes while the chat is busy is joined", async () => {
+  const told: string[] = [];
+  let free = (): void => {};
+  const stream = new Stream({ quiet: () => new Promise((resolve) => (free = resolve)), tell: (text) => told.push(text) });
+  void stream.push("a");
+  await Promise.resolve();
+  for (const text of ["b", "c", "d"]) void stream.push(text);
+  free();
+  await new Promise(setImmediate);
+  expect(told).toEqual(["abcd"]);
+});
+
+test("an agent that is far ahead of its chat waits", async () => {
+  let free = (): void => {};
+  const stream = new Stream({ quiet: () => new Promise((resolve) => (free = resolve)), tell: () => {} });
+  expect(stream.push("x")).toBeUndefined();
+  const held = stream.push("y".repeat(100_000));
+  expect(held).toBeInstanceOf(Promise);
+  await new Promise(setImmediate);
+  free();
+  await held;
+  expect(stream.push("z")).toBeUndefined();
+  expect(stream.finish()).toBe("z");
+});
