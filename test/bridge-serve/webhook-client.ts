@@ -1,0 +1,97 @@
+/** The other side of the webhook: sends signed messages, and receives signed callbacks. */
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished } from "vitest";
+import { signatureOf } from "../../src/bridge/platforms/signature.js";
+import { until } from "../support/processes.js";
+import { SECRET } from "./harness.js";
+
+export interface Callback {
+  id: string;
+  chat: string;
+  text: string;
+  kind: "partial" | "reply" | "notice";
+  repeated: boolean;
+  inReplyTo?: string;
+}
+
+export interface Receiver {
+  url: string;
+  /** Everything that came, doubles included. */
+  got: Callback[];
+  /** Each message once. */
+  texts(chat?: string): string[];
+  /** What to answer; 200 unless told otherwise. A promise holds the request. */
+  answer: (callback: Callback, count: number) => Answer | Promise<Answer>;
+  sees(text: string, chat?: string): Promise<Callback>;
+}
+
+export type Answer = number | { status: number; headers: Record<string, string> } | "hang up";
+
+export async function receiver(): Promise<Receiver> {
+  const got: Callback[] = [];
+  const texts = (chat?: string): string[] => {
+    const once = new Map(got.filter((callback) => chat === undefined || callback.chat === chat).map((callback) => [callback.id, callback.text]));
+    return [...once.values()];
+  };
+  const result: Receiver = {
+    url: "",
+    got,
+    texts,
+    answer: () => 200,
+    async sees(text, chat) {
+      const find = () => got.find((callback) => callback.text.includes(text) && (chat === undefined || callback.chat === chat));
+      await until(
+        () => find() !== undefined,
+        () => `a callback with '${text}' among ${JSON.stringify(got)}`,
+      );
+      return find() ?? expect.fail();
+    },
+  };
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body = await bodyOf(request);
+      const { "x-parley-timestamp": timestamp, "x-parley-signature": signature, "idempotency-key": key } = request.headers;
+      expect(signature).toBe(signatureOf(SECRET, String(timestamp), body));
+      const callback: Callback = JSON.parse(body);
+      expect(key).toBe(callback.id);
+      got.push(callback);
+      const answer = await result.answer(callback, got.length);
+      if (answer === "hang up") return request.socket.destroy();
+      const { status, headers } = typeof answer === "number" ? { status: answer, headers: {} } : answer;
+      response.writeHead(status, headers).end();
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  result.url = `http://127.0.0.1:${port}/callback`;
+  return result;
+}
+
+export interface Posted {
+  status: number;
+  body: { accepted: boolean; id?: string; duplicate?: boolean; why?: string; error?: string };
+  headers: Headers;
+}
+
+/** Signed now and rightly, unless told otherwise. */
+export async function post(url: string, message: unknown, forged: { secret?: string; at?: number; body?: string } = {}): Promise<Posted> {
+  const body = forged.body ?? JSON.stringify(message);
+  const timestamp = String(forged.at ?? Math.floor(Date.now() / 1000));
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "x-parley-timestamp": timestamp, "x-parley-signature": signatureOf(forged.secret ?? SECRET, timestamp, body) },
+    body,
+  });
+  return { status: response.status, body: await response.json().catch(() => ({})), headers: response.headers };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString();
+}
