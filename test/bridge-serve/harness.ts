@@ -2,6 +2,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import * as v from "valibot";
 import { onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import { fixture, marked, scratch, until } from "../support/processes.js";
@@ -9,10 +10,14 @@ import { fixture, marked, scratch, until } from "../support/processes.js";
 const PARLEY = join(import.meta.dirname, "../../dist/parley.js");
 export const SECRET = "a secret of enough length";
 
+const Run = v.object({ message: v.string(), session: v.string(), name: v.string(), attachments: v.string() });
+type Run = v.InferOutput<typeof Run>;
+
 /** What one or more bridges after each other share: a folder, a home, a mark. */
 export interface Site {
   folder: string;
-  runs(): { message: string; session: string; name: string; attachments: string }[];
+  /** What the agent was started with, each time. */
+  runs(): Run[];
   journal(): string;
   start(config: Record<string, unknown>): Bridge;
   /** Nothing of this test runs any more. */
@@ -43,7 +48,12 @@ export function site(env: Record<string, string> = {}): Site {
     path,
     alive: mark.alive,
     gone: mark.gone,
-    runs: () => read(path("runs.jsonl")).trim().split("\n").filter(Boolean).map((line) => JSON.parse(line)),
+    runs: () =>
+      read(path("runs.jsonl"))
+        .trim()
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => v.parse(Run, JSON.parse(line))),
     journal: () => read(path("state/journal.jsonl")),
     start(config) {
       writeFileSync(path("bridge.yaml"), stringify({ profile: "agent.yaml", stateFolder: "state", ...config }));

@@ -1,19 +1,20 @@
 /** The other side of the webhook: sends signed messages, and receives signed callbacks. */
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import * as v from "valibot";
 import { expect, onTestFinished } from "vitest";
 import { signatureOf } from "../../src/bridge/platforms/signature.js";
 import { until } from "../support/processes.js";
 import { SECRET } from "./harness.js";
 
-export interface Callback {
-  id: string;
-  chat: string;
-  text: string;
-  kind: "partial" | "reply" | "notice";
-  repeated: boolean;
-  inReplyTo?: string;
-}
+const Callback = v.strictObject({
+  id: v.string(),
+  chat: v.string(),
+  text: v.string(),
+  kind: v.picklist(["partial", "reply", "notice"]),
+  repeated: v.boolean(),
+  inReplyTo: v.optional(v.string()),
+});
+export type Callback = v.InferOutput<typeof Callback>;
 
 export interface Receiver {
   url: string;
@@ -31,7 +32,9 @@ export type Answer = number | { status: number; headers: Record<string, string> 
 export async function receiver(): Promise<Receiver> {
   const got: Callback[] = [];
   const texts = (chat?: string): string[] => {
-    const once = new Map(got.filter((callback) => chat === undefined || callback.chat === chat).map((callback) => [callback.id, callback.text]));
+    const once = new Map(
+      got.filter((callback) => chat === undefined || callback.chat === chat).map((callback) => [callback.id, callback.text]),
+    );
     return [...once.values()];
   };
   const result: Receiver = {
@@ -53,7 +56,7 @@ export async function receiver(): Promise<Receiver> {
       const body = await bodyOf(request);
       const { "x-parley-timestamp": timestamp, "x-parley-signature": signature, "idempotency-key": key } = request.headers;
       expect(signature).toBe(signatureOf(SECRET, String(timestamp), body));
-      const callback: Callback = JSON.parse(body);
+      const callback = v.parse(Callback, JSON.parse(body));
       expect(key).toBe(callback.id);
       got.push(callback);
       const answer = await result.answer(callback, got.length);
@@ -67,14 +70,17 @@ export async function receiver(): Promise<Receiver> {
     server.closeAllConnections();
     server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  result.url = `http://127.0.0.1:${port}/callback`;
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the receiver has no port");
+  result.url = `http://127.0.0.1:${address.port}/callback`;
   return result;
 }
 
+const Body = v.looseObject({ id: v.optional(v.string()), duplicate: v.optional(v.boolean()), why: v.optional(v.string()) });
+
 export interface Posted {
   status: number;
-  body: { accepted: boolean; id?: string; duplicate?: boolean; why?: string; error?: string };
+  body: v.InferOutput<typeof Body>;
   headers: Headers;
 }
 
@@ -87,7 +93,7 @@ export async function post(url: string, message: unknown, forged: { secret?: str
     headers: { "x-parley-timestamp": timestamp, "x-parley-signature": signatureOf(forged.secret ?? SECRET, timestamp, body) },
     body,
   });
-  return { status: response.status, body: await response.json().catch(() => ({})), headers: response.headers };
+  return { status: response.status, body: v.parse(Body, await response.json()), headers: response.headers };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

@@ -42,7 +42,8 @@ const Body = v.looseObject({
   chat: v.string(),
   from: v.string(),
   text: v.string(),
-  id: v.optional(v.string()),
+  /** The sender's own: the same one again is the same message, so that a request can be repeated, by them or by a thief, without harm. */
+  id: v.string(),
   session: v.optional(v.string()),
   attachments: v.optional(
     v.array(
@@ -92,15 +93,13 @@ async function answerTo(request: IncomingMessage, path: string, secret: string, 
   if (request.method !== "POST") return { ...refused(405, "Only POST is taken here"), headers: { allow: "POST" } };
   const bytes = await bodyOf(request);
   if (bytes === undefined) return { ...refused(413, `A body may have ${BODY_CAP} bytes`), headers: { connection: "close" } };
-  const signature = request.headers[SIGNATURE_HEADER];
-  const problem = signatureProblem(secret, request.headers[TIMESTAMP_HEADER], signature, bytes);
+  const problem = signatureProblem(secret, request.headers[TIMESTAMP_HEADER], request.headers[SIGNATURE_HEADER], bytes);
   if (problem !== undefined) return refused(401, problem);
-  const message = messageIn(bytes, typeof signature === "string" ? signature : "");
+  const message = messageIn(bytes);
   return "problem" in message ? refused(400, message.problem) : verdictAnswer(await inbox.accept(message));
 }
 
-/** A request without an id is known by its signature: one that is sent again is the same message. */
-function messageIn(bytes: Buffer, signature: string): Incoming | { problem: string } {
+function messageIn(bytes: Buffer): Incoming | { problem: string } {
   try {
     const value: unknown = JSON.parse(bytes.toString());
     const body = v.safeParse(Body, value);
@@ -110,7 +109,7 @@ function messageIn(bytes: Buffer, signature: string): Incoming | { problem: stri
       chat,
       from,
       text: words,
-      key: id ?? signature,
+      key: id,
       ...(session !== undefined && { session }),
       ...(attachments !== undefined && { attachments }),
     };
