@@ -15,18 +15,19 @@ type Run = v.InferOutput<typeof Run>;
 
 /** What one or more bridges after each other share: a folder, a home, a mark. */
 export interface Site {
-  folder: string;
   /** What the agent was started with, each time. */
   runs(): Run[];
   journal(): string;
   start(config: Record<string, unknown>): Bridge;
+  /** With a configuration as it is written. */
+  startWith(text: string): Bridge;
   /** Nothing of this test runs any more. */
   gone(): Promise<void>;
   alive(): number[];
   path(name: string): string;
 }
 
-/** With `agent.yaml` and `asking.yaml`, profiles of the agents in test/fixtures/bridge-serve. */
+/** With `agent.yaml`, `quick.yaml` and `asking.yaml`, profiles of the agents in test/fixtures/bridge-serve. */
 export function site(env: Record<string, string> = {}): Site {
   const folder = scratch();
   const mark = marked();
@@ -39,12 +40,22 @@ export function site(env: Record<string, string> = {}): Site {
     }
   };
   const agent = (name: string) => [fixture(`bridge-serve/${name}`)];
-  const common = { command: process.execPath, kill_grace_secs: 1, env_inherit: "all", env: { RUNS: path("runs.jsonl") } };
+  const common = {
+    command: process.execPath,
+    kill_grace_secs: 1,
+    max_reply_chars: 100_000,
+    env_inherit: "all",
+    env: { RUNS: path("runs.jsonl") },
+  };
   writeFileSync(path("agent.yaml"), stringify({ ...common, args: agent("agent.mjs") }));
+  writeFileSync(path("quick.yaml"), stringify({ ...common, args: agent("quick-agent.mjs") }));
   writeFileSync(path("asking.yaml"), stringify({ ...common, protocol: "0.4", permission: true, args: agent("asking-agent.mjs") }));
   const all = { ...mark.env, HOME: folder, PARLEY_HOME: path("home"), HOOK_SECRET: SECRET, ...env };
+  const startWith = (text: string): Bridge => {
+    writeFileSync(path("bridge.yaml"), text);
+    return new Bridge(spawn(process.execPath, [PARLEY, "bridge", "serve", path("bridge.yaml")], { cwd: folder, env: all }));
+  };
   return {
-    folder,
     path,
     alive: mark.alive,
     gone: mark.gone,
@@ -55,10 +66,8 @@ export function site(env: Record<string, string> = {}): Site {
         .filter(Boolean)
         .map((line) => v.parse(Run, JSON.parse(line))),
     journal: () => read(path("state/journal.jsonl")),
-    start(config) {
-      writeFileSync(path("bridge.yaml"), stringify({ profile: "agent.yaml", stateFolder: "state", ...config }));
-      return new Bridge(spawn(process.execPath, [PARLEY, "bridge", "serve", path("bridge.yaml")], { cwd: folder, env: all }));
-    },
+    start: (config) => startWith(stringify({ profile: "agent.yaml", stateFolder: "state", ...config })),
+    startWith,
   };
 }
 
