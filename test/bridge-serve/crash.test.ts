@@ -113,9 +113,11 @@ async function makesGood(lines: readonly string[], torn: string): Promise<void> 
   for (const { received, started } of before.messages.values()) {
     const answers = hook.got.filter(({ inReplyTo, kind }) => inReplyTo === received.key && kind !== "partial");
     expect(answers.length, `${at}: answers to ${received.text}`).toBeGreaterThan(0);
+    expect(hook.ended.has(received.key ?? ""), `${at}: the end of ${received.text}`).toBe(true);
     if (started) expect(answers.at(-1)?.text, at).toContain(CUT_OFF);
   }
   for (const { told, attempted } of before.unsent.values()) {
+    if (told.type === "end") continue;
     expect(
       hook.got.filter(({ id }) => id === told.id),
       `${at}: ${told.text}`,

@@ -21,6 +21,8 @@ export interface Site {
   start(config: Record<string, unknown>): Bridge;
   /** With a configuration as it is written. */
   startWith(text: string): Bridge;
+  /** On a disk where no file may become longer than so many blocks of 512 bytes. */
+  startOnFullDisk(blocks: number, config: Record<string, unknown>): Bridge;
   /** Nothing of this test runs any more. */
   gone(): Promise<void>;
   alive(): number[];
@@ -51,10 +53,12 @@ export function site(env: Record<string, string> = {}): Site {
   writeFileSync(path("quick.yaml"), stringify({ ...common, args: agent("quick-agent.mjs") }));
   writeFileSync(path("asking.yaml"), stringify({ ...common, protocol: "0.4", permission: true, args: agent("asking-agent.mjs") }));
   const all = { ...mark.env, HOME: folder, PARLEY_HOME: path("home"), HOOK_SECRET: SECRET, ...env };
-  const startWith = (text: string): Bridge => {
+  const startWith = (text: string, before: readonly string[] = []): Bridge => {
     writeFileSync(path("bridge.yaml"), text);
-    return new Bridge(spawn(process.execPath, [PARLEY, "bridge", "serve", path("bridge.yaml")], { cwd: folder, env: all }));
+    const [command = "", ...args] = [...before, process.execPath, PARLEY, "bridge", "serve", path("bridge.yaml")];
+    return new Bridge(spawn(command, args, { cwd: folder, env: all }));
   };
+  const written = (config: Record<string, unknown>): string => stringify({ profile: "agent.yaml", stateFolder: "state", ...config });
   return {
     path,
     alive: mark.alive,
@@ -66,8 +70,9 @@ export function site(env: Record<string, string> = {}): Site {
         .filter(Boolean)
         .map((line) => v.parse(Run, JSON.parse(line))),
     journal: () => read(path("state/journal.jsonl")),
-    start: (config) => startWith(stringify({ profile: "agent.yaml", stateFolder: "state", ...config })),
-    startWith,
+    start: (config) => startWith(written(config)),
+    startWith: (text) => startWith(text),
+    startOnFullDisk: (blocks, config) => startWith(written(config), ["sh", "-c", `trap "" XFSZ; ulimit -f ${blocks}; exec "$@"`, "sh"]),
   };
 }
 

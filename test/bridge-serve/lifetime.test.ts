@@ -40,7 +40,7 @@ describe("a signal", () => {
     await say(bridge, `ignore TERM; partial deaf; await ${here.path("never")}`);
     await hook.sees("deaf");
     bridge.child.kill("SIGTERM");
-    await until(() => !reaches(bridge), "the first signal to be heard");
+    await bridge.hears("a second signal hurries it");
     expect((await bridge.kill("SIGTERM")).code).toBe(143);
     await here.gone();
     await start();
@@ -70,13 +70,6 @@ describe("a signal", () => {
     const say = (bridge: Bridge, text: string) => post(bridge.url, { id: randomUUID(), chat: "c", from: "ann", text });
     return { here, hook, start, say };
   }
-
-  /** A bridge that was told to end takes no more connections. */
-  function reaches(bridge: Bridge): boolean {
-    const { port } = new URL(bridge.url);
-    const hex = Number(port).toString(16).toUpperCase().padStart(4, "0");
-    return readFileSync("/proc/net/tcp", "utf8").includes(`0100007F:${hex} 00000000:0000 0A`);
-  }
 });
 
 describe("the console", () => {
@@ -105,6 +98,28 @@ test("a state that another bridge has is refused", async () => {
   const second = here.start({ platforms: { me: { type: "console" } } });
   expect((await second.exited).code).toBe(1);
   expect(second.stderr).toMatch(/parley: The bridge's state in .*state is in use by process \d+/);
+});
+
+test("a disk that takes no more: nothing is accepted that could be lost, the bridge ends, and makes good what it had accepted", async () => {
+  const here = site();
+  const hook = await receiver();
+  const config = { platforms: { hook: { type: "webhook", listen: 0, secretEnv: "HOOK_SECRET", callbackUrl: hook.url, allow: ["ann"] } } };
+  const full = await here.startOnFullDisk(8, config).up();
+  const accepted: string[] = [];
+  for (let count = 0; full.child.exitCode === null && count < 100; count++) {
+    const id = `m${count}`;
+    const status = await post(full.url, { id, chat: id, from: "ann", text: `say ${"x".repeat(300)}` }).then(
+      (posted) => posted.status,
+      () => 0,
+    );
+    if (status !== 200) break;
+    accepted.push(id);
+  }
+  expect((await full.exited).code).toBe(1);
+  expect(full.stderr).toMatch(/the bridge ends: its journal in .* cannot be written: EFBIG/);
+  expect(accepted.length).toBeGreaterThan(2);
+  await here.start(config).up();
+  for (const id of accepted) await until(() => hook.got.some(({ inReplyTo }) => inReplyTo === id), `an answer to ${id}`);
 });
 
 test("a platform that cannot start ends the bridge, with every other", async () => {

@@ -111,7 +111,7 @@ test("an update that comes again after kill -9 is not run again", async () => {
   telegram.script = ({ method }) => (method === "sendMessage" ? failed(429, "later", { retry_after: 3600 }) : undefined);
   telegram.say(`touch ${here.path("ran")}; say hello`);
   await until(() => existsSync(here.path("ran")), "the turn");
-  await until(() => here.journal().includes('"answered"'), "the answer to be kept");
+  await until(() => here.journal().includes('"attempted"'), "the first attempt");
   await bridge.kill("SIGKILL");
   // As if the confirmation had not arrived.
   const update = { update_id: 100, message: { message_id: 100, from: { id: 7 }, chat: { id: 7 }, text: "say hello" } };

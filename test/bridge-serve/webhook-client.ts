@@ -10,7 +10,7 @@ const Callback = v.strictObject({
   id: v.string(),
   chat: v.string(),
   text: v.string(),
-  kind: v.picklist(["partial", "reply", "notice"]),
+  kind: v.picklist(["partial", "reply", "notice", "end"]),
   repeated: v.boolean(),
   inReplyTo: v.optional(v.string()),
 });
@@ -18,8 +18,10 @@ export type Callback = v.InferOutput<typeof Callback>;
 
 export interface Receiver {
   url: string;
-  /** Everything that came, doubles included. */
+  /** Everything that came, doubles included, without the ends of turns. */
   got: Callback[];
+  /** The messages whose turns are over. */
+  ended: Set<string>;
   /** Each message once. */
   texts(chat?: string): string[];
   /** What to answer; 200 unless told otherwise. A promise holds the request. */
@@ -31,6 +33,7 @@ export type Answer = number | { status: number; headers: Record<string, string> 
 
 export async function receiver(): Promise<Receiver> {
   const got: Callback[] = [];
+  const ended = new Set<string>();
   const texts = (chat?: string): string[] => {
     const once = new Map(
       got.filter((callback) => chat === undefined || callback.chat === chat).map((callback) => [callback.id, callback.text]),
@@ -40,6 +43,7 @@ export async function receiver(): Promise<Receiver> {
   const result: Receiver = {
     url: "",
     got,
+    ended,
     texts,
     answer: () => 200,
     async sees(text, chat) {
@@ -58,11 +62,15 @@ export async function receiver(): Promise<Receiver> {
       expect(signature).toBe(signatureOf(SECRET, String(timestamp), body));
       const callback = v.parse(Callback, JSON.parse(body));
       expect(key).toBe(callback.id);
+      if (callback.kind === "end") {
+        ended.add(callback.inReplyTo ?? "");
+        return response.end();
+      }
       got.push(callback);
       const answer = await result.answer(callback, got.length);
       if (answer === "hang up") return request.socket.destroy();
       const { status, headers } = typeof answer === "number" ? { status: answer, headers: {} } : answer;
-      response.writeHead(status, headers).end();
+      return response.writeHead(status, headers).end();
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

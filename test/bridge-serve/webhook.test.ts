@@ -32,6 +32,13 @@ test("a message is answered by a callback, and the session goes on", async () =>
   ]);
 });
 
+test("the end of a turn is told, when there was nothing to say, too", async () => {
+  const { hook, say } = await open();
+  await say("session quiet", { id: "m1" });
+  await until(() => hook.ended.has("m1"), "the end");
+  expect(hook.got).toEqual([]);
+});
+
 test("what fails is told", async () => {
   const { hook, say } = await open();
   await say("error no such thing");

@@ -1,4 +1,4 @@
-// What a chat platform is to the bridge. Whoever writes a new one reads this file and nothing else.
+/** What a chat platform is to the bridge. Whoever writes a new one reads this file and nothing else. */
 import type { Attachment } from "../turn.js";
 
 export interface Platform {
@@ -30,6 +30,8 @@ export interface PlatformLimits {
   interval?: number;
   /** What a refused message is told by the platform itself (an HTTP status), and not by a message into the chat. */
   tellsRefusals?: boolean;
+  /** Whether the other side is a program, which wants to hear that a turn is over: `end`, without a text. */
+  wantsEnds?: boolean;
 }
 
 export interface Inbox {
@@ -65,8 +67,8 @@ export interface Outgoing {
   key: string;
   chat: string;
   text: string;
-  /** A piece of a streamed answer, an answer, or what the bridge itself has to say. */
-  kind: "partial" | "reply" | "notice";
+  /** A piece of a streamed answer, an answer, what the bridge itself has to say, or that a turn is over. */
+  kind: "partial" | "reply" | "notice" | "end";
   /** It may have been delivered before. */
   repeated: boolean;
   /** The key of the message that it answers. */

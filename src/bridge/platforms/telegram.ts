@@ -90,7 +90,7 @@ async function take(id: number, update: unknown, api: TelegramApi, inbox: Inbox,
   const { attachments, missing } = inbox.allows(from) ? await fetchFiles(files, api, context) : { attachments: [], missing: [] };
   const text = [message.text, ...missing].filter((part) => part !== "").join("\n");
   try {
-    await inbox.accept({ chat, from, text: text === "" ? " " : text, attachments, key: String(id) });
+    await inbox.accept({ chat, from, text, attachments, key: String(id) });
     return true;
   } catch {
     return false;

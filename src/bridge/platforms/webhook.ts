@@ -59,7 +59,7 @@ const Body = v.looseObject({
 function webhook(settings: Settings, secret: string, { log, name }: PlatformContext): Platform {
   const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS });
   return {
-    limits: { text: settings.maxTextLength, tellsRefusals: true },
+    limits: { text: settings.maxTextLength, tellsRefusals: true, wantsEnds: true },
     async start(inbox) {
       server.on("request", (request, response) => {
         answerTo(request, settings.path, secret, inbox)
@@ -155,7 +155,7 @@ async function listen(server: Server, where: string): Promise<string> {
   const colon = where.lastIndexOf(":");
   const host = where.slice(0, colon).replace(/^\[|\]$/g, "");
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) =>
+    server.on("error", (error) =>
       reject(new ParleyError({ code: "launch", message: `Could not listen on ${where}: ${messageOf(error)}`, retryable: false })),
     );
     server.listen(Number(where.slice(colon + 1)), host, resolve);

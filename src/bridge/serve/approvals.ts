@@ -1,4 +1,4 @@
-// Permissions asked in a chat: each has a short name, one chat that may answer it, and an end, at which it is denied.
+/** Permissions asked in a chat: each has a short name, one chat that may answer it, and an end, at which it is denied. */
 import { randomInt } from "node:crypto";
 import { timerMs } from "../../core/limits.js";
 import type { PermissionAnswer, PermissionRequest } from "../turn.js";

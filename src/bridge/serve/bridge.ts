@@ -3,7 +3,7 @@
  * behind, and ends in order.
  */
 import { join } from "node:path";
-import type { Inbox, Platform } from "../platforms/platform.js";
+import type { Platform } from "../platforms/platform.js";
 import type { Runner } from "../turn.js";
 import { Approvals } from "./approvals.js";
 import { Chats } from "./chats.js";
@@ -13,6 +13,7 @@ import { Desk } from "./desk.js";
 import type { OpenMessage } from "./ledger.js";
 import { Journal } from "./journal.js";
 import { Outbox } from "./outbox.js";
+import { isAllowed } from "./strangers.js";
 import { runTurn } from "./turn-run.js";
 import { Voice } from "./voice.js";
 import * as words from "./words.js";
@@ -33,7 +34,7 @@ export interface RunningBridge {
   close(): Promise<void>;
 }
 
-/** Throws when a platform, a profile or the journal cannot be opened; nothing is left open then. */
+/** Throws when a platform, a profile or the journal cannot be opened; nothing is left open then, and no turn has begun. */
 export async function startBridge(config: BridgeConfig, options: ServeOptions): Promise<RunningBridge> {
   const { limits } = config;
   const { log } = options;
@@ -41,41 +42,14 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
   const ended = new Promise<unknown>((resolve) => {
     over = resolve;
   });
-  const runners = await openRunners(config.platforms, options);
-  const platforms = await openPlatforms(config, options).catch(async (error: unknown) => {
-    await closeAll(runners.values());
-    throw error;
-  });
-  const journal = await Journal.open(config.stateFolder, { onFailure: over }).catch(async (error: unknown) => {
-    await closeAll(runners.values());
-    throw error;
-  });
-  if (journal.unreadable > 0) log(`${journal.unreadable} lines of the journal in ${config.stateFolder} could not be read`);
-
+  const { journal, runners, platforms } = await openAll(config, options, over);
   const outbox = new Outbox({ journal, platforms, patienceMs: limits.retryHours * HOUR_MS, log });
   const voice = new Voice(journal, outbox, platforms);
   const approvals = new Approvals(limits.approvalSeconds);
-  const runner = (platform: string): Runner => {
-    const found = runners.get(platform);
-    if (found === undefined) throw new Error(`there is no platform '${platform}'`);
-    return found;
-  };
-  const room = { journal, outbox, voice, approvals, platform: (name: string) => platforms.get(name), runner, log };
+  const room = { journal, outbox, voice, approvals, platform: (name: string) => platforms.get(name), runner: runnerIn(runners), log };
   const conversations = new Conversations(limits, (message, turn) => runTurn(message, turn, room));
   const desk = new Desk({ journal, voice, chats: new Chats(journal), conversations, approvals, queue: limits.queue, log });
 
-  const open = new Set(platforms.keys());
-  const inboxOf = ({ name, allow }: PlatformConfig, platform: Platform): Inbox => ({
-    accept: (message) => desk.accept({ platform: name, allow, tellsRefusals: platform.limits.tellsRefusals ?? false }, message),
-    allows: (from) => allow.has(from) || allow.has("*"),
-    ended() {
-      open.delete(name);
-      if (open.size === 0) void conversations.finished().then(() => over());
-    },
-    log,
-  });
-
-  let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     desk.close();
     await Promise.all([...platforms.values()].map((platform) => platform.pause().catch(ignore)));
@@ -86,52 +60,83 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
     await closeAll(runners.values());
     await journal.close();
   };
+  let closing: Promise<void> | undefined;
   const bridge: RunningBridge = { over: ended, close: () => (closing ??= close()) };
 
-  takeUp(journal, platforms, outbox, voice, conversations, log);
+  // What is new queues up behind what is old, and nothing moves before every platform is there.
+  takeUp({ journal, platforms, outbox, voice, conversations, log });
+  const open = new Set(platforms.keys());
   try {
-    for (const platform of config.platforms) await begin(platform, platforms, inboxOf, log);
+    for (const platform of config.platforms) await begin(platform);
   } catch (error) {
+    outbox.stop();
     await bridge.close();
     throw error;
   }
+  outbox.begin();
+  conversations.begin();
   return bridge;
+
+  async function begin({ name, allow }: PlatformConfig): Promise<void> {
+    const platform = platforms.get(name);
+    if (allow.size === 0) log(`nobody may talk on '${name}': its list 'allow' is empty`);
+    if (allow.has("*")) log(`everybody may talk on '${name}'`);
+    const tellsRefusals = platform?.limits.tellsRefusals ?? false;
+    await platform?.start({
+      accept: (message) => desk.accept({ platform: name, allow, tellsRefusals }, message),
+      allows: (from) => isAllowed(allow, from),
+      ended() {
+        open.delete(name);
+        if (open.size === 0) void conversations.finished().then(() => over());
+      },
+      log,
+    });
+  }
+}
+
+interface Left {
+  journal: Journal;
+  platforms: ReadonlyMap<string, Platform>;
+  outbox: Outbox;
+  voice: Voice;
+  conversations: Conversations;
+  log(text: string): void;
 }
 
 /** What was left behind: words that may not have arrived, turns that were cut off, messages whose turn never began. */
-function takeUp(
-  journal: Journal,
-  platforms: ReadonlyMap<string, Platform>,
-  outbox: Outbox,
-  voice: Voice,
-  conversations: Conversations,
-  log: (text: string) => void,
-): void {
-  const { messages, unsent } = journal.ledger;
+function takeUp({ journal, platforms, outbox, voice, conversations, log }: Left): void {
   const isOpen = ({ platform }: { platform: string }): boolean => platforms.has(platform);
-  const [words, left] = [[...unsent.values()], [...messages.values()]];
-  const orphans = [...words.map(({ told }) => told), ...left.map(({ received }) => received)].filter((entry) => !isOpen(entry));
+  const [unsent, messages] = [[...journal.ledger.unsent.values()], [...journal.ledger.messages.values()]];
+  const orphans = [...unsent.map(({ told }) => told), ...messages.map(({ received }) => received)].filter((entry) => !isOpen(entry));
   if (orphans.length > 0) log(`${orphans.length} entries of the journal wait for platforms that are not configured any more`);
-  for (const { told, attempted } of words) if (isOpen(told)) outbox.post(told, attempted);
-  for (const message of left) if (isOpen(message.received)) resume(message, voice, conversations);
+  for (const { told, attempted } of unsent) if (isOpen(told)) outbox.post(told, attempted);
+  for (const message of messages) if (isOpen(message.received)) resume(message, voice, conversations);
 }
 
 function resume({ received, started }: OpenMessage, voice: Voice, conversations: Conversations): void {
   if (!started) return conversations.add(received);
-  voice.write(...voice.words(received, "notice", words.cutOff(received.text), received), { kind: "answered", id: received.id });
+  voice.answer(received, ...voice.words(received, "notice", words.cutOff(received.text), received));
 }
 
-async function begin(
-  config: PlatformConfig,
-  platforms: ReadonlyMap<string, Platform>,
-  inboxOf: (config: PlatformConfig, platform: Platform) => Inbox,
-  log: (text: string) => void,
-): Promise<void> {
-  const platform = platforms.get(config.name);
-  if (platform === undefined) return;
-  if (config.allow.size === 0) log(`nobody may talk on '${config.name}': its list 'allow' is empty`);
-  if (config.allow.has("*")) log(`everybody may talk on '${config.name}'`);
-  await platform.start(inboxOf(config, platform));
+interface Opened {
+  journal: Journal;
+  /** Both by the platform's name. */
+  runners: ReadonlyMap<string, Runner>;
+  platforms: ReadonlyMap<string, Platform>;
+}
+
+/** All of it or nothing. */
+async function openAll(config: BridgeConfig, options: ServeOptions, onFailure: (error: unknown) => void): Promise<Opened> {
+  const runners = await openRunners(config.platforms, options);
+  try {
+    const platforms = await openPlatforms(config, options);
+    const journal = await Journal.open(config.stateFolder, { onFailure });
+    if (journal.unreadable > 0) options.log(`${journal.unreadable} lines of the journal in ${config.stateFolder} could not be read`);
+    return { journal, runners, platforms };
+  } catch (error) {
+    await closeAll(runners.values());
+    throw error;
+  }
 }
 
 async function openPlatforms({ platforms, stateFolder }: BridgeConfig, { env, log }: ServeOptions): Promise<Map<string, Platform>> {
@@ -140,7 +145,6 @@ async function openPlatforms({ platforms, stateFolder }: BridgeConfig, { env, lo
   return opened;
 }
 
-/** By the platform's name. */
 async function openRunners(platforms: readonly PlatformConfig[], { openRunner }: ServeOptions): Promise<Map<string, Runner>> {
   const byProfile = new Map<string, Runner>();
   const byPlatform = new Map<string, Runner>();
@@ -155,6 +159,14 @@ async function openRunners(platforms: readonly PlatformConfig[], { openRunner }:
     await closeAll(byProfile.values());
     throw error;
   }
+}
+
+function runnerIn(runners: ReadonlyMap<string, Runner>): (platform: string) => Runner {
+  return (platform) => {
+    const runner = runners.get(platform);
+    if (runner === undefined) throw new Error(`there is no platform '${platform}'`);
+    return runner;
+  };
 }
 
 async function closeAll(runners: Iterable<Runner>): Promise<void> {

@@ -1,4 +1,4 @@
-// The sessions of a chat: which there are, and in which one its messages go.
+/** The sessions of a chat: which there are, and in which one its messages go. */
 import type { Chat } from "./entry.js";
 import type { Journal } from "./journal.js";
 import type { Where } from "./voice.js";

@@ -1,4 +1,4 @@
-// Which messages are meant for the bridge itself.
+/** Which messages are meant for the bridge itself. */
 
 const NAMES = ["new", "stop", "sessions", "approve", "deny", "help"] as const;
 export type CommandName = (typeof NAMES)[number];

@@ -57,6 +57,7 @@ function house(limits: { turns: number; queue: number; conversations: number }) 
     turns.set(id, turn);
     return new Promise((resolve) => ends.set(id, resolve));
   });
+  conversations.begin();
   const end = async (id: string): Promise<void> => {
     ends.get(id)?.();
     await new Promise(setImmediate);

@@ -36,13 +36,20 @@ export class Conversations {
   /** Those with something to do, in the order in which they are served. */
   readonly #busy = new Map<string, Conversation>();
   #running = 0;
-  #closed = false;
+  /** Whether turns may begin. */
+  #open = false;
   #idle: (() => void)[] = [];
 
   /** `run` never rejects. */
   constructor(limits: ConversationLimits, run: (message: Received, turn: RunningTurn) => Promise<void>) {
     this.#limits = limits;
     this.#run = run;
+  }
+
+  /** Turns begin from now on; until then everything waits. */
+  begin(): void {
+    this.#open = true;
+    this.#serve();
   }
 
   /** Why there is no room for one more message; undefined when there is. */
@@ -84,7 +91,7 @@ export class Conversations {
 
   /** Starts no more turns and ends those that run; settles when they have ended. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#open = false;
     for (const key of this.#busy.keys()) this.stop(key, "shutdown");
     while (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
@@ -95,7 +102,7 @@ export class Conversations {
   }
 
   #serve(): void {
-    if (this.#closed) return;
+    if (!this.#open) return;
     for (const [key, conversation] of this.#busy) {
       if (this.#running >= this.#limits.turns) return;
       if (conversation.running === undefined) this.#begin(key, conversation);

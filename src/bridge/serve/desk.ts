@@ -10,7 +10,7 @@ import { commandIn, type ChatCommand } from "./command-words.js";
 import { keyOf, type Conversations } from "./conversations.js";
 import type { Entry, Received } from "./entry.js";
 import type { Journal } from "./journal.js";
-import { Strangers, type Senders } from "./strangers.js";
+import { isAllowed, Strangers, type Senders } from "./strangers.js";
 import type { Voice, Where } from "./voice.js";
 import * as words from "./words.js";
 
@@ -61,7 +61,7 @@ export class Desk {
 
   #refusal({ allow }: Counter, message: Incoming): Refusal | undefined {
     if (this.#closed) return { accepted: false, why: "stopping", text: words.SHUTTING_DOWN };
-    if (!allow.has(message.from) && !allow.has("*")) return { accepted: false, why: "sender", text: words.notOnTheList(message.from) };
+    if (!isAllowed(allow, message.from)) return { accepted: false, why: "sender", text: words.notOnTheList(message.from) };
     const problem = problemOf(message);
     return problem === undefined ? undefined : { accepted: false, why: "invalid", text: problem };
   }
@@ -141,11 +141,12 @@ export class Desk {
   }
 
   #stop(where: Where, all: boolean): { answer: string; also: Entry[] } {
-    const { chats, conversations } = this.#options;
+    const { chats, conversations, voice } = this.#options;
     const key = keyOf({ ...where, session: chats.of(where).current });
     const forgotten = all ? conversations.clear(key) : [];
     const stopped = conversations.stop(key, "stop");
-    return { answer: words.stopping(stopped, forgotten.length), also: forgotten.map(({ id }) => ({ kind: "answered", id })) };
+    for (const message of forgotten) voice.answer(message);
+    return { answer: words.stopping(stopped, forgotten.length), also: [] };
   }
 
   #listed(where: Where): string {

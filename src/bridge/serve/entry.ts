@@ -1,4 +1,4 @@
-// The lines of the journal. A message is received, started, answered; what goes out is told, attempted, delivered.
+/** The lines of the journal. A message is received, started, answered; what goes out is told, attempted, delivered. */
 import * as v from "valibot";
 
 const StoredAttachment = v.object({
@@ -34,7 +34,7 @@ const Told = v.looseObject({
   at: v.number(),
   platform: v.string(),
   chat: v.string(),
-  type: v.picklist(["partial", "reply", "notice"]),
+  type: v.picklist(["partial", "reply", "notice", "end"]),
   text: v.string(),
   /** The message that it answers, and the platform's key of that. */
   to: v.optional(v.string()),

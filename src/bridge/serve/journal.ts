@@ -78,8 +78,11 @@ export class Journal {
   }
 
   async close(): Promise<void> {
-    await this.#file.close();
-    await this.#release();
+    try {
+      await this.#file.close();
+    } finally {
+      await this.#release();
+    }
   }
 
   /** The new file is whole and on disk before it takes the old one's name. */

@@ -1,4 +1,4 @@
-// What the journal's lines add up to: messages without an answer, words without a reader, the sessions of each chat, what was seen before.
+/** What the journal's lines add up to: messages without an answer, words without a reader, the sessions of each chat, what was seen before. */
 import type { Chat, Entry, Received, Told } from "./entry.js";
 
 /** Keys of messages that are remembered for each platform, and chats whose sessions are; of more than that the oldest are forgotten. */

@@ -13,6 +13,8 @@ const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 60_000;
 /** However long a platform wants us to wait. */
 const LONGEST_WAIT_MS = 3_600_000;
+/** Chats that are remembered though nothing is under way to them. */
+const IDLE_LANES = 1000;
 
 export interface OutboxOptions {
   journal: Journal;
@@ -29,6 +31,7 @@ interface Item {
 
 /** The way to one chat. */
 interface Lane {
+  platform: string;
   queue: Item[];
   working: boolean;
   /** Before then the platform wants no more. */
@@ -43,18 +46,23 @@ export class Outbox {
   readonly #options: OutboxOptions;
   readonly #lanes = new Map<string, Lane>();
   readonly #stopped = new AbortController();
+  #begun = false;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
+  }
+
+  /** The platforms are there: what was posted goes out from now on. */
+  begin(): void {
+    this.#begun = true;
+    for (const lane of this.#lanes.values()) this.#start(lane);
   }
 
   /** It stands in the journal already. `repeated`: an earlier run of ours may have delivered it. */
   post(told: Told, repeated = false): void {
     const lane = this.#lane(told.platform, told.chat);
     lane.queue.push({ told, repeated });
-    if (lane.working) return;
-    lane.working = true;
-    void this.#work(lane, told.platform);
+    this.#start(lane);
   }
 
   /** When the chat has everything that was told, and the platform would take more. */
@@ -80,9 +88,20 @@ export class Outbox {
     const place = placeOf(platform, chat);
     const known = this.#lanes.get(place);
     if (known !== undefined) return known;
-    const lane: Lane = { queue: [], working: false, nextAt: 0, open: undefined, waiters: [] };
+    if (this.#lanes.size >= IDLE_LANES) this.#forgetIdle();
+    const lane: Lane = { platform, queue: [], working: false, nextAt: 0, open: undefined, waiters: [] };
     this.#lanes.set(place, lane);
     return lane;
+  }
+
+  #forgetIdle(): void {
+    for (const [place, { queue, working }] of this.#lanes) if (queue.length === 0 && !working) this.#lanes.delete(place);
+  }
+
+  #start(lane: Lane): void {
+    if (!this.#begun || lane.working || lane.queue.length === 0) return;
+    lane.working = true;
+    void this.#work(lane);
   }
 
   async #drained(place: string): Promise<void> {
@@ -90,8 +109,8 @@ export class Outbox {
     while (lane !== undefined && lane.queue.length > 0) await new Promise<void>((resolve) => lane.waiters.push(resolve));
   }
 
-  async #work(lane: Lane, name: string): Promise<void> {
-    const platform = this.#options.platforms.get(name);
+  async #work(lane: Lane): Promise<void> {
+    const platform = this.#options.platforms.get(lane.platform);
     try {
       for (let item = lane.queue[0]; item !== undefined && platform !== undefined; item = lane.queue[0]) {
         await this.#pause(lane.nextAt - performance.now());
@@ -102,7 +121,7 @@ export class Outbox {
       }
     } catch (error) {
       // The journal has failed, which ends the bridge.
-      this.#options.log(`nothing more can be delivered on '${name}': ${messageOf(error)}`);
+      this.#options.log(`nothing more can be delivered on '${lane.platform}': ${messageOf(error)}`);
     } finally {
       lane.working = false;
       wake(lane);

@@ -1,4 +1,4 @@
-// Cutting a text into messages that a platform takes. The pieces joined are the text.
+/** Cutting a text into messages that a platform takes. The pieces joined are the text. */
 
 /** Pieces of at most `limit` UTF-16 units (2 or more), cut behind line ends where that leaves no piece too small, never within a character. */
 export function split(text: string, limit: number): string[] {

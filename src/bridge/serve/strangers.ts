@@ -1,10 +1,14 @@
-// People who may not talk are told so, but not at every message: a stranger must not make the bridge speak without end.
+/** People who may not talk are told so, but not at every message: a stranger must not make the bridge speak without end. */
 
 const AGAIN_MS = 3_600_000;
 const REMEMBERED = 1000;
 
 /** What an allow-list holds; "*" is everybody. */
 export type Senders = ReadonlySet<string>;
+
+export function isAllowed(senders: Senders, from: string): boolean {
+  return senders.has(from) || senders.has("*");
+}
 
 export class Strangers {
   readonly #told = new Map<string, number>();

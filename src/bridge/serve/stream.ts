@@ -1,4 +1,4 @@
-// The pieces of a streamed answer. While the chat is busy they are joined, in order; none is lost.
+/** The pieces of a streamed answer. While the chat is busy they are joined, in order; none is lost. */
 
 /** More than this is not held for a slow chat: the agent waits. */
 const HELD = 64 * 1024;

@@ -1,4 +1,4 @@
-// One message through the agent: started on disk, run, answered on disk.
+/** One message through the agent: started on disk, run, answered on disk. */
 import { messageOf } from "../../core/errors.js";
 import type { Platform } from "../platforms/platform.js";
 import type { Runner, TurnEvents, TurnResult } from "../turn.js";
@@ -38,7 +38,7 @@ export async function runTurn(message: Received, turn: RunningTurn, room: TurnRo
 
 async function beginAnew(message: Received, { voice, runner }: TurnRoom): Promise<void> {
   await runner(message.platform).forget(keyOf(message));
-  voice.write(...voice.words(message, "notice", words.NEW_SESSION, message), { kind: "answered", id: message.id });
+  voice.answer(message, ...voice.words(message, "notice", words.NEW_SESSION, message));
 }
 
 async function runAgent(message: Received, turn: RunningTurn, room: TurnRoom): Promise<void> {
@@ -54,10 +54,8 @@ async function runAgent(message: Received, turn: RunningTurn, room: TurnRoom): P
   stopTyping();
   const rest = stream.finish();
   const [type, text] = ending(message, result, turn);
-  voice.write(...(rest.trim() === "" ? [] : voice.words(message, "partial", rest, message)), ...voice.words(message, type, text, message), {
-    kind: "answered",
-    id: message.id,
-  });
+  const increment = rest.trim() === "" ? [] : voice.words(message, "partial", rest, message);
+  voice.answer(message, ...increment, ...voice.words(message, type, text, message));
 }
 
 async function run(message: Received, { signal }: RunningTurn, stream: Stream, room: TurnRoom): Promise<TurnResult | Error> {

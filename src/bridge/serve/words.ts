@@ -1,4 +1,4 @@
-// What the bridge itself says in a chat.
+/** What the bridge itself says in a chat. */
 import type { PermissionRequest } from "../turn.js";
 
 export const HELP = [
@@ -73,7 +73,7 @@ export function asked(name: string, { tool, input, description }: PermissionRequ
   return [
     `Permission [${name}]: ${tool}${description === undefined || description === "" ? "" : ` (${description})`}`,
     more > 0 ? `${shown.slice(0, INPUT_SHOWN)} … and ${more} more characters` : shown,
-    `/approve ${name} or /deny ${name}; denied in ${duration(ms)} when nobody answers.`,
+    `/approve_${name} or /deny_${name}; denied in ${duration(ms)} when nobody answers.`,
   ].join("\n");
 }
 

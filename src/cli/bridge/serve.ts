@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { createRunner, findProfile, loadBridgeConfig, startBridge, type Runner } from "../../bridge/index.js";
+import { messageOf } from "../../core/errors.js";
 import { homeOf } from "../../os/home.js";
 import { usage, type Parsed } from "../flags.js";
 import { endOnSignal } from "../signals.js";
@@ -20,9 +21,10 @@ export async function serveBridge({ positionals: [path] }: Parsed, env: Env, cwd
   const bridge = await startBridge(config, { env, log, openRunner });
   log(`the bridge is up: ${config.platforms.map(({ name }) => name).join(", ")}`);
   const failure = await Promise.race([bridge.over, leaving]);
-  await bridge.close();
-  if (failure !== undefined) throw failure;
-  return signals.code() ?? 0;
+  if (failure !== undefined) log(`the bridge ends: its journal in ${config.stateFolder} cannot be written: ${messageOf(failure)}`);
+  else if (signals.code() !== undefined) log("the bridge ends; a second signal hurries it");
+  await bridge.close().catch((error: unknown) => log(messageOf(error)));
+  return failure === undefined ? (signals.code() ?? 0) : 1;
 
   async function openRunner(profile: string, folder: string): Promise<Runner> {
     const file = resolve(folder, profile);
