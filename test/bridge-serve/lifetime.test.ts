@@ -62,6 +62,21 @@ describe("a signal", () => {
     expect(here.runs()).toHaveLength(1);
   });
 
+  test("while an agent is far ahead of a chat that takes nothing", async () => {
+    const { here, hook, start, say } = await open({ shutdownSeconds: 1 });
+    const bridge = await start();
+    hook.answer = () => 503;
+    await say(bridge, `partial first; flood 500; touch ${here.path("done")}; await ${here.path("never")}`);
+    await hook.sees("first");
+    await until(() => existsSync(here.path("done")), "the agent to be done");
+    expect((await bridge.kill("SIGTERM")).code).toBe(143);
+    await here.gone();
+    hook.answer = () => 200;
+    await start();
+    await hook.sees("The bridge is shutting down");
+    expect(hook.texts().join("")).toMatch(/^firstx{60000,}[^x]*The bridge/);
+  });
+
   async function open(limits: Record<string, number> = {}) {
     const here = site();
     const hook = await receiver();

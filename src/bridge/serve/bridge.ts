@@ -109,6 +109,12 @@ function takeUp({ journal, platforms, outbox, voice, conversations, log }: Left)
   const [unsent, messages] = [[...journal.ledger.unsent.values()], [...journal.ledger.messages.values()]];
   const orphans = [...unsent.map(({ told }) => told), ...messages.map(({ received }) => received)].filter((entry) => !isOpen(entry));
   if (orphans.length > 0) log(`${orphans.length} entries of the journal wait for platforms that are not configured any more`);
+  if (unsent.length + messages.length > orphans.length) {
+    const cut = messages.filter(({ started }) => started).length;
+    log(
+      `taken up again: ${messages.length - cut} messages to answer, ${cut} turns that were cut off, ${unsent.length} messages to deliver`,
+    );
+  }
   for (const { told, attempted } of unsent) if (isOpen(told)) outbox.post(told, attempted);
   for (const message of messages) if (isOpen(message.received)) resume(message, voice, conversations);
 }

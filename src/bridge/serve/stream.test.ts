@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Stream } from "./stream.js";
 
+const { signal } = new AbortController();
+
 test("whatever the chat's pace, everything is told once and in order, and no character is halved", async () => {
   const piece = fc.string({
     unit: fc.oneof(fc.constantFrom("\n", " ", "\ud83d", "\ude00", "a"), fc.string({ unit: "grapheme", maxLength: 1 })),
@@ -10,7 +12,7 @@ test("whatever the chat's pace, everything is told once and in order, and no cha
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 30 }), fc.scheduler(), async (pieces, scheduler) => {
       const told: string[] = [];
-      const stream = new Stream({ quiet: () => scheduler.schedule(Promise.resolve()), tell: (text) => told.push(text) });
+      const stream = new Stream({ quiet: () => scheduler.schedule(Promise.resolve()), tell: (text) => told.push(text), signal });
       const producer = async (): Promise<void> => {
         for (const text of pieces) {
           void stream.push(text);
@@ -31,7 +33,7 @@ test("whatever the chat's pace, everything is told once and in order, and no cha
 test("what comes while the chat is busy is joined", async () => {
   const told: string[] = [];
   let free = (): void => {};
-  const stream = new Stream({ quiet: () => new Promise((resolve) => (free = resolve)), tell: (text) => told.push(text) });
+  const stream = new Stream({ quiet: () => new Promise((resolve) => (free = resolve)), tell: (text) => told.push(text), signal });
   void stream.push("a");
   await Promise.resolve();
   for (const text of ["b", "c", "d"]) void stream.push(text);
@@ -42,7 +44,7 @@ test("what comes while the chat is busy is joined", async () => {
 
 test("an agent that is far ahead of its chat waits", async () => {
   let free = (): void => {};
-  const stream = new Stream({ quiet: () => new Promise((resolve) => (free = resolve)), tell: () => {} });
+  const stream = new Stream({ quiet: () => new Promise((resolve) => (free = resolve)), tell: () => {}, signal });
   expect(stream.push("x")).toBeUndefined();
   const held = stream.push("y".repeat(100_000));
   expect(held).toBeInstanceOf(Promise);
@@ -51,4 +53,14 @@ test("an agent that is far ahead of its chat waits", async () => {
   await held;
   expect(stream.push("z")).toBeUndefined();
   expect(stream.finish()).toBe("z");
+});
+
+test("an agent whose turn is cut short waits no more", async () => {
+  const controller = new AbortController();
+  const stream = new Stream({ quiet: () => new Promise(() => {}), tell: () => {}, signal: controller.signal });
+  const held = stream.push("y".repeat(100_000));
+  expect(held).toBeInstanceOf(Promise);
+  controller.abort();
+  await held;
+  expect(stream.push("z")).toBeUndefined();
 });

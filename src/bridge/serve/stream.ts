@@ -7,6 +7,8 @@ export interface StreamOptions {
   /** When the chat would take more. */
   quiet(): Promise<void>;
   tell(text: string): void;
+  /** The turn was cut short: nobody is held any more. */
+  signal: AbortSignal;
 }
 
 export class Stream {
@@ -18,13 +20,15 @@ export class Stream {
 
   constructor(options: StreamOptions) {
     this.#options = options;
+    options.signal.addEventListener("abort", () => this.#release(), { once: true });
   }
 
   push(text: string): Promise<void> | undefined {
     if (this.#finished) return undefined;
     this.#held += text;
     if (!this.#pumping) void this.#pump();
-    return this.#held.length > HELD ? new Promise((resolve) => this.#waiters.push(resolve)) : undefined;
+    if (this.#held.length <= HELD || this.#options.signal.aborted) return undefined;
+    return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
   /** What was not told yet; nothing more is taken or told. */
@@ -48,8 +52,12 @@ export class Stream {
   #take(end: number): string {
     const taken = this.#held.slice(0, end);
     this.#held = this.#held.slice(end);
-    for (const resolve of this.#waiters.splice(0)) resolve();
+    this.#release();
     return taken;
+  }
+
+  #release(): void {
+    for (const resolve of this.#waiters.splice(0)) resolve();
   }
 }
 

@@ -48,6 +48,7 @@ async function runAgent(message: Received, turn: RunningTurn, room: TurnRoom): P
   const stream = new Stream({
     quiet: () => outbox.quiet(message.platform, message.chat),
     tell: (text) => voice.say(message, "partial", text, message),
+    signal: turn.signal,
   });
   const stopTyping = showTyping(message, room.platform(message.platform));
   const result = await run(message, turn, stream, room);
