@@ -1,10 +1,11 @@
 /** A YAML file that a person wrote: its value, and where in the text each part of it stands. */
 import { readFile } from "node:fs/promises";
 import { LineCounter, parseDocument } from "yaml";
-import { messageOf, ParleyError, systemCode } from "../core/errors.js";
+import { messageOf, systemCode } from "../core/errors.js";
 import type { Keys } from "../core/value-issues.js";
 import { tooDeepAt } from "../core/yaml-depth.js";
 import { offsetOf } from "../core/yaml-position.js";
+import { brokenFile } from "./broken-file.js";
 
 /** Nobody writes more by hand. */
 const MAX_BYTES = 1024 * 1024;
@@ -29,12 +30,8 @@ export async function readYamlFile(path: string, what: string): Promise<YamlFile
   return parseYaml(bytes.toString(), path);
 }
 
-/** Several problems are one fault, a line each. */
-export function brokenFile(problems: readonly string[]): ParleyError {
-  return new ParleyError({ code: "config", message: problems.join("\n"), retryable: false });
-}
-
-function parseYaml(text: string, path: string): YamlFile {
+/** `path` is what messages call it. */
+export function parseYaml(text: string, path: string): YamlFile {
   const deep = tooDeepAt(text, MAX_DEPTH);
   if (deep !== undefined) throw brokenFile([`${path}:${deep.line}:${deep.column}: this is nested too deeply`]);
   const lines = new LineCounter();

@@ -55,7 +55,7 @@ export function site(env: Record<string, string> = {}): Site {
   const all = { ...mark.env, HOME: folder, PARLEY_HOME: path("home"), HOOK_SECRET: SECRET, ...env };
   const startWith = (text: string, before: readonly string[] = []): Bridge => {
     writeFileSync(path("bridge.yaml"), text);
-    const [command = "", ...args] = [...before, process.execPath, PARLEY, "bridge", "serve", path("bridge.yaml")];
+    const [command, ...args] = [...before, process.execPath, PARLEY, "bridge", "serve", path("bridge.yaml")];
     return new Bridge(spawn(command, args, { cwd: folder, env: all }));
   };
   const written = (config: Record<string, unknown>): string => stringify({ profile: "agent.yaml", stateFolder: "state", ...config });

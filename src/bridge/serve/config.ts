@@ -6,7 +6,8 @@ import * as v from "valibot";
 import { ANSWER_SECONDS } from "../../core/limits.js";
 import { checkValue } from "../../core/value-issues.js";
 import { BUILT_IN, isBuiltIn, moduleKind, type OpenPlatform, type PlatformKind } from "../platforms/index.js";
-import { brokenFile, readYamlFile } from "../yaml-file.js";
+import { brokenFile } from "../broken-file.js";
+import { readYamlFile } from "../yaml-file.js";
 import type { ConversationLimits } from "./conversations.js";
 import type { Senders } from "./strangers.js";
 

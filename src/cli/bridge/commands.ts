@@ -8,13 +8,13 @@ const WIRE: Flag = { name: "wire", value: "W", help: "the revision of AgentProc:
 export const BRIDGE_COMMANDS: readonly Command[] = [
   {
     name: "bridge",
-    usage: "parley bridge run | serve | check | profiles",
+    usage: "parley bridge run | check | profiles | serve",
     summary: "Runs agents by AgentProc profiles: any command that answers a message.",
     details: "See 'parley bridge run --help'.",
     positionals: 1,
     flags: [],
     async run({ positionals: [word] }) {
-      throw usage(`${word === undefined ? "What?" : `There is no 'bridge ${word}'.`} parley bridge run, serve, check or profiles`);
+      throw usage(`${word === undefined ? "What?" : `There is no 'bridge ${word}'.`} parley bridge run, check, profiles or serve`);
     },
   },
   {
