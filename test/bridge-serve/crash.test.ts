@@ -71,6 +71,34 @@ describe("killed", () => {
   });
 });
 
+test("again and again in the midst of traffic: every accepted message is answered, and none is run twice", async () => {
+  const { here, hook, say, restart } = await open();
+  const accepted: string[] = [];
+  for (let round = 0; round < 8; round++) {
+    const before = here.journal().length;
+    const posts = Array.from({ length: 5 }, async (_, index) => {
+      const id = `m${round}.${index}`;
+      const { status } = await say(`partial ${id} begins; say ${id} ends`, id, `chat ${index % 3}`).catch(() => ({ status: 0 }));
+      if (status === 200) accepted.push(id);
+    });
+    // Each round a little later.
+    await until(() => here.journal().length > before + 200 + round * 450, "the journal to grow");
+    await Promise.all([restart(), ...posts]);
+  }
+  await settled(here);
+  for (const id of accepted) {
+    const answers = hook.got.filter(({ inReplyTo, kind }) => inReplyTo === id && kind !== "partial").map(({ text }) => text);
+    expect(answers.length, id).toBeGreaterThan(0);
+    expect(
+      answers.every((text) => text === `${id} ends` || text.includes(CUT_OFF)),
+      `${id}: ${answers.join()}`,
+    ).toBe(true);
+  }
+  const runs = here.runs().map(({ message }) => message);
+  expect(runs.filter((message, index) => runs.indexOf(message) !== index)).toEqual([]);
+  expect(accepted.length).toBeGreaterThan(8);
+}, 120_000);
+
 test("from every line of the journal on, and from the middle of a line, all is made good", async () => {
   const lines = await recorded();
   expect(lines.length).toBeGreaterThan(15);
@@ -136,7 +164,7 @@ interface Open {
   here: Site;
   hook: Receiver;
   bridge(): Bridge;
-  say(text: string, id?: string): ReturnType<typeof post>;
+  say(text: string, id?: string, chat?: string): ReturnType<typeof post>;
   /** kill -9, and the same again. */
   restart(): Promise<void>;
 }
@@ -149,7 +177,7 @@ async function open(more: Record<string, unknown> = {}): Promise<Open> {
     here,
     hook,
     bridge: () => bridge,
-    say: (text, id = randomUUID()) => post(bridge.url, { id, chat: "c", from: "ann", text }),
+    say: (text, id = randomUUID(), chat = "c") => post(bridge.url, { id, chat, from: "ann", text }),
     async restart() {
       await bridge.kill("SIGKILL");
       // Nothing that it started outlives it.

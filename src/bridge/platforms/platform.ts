@@ -58,6 +58,7 @@ export interface Incoming {
   session?: string;
 }
 
+/** A message that comes while the bridge is `stopping` is best left unacknowledged, where it comes again then. */
 export type Verdict =
   | { accepted: true; id: string; duplicate?: boolean }
   | { accepted: false; why: "sender" | "full" | "stopping" | "invalid"; text: string };

@@ -1,6 +1,6 @@
 /** Telegram's bot API: one call, what came of it. The token is in the address of every call, so no address is ever shown. */
 import * as v from "valibot";
-import { messageOf } from "../../core/errors.js";
+import { reasonOf } from "./fetch-error.js";
 
 const Answer = v.looseObject({
   ok: v.boolean(),
@@ -31,7 +31,7 @@ export function telegramApi(baseUrl: string, token: string): TelegramApi {
     const signal = given === undefined ? timeout : AbortSignal.any([given, timeout]);
     return fetch(address, { ...init, redirect: "error", signal }).catch((error: unknown) => {
       // Without its cause, which may know the address.
-      throw new Error(`Telegram did not answer: ${withoutToken(causeOf(error), token)}`);
+      throw new Error(`Telegram did not answer: ${withoutToken(reasonOf(error), token)}`);
     });
   };
   return {
@@ -75,11 +75,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** fetch hides what went wrong in its cause. */
-function causeOf(error: unknown): string {
-  return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
 }
 
 function withoutToken(text: string, token: string): string {

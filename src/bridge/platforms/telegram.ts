@@ -76,7 +76,7 @@ async function poll(api: TelegramApi, seconds: number, inbox: Inbox, context: Pl
     }
     failures = 0;
     for (const { update_id: id, message } of updates.output) {
-      // One that could not be kept is not confirmed; the bridge is about to end.
+      // One that was not kept because the bridge is about to end is not confirmed, and comes again.
       if (!(await take(id, message, api, inbox, context))) return;
       offset = id + 1;
     }
@@ -90,8 +90,8 @@ async function take(id: number, update: unknown, api: TelegramApi, inbox: Inbox,
   const { attachments, missing } = inbox.allows(from) ? await fetchFiles(files, api, context) : { attachments: [], missing: [] };
   const text = [message.text, ...missing].filter((part) => part !== "").join("\n");
   try {
-    await inbox.accept({ chat, from, text, attachments, key: String(id) });
-    return true;
+    const verdict = await inbox.accept({ chat, from, text, attachments, key: String(id) });
+    return verdict.accepted || verdict.why !== "stopping";
   } catch {
     return false;
   }

@@ -1,4 +1,5 @@
 /** Answers of the webhook: signed as the requests are, to an address that no message can change. */
+import { neverLeft, reasonOf } from "./fetch-error.js";
 import { signedHeaders } from "./signature.js";
 import type { Delivery, Outgoing } from "./platform.js";
 
@@ -15,7 +16,14 @@ export function isCallbackUrl(text: string): boolean {
 
 /** Throws when nobody knows whether it arrived. */
 export async function callBack(url: string, secret: string, message: Outgoing): Promise<Delivery> {
-  const { key: id, ...rest } = message;
+  const answer = await post(url, secret, message).catch((error: unknown) => {
+    if (neverLeft(error)) return undefined;
+    throw new Error(`the callback did not answer: ${reasonOf(error)}`, { cause: error });
+  });
+  return answer === undefined ? { status: "throttled" } : deliveryOf(answer);
+}
+
+async function post(url: string, secret: string, { key: id, ...rest }: Outgoing): Promise<Response> {
   const body = JSON.stringify({ id, ...rest });
   const response = await fetch(url, {
     method: "POST",
@@ -25,6 +33,10 @@ export async function callBack(url: string, secret: string, message: Outgoing): 
     signal: AbortSignal.timeout(ANSWER_MS),
   });
   await response.body?.cancel();
+  return response;
+}
+
+function deliveryOf(response: Response): Delivery {
   if (response.ok) return { status: "sent" };
   if (LATER.has(response.status) || response.status === 503) {
     const seconds = Number(response.headers.get("retry-after") ?? "");

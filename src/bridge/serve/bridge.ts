@@ -105,18 +105,14 @@ interface Left {
 
 /** What was left behind: words that may not have arrived, turns that were cut off, messages whose turn never began. */
 function takeUp({ journal, platforms, outbox, voice, conversations, log }: Left): void {
-  const isOpen = ({ platform }: { platform: string }): boolean => platforms.has(platform);
-  const [unsent, messages] = [[...journal.ledger.unsent.values()], [...journal.ledger.messages.values()]];
-  const orphans = [...unsent.map(({ told }) => told), ...messages.map(({ received }) => received)].filter((entry) => !isOpen(entry));
-  if (orphans.length > 0) log(`${orphans.length} entries of the journal wait for platforms that are not configured any more`);
-  if (unsent.length + messages.length > orphans.length) {
-    const cut = messages.filter(({ started }) => started).length;
-    log(
-      `taken up again: ${messages.length - cut} messages to answer, ${cut} turns that were cut off, ${unsent.length} messages to deliver`,
-    );
-  }
-  for (const { told, attempted } of unsent) if (isOpen(told)) outbox.post(told, attempted);
-  for (const message of messages) if (isOpen(message.received)) resume(message, voice, conversations);
+  const { unsent, messages } = journal.ledger;
+  const undelivered = [...unsent.values()].filter(({ told }) => platforms.has(told.platform));
+  const left = [...messages.values()].filter(({ received }) => platforms.has(received.platform));
+  const orphans = unsent.size - undelivered.length + messages.size - left.length;
+  if (orphans > 0) log(`${orphans} entries of the journal wait for platforms that are not configured any more`);
+  if (undelivered.length + left.length > 0) log(`taken up again: ${left.length} messages to answer, ${undelivered.length} to deliver`);
+  for (const { told, attempted } of undelivered) outbox.post(told, attempted);
+  for (const message of left) resume(message, voice, conversations);
 }
 
 function resume({ received, started }: OpenMessage, voice: Voice, conversations: Conversations): void {

@@ -4,24 +4,20 @@
  */
 import { mintId } from "../../core/ids.js";
 import type { Incoming, Verdict } from "../platforms/platform.js";
-import type { Approvals } from "./approvals.js";
-import { isSessionName, MOST_SESSIONS, type Chats } from "./chats.js";
+import { isSessionName, MOST_SESSIONS } from "./chats.js";
 import { commandIn, type ChatCommand } from "./command-words.js";
-import { keyOf, type Conversations } from "./conversations.js";
+import { perform, type CommandRoom } from "./commands.js";
+import { keyOf } from "./conversations.js";
 import type { Entry, Received } from "./entry.js";
 import type { Journal } from "./journal.js";
 import { isAllowed, Strangers, type Senders } from "./strangers.js";
-import type { Voice, Where } from "./voice.js";
+import type { Where } from "./voice.js";
 import * as words from "./words.js";
 
 const LONGEST_NAME = 256;
 
-export interface DeskOptions {
+export interface DeskOptions extends CommandRoom {
   journal: Journal;
-  voice: Voice;
-  chats: Chats;
-  conversations: Conversations;
-  approvals: Approvals;
   queue: number;
   log(text: string): void;
 }
@@ -70,21 +66,21 @@ export class Desk {
     const { log, voice } = this.#options;
     if (refusal.why === "sender" && !this.#strangers.isNew(platform, from)) return refusal;
     if (refusal.why === "sender") log(`refused a message of '${from}' on '${platform}': not in 'allow'`);
-    if (!tellsRefusals) voice.say({ platform, chat }, "notice", refusal.text);
+    // What comes while the bridge ends is not acknowledged, and so comes again.
+    if (!tellsRefusals && refusal.why !== "stopping") voice.say({ platform, chat }, "notice", refusal.text);
     return refusal;
   }
 
   #take(counter: Counter, message: Incoming): Verdict {
+    const { chats, voice } = this.#options;
     const where: Where = { platform: counter.platform, chat: message.chat };
     const command = commandIn(message.text);
-    if (command === undefined || (command.name === "new" && isSessionName(command.word || "x"))) {
-      return this.#queue(counter, message, command);
-    }
-    const { platform } = where;
-    const { answer, also } = this.#perform(command, where);
-    const seen: Entry[] = message.key === undefined ? [] : [{ kind: "seen", platform, key: message.key }];
-    const told = this.#options.voice.words(where, "notice", answer).map((line) => ({ ...line, ...keyed(message) }));
-    this.#options.voice.write(...also, ...seen, ...told);
+    const begins = command?.name === "new" && (command.word === "" || isSessionName(command.word));
+    if (command === undefined || begins) return this.#queue(counter, message, command);
+    const { answer, also = [] } = perform(command, where, message.session ?? chats.of(where).current, this.#options);
+    const seen: Entry[] = message.key === undefined ? [] : [{ kind: "seen", platform: where.platform, key: message.key }];
+    const told = voice.words(where, "notice", answer).map((line) => ({ ...line, ...keyed(message) }));
+    voice.write(...also, ...seen, ...told);
     return { accepted: true, id: told[0]?.id ?? "" };
   }
 
@@ -92,8 +88,7 @@ export class Desk {
   #queue(counter: Counter, message: Incoming, command: ChatCommand | undefined): Verdict {
     const { chats, conversations, journal, queue } = this.#options;
     const where: Where = { platform: counter.platform, chat: message.chat };
-    const asked = command?.word || message.session;
-    const session = asked ?? chats.of(where).current;
+    const session = (command?.word || message.session) ?? chats.of(where).current;
     const key = keyOf({ ...where, session });
     const crowded = conversations.crowded(key);
     const full = (text: string): Verdict => this.#refuse(counter, message, { accepted: false, why: "full", text });
@@ -113,56 +108,6 @@ export class Desk {
     journal.write(...chats.line(where, session, command !== undefined), received);
     conversations.add(received);
     return { accepted: true, id: received.id };
-  }
-
-  #perform({ name, word, rest }: ChatCommand, where: Where): { answer: string; also: Entry[] } {
-    const { approvals } = this.#options;
-    switch (name) {
-      case "help":
-        return done(words.HELP);
-      case "stop":
-        return this.#stop(where, word.toLowerCase() === "all");
-      case "approve":
-        return done(approvals.answer(where, word, { behavior: "allow" }));
-      case "deny":
-        return done(approvals.answer(where, word, { behavior: "deny", ...(rest !== "" && { message: rest }) }));
-      case "sessions":
-        return word === "" ? done(this.#listed(where)) : this.#goTo(where, word);
-      case "new":
-        return done(words.wrongSessionName(word));
-      default:
-        name satisfies never;
-        return done(words.HELP);
-    }
-
-    function done(answer: string): { answer: string; also: Entry[] } {
-      return { answer, also: [] };
-    }
-  }
-
-  #stop(where: Where, all: boolean): { answer: string; also: Entry[] } {
-    const { chats, conversations, voice } = this.#options;
-    const key = keyOf({ ...where, session: chats.of(where).current });
-    const forgotten = all ? conversations.clear(key) : [];
-    const stopped = conversations.stop(key, "stop");
-    for (const message of forgotten) voice.answer(message);
-    return { answer: words.stopping(stopped, forgotten.length), also: [] };
-  }
-
-  #listed(where: Where): string {
-    const { chats, conversations } = this.#options;
-    const { current, names } = chats.of(where);
-    return words.sessions(
-      current,
-      names.map((name) => ({ name, ...conversations.state(keyOf({ ...where, session: name })) })),
-    );
-  }
-
-  #goTo(where: Where, name: string): { answer: string; also: Entry[] } {
-    const { chats } = this.#options;
-    if (!isSessionName(name)) return { answer: words.wrongSessionName(name), also: [] };
-    if (!chats.hasRoomFor(where, name)) return { answer: words.tooManySessions(MOST_SESSIONS), also: [] };
-    return { answer: words.switched(name), also: chats.line(where, name, true) };
   }
 }
 
