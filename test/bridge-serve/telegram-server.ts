@@ -6,7 +6,7 @@ import { until } from "../support/processes.js";
 
 export const TOKEN = "123456:TEST-token_of-the-bot";
 
-export interface Call {
+interface Call {
   method: string;
   params: Record<string, unknown>;
 }

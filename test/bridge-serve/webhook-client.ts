@@ -14,7 +14,7 @@ const Callback = v.strictObject({
   repeated: v.boolean(),
   inReplyTo: v.optional(v.string()),
 });
-export type Callback = v.InferOutput<typeof Callback>;
+type Callback = v.InferOutput<typeof Callback>;
 
 export interface Receiver {
   url: string;
@@ -29,7 +29,7 @@ export interface Receiver {
   sees(text: string, chat?: string): Promise<Callback>;
 }
 
-export type Answer = number | { status: number; headers: Record<string, string> } | "hang up";
+type Answer = number | { status: number; headers: Record<string, string> } | "hang up";
 
 export async function receiver(): Promise<Receiver> {
   const got: Callback[] = [];

@@ -281,7 +281,7 @@ describe("a permission", () => {
   test("is denied with a reason", async () => {
     const { hook, say } = await open({ profile: "asking.yaml" });
     const name = await asked(hook, say, "rm -rf /");
-    await say(`/deny ${name} not that one`);
+    await say(`/deny_${name} not that one`);
     await until(() => hook.got.some(({ kind, text }) => kind === "reply" && text === "deny not that one"), "the agent's answer");
   });
 

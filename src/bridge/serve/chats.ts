@@ -3,7 +3,7 @@ import type { Chat } from "./entry.js";
 import type { Journal } from "./journal.js";
 import type { Where } from "./voice.js";
 
-export const DEFAULT_SESSION = "default";
+const DEFAULT_SESSION = "default";
 export const MOST_SESSIONS = 100;
 
 export function isSessionName(name: string): boolean {

@@ -1,7 +1,7 @@
 /** Which messages are meant for the bridge itself. */
 
 const NAMES = ["new", "stop", "sessions", "approve", "deny", "help"] as const;
-export type CommandName = (typeof NAMES)[number];
+type CommandName = (typeof NAMES)[number];
 
 export interface ChatCommand {
   name: CommandName;

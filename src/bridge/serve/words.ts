@@ -11,7 +11,7 @@ export const HELP = [
 ].join("\n");
 
 export const STOPPED = "Stopped.";
-export const NOTHING_RUNS = "Nothing is running here.";
+const NOTHING_RUNS = "Nothing is running here.";
 export const NEW_SESSION = "The next message begins a new session.";
 export const SHUTTING_DOWN = "The bridge is shutting down and takes no more messages.";
 export const NOBODY_ANSWERED = "Nobody answered in time.";
