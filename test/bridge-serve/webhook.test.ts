@@ -292,6 +292,26 @@ describe("a permission", () => {
     await until(() => hook.got.some(({ kind, text }) => kind === "reply" && text.startsWith("deny")), "the agent's answer");
   });
 
+  test("comes behind what the agent said before it, though the receiver is slow", async () => {
+    const { hook, say } = await open({ profile: "asking.yaml" });
+    let free = (): void => {};
+    const freed = new Promise<void>((resolve) => (free = resolve));
+    hook.answer = async (_, count) => {
+      if (count === 1) await freed;
+      return 200;
+    };
+    await say("aloud", { id: "m1" });
+    await hook.sees("one");
+    await say("/sessions", { id: "m2" });
+    free();
+    const name = /\[(\w+)\]/.exec((await hook.sees("Permission [")).text)?.[1];
+    await say(`/approve ${name}`);
+    await until(() => hook.ended.has("m1"), "the end");
+    await hook.sees("four");
+    const said = hook.got.filter(({ inReplyTo }) => inReplyTo === "m1").map(({ kind, text }) => (kind === "notice" ? "?" : text));
+    expect(said.join("")).toBe("one two three? four");
+  });
+
   async function asked(hook: Receiver, say: Open["say"], command: string): Promise<string> {
     await say(command);
     const { text } = await hook.sees("Permission [");

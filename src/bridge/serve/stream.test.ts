@@ -64,3 +64,9 @@ test("an agent whose turn is cut short waits no more", async () => {
   await held;
   expect(stream.push("z")).toBeUndefined();
 });
+
+test("somebody who speaks behind the stream takes what it held, but no half of a character", () => {
+  const stream = new Stream({ quiet: () => new Promise(() => {}), tell: () => {}, signal });
+  void stream.push("so far 😀\ud83d");
+  expect([stream.flush(), stream.flush(), stream.finish()]).toEqual(["so far 😀", "", "\ud83d"]);
+});

@@ -31,6 +31,11 @@ export class Stream {
     return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
+  /** What is held, for somebody who has something to say behind it. */
+  flush(): string {
+    return this.#take(ready(this.#held));
+  }
+
   /** What was not told yet; nothing more is taken or told. */
   finish(): string {
     this.#finished = true;

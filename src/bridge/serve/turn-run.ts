@@ -61,9 +61,14 @@ async function runAgent(message: Received, turn: RunningTurn, room: TurnRoom): P
 
 async function run(message: Received, { signal }: RunningTurn, stream: Stream, room: TurnRoom): Promise<TurnResult | Error> {
   const { platform, text, from, attachments } = message;
+  // Behind what the agent said before.
+  const notice = (words: string): void => {
+    room.voice.say(message, "partial", stream.flush(), message);
+    room.voice.say(message, "notice", words, message);
+  };
   const on: TurnEvents = {
     partial: (piece, role) => (role === "thinking" ? undefined : stream.push(piece)),
-    permission: (request) => room.approvals.ask(message, request, signal, (words) => room.voice.say(message, "notice", words, message)),
+    permission: (request) => room.approvals.ask(message, request, signal, notice),
     warning: (warning) => room.log(`'${platform}': ${warning}`),
   };
   try {
