@@ -9,8 +9,8 @@ const external = [...builtinModules, ...builtinModules.map((name) => `node:${nam
 
 /** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
 const START = [
-  /\/src\/core\/(?!grammar|redact-records|yaml)/,
-  /\/src\/os\/(home|lines|lock)\./,
+  /\/src\/core\/(?!grammar|redact-records|yaml|value-issues)/,
+  /\/src\/os\/(home|lines|lock|log-file)\./,
   /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\//,
   /\/src\/dialects\/(index|dialect|aionrs\/command-line|agentproc\/in-env)\./,

@@ -7,3 +7,8 @@ export type { Profile, Wire } from "./profile.js";
 export { findProfile, readyMade, readyMadeNames } from "./ready-made.js";
 export { createRunner, type RunnerOptions } from "./runner.js";
 export type { Attachment, BridgeTurn, PermissionAnswer, PermissionRequest, Runner, TurnEvents, TurnResult } from "./turn.js";
+export type { PlatformContext } from "./platforms/kind.js";
+export type { MakePlatform } from "./platforms/module.js";
+export type { Delivery, Inbox, Incoming, Outgoing, Platform, PlatformLimits, Verdict } from "./platforms/platform.js";
+export { startBridge, type RunningBridge, type ServeOptions } from "./serve/bridge.js";
+export { loadBridgeConfig, type BridgeConfig, type BridgeLimits, type PlatformConfig } from "./serve/config.js";

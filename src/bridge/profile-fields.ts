@@ -1,6 +1,5 @@
 /** The keys of a profile: what each may hold, in the words that refuse anything else. Defaults and meanings are profile.ts's business. */
 import * as v from "valibot";
-import { ParleyError } from "../core/errors.js";
 import { WIRES, type WireVersion } from "../dialects/agentproc/index.js";
 
 export type Wire = WireVersion;
@@ -80,7 +79,3 @@ export const METADATA: ReadonlySet<string> = new Set([
   "tags",
   "notes",
 ]);
-
-export function brokenProfile(problems: readonly string[]): ParleyError {
-  return new ParleyError({ code: "config", message: problems.join("\n"), retryable: false });
-}

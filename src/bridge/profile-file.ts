@@ -4,8 +4,11 @@ import { dirname } from "node:path";
 import * as v from "valibot";
 import { messageOf, systemCode, type ParleyError } from "../core/errors.js";
 import { nearest } from "../core/nearest.js";
+import type { Keys } from "../core/value-issues.js";
+import { brokenFile } from "./broken-file.js";
 import { makeProfile, type Profile, type Wire } from "./profile.js";
-import { brokenProfile, FIELDS, isField, METADATA, type Fields } from "./profile-fields.js";
+import { FIELDS, isField, METADATA, type Fields } from "./profile-fields.js";
+import type { YamlFile } from "./yaml-file.js";
 
 export interface LoadedProfile {
   profile: Profile;
@@ -15,8 +18,6 @@ export interface LoadedProfile {
 
 /** Nobody writes more by hand. */
 const MAX_BYTES = 1024 * 1024;
-const MAX_DEPTH = 50;
-const MAX_ALIASES = 100;
 
 /** Throws a `config` fault that names the file and every place in it that is wrong. `wire` overrules the file. */
 export async function loadProfile(path: string, wire?: Wire): Promise<LoadedProfile> {
@@ -26,7 +27,7 @@ export async function loadProfile(path: string, wire?: Wire): Promise<LoadedProf
   const bytes = await readFile(file).catch((error: unknown) => {
     throw unreadable(path, error);
   });
-  if (bytes.length > MAX_BYTES) throw brokenProfile([`${path}: is ${bytes.length} bytes long; a profile may have ${MAX_BYTES}`]);
+  if (bytes.length > MAX_BYTES) throw brokenFile([`${path}: is ${bytes.length} bytes long; a profile may have ${MAX_BYTES}`]);
   return parseProfile(bytes.toString(), { path, id: file, dir: dirname(file) }, wire);
 }
 
@@ -38,46 +39,22 @@ export interface ProfileSource {
 }
 
 export async function parseProfile(text: string, source: ProfileSource, wire?: Wire): Promise<LoadedProfile> {
-  const { value, point } = await readYaml(text, source.path);
+  // Only here: a profile that somebody makes by hand needs no YAML.
+  const { parseYaml } = await import("./yaml-file.js");
+  const { value, point } = parseYaml(text, source.path);
   const { fields, warnings, ...found } = checked(value, source.path, point);
   if (fields.command === undefined) {
-    throw brokenProfile([`${source.path}: command is missing: it names the program to run, as in 'command: ./my_agent.py'`]);
+    throw brokenFile([`${source.path}: command is missing: it names the program to run, as in 'command: ./my_agent.py'`]);
   }
   const { id, dir } = source;
   const profile = makeProfile({ ...fields, command: fields.command }, { id, dir, ...found }, wire);
   if (profile.protocol === "auto" && profile.stdin === "message") {
-    throw brokenProfile([`${source.path}: 'protocol: auto' does not go with 'stdin: message': name the protocol`]);
+    throw brokenFile([`${source.path}: 'protocol: auto' does not go with 'stdin: message': name the protocol`]);
   }
   return { profile, warnings };
 }
 
-type Keys = readonly (string | number)[];
-type Point = (keys: Keys, on: "key" | "value") => string;
-
-/** Loads YAML only here: a profile that somebody makes by hand needs none. */
-async function readYaml(text: string, path: string): Promise<{ value: unknown; point: Point }> {
-  const [{ LineCounter, parseDocument }, { offsetOf }, { tooDeepAt }] = await Promise.all([
-    import("yaml"),
-    import("../core/yaml-position.js"),
-    import("../core/yaml-depth.js"),
-  ]);
-  const deep = tooDeepAt(text, MAX_DEPTH);
-  if (deep !== undefined) throw brokenProfile([`${path}:${deep.line}:${deep.column}: this is nested too deeply`]);
-  const lines = new LineCounter();
-  const at = (offset: number): string => {
-    const { line, col } = lines.linePos(offset);
-    return `${path}:${line}:${col}`;
-  };
-  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, resolveKnownTags: false });
-  const syntax = [...doc.errors, ...doc.warnings].map(({ pos, message }) => `${at(pos[0])}: ${message}`);
-  if (syntax.length > 0) throw brokenProfile(syntax);
-  try {
-    const value: unknown = doc.toJS({ maxAliasCount: MAX_ALIASES });
-    return { value, point: (keys, on) => at(offsetOf(doc, keys, on)) };
-  } catch (error) {
-    throw brokenProfile([`${path}: cannot be expanded: ${messageOf(error)}`]);
-  }
-}
+type Point = YamlFile["point"];
 
 interface Checked {
   fields: Fields;
@@ -88,10 +65,10 @@ interface Checked {
 
 /** Flat, or with everything but the metadata below `agentproc`. */
 function checked(value: unknown, path: string, point: Point): Checked {
-  if (!isMapping(value)) throw brokenProfile([`${path}: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'`]);
+  if (!isMapping(value)) throw brokenFile([`${path}: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'`]);
   const nested = value["agentproc"] !== undefined && value["agentproc"] !== null;
   const inner = nested ? value["agentproc"] : value;
-  if (!isMapping(inner)) throw brokenProfile([`${point(["agentproc"], "value")}: agentproc must hold the keys of the profile`]);
+  if (!isMapping(inner)) throw brokenFile([`${point(["agentproc"], "value")}: agentproc must hold the keys of the profile`]);
   const warnings: string[] = [];
   const problems: string[] = [];
   const fields: Record<string, unknown> = {};
@@ -118,7 +95,7 @@ function checked(value: unknown, path: string, point: Point): Checked {
       else warnings.push(`${point([key], "key")}: ${where}`);
     }
   }
-  if (problems.length > 0) throw brokenProfile(problems);
+  if (problems.length > 0) throw brokenFile(problems);
   const { description } = value;
   return { fields, description: typeof description === "string" ? description : "", nested, warnings };
 }
@@ -152,7 +129,7 @@ function isMapping(value: unknown): value is Record<string, unknown> {
 }
 
 function unreadable(path: string, error: unknown): ParleyError {
-  if (systemCode(error) === "ENOENT") return brokenProfile([`There is no profile '${path}'`]);
-  if (systemCode(error) === "EISDIR") return brokenProfile([`'${path}' is a folder; a profile is a file`]);
-  return brokenProfile([`The profile '${path}' cannot be read: ${messageOf(error)}`]);
+  if (systemCode(error) === "ENOENT") return brokenFile([`There is no profile '${path}'`]);
+  if (systemCode(error) === "EISDIR") return brokenFile([`'${path}' is a folder; a profile is a file`]);
+  return brokenFile([`The profile '${path}' cannot be read: ${messageOf(error)}`]);
 }

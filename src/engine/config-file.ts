@@ -1,7 +1,7 @@
 /** Reading one config file: there or not, readable or not. What stands in it is config-parse.ts's business. */
 import { readFile } from "node:fs/promises";
 import { messageOf, systemCode } from "../core/errors.js";
-import type { Keys } from "./config-issues.js";
+import type { Keys } from "../core/value-issues.js";
 import type { Config } from "./config-schema.js";
 
 export interface ConfigFile {

@@ -1,7 +1,7 @@
 /** The text of a config file, as settings with positions. Loads YAML and the schema, so only a file that exists leads here. */
 import { LineCounter, parseDocument, visit, type Document } from "yaml";
 import { messageOf } from "../core/errors.js";
-import { checkValue, nameOf, type Keys } from "./config-issues.js";
+import { checkValue, nameOf, type Keys } from "../core/value-issues.js";
 import { brokenFile, type ConfigFile } from "./config-file.js";
 import { Config } from "./config-schema.js";
 import { tooDeepAt } from "../core/yaml-depth.js";

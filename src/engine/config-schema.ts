@@ -1,5 +1,5 @@
 /**
- * What may stand in a config file. Every message is what a value must do ("be a list"), since config-issues.ts makes the sentence.
+ * What may stand in a config file. Every message is what a value must do ("be a list"), since core/value-issues.ts makes the sentence.
  * `${VAR}` in an MCP server's args, env, url and headers and in a provider's headers stays as written: whoever uses such a value
  * expands it, so nothing of a workspace is expanded before that workspace is trusted.
  */

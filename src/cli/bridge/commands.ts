@@ -8,13 +8,13 @@ const WIRE: Flag = { name: "wire", value: "W", help: "the revision of AgentProc:
 export const BRIDGE_COMMANDS: readonly Command[] = [
   {
     name: "bridge",
-    usage: "parley bridge run | check | profiles",
+    usage: "parley bridge run | check | profiles | serve",
     summary: "Runs agents by AgentProc profiles: any command that answers a message.",
     details: "See 'parley bridge run --help'.",
     positionals: 1,
     flags: [],
     async run({ positionals: [word] }) {
-      throw usage(`${word === undefined ? "What?" : `There is no 'bridge ${word}'.`} parley bridge run, check or profiles`);
+      throw usage(`${word === undefined ? "What?" : `There is no 'bridge ${word}'.`} parley bridge run, check, profiles or serve`);
     },
   },
   {
@@ -44,6 +44,20 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     async run(parsed) {
       const { runBridge } = await import("./run.js");
       return runBridge(parsed, process.env, process.cwd());
+    },
+  },
+  {
+    name: "bridge serve",
+    usage: "parley bridge serve CONFIG",
+    summary: "Brings agents to chats, for as long as it runs: the console, a signed webhook, Telegram, or a platform of your own.",
+    details:
+      "CONFIG is a YAML file: platforms, the profile and the senders of each, limits (docs/bridge-serve.md). What was accepted is kept on disk\n" +
+      "until it is answered, through crashes too. SIGTERM ends running turns, tells their chats, and leaves; a second signal hurries.",
+    positionals: 1,
+    flags: [],
+    async run(parsed) {
+      const { serveBridge } = await import("./serve.js");
+      return serveBridge(parsed, process.env, process.cwd());
     },
   },
   {

@@ -1,7 +1,7 @@
 /** A copy of a session's log under another name: line by line, as far as it is written, so that nobody need hold the original still. */
 import { rename } from "node:fs/promises";
 import { parseEntry, type Entry } from "./entry.js";
-import { LogFile, readLines } from "./log-file.js";
+import { LogFile, readLines } from "../../os/log-file.js";
 
 /** There all at once, or not at all. */
 export async function copyLog(from: string, to: string, as: { id: string; name: string | undefined }): Promise<void> {

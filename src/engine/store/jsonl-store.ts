@@ -11,7 +11,7 @@ import { parseEntry, type ReadEntry } from "./entry.js";
 import { folderName } from "./folder-name.js";
 import { readHead } from "./heads.js";
 import { takeLock } from "../../os/lock.js";
-import { LogFile, readLines } from "./log-file.js";
+import { LogFile, readLines } from "../../os/log-file.js";
 import { rebuild } from "./rebuild.js";
 import { readSnapshot, snapshotOf, writeSnapshot, type Snapshot } from "./snapshot.js";
 import type { SessionLog, SessionStore, SessionSummary, StoredSession } from "./store.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { SessionConfig } from "../../core/config.js";
 import { StoredMessage } from "./entry.js";
-import type { LogFile } from "./log-file.js";
+import type { LogFile } from "../../os/log-file.js";
 import type { KeptSession } from "./store.js";
 
 /** So many bytes of log before its place are part of a snapshot: they tell whether the two belong together. */

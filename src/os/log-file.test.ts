@@ -1,37 +1,8 @@
-import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { expect, test } from "vitest";
-import { scratch } from "../../../test/support/processes.js";
-import { parseEntry, type Entry } from "./entry.js";
+import { scratch } from "../../test/support/processes.js";
 import { LogFile, readLines } from "./log-file.js";
-import { rebuild } from "./rebuild.js";
-import { messagesIn, unsound, writtenLog } from "./testing.js";
-
-test("for every prefix of a log, opening repairs it, and what is read back is what its whole lines say", async () => {
-  const [log = []] = fc.sample(writtenLog(), { numRuns: 1, seed: 20 });
-  const last: Entry = { kind: "steered", parts: [{ type: "text", text: "日本語 — é 👩‍👩‍👧" }] };
-  const entries = [...log.slice(0, 12), last];
-  const bytes = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
-  const file = join(scratch(), "log.jsonl");
-  for (let length = 0; length <= bytes.length; length++) {
-    const prefix = bytes.subarray(0, length);
-    const whole = entries.slice(0, prefix.filter((byte) => byte === 0x0a).length);
-    writeFileSync(file, prefix);
-    const unrepaired = [...readLines(file, 0)].map(parseEntry);
-    const opened = LogFile.open(file);
-    await opened.close();
-    const size = prefix.lastIndexOf("\n") + 1;
-    const messages = rebuild(undefined, unrepaired)?.messages ?? [];
-    const known = messagesIn(whole);
-    expect({ sizes: [opened.size, statSync(file).size], read: unrepaired, again: [...readLines(file, 0)].map(parseEntry) }).toEqual({
-      sizes: [size, size],
-      read: whole,
-      again: whole,
-    });
-    expect([unsound(messages), messages.slice(0, known.length)]).toEqual([[], known]);
-  }
-});
 
 test("what is appended after a repair begins a line of its own", async () => {
   const file = join(scratch(), "log.jsonl");

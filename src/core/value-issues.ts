@@ -1,6 +1,6 @@
-/** What is wrong with a config value, all of it, in sentences. */
+/** What is wrong with a value that a person wrote, all of it, in sentences. */
 import * as v from "valibot";
-import { nearest } from "../core/nearest.js";
+import { nearest } from "./nearest.js";
 
 export type Keys = readonly (string | number)[];
 

@@ -1,0 +1,60 @@
+/** The terminal as a platform: a line on stdin is a message, answers go to stdout. One chat, one sender. */
+import * as v from "valibot";
+import { FrameReader } from "../../os/lines.js";
+import { kindOf } from "./kind.js";
+import type { Inbox, Platform } from "./platform.js";
+
+const CHAT = "console";
+
+export const consoleKind = kindOf({
+  settings: v.strictObject({ type: v.literal("console", "be console") }),
+  allow: [CHAT],
+  open: () => Promise.resolve(consolePlatform(process.stdin, process.stdout)),
+});
+
+function consolePlatform(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Platform {
+  /** Whether the last thing written ended its line. */
+  let atLineStart = true;
+  const write = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => output.write(text, (error) => (error ? reject(error) : resolve())));
+  return {
+    limits: { text: 64 * 1024 },
+    start(inbox) {
+      void read(input, inbox);
+      return Promise.resolve();
+    },
+    async send({ text, kind, repeated }) {
+      const whole = kind === "partial" ? text : `${text}${text.endsWith("\n") ? "" : "\n"}`;
+      await write(`${kind === "partial" || atLineStart ? "" : "\n"}${repeated ? "(again) " : ""}${whole}`);
+      atLineStart = whole.endsWith("\n");
+      return { status: "sent" };
+    },
+    pause() {
+      input.destroy();
+      return Promise.resolve();
+    },
+    async stop() {
+      if (!atLineStart) await write("\n");
+    },
+  };
+}
+
+/** A line waits until the one before it is taken. */
+async function read(input: NodeJS.ReadStream, inbox: Inbox): Promise<void> {
+  const lines = new FrameReader("text");
+  const take = async (frames: ReturnType<FrameReader["push"]>): Promise<void> => {
+    for (const frame of frames) {
+      if ("bad" in frame) inbox.log(frame.bad);
+      else if ("rec" in frame && typeof frame.rec === "string" && frame.rec.trim() !== "") {
+        await inbox.accept({ chat: CHAT, from: CHAT, text: frame.rec });
+      }
+    }
+  };
+  try {
+    for await (const chunk of input) await take(lines.push(Buffer.from(chunk)));
+    await take(lines.end());
+    inbox.ended();
+  } catch {
+    // Paused for good, or the journal has failed, of which others know.
+  }
+}

@@ -1,0 +1,145 @@
+/** Telegram, by long polling of its bot API. An update is confirmed (by the offset of the next call) only after it is on disk. */
+import { setTimeout as after } from "node:timers/promises";
+import * as v from "valibot";
+import { messageOf as wordsOf, ParleyError } from "../../core/errors.js";
+import { kindOf, type PlatformContext } from "./kind.js";
+import type { Delivery, Inbox, Outgoing, Platform } from "./platform.js";
+import { telegramApi, type ApiAnswer, type TelegramApi } from "./telegram-api.js";
+import { fetchFiles } from "./telegram-files.js";
+import { addressOf, messageOf, Updates } from "./telegram-update.js";
+
+/** Telegram takes 4096; the mark of a repetition must fit in too. */
+const TEXT_LIMIT = 4000;
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 60_000;
+
+const Settings = v.strictObject({
+  type: v.literal("telegram", "be telegram"),
+  /** The variable that holds the bot's token: it stands in no file. */
+  tokenEnv: v.optional(v.pipe(v.string("be a text"), v.nonEmpty("be the name of a variable")), "TELEGRAM_BOT_TOKEN"),
+  baseUrl: v.optional(v.pipe(v.string("be a URL"), v.url("be a URL")), "https://api.telegram.org"),
+  pollSeconds: v.optional(v.pipe(v.number("be a number"), v.minValue(0, "be 0 or more"), v.maxValue(50, "be 50 or less")), 50),
+  intervalMs: v.optional(v.pipe(v.number("be a number"), v.minValue(0, "be 0 or more"), v.maxValue(60_000, "be 60000 or less")), 1000),
+});
+type Settings = v.InferOutput<typeof Settings>;
+
+export const telegramKind = kindOf({
+  settings: Settings,
+  open: (settings, context) => Promise.resolve(telegram(settings, tokenIn(settings, context), context)),
+});
+
+function telegram(settings: Settings, token: string, context: PlatformContext): Platform {
+  const api = telegramApi(settings.baseUrl, token);
+  const ended = new AbortController();
+  let polling: Promise<void> = Promise.resolve();
+  return {
+    limits: { text: TEXT_LIMIT, interval: settings.intervalMs },
+    async start(inbox) {
+      const me = await api.call("getMe", {}).catch(unanswered);
+      if (!me.ok && (me.code === 401 || me.code === 404)) throw wrongToken(settings.tokenEnv, me.description);
+      polling = poll(api, settings.pollSeconds, inbox, context, ended.signal);
+    },
+    async send(message) {
+      if (message.text.trim() === "") return { status: "sent" };
+      return delivery(await api.call("sendMessage", { ...addressOf(message.chat), text: shown(message) }));
+    },
+    async edit(ref, message) {
+      const { chat_id } = addressOf(message.chat);
+      const answer = await api.call("editMessageText", { chat_id, message_id: Number(ref), text: shown(message) });
+      return !answer.ok && answer.description.includes("message is not modified") ? { status: "sent", ref } : delivery(answer);
+    },
+    async typing(chat) {
+      await api.call("sendChatAction", { ...addressOf(chat), action: "typing" });
+    },
+    async pause() {
+      ended.abort();
+      await polling;
+    },
+    stop: () => Promise.resolve(),
+  };
+}
+
+async function poll(api: TelegramApi, seconds: number, inbox: Inbox, context: PlatformContext, signal: AbortSignal): Promise<void> {
+  const { log, name } = context;
+  const timeoutMs = (seconds + 15) * 1000;
+  let offset: number | undefined;
+  for (let failures = 0; !signal.aborted;) {
+    const params = { timeout: seconds, allowed_updates: ["message"], ...(offset !== undefined && { offset }) };
+    const answer = await api.call("getUpdates", params, { timeoutMs, signal }).catch(unanswered);
+    if (signal.aborted) return;
+    const updates = answer.ok ? v.safeParse(Updates, answer.result) : undefined;
+    if (updates?.success !== true) {
+      const why = answer.ok ? "an answer without updates" : answer.description;
+      if (failures === 0) log(`'${name}' cannot poll and tries again: ${why}${conflictHint(answer)}`);
+      await after(retryMs(answer, failures++), undefined, { signal }).catch(() => {});
+      continue;
+    }
+    failures = 0;
+    for (const { update_id: id, message } of updates.output) {
+      // One that was not kept because the bridge is about to end is not confirmed, and comes again.
+      if (!(await take(id, message, api, inbox, context))) return;
+      offset = id + 1;
+    }
+  }
+}
+
+async function take(id: number, update: unknown, api: TelegramApi, inbox: Inbox, context: PlatformContext): Promise<boolean> {
+  const message = messageOf(update);
+  if (message === undefined) return true;
+  const { chat, from, files } = message;
+  const { attachments, missing } = inbox.allows(from) ? await fetchFiles(files, api, context) : { attachments: [], missing: [] };
+  const text = [message.text, ...missing].filter((part) => part !== "").join("\n");
+  try {
+    const verdict = await inbox.accept({ chat, from, text, attachments, key: String(id) });
+    return verdict.accepted || verdict.why !== "stopping";
+  } catch {
+    return false;
+  }
+}
+
+/** The API knows no key by which it could tell doubles apart, so the reader is told. */
+function shown({ text, repeated }: Outgoing): string {
+  return repeated ? `(again) ${text}` : text;
+}
+
+const Sent = v.looseObject({ message_id: v.number() });
+
+function delivery(answer: ApiAnswer): Delivery {
+  if (answer.ok) {
+    const sent = v.safeParse(Sent, answer.result);
+    return { status: "sent", ...(sent.success && { ref: String(sent.output.message_id) }) };
+  }
+  const { code, description, retryAfter } = answer;
+  // A token that was withdrawn can be given back; what Telegram says to a chat or a text is its last word.
+  if (code === 429 || code === 401 || code === 404) return { status: "throttled", ...(retryAfter !== undefined && { retryAfter }) };
+  if (code >= 500) throw new Error(`Telegram answered ${code}: ${description}`);
+  return { status: "rejected", reason: `${code} ${description}` };
+}
+
+function unanswered(error: unknown): ApiAnswer {
+  return { ok: false, code: 0, description: wordsOf(error) };
+}
+
+function conflictHint(answer: ApiAnswer): string {
+  return !answer.ok && answer.code === 409 ? " (another program polls for the same bot, or a webhook is set for it: end that)" : "";
+}
+
+function retryMs(answer: ApiAnswer, failures: number): number {
+  if (!answer.ok && answer.retryAfter !== undefined) return Math.min(answer.retryAfter, LONGEST_RETRY_MS);
+  return Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
+}
+
+function tokenIn({ tokenEnv }: Settings, { env, name }: PlatformContext): string {
+  const token = env[tokenEnv] ?? "";
+  if (/^[\w:-]+$/.test(token)) return token;
+  const why = token === "" ? "is not set" : "holds something else";
+  throw new ParleyError({
+    code: "config",
+    message: `The token of '${name}' belongs into the variable ${tokenEnv}, which ${why}`,
+    retryable: false,
+  });
+}
+
+function wrongToken(variable: string, description: string): ParleyError {
+  return new ParleyError({ code: "config", message: `Telegram refused the token in ${variable}: ${description}`, retryable: false });
+}

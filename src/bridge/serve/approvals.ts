@@ -1,0 +1,66 @@
+/** Permissions asked in a chat: each has a short name, one chat that may answer it, and an end, at which it is denied. */
+import { randomInt } from "node:crypto";
+import { timerMs } from "../../core/limits.js";
+import type { PermissionAnswer, PermissionRequest } from "../turn.js";
+import type { Where } from "./voice.js";
+import * as words from "./words.js";
+
+/** Without those that are taken for each other. */
+const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
+const NAME_LENGTH = 4;
+
+interface Pending extends Where {
+  settle(answer: PermissionAnswer): void;
+}
+
+export class Approvals {
+  readonly #seconds: number;
+  readonly #pending = new Map<string, Pending>();
+
+  constructor(seconds: number) {
+    this.#seconds = seconds;
+  }
+
+  /** `signal` voids it: whoever asked is gone. `tell` speaks to the chat. */
+  ask(where: Where, request: PermissionRequest, signal: AbortSignal, tell: (text: string) => void): Promise<PermissionAnswer> {
+    const name = this.#freeName();
+    const ms = Math.max(0, Math.min((request.deadline ?? Infinity) - Date.now(), timerMs(this.#seconds)));
+    return new Promise((resolve) => {
+      const settle = (answer: PermissionAnswer): void => {
+        if (!this.#pending.delete(name)) return;
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onAbort);
+        resolve(answer);
+      };
+      const onAbort = (): void => settle({ behavior: "deny", message: words.TURN_IS_OVER });
+      const timer = setTimeout(() => {
+        tell(words.askedInVain(name));
+        settle({ behavior: "deny", message: words.NOBODY_ANSWERED });
+      }, ms);
+      this.#pending.set(name, { ...where, settle });
+      signal.addEventListener("abort", onAbort);
+      if (signal.aborted) return onAbort();
+      tell(words.asked(name, request, ms));
+    });
+  }
+
+  /** What to say about it. A name of another chat is as unknown as one that never was. */
+  answer({ platform, chat }: Where, name: string, answer: PermissionAnswer): string {
+    if (name === "") return words.whichRequest(this.#names(platform, chat));
+    const pending = this.#pending.get(name.toLowerCase());
+    if (pending === undefined || pending.platform !== platform || pending.chat !== chat) return words.noSuchRequest(name);
+    pending.settle(answer);
+    return words.answered(name.toLowerCase(), answer.behavior);
+  }
+
+  #names(platform: string, chat: string): string[] {
+    return [...this.#pending].filter(([, pending]) => pending.platform === platform && pending.chat === chat).map(([name]) => name);
+  }
+
+  #freeName(): string {
+    for (;;) {
+      const name = Array.from({ length: NAME_LENGTH }, () => LETTERS.charAt(randomInt(LETTERS.length))).join("");
+      if (!this.#pending.has(name)) return name;
+    }
+  }
+}

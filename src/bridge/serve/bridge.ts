@@ -1,0 +1,180 @@
+/**
+ * The long-running bridge: platforms on one side, agents on the other, the journal between them. It takes up what an earlier run left
+ * behind, and ends in order.
+ */
+import { join } from "node:path";
+import type { Platform } from "../platforms/platform.js";
+import type { Runner } from "../turn.js";
+import { Approvals } from "./approvals.js";
+import { Chats } from "./chats.js";
+import type { BridgeConfig, PlatformConfig } from "./config.js";
+import { Conversations } from "./conversations.js";
+import { Desk } from "./desk.js";
+import type { OpenMessage } from "./ledger.js";
+import { Journal } from "./journal.js";
+import { Outbox } from "./outbox.js";
+import { isAllowed } from "./strangers.js";
+import { runTurn } from "./turn-run.js";
+import { Voice } from "./voice.js";
+import * as words from "./words.js";
+
+const HOUR_MS = 3_600_000;
+
+export interface ServeOptions {
+  env: Readonly<Record<string, string | undefined>>;
+  /** A profile as the configuration names it; one runner serves every platform that uses the same. */
+  openRunner(profile: string, folder: string): Promise<Runner>;
+  log(text: string): void;
+}
+
+export interface RunningBridge {
+  /** Settles when nothing more can come, because every platform has ended, or when something broke: then with what. */
+  readonly over: Promise<unknown>;
+  /** Takes no more, ends the turns that run, tells their chats, delivers what it can; the rest is in the journal. */
+  close(): Promise<void>;
+}
+
+/** Throws when a platform, a profile or the journal cannot be opened; nothing is left open then, and no turn has begun. */
+export async function startBridge(config: BridgeConfig, options: ServeOptions): Promise<RunningBridge> {
+  const { limits } = config;
+  const { log } = options;
+  let over: (failure?: unknown) => void = () => {};
+  const ended = new Promise<unknown>((resolve) => {
+    over = resolve;
+  });
+  const { journal, runners, platforms } = await openAll(config, options, over);
+  const outbox = new Outbox({ journal, platforms, patienceMs: limits.retryHours * HOUR_MS, log });
+  const voice = new Voice(journal, outbox, platforms);
+  const approvals = new Approvals(limits.approvalSeconds);
+  const room = { journal, outbox, voice, approvals, platform: (name: string) => platforms.get(name), runner: runnerIn(runners), log };
+  const conversations = new Conversations(limits, (message, turn) => runTurn(message, turn, room));
+  const desk = new Desk({ journal, voice, chats: new Chats(journal), conversations, approvals, queue: limits.queue, log });
+
+  const close = async (): Promise<void> => {
+    desk.close();
+    await Promise.all([...platforms.values()].map((platform) => platform.pause().catch(ignore)));
+    await conversations.close();
+    await outbox.drain(limits.shutdownSeconds * 1000);
+    outbox.stop();
+    await Promise.all([...platforms.values()].map((platform) => platform.stop().catch(ignore)));
+    await closeAll(runners.values());
+    await journal.close();
+  };
+  let closing: Promise<void> | undefined;
+  const bridge: RunningBridge = { over: ended, close: () => (closing ??= close()) };
+
+  // What is new queues up behind what is old, and nothing moves before every platform is there.
+  takeUp({ journal, platforms, outbox, voice, conversations, log });
+  const open = new Set(platforms.keys());
+  try {
+    for (const platform of config.platforms) await begin(platform);
+  } catch (error) {
+    outbox.stop();
+    await bridge.close();
+    throw error;
+  }
+  outbox.begin();
+  conversations.begin();
+  return bridge;
+
+  async function begin({ name, allow }: PlatformConfig): Promise<void> {
+    const platform = platforms.get(name);
+    if (allow.size === 0) log(`nobody may talk on '${name}': its list 'allow' is empty`);
+    if (allow.has("*")) log(`everybody may talk on '${name}'`);
+    const tellsRefusals = platform?.limits.tellsRefusals ?? false;
+    await platform?.start({
+      accept: (message) => desk.accept({ platform: name, allow, tellsRefusals }, message),
+      allows: (from) => isAllowed(allow, from),
+      ended() {
+        open.delete(name);
+        if (open.size === 0) void conversations.finished().then(() => over());
+      },
+      log,
+    });
+  }
+}
+
+interface Left {
+  journal: Journal;
+  platforms: ReadonlyMap<string, Platform>;
+  outbox: Outbox;
+  voice: Voice;
+  conversations: Conversations;
+  log(text: string): void;
+}
+
+/** What was left behind: words that may not have arrived, turns that were cut off, messages whose turn never began. */
+function takeUp({ journal, platforms, outbox, voice, conversations, log }: Left): void {
+  const { unsent, messages } = journal.ledger;
+  const undelivered = [...unsent.values()].filter(({ told }) => platforms.has(told.platform));
+  const left = [...messages.values()].filter(({ received }) => platforms.has(received.platform));
+  const orphans = unsent.size - undelivered.length + messages.size - left.length;
+  if (orphans > 0) log(`${orphans} entries of the journal wait for platforms that are not configured any more`);
+  if (undelivered.length + left.length > 0) log(`taken up again: ${left.length} messages to answer, ${undelivered.length} to deliver`);
+  for (const { told, attempted } of undelivered) outbox.post(told, attempted);
+  for (const message of left) resume(message, voice, conversations);
+}
+
+function resume({ received, started }: OpenMessage, voice: Voice, conversations: Conversations): void {
+  if (!started) return conversations.add(received);
+  voice.answer(received, ...voice.words(received, "notice", words.cutOff(received.text), received));
+}
+
+interface Opened {
+  journal: Journal;
+  /** Both by the platform's name. */
+  runners: ReadonlyMap<string, Runner>;
+  platforms: ReadonlyMap<string, Platform>;
+}
+
+/** All of it or nothing. */
+async function openAll(config: BridgeConfig, options: ServeOptions, onFailure: (error: unknown) => void): Promise<Opened> {
+  const runners = await openRunners(config.platforms, options);
+  try {
+    const platforms = await openPlatforms(config, options);
+    const journal = await Journal.open(config.stateFolder, { onFailure });
+    if (journal.unreadable > 0) options.log(`${journal.unreadable} lines of the journal in ${config.stateFolder} could not be read`);
+    return { journal, runners, platforms };
+  } catch (error) {
+    await closeAll(runners.values());
+    throw error;
+  }
+}
+
+async function openPlatforms({ platforms, stateFolder }: BridgeConfig, { env, log }: ServeOptions): Promise<Map<string, Platform>> {
+  const opened = new Map<string, Platform>();
+  for (const { name, open } of platforms) opened.set(name, await open({ name, env, files: join(stateFolder, "files"), log }));
+  return opened;
+}
+
+async function openRunners(platforms: readonly PlatformConfig[], { openRunner }: ServeOptions): Promise<Map<string, Runner>> {
+  const byProfile = new Map<string, Runner>();
+  const byPlatform = new Map<string, Runner>();
+  try {
+    for (const { name, profile, folder } of platforms) {
+      const runner = byProfile.get(profile) ?? (await openRunner(profile, folder));
+      byProfile.set(profile, runner);
+      byPlatform.set(name, runner);
+    }
+    return byPlatform;
+  } catch (error) {
+    await closeAll(byProfile.values());
+    throw error;
+  }
+}
+
+function runnerIn(runners: ReadonlyMap<string, Runner>): (platform: string) => Runner {
+  return (platform) => {
+    const runner = runners.get(platform);
+    if (runner === undefined) throw new Error(`there is no platform '${platform}'`);
+    return runner;
+  };
+}
+
+async function closeAll(runners: Iterable<Runner>): Promise<void> {
+  await Promise.all([...new Set(runners)].map((runner) => runner.close().catch(ignore)));
+}
+
+function ignore(): void {
+  // It is at its end anyway.
+}

@@ -1,0 +1,155 @@
+/** The bridge's configuration: which platforms, which profile and which senders each of them has, and the limits. */
+import { createHash } from "node:crypto";
+import { realpath } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import * as v from "valibot";
+import { ANSWER_SECONDS } from "../../core/limits.js";
+import { checkValue } from "../../core/value-issues.js";
+import { BUILT_IN, isBuiltIn, moduleKind, type OpenPlatform, type PlatformKind } from "../platforms/index.js";
+import { brokenFile } from "../broken-file.js";
+import { readYamlFile } from "../yaml-file.js";
+import type { ConversationLimits } from "./conversations.js";
+import type { Senders } from "./strangers.js";
+
+export interface BridgeConfig {
+  stateFolder: string;
+  limits: BridgeLimits;
+  platforms: readonly PlatformConfig[];
+}
+
+export interface BridgeLimits extends ConversationLimits {
+  approvalSeconds: number;
+  /** How long an undeliverable message is tried. */
+  retryHours: number;
+  /** How long the end waits for the last words to be delivered. */
+  shutdownSeconds: number;
+}
+
+export interface PlatformConfig {
+  name: string;
+  /** As written; `folder` is what a relative one is relative to. */
+  profile: string;
+  folder: string;
+  allow: Senders;
+  open: OpenPlatform;
+}
+
+const text = v.pipe(v.string("be a text"), v.nonEmpty("be a text that is not empty"));
+const count = (most: number) => {
+  const message = `be a whole number from 1 to ${most}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(1, message), v.maxValue(most, message));
+};
+
+/** YAML makes numbers of the ids that many platforms give their people. */
+const sender = v.pipe(
+  v.union([text, v.pipe(v.number(), v.safeInteger())], 'be a sender\'s id, or "*" for everybody'),
+  v.transform((id) => String(id)),
+);
+
+const Limits = v.strictObject(
+  {
+    turns: v.optional(count(1000), 4),
+    queue: v.optional(count(10_000), 16),
+    conversations: v.optional(count(100_000), 256),
+    approvalSeconds: v.optional(count(86_400), ANSWER_SECONDS),
+    retryHours: v.optional(count(24 * 365), 24),
+    shutdownSeconds: v.optional(count(600), 10),
+  },
+  "be a mapping",
+);
+
+const COMMON = { profile: v.optional(text), allow: v.optional(v.array(sender, "be a list of senders' ids")) };
+
+/** A relative path is relative to the file. Throws a `config` fault that names every place that is wrong. */
+export async function loadBridgeConfig(path: string, home: string): Promise<BridgeConfig> {
+  const file = await readYamlFile(path, "bridge config");
+  const kinds = kindsIn(file.value);
+  const checked = checkValue(schemaFor(kinds), file.value ?? {});
+  if ("problems" in checked) {
+    const placed = checked.problems.map(({ keys, on, text: what }) => ({
+      at: file.offset(keys, on),
+      line: `${file.point(keys, on)}: ${what}`,
+    }));
+    throw brokenFile(placed.toSorted((a, b) => a.at - b.at).map(({ line }) => line));
+  }
+  const { platforms, profile, limits, stateFolder } = checked.output;
+  const folder = dirname(resolve(path));
+  const missing = Object.entries(platforms).filter(([, own]) => (own.profile ?? profile) === undefined);
+  if (missing.length > 0) {
+    throw brokenFile(
+      missing.map(([name]) => `${file.point(["platforms", name], "key")}: platforms.${name} has no profile, and there is none for all`),
+    );
+  }
+  return {
+    stateFolder: stateFolder === undefined ? await ownFolder(path, home) : resolve(folder, stateFolder),
+    limits,
+    platforms: Object.entries(platforms).map(([name, settings]) => {
+      const { profile: own, allow, ...rest } = settings;
+      const kind = kinds.get(name) ?? moduleKind;
+      return {
+        name,
+        profile: own ?? profile ?? "",
+        folder,
+        allow: new Set(allow ?? kind.allow ?? []),
+        open: (context) => kind.open(rest, { ...context, folder }),
+      };
+    }),
+  };
+}
+
+function schemaFor(kinds: ReadonlyMap<string, PlatformKind>) {
+  const entries = [...kinds].map(([name, kind]) => [name, v.strictObject({ ...kind.settings, ...COMMON }, "be a mapping")] as const);
+  return v.strictObject(
+    {
+      profile: v.optional(text),
+      stateFolder: v.optional(text),
+      limits: v.optional(Limits, {}),
+      platforms: v.pipe(
+        v.strictObject(Object.fromEntries(entries), "be a mapping of names to platforms"),
+        v.check((platforms) => Object.keys(platforms).length > 0, "have at least one platform"),
+        v.check((platforms) => Object.keys(platforms).every(isName), "have names of up to 32 letters, digits, dashes and underscores"),
+      ),
+    },
+    "be a mapping",
+  );
+}
+
+function isName(name: string): boolean {
+  return /^[A-Za-z][\w-]{0,31}$/.test(name);
+}
+
+/** What each platform is has to be known before its settings can be checked. */
+function kindsIn(value: unknown): Map<string, PlatformKind> {
+  const platforms = isMapping(value) ? value["platforms"] : undefined;
+  if (!isMapping(platforms)) return new Map();
+  return new Map(Object.entries(platforms).map(([name, settings]) => [name, kindOf(settings)]));
+}
+
+function kindOf(settings: unknown): PlatformKind {
+  if (!isMapping(settings)) return UNKNOWN;
+  if (settings["module"] !== undefined) return moduleKind;
+  const { type } = settings;
+  return typeof type === "string" && isBuiltIn(type) ? BUILT_IN[type] : UNKNOWN;
+}
+
+/** Its schema always refuses. */
+const UNKNOWN: PlatformKind = {
+  settings: { type: v.picklist(Object.keys(BUILT_IN), `be one of ${Object.keys(BUILT_IN).join(", ")}; or give a 'module'`) },
+  open: () => Promise.reject(new Error("a platform of no kind")),
+};
+
+/** A config has its own, so that two bridges of one user do not meet. */
+async function ownFolder(path: string, home: string): Promise<string> {
+  return join(
+    home,
+    "bridge-serve",
+    createHash("sha256")
+      .update(await realpath(path))
+      .digest("hex")
+      .slice(0, 16),
+  );
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

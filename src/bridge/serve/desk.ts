@@ -1,0 +1,129 @@
+/**
+ * What becomes of a message that comes in: refused, done at once (a command), or put into its conversation. Whatever is accepted is on
+ * disk before the platform hears of it, and whatever is refused is told so.
+ */
+import { mintId } from "../../core/ids.js";
+import type { Incoming, Verdict } from "../platforms/platform.js";
+import { isSessionName, MOST_SESSIONS } from "./chats.js";
+import { commandIn, type ChatCommand } from "./command-words.js";
+import { perform, type CommandRoom } from "./commands.js";
+import { keyOf } from "./conversations.js";
+import type { Entry, Received } from "./entry.js";
+import type { Journal } from "./journal.js";
+import { isAllowed, Strangers, type Senders } from "./strangers.js";
+import type { Where } from "./voice.js";
+import * as words from "./words.js";
+
+const LONGEST_NAME = 256;
+
+export interface DeskOptions extends CommandRoom {
+  journal: Journal;
+  queue: number;
+  log(text: string): void;
+}
+
+/** Who may talk on a platform, and whether it tells refusals itself. */
+export interface Counter {
+  platform: string;
+  allow: Senders;
+  tellsRefusals: boolean;
+}
+
+export class Desk {
+  readonly #options: DeskOptions;
+  readonly #strangers = new Strangers();
+  #closed = false;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  /** Everything from now on is refused. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  async accept(counter: Counter, incoming: Incoming): Promise<Verdict> {
+    const { journal } = this.#options;
+    const { platform } = counter;
+    const message: Incoming = { ...incoming, text: incoming.text.toWellFormed() };
+    const refusal = this.#refusal(counter, message);
+    if (refusal !== undefined) return this.#refuse(counter, message, refusal);
+    const known = message.key === undefined ? undefined : journal.ledger.seen(platform, message.key);
+    const verdict: Verdict = known === undefined ? this.#take(counter, message) : { accepted: true, id: known, duplicate: true };
+    await journal.durable();
+    return verdict;
+  }
+
+  #refusal({ allow }: Counter, message: Incoming): Refusal | undefined {
+    if (this.#closed) return { accepted: false, why: "stopping", text: words.SHUTTING_DOWN };
+    if (!isAllowed(allow, message.from)) return { accepted: false, why: "sender", text: words.notOnTheList(message.from) };
+    const problem = problemOf(message);
+    return problem === undefined ? undefined : { accepted: false, why: "invalid", text: problem };
+  }
+
+  #refuse({ platform, tellsRefusals }: Counter, { chat, from }: Incoming, refusal: Refusal): Refusal {
+    const { log, voice } = this.#options;
+    if (refusal.why === "sender" && !this.#strangers.isNew(platform, from)) return refusal;
+    if (refusal.why === "sender") log(`refused a message of '${from}' on '${platform}': not in 'allow'`);
+    // What comes while the bridge ends is not acknowledged, and so comes again.
+    if (!tellsRefusals && refusal.why !== "stopping") voice.say({ platform, chat }, "notice", refusal.text);
+    return refusal;
+  }
+
+  #take(counter: Counter, message: Incoming): Verdict {
+    const { chats, voice } = this.#options;
+    const where: Where = { platform: counter.platform, chat: message.chat };
+    const command = commandIn(message.text);
+    const begins = command?.name === "new" && (command.word === "" || isSessionName(command.word));
+    if (command === undefined || begins) return this.#queue(counter, message, command);
+    const { answer, also = [] } = perform(command, where, message.session ?? chats.of(where).current, this.#options);
+    const seen: Entry[] = message.key === undefined ? [] : [{ kind: "seen", platform: where.platform, key: message.key }];
+    const told = voice.words(where, "notice", answer).map((line) => ({ ...line, ...keyed(message) }));
+    voice.write(...also, ...seen, ...told);
+    return { accepted: true, id: told[0]?.id ?? "" };
+  }
+
+  /** In the order of its conversation; so is /new, which concerns what comes after it. */
+  #queue(counter: Counter, message: Incoming, command: ChatCommand | undefined): Verdict {
+    const { chats, conversations, journal, queue } = this.#options;
+    const where: Where = { platform: counter.platform, chat: message.chat };
+    const session = (command?.word || message.session) ?? chats.of(where).current;
+    const key = keyOf({ ...where, session });
+    const crowded = conversations.crowded(key);
+    const full = (text: string): Verdict => this.#refuse(counter, message, { accepted: false, why: "full", text });
+    if (crowded !== undefined) return full(crowded === "queue" ? words.queueFull(queue) : words.BUSY);
+    if (!chats.hasRoomFor(where, session)) return full(words.tooManySessions(MOST_SESSIONS));
+    const received: Received = {
+      kind: "received",
+      id: mintId(),
+      at: Date.now(),
+      ...where,
+      session,
+      from: message.from,
+      text: message.text,
+      attachments: [...(message.attachments ?? [])],
+      ...keyed(message),
+    };
+    journal.write(...chats.line(where, session, command !== undefined), received);
+    conversations.add(received);
+    return { accepted: true, id: received.id };
+  }
+}
+
+type Refusal = Extract<Verdict, { accepted: false }>;
+
+function keyed({ key }: Incoming): { key?: string } {
+  return key === undefined ? {} : { key };
+}
+
+/** Names become parts of file names, variables and log lines of others. */
+function problemOf({ chat, from, text, session, key, attachments }: Incoming): string | undefined {
+  for (const [what, name] of Object.entries({ chat, from, ...(key !== undefined && { key }) })) {
+    if (name === "" || name.length > LONGEST_NAME || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
+      return `'${what}' must have 1 to ${LONGEST_NAME} characters, none of them control characters`;
+    }
+  }
+  if (session !== undefined && !isSessionName(session)) return words.wrongSessionName(session);
+  return text.trim() === "" && (attachments ?? []).length === 0 ? words.EMPTY : undefined;
+}

@@ -1,0 +1,76 @@
+/** The lines of the journal. A message is received, started, answered; what goes out is told, attempted, delivered. */
+import * as v from "valibot";
+
+const StoredAttachment = v.object({
+  type: v.picklist(["image", "file", "audio", "video", "other"]),
+  url: v.string(),
+  name: v.string(),
+});
+
+/** On disk before the platform is told that we have it. */
+const Received = v.looseObject({
+  kind: v.literal("received"),
+  id: v.string(),
+  at: v.number(),
+  platform: v.string(),
+  chat: v.string(),
+  session: v.string(),
+  from: v.string(),
+  text: v.string(),
+  attachments: v.array(StoredAttachment),
+  key: v.optional(v.string()),
+});
+
+/** On disk before the agent starts: whatever happens then, the turn is not run a second time in silence. */
+const Started = v.looseObject({ kind: v.literal("started"), id: v.string() });
+
+/** Everything that there is to say to it stands above this line. */
+const Answered = v.looseObject({ kind: v.literal("answered"), id: v.string() });
+
+/** On disk before it is sent. One line is one message on the platform. */
+const Told = v.looseObject({
+  kind: v.literal("told"),
+  id: v.string(),
+  at: v.number(),
+  platform: v.string(),
+  chat: v.string(),
+  type: v.picklist(["partial", "reply", "notice", "end"]),
+  text: v.string(),
+  /** The message that it answers, and the platform's key of that. */
+  to: v.optional(v.string()),
+  key: v.optional(v.string()),
+});
+
+/** From here on it may have arrived. */
+const Attempted = v.looseObject({ kind: v.literal("attempted"), id: v.string() });
+
+/** It has arrived, or (with a reason) never will. */
+const Delivered = v.looseObject({ kind: v.literal("delivered"), id: v.string(), refused: v.optional(v.string()) });
+
+/** A message that needed no turn was taken care of: it is known by this key when it comes again. */
+const Seen = v.looseObject({ kind: v.literal("seen"), platform: v.string(), key: v.string() });
+
+/** The sessions of a chat, and which of them is meant when nobody says. */
+const Chat = v.looseObject({
+  kind: v.literal("chat"),
+  platform: v.string(),
+  chat: v.string(),
+  current: v.string(),
+  names: v.array(v.string()),
+});
+
+const Entry = v.variant("kind", [Received, Started, Answered, Told, Attempted, Delivered, Seen, Chat]);
+export type Entry = v.InferOutput<typeof Entry>;
+export type Received = v.InferOutput<typeof Received>;
+export type Told = v.InferOutput<typeof Told>;
+export type Chat = v.InferOutput<typeof Chat>;
+
+/** Undefined for a line that is none: one bad sector must not cost the rest. */
+export function parseEntry(line: string): Entry | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return v.is(Entry, value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

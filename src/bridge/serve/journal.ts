@@ -1,0 +1,132 @@
+/**
+ * The bridge's write-ahead log: an append-only file with one writer. Whatever must survive us is written here first, and `durable`
+ * is awaited before anybody outside hears of it.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeFolder, syncFolder } from "../../os/folders.js";
+import { takeLock } from "../../os/lock.js";
+import { LogFile, readLines } from "../../os/log-file.js";
+import { parseEntry, type Entry } from "./entry.js";
+import { Ledger } from "./ledger.js";
+
+/** Below this a file is not worth rewriting. */
+const SMALL = 1024 * 1024;
+
+export interface JournalOptions {
+  /** Heard once, when the disk takes no more; nothing can be promised from then on. */
+  onFailure(error: unknown): void;
+}
+
+export class Journal {
+  readonly ledger = new Ledger();
+  /** Lines that could not be read. */
+  readonly unreadable: number;
+  readonly #folder: string;
+  readonly #release: () => Promise<void>;
+  readonly #onFailure: (error: unknown) => void;
+  #file: LogFile;
+  #compactAt = SMALL;
+  #failed = false;
+
+  private constructor(folder: string, release: () => Promise<void>, { onFailure }: JournalOptions) {
+    this.#folder = folder;
+    this.#release = release;
+    this.#onFailure = onFailure;
+    this.#file = LogFile.open(fileIn(folder));
+    let unreadable = 0;
+    for (const line of readLines(fileIn(folder), 0)) {
+      const entry = parseEntry(line);
+      if (entry === undefined) unreadable++;
+      else this.ledger.apply(entry);
+    }
+    this.unreadable = unreadable;
+  }
+
+  /** Throws when another process has it. A last line that a crash tore is cut off. */
+  static async open(folder: string, options: JournalOptions): Promise<Journal> {
+    makeFolder(folder, 0o700);
+    const release = await takeLock(join(folder, "lock"), `The bridge's state in ${folder}`);
+    try {
+      const isNew = !existsSync(fileIn(folder));
+      const journal = new Journal(folder, release, options);
+      if (isNew) await syncFolder(folder);
+      journal.#compact();
+      return journal;
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  /** All of them or, when it throws, none. */
+  write(...entries: readonly Entry[]): void {
+    if (entries.length === 0) return;
+    this.#trying(() => this.#file.append(entries.map((entry) => JSON.stringify(entry)).join("\n")));
+    for (const entry of entries) this.ledger.apply(entry);
+    if (this.#file.size > this.#compactAt) this.#trying(() => this.#compact());
+  }
+
+  /** Everything written so far survives a power cut. */
+  async durable(): Promise<void> {
+    try {
+      await this.#file.sync();
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#file.close();
+    } finally {
+      await this.#release();
+    }
+  }
+
+  /** The new file is whole and on disk before it takes the old one's name. */
+  #compact(): void {
+    const draft = `${fileIn(this.#folder)}.draft`;
+    const text = [...this.ledger.entries()].map((entry) => `${JSON.stringify(entry)}\n`).join("");
+    writeFileSync(draft, text, { mode: 0o600, flush: true });
+    renameSync(draft, fileIn(this.#folder));
+    syncNow(this.#folder);
+    const old = this.#file;
+    this.#file = LogFile.open(fileIn(this.#folder));
+    void old.close().catch(() => {});
+    this.#compactAt = Math.max(SMALL, 4 * this.#file.size);
+  }
+
+  #trying(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#onFailure(error);
+  }
+}
+
+function fileIn(folder: string): string {
+  return join(folder, "journal.jsonl");
+}
+
+/** Where folders cannot be synced there is nothing to do about it. */
+function syncNow(folder: string): void {
+  let handle: number | undefined;
+  try {
+    handle = openSync(folder, "r");
+    fsyncSync(handle);
+  } catch {
+    return;
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * Delivery: what was told goes out in order, one chat at a time, for as long as it takes. A chat that is throttled holds up no other.
+ * Nothing is sent before it is on disk, and what is delivered is marked.
+ */
+import { setTimeout as after } from "node:timers/promises";
+import { messageOf } from "../../core/errors.js";
+import type { Delivery, Outgoing, Platform } from "../platforms/platform.js";
+import type { Told } from "./entry.js";
+import type { Journal } from "./journal.js";
+import { placeOf } from "./ledger.js";
+
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 60_000;
+/** However long a platform wants us to wait. */
+const LONGEST_WAIT_MS = 3_600_000;
+/** Chats that are remembered though nothing is under way to them. */
+const IDLE_LANES = 1000;
+
+export interface OutboxOptions {
+  journal: Journal;
+  platforms: ReadonlyMap<string, Platform>;
+  /** How long an undeliverable message is tried. */
+  patienceMs: number;
+  log(text: string): void;
+}
+
+interface Item {
+  told: Told;
+  repeated: boolean;
+}
+
+/** The way to one chat. */
+interface Lane {
+  platform: string;
+  queue: Item[];
+  working: boolean;
+  /** Before then the platform wants no more. */
+  nextAt: number;
+  /** The message that a stream goes on in. */
+  open: { to: string; ref: string; text: string } | undefined;
+  /** Who waits for the queue to be empty. */
+  waiters: (() => void)[];
+}
+
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #stopped = new AbortController();
+  #begun = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** The platforms are there: what was posted goes out from now on. */
+  begin(): void {
+    this.#begun = true;
+    for (const lane of this.#lanes.values()) this.#start(lane);
+  }
+
+  /** It stands in the journal already. `repeated`: an earlier run of ours may have delivered it. */
+  post(told: Told, repeated = false): void {
+    const lane = this.#lane(told.platform, told.chat);
+    lane.queue.push({ told, repeated });
+    this.#start(lane);
+  }
+
+  /** When the chat has everything that was told, and the platform would take more. */
+  async quiet(platform: string, chat: string): Promise<void> {
+    const lane = this.#lane(platform, chat);
+    while (lane.queue.length > 0 && !this.#stopped.signal.aborted) await new Promise<void>((resolve) => lane.waiters.push(resolve));
+    await this.#pause(lane.nextAt - performance.now());
+  }
+
+  /** Waits until all is delivered, or so long. */
+  async drain(ms: number): Promise<void> {
+    const all = Promise.all([...this.#lanes.keys()].map((place) => this.#drained(place)));
+    await Promise.race([all, this.#pause(ms)]);
+  }
+
+  /** What is not delivered stays in the journal. */
+  stop(): void {
+    this.#stopped.abort();
+    for (const lane of this.#lanes.values()) wake(lane);
+  }
+
+  #lane(platform: string, chat: string): Lane {
+    const place = placeOf(platform, chat);
+    const known = this.#lanes.get(place);
+    if (known !== undefined) return known;
+    if (this.#lanes.size >= IDLE_LANES) this.#forgetIdle();
+    const lane: Lane = { platform, queue: [], working: false, nextAt: 0, open: undefined, waiters: [] };
+    this.#lanes.set(place, lane);
+    return lane;
+  }
+
+  #forgetIdle(): void {
+    for (const [place, { queue, working }] of this.#lanes) if (queue.length === 0 && !working) this.#lanes.delete(place);
+  }
+
+  #start(lane: Lane): void {
+    if (!this.#begun || lane.working || lane.queue.length === 0) return;
+    lane.working = true;
+    void this.#work(lane);
+  }
+
+  async #drained(place: string): Promise<void> {
+    const lane = this.#lanes.get(place);
+    while (lane !== undefined && lane.queue.length > 0) await new Promise<void>((resolve) => lane.waiters.push(resolve));
+  }
+
+  async #work(lane: Lane): Promise<void> {
+    const platform = this.#options.platforms.get(lane.platform);
+    try {
+      for (let item = lane.queue[0]; item !== undefined && platform !== undefined; item = lane.queue[0]) {
+        await this.#pause(lane.nextAt - performance.now());
+        await this.#options.journal.durable();
+        if (!(await this.#deliver(lane, platform, item))) return;
+        lane.queue.shift();
+        lane.nextAt = performance.now() + (platform.limits.interval ?? 0);
+      }
+    } catch (error) {
+      // The journal has failed, which ends the bridge.
+      this.#options.log(`nothing more can be delivered on '${lane.platform}': ${messageOf(error)}`);
+    } finally {
+      lane.working = false;
+      wake(lane);
+    }
+  }
+
+  /** False when we were stopped before it was. */
+  async #deliver(lane: Lane, platform: Platform, item: Item): Promise<boolean> {
+    const { journal, patienceMs, log } = this.#options;
+    const { told } = item;
+    for (let failures = 0; !this.#stopped.signal.aborted; failures++) {
+      if (failures === 0 && !item.repeated) journal.write({ kind: "attempted", id: told.id });
+      const answer = await this.#attempt(lane, platform, item);
+      if (answer.status === "sent") {
+        journal.write({ kind: "delivered", id: told.id });
+        return true;
+      }
+      const reason = answer.status === "rejected" ? answer.reason : Date.now() - told.at > patienceMs ? "it was tried for too long" : "";
+      if (reason !== "") {
+        log(`a message to '${told.chat}' on '${told.platform}' was not delivered: ${reason}`);
+        journal.write({ kind: "delivered", id: told.id, refused: reason });
+        return true;
+      }
+      const asked = answer.status === "throttled" ? answer.retryAfter : undefined;
+      await this.#pause(Math.min(asked ?? backoff(failures), LONGEST_WAIT_MS));
+    }
+    return false;
+  }
+
+  async #attempt(lane: Lane, platform: Platform, item: Item): Promise<Delivery> {
+    try {
+      return await sendOrEdit(lane, platform, item);
+    } catch (error) {
+      item.repeated = true;
+      this.#options.log(`a message to '${item.told.chat}' on '${item.told.platform}' is tried again: ${messageOf(error)}`);
+      return { status: "throttled" };
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (ms > 0) await after(ms, undefined, { signal: this.#stopped.signal, ref: true }).catch(() => {});
+  }
+}
+
+/** A stream goes on in its last message for as long as that has room. */
+async function sendOrEdit(lane: Lane, platform: Platform, { told, repeated }: Item): Promise<Delivery> {
+  const message = outgoing(told, repeated);
+  const { open } = lane;
+  if (platform.edit !== undefined && told.type === "partial" && open !== undefined && open.to === told.to) {
+    const text = open.text + told.text;
+    if (text.length <= platform.limits.text) {
+      const answer = await platform.edit(open.ref, { ...message, text, repeated: false });
+      if (answer.status === "sent") open.text = text;
+      if (answer.status !== "rejected") return answer;
+    }
+  }
+  const answer = await platform.send(message);
+  if (answer.status === "sent") {
+    const goesOn = told.type === "partial" && told.to !== undefined && answer.ref !== undefined;
+    lane.open = goesOn ? { to: told.to ?? "", ref: answer.ref ?? "", text: told.text } : undefined;
+  }
+  return answer;
+}
+
+function outgoing({ id, chat, text, type, key }: Told, repeated: boolean): Outgoing {
+  return { key: id, chat, text, kind: type, repeated, ...(key !== undefined && { inReplyTo: key }) };
+}
+
+/** Doubles, with some chance in it so that many do not come back at the same moment. */
+function backoff(failures: number): number {
+  const base = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
+  return base * (0.5 + Math.random() / 2);
+}
+
+function wake(lane: Lane): void {
+  for (const resolve of lane.waiters.splice(0)) resolve();
+}

@@ -1,0 +1,74 @@
+/** The pieces of a streamed answer. While the chat is busy they are joined, in order; none is lost. */
+
+/** More than this is not held for a slow chat: the agent waits. */
+const HELD = 64 * 1024;
+
+export interface StreamOptions {
+  /** When the chat would take more. */
+  quiet(): Promise<void>;
+  tell(text: string): void;
+  /** The turn was cut short: nobody is held any more. */
+  signal: AbortSignal;
+}
+
+export class Stream {
+  readonly #options: StreamOptions;
+  #held = "";
+  #pumping = false;
+  #finished = false;
+  #waiters: (() => void)[] = [];
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+    options.signal.addEventListener("abort", () => this.#release(), { once: true });
+  }
+
+  push(text: string): Promise<void> | undefined {
+    if (this.#finished) return undefined;
+    this.#held += text;
+    if (!this.#pumping) void this.#pump();
+    if (this.#held.length <= HELD || this.#options.signal.aborted) return undefined;
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  /** What is held, for somebody who has something to say behind it. */
+  flush(): string {
+    return this.#take(ready(this.#held));
+  }
+
+  /** What was not told yet; nothing more is taken or told. */
+  finish(): string {
+    this.#finished = true;
+    return this.#take(this.#held.length);
+  }
+
+  async #pump(): Promise<void> {
+    this.#pumping = true;
+    // Pieces of one burst are one message.
+    await Promise.resolve();
+    while (ready(this.#held) > 0) {
+      await this.#options.quiet();
+      const end = ready(this.#held);
+      if (end > 0) this.#options.tell(this.#take(end));
+    }
+    this.#pumping = false;
+  }
+
+  #take(end: number): string {
+    const taken = this.#held.slice(0, end);
+    this.#held = this.#held.slice(end);
+    this.#release();
+    return taken;
+  }
+
+  #release(): void {
+    for (const resolve of this.#waiters.splice(0)) resolve();
+  }
+}
+
+/** How much can be told now: nothing while it is blank, and no half of a character. */
+function ready(text: string): number {
+  const last = text.charCodeAt(text.length - 1);
+  const whole = last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
+  return whole.trim() === "" ? 0 : whole.length;
+}

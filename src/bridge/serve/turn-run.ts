@@ -1,0 +1,100 @@
+/** One message through the agent: started on disk, run, answered on disk. */
+import { messageOf } from "../../core/errors.js";
+import type { Platform } from "../platforms/platform.js";
+import type { Runner, TurnEvents, TurnResult } from "../turn.js";
+import type { Approvals } from "./approvals.js";
+import { commandIn } from "./command-words.js";
+import { keyOf, type RunningTurn } from "./conversations.js";
+import type { Received } from "./entry.js";
+import type { Journal } from "./journal.js";
+import type { Outbox } from "./outbox.js";
+import { Stream } from "./stream.js";
+import type { Voice } from "./voice.js";
+import * as words from "./words.js";
+
+/** A platform's sign that somebody types fades after about five seconds. */
+const TYPING_MS = 4000;
+
+export interface TurnRoom {
+  journal: Journal;
+  outbox: Outbox;
+  voice: Voice;
+  approvals: Approvals;
+  platform(name: string): Platform | undefined;
+  runner(platform: string): Runner;
+  log(text: string): void;
+}
+
+/** Never rejects: when the journal fails, whoever keeps it knows. */
+export async function runTurn(message: Received, turn: RunningTurn, room: TurnRoom): Promise<void> {
+  try {
+    // Doing it twice does no harm, so it is not marked as started.
+    if (commandIn(message.text)?.name === "new") await beginAnew(message, room);
+    else await runAgent(message, turn, room);
+  } catch (error) {
+    room.log(`the turn for message ${message.id} on '${message.platform}' has no end in the journal: ${messageOf(error)}`);
+  }
+}
+
+async function beginAnew(message: Received, { voice, runner }: TurnRoom): Promise<void> {
+  await runner(message.platform).forget(keyOf(message));
+  voice.answer(message, ...voice.words(message, "notice", words.NEW_SESSION, message));
+}
+
+async function runAgent(message: Received, turn: RunningTurn, room: TurnRoom): Promise<void> {
+  const { journal, voice, outbox } = room;
+  journal.write({ kind: "started", id: message.id });
+  await journal.durable();
+  const stream = new Stream({
+    quiet: () => outbox.quiet(message.platform, message.chat),
+    tell: (text) => voice.say(message, "partial", text, message),
+    signal: turn.signal,
+  });
+  const stopTyping = showTyping(message, room.platform(message.platform));
+  const result = await run(message, turn, stream, room);
+  stopTyping();
+  const rest = stream.finish();
+  const [type, text] = ending(message, result, turn);
+  const increment = rest.trim() === "" ? [] : voice.words(message, "partial", rest, message);
+  voice.answer(message, ...increment, ...voice.words(message, type, text, message));
+}
+
+async function run(message: Received, { signal }: RunningTurn, stream: Stream, room: TurnRoom): Promise<TurnResult | Error> {
+  const { platform, text, from, attachments } = message;
+  // Behind what the agent said before.
+  const notice = (words: string): void => {
+    room.voice.say(message, "partial", stream.flush(), message);
+    room.voice.say(message, "notice", words, message);
+  };
+  const on: TurnEvents = {
+    partial: (piece, role) => (role === "thinking" ? undefined : stream.push(piece)),
+    permission: (request) => room.approvals.ask(message, request, signal, notice),
+    warning: (warning) => room.log(`'${platform}': ${warning}`),
+  };
+  try {
+    return await room.runner(platform).run({ message: text, sessionName: keyOf(message), from, attachments }, on, signal);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** What is left to say: that it was cut short, what went wrong, or the reply. */
+function ending(message: Received, result: TurnResult | Error, turn: RunningTurn): ["reply" | "notice", string] {
+  switch (turn.cut()) {
+    case "stop":
+      return ["notice", words.STOPPED];
+    case "shutdown":
+      return ["notice", words.cutByShutdown(message.text)];
+    default:
+  }
+  if (result instanceof Error) return ["notice", `The turn could not be run: ${result.message}`];
+  return result.error === "" ? ["reply", result.reply] : ["notice", result.error];
+}
+
+function showTyping({ chat }: Received, platform: Platform | undefined): () => void {
+  if (platform?.typing === undefined) return () => {};
+  const show = (): void => void platform.typing?.(chat).catch(() => {});
+  show();
+  const timer = setInterval(show, TYPING_MS);
+  return () => clearInterval(timer);
+}

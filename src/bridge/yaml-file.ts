@@ -1,0 +1,52 @@
+/** A YAML file that a person wrote: its value, and where in the text each part of it stands. */
+import { readFile } from "node:fs/promises";
+import { LineCounter, parseDocument } from "yaml";
+import { messageOf, systemCode } from "../core/errors.js";
+import type { Keys } from "../core/value-issues.js";
+import { tooDeepAt } from "../core/yaml-depth.js";
+import { offsetOf } from "../core/yaml-position.js";
+import { brokenFile } from "./broken-file.js";
+
+/** Nobody writes more by hand. */
+const MAX_BYTES = 1024 * 1024;
+const MAX_DEPTH = 50;
+const MAX_ALIASES = 100;
+
+export interface YamlFile {
+  value: unknown;
+  /** Where it stands in the text, and the same for people: `path:line:column`. */
+  offset(keys: Keys, on: "key" | "value"): number;
+  point(keys: Keys, on: "key" | "value"): string;
+}
+
+/** Throws a `config` fault that names the file, which it calls `what`. */
+export async function readYamlFile(path: string, what: string): Promise<YamlFile> {
+  const bytes = await readFile(path).catch((error: unknown) => {
+    const code = systemCode(error);
+    if (code === "ENOENT") throw brokenFile([`There is no ${what} '${path}'`]);
+    throw brokenFile([`The ${what} '${path}' cannot be read: ${code === "EISDIR" ? "it is a folder" : messageOf(error)}`]);
+  });
+  if (bytes.length > MAX_BYTES) throw brokenFile([`${path}: is ${bytes.length} bytes long; a ${what} may have ${MAX_BYTES}`]);
+  return parseYaml(bytes.toString(), path);
+}
+
+/** `path` is what messages call it. */
+export function parseYaml(text: string, path: string): YamlFile {
+  const deep = tooDeepAt(text, MAX_DEPTH);
+  if (deep !== undefined) throw brokenFile([`${path}:${deep.line}:${deep.column}: this is nested too deeply`]);
+  const lines = new LineCounter();
+  const at = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${path}:${line}:${col}`;
+  };
+  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, resolveKnownTags: false });
+  const syntax = [...doc.errors, ...doc.warnings].map(({ pos, message }) => `${at(pos[0])}: ${message}`);
+  if (syntax.length > 0) throw brokenFile(syntax);
+  try {
+    const value: unknown = doc.toJS({ maxAliasCount: MAX_ALIASES });
+    const offset: YamlFile["offset"] = (keys, on) => offsetOf(doc, keys, on);
+    return { value, offset, point: (keys, on) => at(offset(keys, on)) };
+  } catch (error) {
+    throw brokenFile([`${path}: cannot be expanded: ${messageOf(error)}`]);
+  }
+}
