@@ -12,7 +12,7 @@ import type { VendorModel } from "./vendor.js";
 export async function openModel(config: SessionConfig, override: ProviderOverride | undefined, source: ModelSource): Promise<Model> {
   const provider = chooseProvider({ provider: config.provider, model: config.model, providers: source.providers }, source.env);
   if (provider === undefined)
-    throw configFault(`No provider was named and no key was found; set ${keyNames()} or name one with --provider`);
+    throw configFault(`No provider was named and no key was found; set ${keyNames()} or name one with --provider`, "apiKey");
   if (provider === "rehearsal") return openRehearsalModel(config.model);
   const own = source.providers[provider];
   const kind = own?.kind ?? provider;
