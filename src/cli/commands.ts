@@ -40,6 +40,9 @@ export const COMMANDS: readonly Command[] = [
         help: "speak aionrs 0.1.0 on stdin and stdout, or the --dialect given; flags of aionrs and wayland-core are taken then",
       },
       DIALECT,
+      { name: "input-format", value: "F", help: "Qwen's structured input: stream-json or stream-chunk-json (default: text, one prompt)" },
+      { name: "output-format", value: "F", help: "Qwen's structured output: stream-json, or stream-chunk-json for pieces (default: text)" },
+      { name: "heartbeat", value: "SECONDS", help: "with structured output: a sign of life every so often" },
       ...SHARED_FLAGS,
     ],
     run: runDefault,
@@ -167,6 +170,11 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 async function runDefault(parsed: Parsed): Promise<number> {
+  if (given(parsed, "input-format") || given(parsed, "output-format") || given(parsed, "heartbeat")) {
+    const { structured, runStructured } = await import("./structured.js");
+    const asked = structured(parsed);
+    if (asked !== undefined) return runStructured(asked, parsed, () => load(parsed), process.env);
+  }
   if (given(parsed, "json-stream") || given(parsed, "dialect")) return runServe(parsed);
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
   const loaded = await load(parsed);

@@ -70,8 +70,8 @@ async function report(error: unknown): Promise<number> {
   const dialect = spokenDialect(words);
   if (dialect !== undefined) {
     const { refuseToStart } = await import("./protocol-stdout.js");
-    await refuseToStart(await loadDialect(dialect), toFault(error));
-    return code === "usage" ? 2 : 1;
+    const own = await refuseToStart(await loadDialect(dialect), toFault(error));
+    return own ?? (code === "usage" ? 2 : 1);
   }
   process.stderr.write(`parley: ${messageOf(error)}\n`);
   if (code === "internal" && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
@@ -83,14 +83,16 @@ function spokenDialect(argv: readonly string[]): string | undefined {
   const { command, words: rest } = commandOf(argv);
   const end = rest.indexOf("--");
   const ours = end === -1 ? rest : rest.slice(0, end);
-  const flag = command.name === "relay" ? "--as" : "--dialect";
-  const named = ours
-    .flatMap((word, at) => (word === flag ? [ours[at + 1] ?? ""] : word.startsWith(`${flag}=`) ? [word.slice(flag.length + 1)] : []))
-    .at(-1);
+  const valueOf = (flag: string): string | undefined =>
+    ours
+      .flatMap((word, at) => (word === flag ? [ours[at + 1] ?? ""] : word.startsWith(`${flag}=`) ? [word.slice(flag.length + 1)] : []))
+      .at(-1);
+  const named = valueOf(command.name === "relay" ? "--as" : "--dialect");
   if (command.name !== "" && command.name !== "serve" && command.name !== "relay") return undefined;
   if (command.name === "serve" && ours.some((word) => word === "--ws" || word.startsWith("--ws="))) return undefined;
   if (named !== undefined) return dialectIds.includes(named) ? named : undefined;
   if (command.name === "serve") return "ante";
+  if (command.name === "" && valueOf("--output-format")?.startsWith("stream-") === true) return "qwen";
   return command.name === "" && ours.includes("--json-stream") ? "aionrs" : undefined;
 }
 

@@ -10,7 +10,7 @@ import { spawnTransport } from "../transports/process.js";
 import { stdio } from "../transports/stdio.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { readToken } from "./token-file.js";
-import { openingOf, switchFlags } from "./opening.js";
+import { launchOf, openingOf } from "./opening.js";
 import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
 import { RelayReport } from "./relay-report.js";
 import { sessionMap } from "./session-map.js";
@@ -29,12 +29,12 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
     throw usage(`--url does not go with '${drive.id}': such an agent is told its session on its command line; use COMMAND`);
   }
   const print = reportFormat(parsed);
-  for (const flag of ["resume", "session-id"]) if (as.lifetime === "connection" && given(parsed, flag)) throw opensItself(flag, as);
+  const opensAny = as.lifetime === "connection" && as.launches !== true;
+  for (const flag of ["resume", "session-id"]) if (opensAny && given(parsed, flag)) throw opensItself(flag, as);
   keepStdoutClean();
   const loaded = await load().catch(toFault);
   if (!("settings" in loaded)) {
-    await refuseToStart(as, loaded);
-    return loaded.code === "usage" ? 2 : 1;
+    return (await refuseToStart(as, loaded)) ?? (loaded.code === "usage" ? 2 : 1);
   }
   for (const warning of loaded.warnings) console.error(`parley: ${warning}`);
   const { home, limits } = loaded.settings;
@@ -51,8 +51,7 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
     sessions: sessionMap(home, drive.id),
     answerSeconds: limits.approvalSeconds,
     unheard: given(parsed, "allow-unheard") ? "allow" : "deny",
-    // Where a process is a session, the command line opens it; elsewhere the host does.
-    ...(as.lifetime !== "connection" && { launch: { argv: switchFlags(loaded), env: {}, cwd: loaded.settings.workspace, open } }),
+    ...launchOf(as, loaded, open),
     ...(given(parsed, "check") && {
       onViolation(violation: string) {
         violations++;

@@ -1,5 +1,6 @@
 /** The engine on stdin and stdout, in one dialect. */
 import { toFault } from "../core/errors.js";
+import type { Frame } from "../core/wire.js";
 import { loadDialect } from "../dialects/index.js";
 import type { Env, Loaded } from "../engine/config.js";
 import { serve } from "../link/serve.js";
@@ -8,20 +9,35 @@ import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
 import { prepareServing } from "./serving.js";
 import { endOnSignal } from "./signals.js";
 
-export async function serveStdio(dialectId: string, load: () => Promise<Loaded>, env: Env): Promise<number> {
+export interface StdioOptions {
+  /** What the command line says to the protocol itself. */
+  switches?: readonly string[];
+  /** All that there is to hear, in place of standard input. */
+  records?: readonly unknown[];
+  /** A sign of life every so many seconds. */
+  beatSeconds?: number | undefined;
+}
+
+export async function serveStdio(dialectId: string, load: () => Promise<Loaded>, env: Env, options: StdioOptions = {}): Promise<number> {
   const dialect = await loadDialect(dialectId);
   keepStdoutClean();
-  const serving = await prepareServing(dialect, load, env).catch(toFault);
+  const serving = await prepareServing(dialect, load, env, [], options.switches).catch(toFault);
   if (!("engine" in serving)) {
-    await refuseToStart(dialect, serving);
-    return 1;
+    return (await refuseToStart(dialect, serving)) ?? 1;
   }
   const agent = serving.engine();
   const signals = endOnSignal(agent);
   const transport = stdio(dialect.framing, serving.settings.limits.lineBytes);
-  const closed = await serve(agent, dialect, transport, serving.launch);
+  const { records, beatSeconds } = options;
+  const spoken = records === undefined ? transport : { ...transport, frames: framesOf(records) };
+  const onLog = (text: string): void => console.error(`parley: ${text}`);
+  const closed = await serve(agent, dialect, spoken, { ...serving.launch, onLog, beatSeconds });
   await transport.flushed();
   await serving.end();
   if (closed.reason !== undefined) console.error(`parley: ${closed.reason}`);
   return signals.code() ?? closed.code ?? 0;
+}
+
+async function* framesOf(records: readonly unknown[]): AsyncGenerator<Frame> {
+  for (const rec of records) yield { rec };
 }

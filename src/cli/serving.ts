@@ -9,7 +9,7 @@ import type { Env, Loaded } from "../engine/config.js";
 import type { ServeOptions } from "../link/serve.js";
 import { buildEngine } from "./build-engine.js";
 import { withOfflineModel } from "./offline.js";
-import { openingOf, switchFlags } from "./opening.js";
+import { launchOf } from "./opening.js";
 
 export interface Serving {
   settings: Loaded["settings"];
@@ -24,6 +24,7 @@ export async function prepareServing(
   load: () => Promise<Loaded>,
   env: Env,
   secrets: readonly string[] = [],
+  switches: readonly string[] = [],
 ): Promise<Serving> {
   const given = await load();
   const own = dialect.id === "ante" ? await withServersOfAnte(given, env) : given;
@@ -31,15 +32,18 @@ export async function prepareServing(
   const { loaded, registered, end } = await withOfflineModel(own, env, (line) => console.error(`parley: ${line}`));
   return {
     settings: loaded.settings,
-    engine: () => buildEngine(loaded, env, unasked(dialect, loaded), { registered, secrets }),
-    // Where a process is a session, the command line opens it; elsewhere the host does.
-    launch: dialect.lifetime === "connection" ? {} : { launch: { argv: switchFlags(loaded), env: {}, open: openingOf(loaded) } },
+    engine: () => buildEngine(loaded, env, promised(dialect, loaded), { registered, secrets }),
+    launch: launchOf(dialect, loaded, undefined, switches),
     end,
   };
 }
 
-function unasked(dialect: Dialect, { settings }: Loaded): SessionConfig {
-  return settings.approveTools === undefined && dialect.unasked !== undefined ? { approveTools: [...dialect.unasked] } : {};
+/** What the dialect says where the user does not. */
+function promised({ unasked, answerSeconds }: Dialect, { settings, origins }: Loaded): SessionConfig {
+  return {
+    ...(settings.approveTools === undefined && unasked !== undefined && { approveTools: [...unasked] }),
+    ...(origins.get("limits.approvalSeconds") === "default" && answerSeconds !== undefined && { answerSeconds }),
+  };
 }
 
 /** Our own config wins where both name a server. */

@@ -9,6 +9,7 @@ const DIALECTS = {
   "aionrs@0.2": async () => (await import("./aionrs/index.js")).aionrsLater,
   ante: async () => (await import("./ante/index.js")).ante,
   native: async () => (await import("./native/index.js")).native,
+  qwen: async () => (await import("./qwen/index.js")).qwen,
   wayland: async () => (await import("./wayland/index.js")).wayland,
 } satisfies Record<string, () => Promise<Dialect>>;
 

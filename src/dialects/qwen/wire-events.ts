@@ -1,5 +1,6 @@
 /** Agent → host: `chat.completion` lines, chunks, annotations, `result/*`, control requests and the fatal error, as the RFC spells them. */
 import * as v from "valibot";
+import type { Known } from "../../core/known.js";
 import { CommandRef } from "./wire-ops.js";
 
 const text = v.string();
@@ -29,7 +30,7 @@ export const Terminal = v.looseObject({
   prompt_id: v.optional(text),
   log_scope: v.optional(LogScope),
 });
-export type Terminal = v.InferOutput<typeof Terminal>;
+export type Terminal = Known<v.InferOutput<typeof Terminal>>;
 
 const scoped = { log_scope: v.optional(LogScope) } as const;
 
@@ -75,7 +76,7 @@ export const ResultDisplay = v.union([
   // A plain string, as the type that it mirrors allows.
   text,
 ]);
-export type ResultDisplay = v.InferOutput<typeof ResultDisplay>;
+export type ResultDisplay = Known<v.InferOutput<typeof ResultDisplay>>;
 
 /** What waits for approval. */
 export const Confirmation = v.variant("type", [
@@ -85,7 +86,7 @@ export const Confirmation = v.variant("type", [
   v.looseObject({ type: v.literal("plan"), title: text, plan: text }),
   v.looseObject({ type: v.literal("info"), title: text, prompt: text }),
 ]);
-export type Confirmation = v.InferOutput<typeof Confirmation>;
+export type Confirmation = Known<v.InferOutput<typeof Confirmation>>;
 
 export const ToolDisplay = v.looseObject({
   type: v.literal("x-qwen-tool-display"),
@@ -98,10 +99,10 @@ export const ToolDisplay = v.looseObject({
   timestamp: v.optional(count),
   log_scope: v.optional(LogScope),
 });
-export type ToolDisplay = v.InferOutput<typeof ToolDisplay>;
+export type ToolDisplay = Known<v.InferOutput<typeof ToolDisplay>>;
 
 export const Thought = v.looseObject({ type: v.literal("x-qwen-thought"), subject: text, description: text });
-export type Thought = v.InferOutput<typeof Thought>;
+export type Thought = Known<v.InferOutput<typeof Thought>>;
 
 const eventFields = {
   event: open([
@@ -124,13 +125,13 @@ export const SessionEvent = v.looseObject({
   prompt_id: v.optional(text),
   ...eventFields,
 });
-export type SessionEvent = v.InferOutput<typeof SessionEvent>;
+export type SessionEvent = Known<v.InferOutput<typeof SessionEvent>>;
 
 const Annotation = v.union([
   v.variant("type", [Terminal, ToolDisplay, Thought, v.looseObject({ type: v.literal("x-qwen-session-event"), ...eventFields })]),
   v.looseObject({ type: text }),
 ]);
-export type Annotation = v.InferOutput<typeof Annotation>;
+export type Annotation = Known<v.InferOutput<typeof Annotation>>;
 
 // --- chat.completion and chunks ---
 
@@ -141,7 +142,7 @@ export const WireUsage = v.looseObject({
   prompt_tokens_details: v.nullish(v.looseObject({ cached_tokens: v.nullish(count) })),
   completion_tokens_details: v.nullish(v.looseObject({ reasoning_tokens: v.nullish(count) })),
 });
-export type WireUsage = v.InferOutput<typeof WireUsage>;
+export type WireUsage = Known<v.InferOutput<typeof WireUsage>>;
 
 export const WireError = v.looseObject({
   message: text,
@@ -149,7 +150,7 @@ export const WireError = v.looseObject({
   param: v.nullish(text),
   code: v.nullish(text),
 });
-export type WireError = v.InferOutput<typeof WireError>;
+export type WireError = Known<v.InferOutput<typeof WireError>>;
 
 export const ControlFailure = v.looseObject({
   request_id: text,
@@ -157,10 +158,10 @@ export const ControlFailure = v.looseObject({
   message: text,
   retryable: v.boolean(),
 });
-export type ControlFailure = v.InferOutput<typeof ControlFailure>;
+export type ControlFailure = Known<v.InferOutput<typeof ControlFailure>>;
 
 const Summary = v.looseObject({ prompt_id: text, num_turns: count, duration_ms: count, is_error: v.boolean() });
-export type Summary = v.InferOutput<typeof Summary>;
+export type Summary = Known<v.InferOutput<typeof Summary>>;
 
 /** `protocol_version` to `capabilities` stand on the receipt alone; `summary` on the line that ends a turn. */
 export const Metadata = v.looseObject({
@@ -176,7 +177,7 @@ export const Metadata = v.looseObject({
   error: v.optional(v.union([WireError, text])),
   control_errors: v.optional(v.array(ControlFailure)),
 });
-export type Metadata = v.InferOutput<typeof Metadata>;
+export type Metadata = Known<v.InferOutput<typeof Metadata>>;
 
 const FinishReason = open(["stop", "tool_calls", "error"]);
 
@@ -185,7 +186,7 @@ export const ToolCall = v.looseObject({
   type: v.literal("function"),
   function: v.looseObject({ name: text, arguments: text }),
 });
-export type ToolCall = v.InferOutput<typeof ToolCall>;
+export type ToolCall = Known<v.InferOutput<typeof ToolCall>>;
 
 /** Of the pieces of one call only the first has `id`, `type` and `name`. */
 const ToolCallPiece = v.looseObject({
@@ -194,7 +195,7 @@ const ToolCallPiece = v.looseObject({
   type: v.optional(text),
   function: v.optional(v.looseObject({ name: v.optional(text), arguments: v.optional(text) })),
 });
-export type ToolCallPiece = v.InferOutput<typeof ToolCallPiece>;
+export type ToolCallPiece = Known<v.InferOutput<typeof ToolCallPiece>>;
 
 const head = {
   id: text,
@@ -221,7 +222,7 @@ export const Completion = v.looseObject({
     }),
   ),
 });
-export type Completion = v.InferOutput<typeof Completion>;
+export type Completion = Known<v.InferOutput<typeof Completion>>;
 
 export const Chunk = v.looseObject({
   object: v.literal("chat.completion.chunk"),
@@ -239,7 +240,7 @@ export const Chunk = v.looseObject({
     }),
   ),
 });
-export type Chunk = v.InferOutput<typeof Chunk>;
+export type Chunk = Known<v.InferOutput<typeof Chunk>>;
 
 // --- result/* ---
 
@@ -257,7 +258,7 @@ export const WireCommandResult = v.variant("type", [
   /** `auto_submitted`: the turn follows by itself. */
   v.looseObject({ type: v.literal("submit_prompt"), auto_submitted: v.optional(v.boolean()) }),
 ]);
-export type WireCommandResult = v.InferOutput<typeof WireCommandResult>;
+export type WireCommandResult = Known<v.InferOutput<typeof WireCommandResult>>;
 
 const named = { session_id: v.optional(text), prompt_id: v.optional(text) } as const;
 

@@ -1,5 +1,6 @@
 /** Host → agent: the lines that the RFC calls input, request events and control responses, as it spells them. */
 import * as v from "valibot";
+import type { Known } from "../../core/known.js";
 
 const text = v.string();
 const json = v.record(v.string(), v.unknown());
@@ -40,14 +41,14 @@ export const WirePart = v.union(
   ],
   `Expected ${PART_KINDS}`,
 );
-export type WirePart = v.InferOutput<typeof WirePart>;
+export type WirePart = Known<v.InferOutput<typeof WirePart>>;
 
 export const CommandRef = v.looseObject({
   kind: v.picklist(["slash", "at"]),
   path: v.array(text),
   args: v.nullish(text),
 });
-export type CommandRef = v.InferOutput<typeof CommandRef>;
+export type CommandRef = Known<v.InferOutput<typeof CommandRef>>;
 
 /** A tool that the host runs, as OpenAI declares functions. */
 export const FunctionTool = v.looseObject({
@@ -66,7 +67,7 @@ const Options = v.looseObject({
   tool_overrides: v.nullish(v.array(text)),
   tools: v.nullish(v.unknown()),
 });
-export type WireOptions = v.InferOutput<typeof Options>;
+export type WireOptions = Known<v.InferOutput<typeof Options>>;
 
 const HostTool = v.looseObject({ name: text, description: v.nullish(text), parameters: v.nullish(json) });
 
@@ -79,7 +80,7 @@ const RequestMetadata = v.looseObject({
   host_hooks: v.nullish(v.record(v.string(), v.string())),
   traceparent: v.nullish(text),
 });
-export type RequestMetadata = v.InferOutput<typeof RequestMetadata>;
+export type RequestMetadata = Known<v.InferOutput<typeof RequestMetadata>>;
 
 /** On any line of the host. */
 export const asked = {
@@ -95,7 +96,7 @@ export const ToolRequest = v.looseObject({
   name: text,
   args: json,
 });
-export type ToolRequest = v.InferOutput<typeof ToolRequest>;
+export type ToolRequest = Known<v.InferOutput<typeof ToolRequest>>;
 
 export const ORIGINS = ["user", "tool_response", "system"] as const;
 
@@ -115,7 +116,7 @@ export const ChatRequest = v.looseObject({
   continuation: v.nullish(v.boolean()),
   tool_request: v.nullish(v.unknown()),
 });
-export type ChatRequest = v.InferOutput<typeof ChatRequest>;
+export type ChatRequest = Known<v.InferOutput<typeof ChatRequest>>;
 
 export const ROLES = ["system", "user", "assistant"] as const;
 
@@ -129,7 +130,7 @@ export const MessagesRequest = v.looseObject({
   temperature: v.nullish(v.number()),
   tools: v.nullish(v.unknown()),
 });
-export type MessagesRequest = v.InferOutput<typeof MessagesRequest>;
+export type MessagesRequest = Known<v.InferOutput<typeof MessagesRequest>>;
 
 // --- request events ---
 
@@ -172,7 +173,7 @@ const ControlResult = v.looseObject({
   updatedInput: v.nullish(json),
   mcp_response: v.nullish(v.unknown()),
 });
-export type ControlResult = v.InferOutput<typeof ControlResult>;
+export type ControlResult = Known<v.InferOutput<typeof ControlResult>>;
 
 export const ControlResponse = v.looseObject({
   type: v.literal("control_response"),
@@ -185,7 +186,7 @@ export const ControlResponse = v.looseObject({
     mcp_response: v.nullish(v.unknown()),
   }),
 });
-export type ControlResponse = v.InferOutput<typeof ControlResponse>;
+export type ControlResponse = Known<v.InferOutput<typeof ControlResponse>>;
 
 /** The lines that are told by their `type`. */
 export const requests = {

@@ -1,0 +1,19 @@
+/** Qwen Code's structured input and output, as its RFC of October 2025 describes it. */
+import type { Dialect } from "../dialect.js";
+import { agentSide } from "./agent-side.js";
+import { coverage } from "./coverage.js";
+import { hostSide } from "./host-side.js";
+import { EventLine, OpLine, VERSION } from "./wire.js";
+
+export const qwen: Dialect = {
+  id: "qwen",
+  version: VERSION,
+  framing: "json",
+  wire: { op: OpLine, event: EventLine },
+  lifetime: "connection",
+  launches: true,
+  answerSeconds: 60,
+  agentSide,
+  hostSide,
+  coverage,
+};
