@@ -5,6 +5,7 @@ import type { WireError } from "./wire.js";
 const CODES: Readonly<Record<string, string>> = { config: "config_error", version: "unsupported_protocol" };
 
 export function wireError(fault: Fault): WireError {
+  if (isOfToolRequest(fault)) return invalid(fault.message, fault.param?.replace(/^calls/, "tool_request"), "QWEN_INVALID_TOOL_ARGS");
   const { code, message, param } = fault;
   return { message, type: typeOf(fault), param: param ?? null, code: CODES[code] ?? code };
 }
@@ -42,6 +43,11 @@ export function exitOf(fault: Fault): number {
 /** Refused, or without a key at all. */
 function isAuthentication({ code, status, param }: Fault): boolean {
   return status === 401 || status === 403 || (code === "config" && param === "apiKey");
+}
+
+/** A call that the host asked for, and whose arguments the tool does not take. */
+function isOfToolRequest({ code, param }: Fault): boolean {
+  return code === "invalid" && param?.startsWith("calls[") === true;
 }
 
 export function invalid(message: string, param?: string, code = "invalid_request"): WireError {
