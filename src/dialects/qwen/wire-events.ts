@@ -189,7 +189,7 @@ export const ToolCall = v.looseObject({
 export type ToolCall = Known<v.InferOutput<typeof ToolCall>>;
 
 /** Of the pieces of one call only the first has `id`, `type` and `name`. */
-const ToolCallPiece = v.looseObject({
+export const ToolCallPiece = v.looseObject({
   index: v.optional(count),
   id: v.optional(text),
   type: v.optional(text),
