@@ -13,11 +13,11 @@ import { exitOf, invalid, wireError } from "./faults.js";
 import { readFormats } from "./launch.js";
 import { line, recoverable, type Said } from "./lines.js";
 import { chatSteps, partsOf, prompt } from "./read-chats.js";
-import { readCancel, readHint, readToolResponse } from "./read-requests.js";
+import { askHint, hintKey, readCancel, readHint, readToolResponse } from "./read-requests.js";
 import { handshakeProblem, receipt, unsupported } from "./receipt.js";
 import { Head, readRequest, type Chat, type Request } from "./requests.js";
 import { commandResult, controlResponse, resultCancel, resultCommand, resultHeartbeat, resultHint } from "./results.js";
-import { agentState, clientSession, newTurn, sessionNamed, type Asked, type ClientSession } from "./state.js";
+import { agentState, clientSession, newTurn, sessionNamed, type Asked, type ClientSession, type HintAsked } from "./state.js";
 import type { WireError } from "./wire.js";
 import { writeLoose, writeTurn } from "./write-turns.js";
 
@@ -268,7 +268,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       case "cancel":
         return { in: [], out: resultCancel(event.status === "ok" ? "ok" : "noop", CANCELS[event.status === "ok" ? "ok" : "noop"], asked) };
       case "hint":
-        return { in: [], out: resultHint(event, asked) };
+        return onHint(event, asked);
       case "guidance":
       case "change":
         asked.session.awaited.clear();
@@ -277,6 +277,22 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
         asked satisfies never;
         return NOTHING;
     }
+  }
+
+  function onHint(event: EventOf<"reply">, asked: HintAsked): Step<Op> {
+    const { session, promptId, trigger } = asked;
+    const key = hintKey(session, promptId, trigger);
+    const isLatest = state.hints.get(key) === event.parent;
+    if (event.status === "noop" && isLatest) session.overtaken.push(asked);
+    if (event.status === "noop" || event.status === "loading") return { in: [], out: resultHint(event, asked) };
+    if (isLatest) state.hints.delete(key);
+    const at = session.overtaken.findIndex((hint) => hint.trigger === trigger);
+    const [next] = at === -1 ? [] : session.overtaken.splice(at, 1);
+    const again = next === undefined || state.hints.get(hintKey(session, next.promptId, trigger)) !== next.op.id ? [] : [next];
+    return {
+      in: again.map((hint) => askHint({ ...hint, op: { ...hint.op, id: env.stamp().id } }, state)),
+      out: resultHint(event, asked),
+    };
   }
 
   function cannotStart(fault: Fault = { code: "internal", message: "The session could not be opened" }): Step<Op> {

@@ -102,9 +102,10 @@ function decision(call: string, ok: boolean, data: unknown): Answer {
 // --- what needs no answer any more ---
 
 /** The agent decided by itself: the time was over, or nobody could answer. `isVoid`: what was asked about is gone. */
-export function expire(state: AgentState, target: string, reason: string, isVoid: boolean): void {
+export function expire(state: AgentState, session: ClientSession, target: string, reason: string, isVoid: boolean): void {
   for (const [request_id, question] of state.control) {
-    if (question.target !== target) continue;
+    // Calls of two sessions may have the same name.
+    if (question.target !== target || question.session !== session) continue;
     settle(state, request_id);
     if (isVoid) remember(state, request_id);
     else complain(question.session, request_id, question.subtype, reason);

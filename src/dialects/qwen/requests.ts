@@ -1,6 +1,7 @@
 /** Host → agent: a line becomes a request that is known by its kind, or an error that says what is wrong with it. */
 import * as v from "valibot";
 import { textPart, type Part } from "../../core/content.js";
+import { canonicalTool } from "../../core/names.js";
 import type { OpOf } from "../../core/op.js";
 import { echo, shapeOf, stringField } from "../kit/issues.js";
 import { isRecord } from "../kit/record.js";
@@ -122,6 +123,7 @@ function chat(line: ChatRequest): Request | Refused {
   if ("error" in tools) return tools;
   const calls = askedCalls(line.tool_request);
   if ("error" in calls) return calls;
+  const hosted = [...tools.list, ...declaredTools(line.metadata)];
   const parts = typeof input.parts === "string" ? [textPart(input.parts)] : input.parts;
   return {
     ...common(line),
@@ -129,11 +131,11 @@ function chat(line: ChatRequest): Request | Refused {
     text: textOf(parts),
     parts: partsOf(parts),
     command: input.command ?? undefined,
-    calls: calls.list,
+    calls: calls.list.map((call) => ({ ...call, name: ours(call.name, hosted) })),
     continues: continuation === true,
     toolCallId: tool_call_id ?? undefined,
     response: toolResponse(parts),
-    overrides: overridesOf(options ?? {}, line.model, [...tools.list, ...declaredTools(line.metadata)]),
+    overrides: overridesOf(options ?? {}, line.model, hosted),
     system: undefined,
     history: [],
   };
@@ -214,6 +216,11 @@ function askedCalls(given: unknown): { list: Chat["calls"] } | Wrong {
     return { name, args, ...(id != null && { id }) };
   });
   return { list };
+}
+
+/** A tool by any of its names, unless the host has one of that name itself. */
+function ours(name: string, hosted: HostTools): string {
+  return hosted.some((tool) => tool.name === name) ? name : canonicalTool(name);
 }
 
 function overridesOf(options: Partial<WireOptions>, model: string | null | undefined, tools: HostTools): Chat["overrides"] {

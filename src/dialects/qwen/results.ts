@@ -6,7 +6,7 @@ import * as v from "valibot";
 import type { Out } from "../dialect.js";
 import { partDisplay } from "./displays.js";
 import { line, seconds } from "./lines.js";
-import type { AgentState, Asked, ClientSession } from "./state.js";
+import type { AgentState, ClientSession, HintAsked } from "./state.js";
 import type { CommandRef, ResultDisplay, WireCommandResult } from "./wire.js";
 
 type Reply = EventOf<"reply">;
@@ -59,16 +59,11 @@ function words(text: string): ResultDisplay {
   return { kind: "string", text };
 }
 
-/** Nothing for one that a later one has overtaken. */
-export function resultHint({ status, fault, data }: Reply, asked: Extract<Asked, { kind: "hint" }>): Out[] {
+/** Nothing for one that a later one has overtaken, or that was called off. */
+export function resultHint({ status, fault, data }: Reply, asked: HintAsked): Out[] {
   if (status === "noop") return [];
   const { session, promptId, trigger, requestId } = asked;
   const found = v.is(SuggestReply, data) ? data : { suggestions: [] };
-  const suggestions = found.suggestions.map(({ label, value, description }) => ({
-    label,
-    value,
-    ...(description !== undefined && { description }),
-  }));
   return [
     line({
       type: "result/command_hint",
@@ -77,12 +72,19 @@ export function resultHint({ status, fault, data }: Reply, asked: Extract<Asked,
       ...(requestId !== undefined && { request_id: requestId }),
       trigger,
       status,
-      suggestions,
+      suggestions: offered(found.suggestions, asked),
       ...(status === "ok" && { metadata: { is_perfect_match: found.perfect ?? false } }),
-      ...(status === "loading" && { message: "Looking" }),
       ...(fault !== undefined && { message: fault.message }),
     }),
   ];
+}
+
+/** Of commands only those that begin so, where some do. */
+function offered(suggestions: SuggestReply["suggestions"], { trigger, op }: HintAsked): Record<string, unknown>[] {
+  const written = op.text.slice(0, op.cursor).replace(/^\//, "");
+  const begins = suggestions.filter(({ value }) => value.toLowerCase().startsWith(written.toLowerCase()));
+  const kept = trigger === "slash" && begins.length > 0 ? begins : suggestions;
+  return kept.map(({ label, value, description }) => ({ label, value, ...(description !== undefined && { description }) }));
 }
 
 export function resultHeartbeat(session: ClientSession | undefined, promptId: string | undefined, at: number): Out {

@@ -2,6 +2,7 @@
 import type { SessionConfig } from "../../core/config.js";
 import type { Fault } from "../../core/errors.js";
 import type { Call, Usage } from "../../core/event.js";
+import type { OpOf } from "../../core/op.js";
 import type { Frame } from "../../core/wire.js";
 import type { Out } from "../dialect.js";
 import type { Formats } from "./launch.js";
@@ -27,6 +28,8 @@ export interface AgentState {
   readonly early: Frame[];
   /** Ops whose outcome is a line of its own, by id. */
   readonly asked: Map<string, Asked>;
+  /** The latest hint that waits, by session, prompt and trigger: a later one of the same makes it void. */
+  readonly hints: Map<string, string>;
   /** Control requests that wait for a response, by id; and those that need none any more. */
   readonly control: Map<string, ControlQuestion>;
   readonly void: Set<string>;
@@ -66,6 +69,8 @@ export interface ClientSession {
   hasRole: boolean;
   /** What went wrong on the control channel, for the next line that can carry it. */
   readonly controlErrors: ControlFailure[];
+  /** Hints that one for another prompt has overtaken: they are asked for again behind it. */
+  readonly overtaken: HintAsked[];
   /** Calls that the host runs, and the requests that wait for them. */
   readonly hostCalls: Map<string, string>;
   /** What a host that is quick says of a call before it is asked for it. */
@@ -129,10 +134,19 @@ export type Asked =
   | { kind: "steer"; session: ClientSession; request: Chat }
   | { kind: "guidance"; session: ClientSession; promptId: string; at: number }
   | { kind: "cancel"; session: ClientSession; promptId: string | undefined; reason: string | undefined; requestId: string | undefined }
-  | { kind: "hint"; session: ClientSession; promptId: string | undefined; trigger: "slash" | "at"; requestId: string | undefined }
+  | HintAsked
   | { kind: "change"; session: ClientSession };
 
-/** What a control request asks, and for whom; `again` makes the same request under another id. */
+export interface HintAsked {
+  kind: "hint";
+  session: ClientSession;
+  promptId: string | undefined;
+  trigger: "slash" | "at";
+  requestId: string | undefined;
+  op: OpOf<"command.suggest">;
+}
+
+/** What a control request asks, and for whom; `fields` make the same request under another id. */
 export interface ControlQuestion {
   session: ClientSession;
   subtype: "can_use_tool" | "hook_callback" | "mcp_message";
@@ -154,6 +168,7 @@ export function agentState(): AgentState {
     isReceived: false,
     early: [],
     asked: new Map(),
+    hints: new Map(),
     control: new Map(),
     void: new Set(),
     controlCount: 0,
@@ -181,6 +196,7 @@ export function clientSession(handle: string): ClientSession {
     showsTerminal: false,
     hasRole: false,
     controlErrors: [],
+    overtaken: [],
     hostCalls: new Map(),
     earlyResponses: new Map(),
   };

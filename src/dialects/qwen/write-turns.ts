@@ -70,7 +70,7 @@ export function writeLoose(event: Event, said: Said, state: AgentState): Out[] {
     case "host.request":
       return hostRequest(event, said, state);
     case "host.settled":
-      if (!event.ok) expire(state, event.request, event.reason ?? "failed", event.reason === "the turn was interrupted");
+      if (!event.ok) expire(state, said.session, event.request, event.reason ?? "failed", event.reason === "the turn was interrupted");
       return [];
     case "compaction":
       return event.phase === "ended" ? [compressed(event, said)] : [];
@@ -259,7 +259,7 @@ function toolOutput(styled: Styled, channel: "stdout" | "stderr", said: Said, st
 function ended(event: EventOf<"tool.ended">, said: Said, turn: Turn, state: AgentState): Out[] {
   if (said.under === undefined) turn.isCounted = turn.isMeasured = false;
   said.session.hostCalls.delete(event.call);
-  expire(state, event.call, event.reason ?? "denied", event.status !== "denied");
+  expire(state, said.session, event.call, event.reason ?? "denied", event.status !== "denied");
   const shown = turn.shown.get(event.call);
   const status = ENDS[event.status];
   const patch = event.output?.find((part) => part.type === "diff")?.patch;
