@@ -191,9 +191,14 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   function told(event: Event, session: ClientSession | undefined): Step<Op> {
     if (session === undefined) return NOTHING;
     const at = event.at ?? 0;
-    if (event.turn === undefined) return { in: [], out: writeLoose(event, { at, session }, state) };
+    if (event.turn === undefined) return { in: [], out: writeLoose(event, { at, session, promptId: askerOf(event, session) }, state) };
     const out = writeTurn(event, session, turnOf(event.turn, session), state);
     return { in: event.type === "host.request" ? alreadyAnswered(event, session) : [], out };
+  }
+
+  /** A server of the host is asked by whichever turn runs. */
+  function askerOf({ type }: Event, { live }: ClientSession): string | undefined {
+    return type === "host.request" ? live?.promptId : undefined;
   }
 
   /** One that nobody asked for goes on with what was said last. */
