@@ -103,7 +103,7 @@ const shown =
 const terminal =
   (source: string, ...path: (string | number)[]) =>
   ({ terminals }: Heard): unknown =>
-    terminals.flatMap((each) => (each.source === source ? [at(each, ...path)] : []))[0];
+    terminals.flatMap((each) => (each.source === source && each.ansi?.length !== 0 ? [at(each, ...path)] : []))[0];
 
 const FIELDS: Record<string, (line: Heard) => unknown> = {
   object: ({ raw }) => raw["object"],

@@ -67,6 +67,22 @@ describe("parts", () => {
     expect(host.text(await host.turn())).toBe("ok");
   });
 
+  it("reading 28: text inline is read; what no model could be shown is refused by its place", async () => {
+    const host = await received(expecting({ lastUser: "inline words" }));
+    const text = { inline_data: { mime_type: "text/plain", data: Buffer.from("inline words").toString("base64") } };
+    for (const part of [
+      { inlineData: { mimeType: "application/pdf", data: "AAAA" } },
+      { type: "image_url", image_url: { url: "https://example.com/a.png" } },
+    ])
+      host.send({ input: { parts: [{ text: "a" }, part] } });
+    await host.nth("error", 2);
+    for (const { metadata } of host.all("error"))
+      expect(metadata.error).toMatchObject({ param: "input.parts[1]", code: "unsupported_part" });
+    host.send({ input: { parts: [{ type: "inline_data", ...text }] } });
+    await host.next("summary");
+    expect(host.text()).toBe("seen");
+  });
+
   it("a file that is not there is told, and the turn goes on", async () => {
     const host = await received({ responses: [{ say: "without it" }] });
     const lines = await host.turn("look", { input: { parts: [{ text: "look" }, { fileData: { fileUri: "nowhere.txt" } }] } });

@@ -6,7 +6,7 @@ import type { OpOf } from "../../core/op.js";
 import { echo, shapeOf, stringField } from "../kit/issues.js";
 import { isRecord } from "../kit/record.js";
 import { invalid } from "./faults.js";
-import { partsOf, textOf, toolResponse } from "./parts.js";
+import { partsOf, textOf, toolResponse, unusable } from "./parts.js";
 import {
   asked,
   ChatRequest,
@@ -19,6 +19,7 @@ import {
   type RequestMetadata,
   type WireError,
   type WireOptions,
+  type WirePart,
 } from "./wire.js";
 import type { CommandHintCancel, CommandHintRequest, ControlCancel, HeartbeatRequest } from "./wire.js";
 
@@ -106,9 +107,18 @@ function parsed<S extends v.GenericSchema>(
 
 /** The first thing that is wrong, and where: `input.parts[1]`. */
 export function issueError(issue: v.BaseIssue<unknown>, code?: string, root = ""): WireError {
-  const param = (issue.path ?? []).reduce((at, { key }) => (typeof key === "number" ? `${at}[${key}]` : join(at, String(key))), root);
-  const message = echo(issue.message.replace(/^Invalid [a-z ]+: /, ""));
-  return invalid(param === "" ? message : `${param}: ${message}`, param === "" ? undefined : param, code);
+  const { path, message } = deepest(issue);
+  const param = path.reduce<string>((at, key) => (typeof key === "number" ? `${at}[${key}]` : join(at, String(key))), root);
+  const told = echo(message.replace(/^Invalid [a-z ]+: /, ""));
+  return invalid(param === "" ? told : `${param}: ${told}`, param === "" ? undefined : param, code);
+}
+
+/** Of the forms that something may have, the one that it comes nearest to tells most. */
+function deepest({ path, message, issues }: v.BaseIssue<unknown>): { path: unknown[]; message: string } {
+  const here = path?.map(({ key }) => key) ?? [];
+  const [inner] = issues?.map(deepest).toSorted((a, b) => b.path.length - a.path.length) ?? [];
+  if (inner === undefined || inner.path.length === 0) return { path: here, message };
+  return { path: [...here, ...inner.path], message: inner.message };
 }
 
 function join(at: string, key: string): string {
@@ -125,6 +135,8 @@ function chat(line: ChatRequest): Request | Refused {
   if ("error" in calls) return calls;
   const hosted = [...tools.list, ...declaredTools(line.metadata)];
   const parts = typeof input.parts === "string" ? [textPart(input.parts)] : input.parts;
+  const unusable = unusableIn(parts, "input.parts");
+  if (unusable !== undefined) return unusable;
   return {
     ...common(line),
     origin: input.origin,
@@ -146,6 +158,8 @@ function messages(line: MessagesRequest): Request | Refused {
   const said = line.messages.filter(({ role }) => role !== "system");
   const last = said.at(-1);
   if (last?.role !== "user") return { error: invalid("messages: the last one must be the user's", "messages") };
+  const unusable = typeof last.content === "string" ? undefined : unusableIn(last.content, "messages");
+  if (unusable !== undefined) return unusable;
   const tools = hostTools(line.tools ?? line.options?.tools, line.tools == null ? "options.tools" : "tools");
   if ("error" in tools) return tools;
   const system = line.messages.flatMap(({ role, content }) => (role === "system" ? [contentText(content)] : []));
@@ -166,6 +180,13 @@ function messages(line: MessagesRequest): Request | Refused {
       .slice(0, -1)
       .map(({ role, content }) => ({ role: role === "assistant" ? "assistant" : "user", text: contentText(content) })),
   };
+}
+
+/** What could not be shown to a model is refused rather than lost. */
+function unusableIn(parts: readonly WirePart[], root: string): Wrong | undefined {
+  const at = parts.findIndex((part) => unusable(part) !== undefined);
+  const why = parts[at] === undefined ? undefined : unusable(parts[at]);
+  return why === undefined ? undefined : { error: invalid(`${root}[${at}]: ${why}`, `${root}[${at}]`, "unsupported_part") };
 }
 
 type Content = MessagesRequest["messages"][number]["content"];

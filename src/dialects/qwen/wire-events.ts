@@ -25,7 +25,7 @@ export const Terminal = v.looseObject({
   source: open(["assistant", "tool", "console", "system"]),
   spans: v.optional(v.array(Span)),
   ansi: v.optional(v.array(v.looseObject({ offset: count, code: text }))),
-  console_level: v.nullish(open(["log", "info", "warn", "error", "debug"])),
+  console_level: v.nullish(open(["info", "warn", "error", "debug"])),
   exit_code: v.nullish(count),
   prompt_id: v.optional(text),
   log_scope: v.optional(LogScope),
@@ -128,7 +128,8 @@ export const SessionEvent = v.looseObject({
 export type SessionEvent = Known<v.InferOutput<typeof SessionEvent>>;
 
 const Annotation = v.union([
-  v.variant("type", [Terminal, ToolDisplay, Thought, v.looseObject({ type: v.literal("x-qwen-session-event"), ...eventFields })]),
+  v.variant("type", [Terminal, ToolDisplay, Thought]),
+  // A session event may stand here as well, and whatever a later agent has.
   v.looseObject({ type: text }),
 ]);
 export type Annotation = Known<v.InferOutput<typeof Annotation>>;

@@ -46,7 +46,7 @@ export function writeTurn(event: Event, session: ClientSession, turn: Turn, stat
     case "tool.progress":
       return [...flush(said, scope, state), ...progress(event, said, turn, state)];
     case "tool.ended":
-      return [...flush(said, scope, state), ...ended(event, said, turn, state)];
+      return [...flush(said, scope, state), ...flushChild(event.call, said, turn, state), ...ended(event, said, turn, state)];
     case "host.request":
       return [...flush(said, scope, state), ...hostRequest(event, said, state)];
     case "error":
@@ -171,6 +171,12 @@ function flush(said: Said, scope: Scope, state: AgentState, asked: readonly Call
   scope.usage = undefined;
   const waiting = calls.filter(({ id }) => !asked.some((call) => call.id === id));
   return [...out, ...waiting.map(({ id }) => spoken(state, said, { annotations: [display(said, id, "pending")] }))];
+}
+
+/** What a sub-agent said last comes before the end of the call that it works under. */
+function flushChild(call: string, said: Said, turn: Turn, state: AgentState): Out[] {
+  const child = turn.scopes.get(call);
+  return child === undefined ? [] : flush({ ...said, under: call }, child, state);
 }
 
 // --- calls ---
