@@ -21,7 +21,7 @@ const START = [
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
   /\/src\/engine\/store\//,
-  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|version|flags|commands)\./,
+  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|version|flags|structured|commands)\./,
   /\/node_modules\/valibot\//,
 ];
 

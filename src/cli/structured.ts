@@ -1,7 +1,6 @@
 /** Qwen's structured input and output on the command line: which formats, where the prompt comes from, and how often there is a sign of life. */
 import type { Env, Loaded } from "../engine/config.js";
 import { given, text, usage, type Parsed } from "./flags.js";
-import { promptOf } from "./print.js";
 import { serveStdio } from "./serve-stdio.js";
 
 const FORMATS = ["text", "stream-json", "stream-chunk-json"];
@@ -30,7 +29,10 @@ export async function runStructured(asked: Structured, parsed: Parsed, load: () 
   const id = text(parsed, "dialect") ?? "qwen";
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
   const switches = ["--input-format", input, "--output-format", output];
-  if (input === "text") return serveStdio(id, load, env, { switches, beatSeconds, records: [chatRequest(await promptOf(prompt))] });
+  if (input === "text") {
+    const { promptOf } = await import("./print.js");
+    return serveStdio(id, load, env, { switches, beatSeconds, records: [chatRequest(await promptOf(prompt))] });
+  }
   if (prompt !== undefined) throw usage(`There is no place for a prompt here: with --input-format ${input} they come over the protocol`);
   return serveStdio(id, load, env, { switches, beatSeconds });
 }

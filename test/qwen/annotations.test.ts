@@ -177,7 +177,7 @@ describe("x-qwen-terminal", () => {
 
   it.each(FORMATS)("R41, %s: the model's own colours, cut anywhere, with offsets in UTF-16", async (output) => {
     const text = "👍 \u001b[36mcyan\u001b[39m and \u001b[90mgrey\u001b[0m.";
-    const host = await received({ output, responses: [{ say: { pieces: [...text] } }] });
+    const host = await received({ output, responses: [{ say: { pieces: Array.from(text) } }] });
     const lines = await host.turn("go", TERMINAL);
     const said = lines.filter(({ word }) => word === "text" || word === "delta");
     expect(host.text(lines)).toBe("👍 cyan and grey.");

@@ -51,9 +51,10 @@ export function heardIn(text: string): Heard {
   const schema = Object.entries(results).find(([name]) => name === type)?.[1];
   if (schema === undefined) throw new Error(`A line of no known type: ${text}`);
   v.assert(schema, raw);
-  const more = raw["subtype"] ?? raw["event"];
+  const { subtype, event } = v.parse(v.looseObject({ subtype: v.optional(v.string()), event: v.optional(v.string()) }), raw);
+  const more = subtype ?? event;
   const name = type === "x-qwen-session-event" ? "event" : type;
-  return { ...NOTHING, word: more === undefined ? name : `${name}:${String(more)}`, raw };
+  return { ...NOTHING, word: more === undefined ? name : `${name}:${more}`, raw };
 }
 
 function spoken(raw: Record<string, unknown>): Heard {

@@ -188,7 +188,7 @@ describe("a turn of text", () => {
 
   it.each(FORMATS)("R41, %s: emoji and CJK cut anywhere come out whole", async (output) => {
     const text = "汉字 👩‍👩‍👧‍👦 e\u0301 \u2028 ✅ ende";
-    const host = await received({ output, responses: [{ say: { pieces: [...text] } }] });
+    const host = await received({ output, responses: [{ say: { pieces: Array.from(text) } }] });
     expect(host.text(await host.turn())).toBe(text);
   });
 
