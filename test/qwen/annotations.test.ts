@@ -28,7 +28,7 @@ describe("x-qwen-tool-display", () => {
     });
   });
 
-  it("string: what a tool says, and as a log of it while it runs", async () => {
+  it("string, readings 16, 20, 22 and 23: what a tool says, and as a log of it while it runs", async () => {
     const bash = (command: string): unknown => ({ call: { tool: "Bash", args: { command } } });
     const host = await received({ args: ["--yolo"], responses: [bash("echo out; exit 3"), { say: "ok" }] });
     const lines = await host.turn();
@@ -125,7 +125,7 @@ describe("x-qwen-tool-display", () => {
 describe("x-qwen-terminal", () => {
   const colours = "printf '\\033[32mgreen\\033[0m plain \\033[1;31mred\\033[0m\\n'; printf 'oops' >&2";
 
-  it("reading 26: comes only to whoever asks for it; else people read notices on stderr", async () => {
+  it("readings 26 and 65: comes only to whoever asks for it; else people read notices on stderr", async () => {
     const responses = [{ fail: { status: 529, times: 1, message: "busy" } }, { say: "ok" }];
     const plain = await received({ then: "repeat", responses });
     await plain.turn();

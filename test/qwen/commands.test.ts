@@ -91,7 +91,7 @@ describe("commands", () => {
     });
   });
 
-  it("reading 40: a skill becomes a prompt, which goes on by itself, its result first", async () => {
+  it("readings 40 and 43: a skill becomes a prompt, which goes on by itself, its result first", async () => {
     const cwd = scratch();
     mkdirSync(join(cwd, ".parley/skills/greet"), { recursive: true });
     writeFileSync(join(cwd, ".parley/skills/greet/SKILL.md"), SKILL);

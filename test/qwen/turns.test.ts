@@ -64,7 +64,7 @@ describe("the receipt", () => {
 });
 
 describe("a turn of text", () => {
-  it("R3, readings 3 and 12: an OpenAI-style line is answered by a reply and one closing summary", async () => {
+  it("R3, readings 3, 12 and 14: an OpenAI-style line is answered by a reply and one closing summary", async () => {
     const host = await received();
     host.send({ model: "m", messages: [{ role: "user", content: "say Hello yourself" }] });
     await host.next("summary");

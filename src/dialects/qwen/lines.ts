@@ -101,7 +101,7 @@ export function seconds(at: number): number {
 }
 
 /** Ours are disjoint, the wire's prompt includes the cache and its completion the reasoning. */
-export function toUsage({ input, output, cacheRead, cacheWrite, reasoning }: Usage): WireUsage {
+function toUsage({ input, output, cacheRead, cacheWrite, reasoning }: Usage): WireUsage {
   const prompt_tokens = input + (cacheRead ?? 0) + (cacheWrite ?? 0);
   const completion_tokens = output + (reasoning ?? 0);
   return {

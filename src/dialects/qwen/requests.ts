@@ -106,7 +106,7 @@ function parsed<S extends v.GenericSchema>(
 }
 
 /** The first thing that is wrong, and where: `input.parts[1]`. */
-export function issueError(issue: v.BaseIssue<unknown>, code?: string, root = ""): WireError {
+function issueError(issue: v.BaseIssue<unknown>, code?: string, root = ""): WireError {
   const { path, message } = deepest(issue);
   const param = path.reduce<string>((at, key) => (typeof key === "number" ? `${at}[${key}]` : join(at, String(key))), root);
   const told = echo(message.replace(/^Invalid [a-z ]+: /, ""));

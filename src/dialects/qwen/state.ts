@@ -110,7 +110,7 @@ export interface Scope {
   readonly ansi: AnsiReader;
 }
 
-export interface Pieces {
+interface Pieces {
   index: number;
   isNamed: boolean;
   held: string;

@@ -263,7 +263,7 @@ export type WireCommandResult = Known<v.InferOutput<typeof WireCommandResult>>;
 
 const named = { session_id: v.optional(text), prompt_id: v.optional(text) } as const;
 
-export const ResultCommand = v.looseObject({
+const ResultCommand = v.looseObject({
   type: v.literal("result/command"),
   ...named,
   command: CommandRef,
@@ -271,7 +271,7 @@ export const ResultCommand = v.looseObject({
   result: v.union([WireCommandResult, v.looseObject({ type: text })]),
 });
 
-export const ResultHint = v.looseObject({
+const ResultHint = v.looseObject({
   type: v.literal("result/command_hint"),
   ...named,
   request_id: v.optional(text),
@@ -282,9 +282,9 @@ export const ResultHint = v.looseObject({
   message: v.optional(text),
 });
 
-export const ResultHeartbeat = v.looseObject({ type: v.literal("result/heartbeat"), ...named, status: open(["ok"]), ts: count });
+const ResultHeartbeat = v.looseObject({ type: v.literal("result/heartbeat"), ...named, status: open(["ok"]), ts: count });
 
-export const ResultCancel = v.looseObject({
+const ResultCancel = v.looseObject({
   type: v.literal("result/cancel"),
   ...named,
   status: open(["ok", "noop"]),
@@ -306,7 +306,7 @@ export const ControlRequest = v.looseObject({
 });
 
 /** What we say to a `control/cancel` with a `request_id`, and to control requests of a host. */
-export const ControlAck = v.looseObject({
+const ControlAck = v.looseObject({
   type: v.literal("control_response"),
   request_id: text,
   response: v.looseObject({

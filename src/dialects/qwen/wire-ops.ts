@@ -98,7 +98,7 @@ export const ToolRequest = v.looseObject({
 });
 export type ToolRequest = Known<v.InferOutput<typeof ToolRequest>>;
 
-export const ORIGINS = ["user", "tool_response", "system"] as const;
+const ORIGINS = ["user", "tool_response", "system"] as const;
 
 const requested = { model: v.nullish(text), options: v.nullish(Options) } as const;
 
@@ -118,7 +118,7 @@ export const ChatRequest = v.looseObject({
 });
 export type ChatRequest = Known<v.InferOutput<typeof ChatRequest>>;
 
-export const ROLES = ["system", "user", "assistant"] as const;
+const ROLES = ["system", "user", "assistant"] as const;
 
 const Message = v.looseObject({ role: v.picklist(ROLES), content: v.union([text, v.array(WirePart)]) });
 
@@ -173,7 +173,6 @@ const ControlResult = v.looseObject({
   updatedInput: v.nullish(json),
   mcp_response: v.nullish(v.unknown()),
 });
-export type ControlResult = Known<v.InferOutput<typeof ControlResult>>;
 
 export const ControlResponse = v.looseObject({
   type: v.literal("control_response"),
