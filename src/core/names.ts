@@ -15,6 +15,9 @@ const TOOLS: readonly { name: string; category: Category; aliases: readonly stri
   { name: "WebFetch", category: "exec", aliases: ["web_fetch", "WebFetchTool", "fetch_url"] },
 ];
 
+/** Ours, as they are offered to the model. */
+export const TOOL_NAMES: readonly string[] = TOOLS.map(({ name }) => name);
+
 const byName = new Map(TOOLS.flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool] as const)));
 
 const inAnyCase = new Map([...byName].map(([name, tool]) => [name.toLowerCase(), tool.name]));
