@@ -1,9 +1,11 @@
 /** The commands as data; what each does is loaded when it runs. */
+import type { Rule } from "../core/config.js";
 import type { Loaded } from "../engine/config.js";
 import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
-import { given, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
+import { given, list, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
+import { asksShipped, SESSION_FLAGS, STRUCTURED_FLAGS } from "./structured-flags.js";
 
 export interface Command {
   /** "" is what runs without a command. */
@@ -40,9 +42,7 @@ export const COMMANDS: readonly Command[] = [
         help: "speak aionrs 0.1.0 on stdin and stdout, or the --dialect given; flags of aionrs and wayland-core are taken then",
       },
       DIALECT,
-      { name: "input-format", value: "F", help: "Qwen's structured input: stream-json or stream-chunk-json (default: text, one prompt)" },
-      { name: "output-format", value: "F", help: "Qwen's structured output: stream-json, or stream-chunk-json for pieces (default: text)" },
-      { name: "heartbeat", value: "SECONDS", help: "with structured output: a sign of life every so often" },
+      ...STRUCTURED_FLAGS,
       ...SHARED_FLAGS,
     ],
     run: runDefault,
@@ -146,8 +146,8 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "shims",
     usage: "parley shims DIR",
-    summary: "Writes launchers aionrs, wayland-core and ante into DIR, so that a host that looks for those names finds Parley.",
-    details: "Started under such a name, Parley takes that program's flags and variables. qwen follows with its protocol.",
+    summary: "Writes launchers aionrs, wayland-core, ante and qwen into DIR, so that a host that looks for those names finds Parley.",
+    details: "Started under such a name, Parley takes that program's flags and variables.",
     positionals: 1,
     flags: [],
     async run({ positionals: [dir] }) {
@@ -170,12 +170,17 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 async function runDefault(parsed: Parsed): Promise<number> {
+  if (asksShipped(parsed)) {
+    const { runShipped } = await import("./structured-shipped.js");
+    return runShipped(parsed, () => load(parsed), process.env);
+  }
   if (given(parsed, "input-format") || given(parsed, "output-format") || given(parsed, "heartbeat")) {
     const { structured, runStructured } = await import("./structured.js");
     const asked = structured(parsed);
     if (asked !== undefined) return runStructured(asked, parsed, () => load(parsed), process.env);
   }
   if (given(parsed, "json-stream") || given(parsed, "dialect")) return runServe(parsed);
+  for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
   const loaded = await load(parsed);
   if (given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
@@ -201,7 +206,17 @@ async function runServe(parsed: Parsed): Promise<number> {
 }
 
 async function load(parsed: Parsed): Promise<Loaded> {
-  return loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: process.cwd() });
+  return limited(await loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: process.cwd() }), parsed);
+}
+
+/** What runs unasked beside what the settings say, and which of their servers there are. */
+function limited(loaded: Loaded, parsed: Parsed): Loaded {
+  const rules = (list(parsed, "unasked") ?? []).map((allow): Rule => ({ allow }));
+  const servers = list(parsed, "allowed-mcp-server-names");
+  if (rules.length === 0 && servers === undefined) return loaded;
+  const { settings } = loaded;
+  const mcpServers = Object.fromEntries(Object.entries(settings.mcpServers).filter(([name]) => servers?.includes(name) !== false));
+  return { ...loaded, settings: { ...settings, mcpServers, rules: [...settings.rules, ...rules] } };
 }
 
 function print(output: string): number {

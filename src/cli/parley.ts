@@ -26,9 +26,13 @@ function commandOf(argv: readonly string[]): { command: Command; words: readonly
 
 /** Under another program's name, or asked for its stream, its command line is what we are given. */
 function ownWords(argv: readonly string[]): string[] {
-  const asked = personalityAsked(argv, named);
+  const asked = personalityAsked(argv, named, isCommand);
   if (asked === undefined) return [...argv];
-  return inOurWords(argv, asked, process.env, (flag) => process.stderr.write(`parley: ${flag} changes nothing here\n`));
+  return inOurWords(argv, asked, process.env, isCommand, (flag) => process.stderr.write(`parley: ${flag} changes nothing here\n`));
+}
+
+function isCommand(word: string): boolean {
+  return word !== "" && COMMANDS.some(({ name }) => name === word);
 }
 
 /** As the original says it: its name, and the version of what it speaks. */

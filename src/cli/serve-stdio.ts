@@ -6,12 +6,10 @@ import type { Env, Loaded } from "../engine/config.js";
 import { serve } from "../link/serve.js";
 import { stdio } from "../transports/stdio.js";
 import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
-import { prepareServing } from "./serving.js";
+import { prepareServing, type Asked } from "./serving.js";
 import { endOnSignal } from "./signals.js";
 
-export interface StdioOptions {
-  /** What the command line says to the protocol itself. */
-  switches?: readonly string[];
+export interface StdioOptions extends Asked {
   /** All that there is to hear, in place of standard input. */
   records?: readonly unknown[];
   /** A sign of life every so many seconds. */
@@ -21,7 +19,7 @@ export interface StdioOptions {
 export async function serveStdio(dialectId: string, load: () => Promise<Loaded>, env: Env, options: StdioOptions = {}): Promise<number> {
   const dialect = await loadDialect(dialectId);
   keepStdoutClean();
-  const serving = await prepareServing(dialect, load, env, [], options.switches).catch(toFault);
+  const serving = await prepareServing(dialect, load, env, options).catch(toFault);
   if (!("engine" in serving)) {
     return (await refuseToStart(dialect, serving)) ?? 1;
   }

@@ -20,7 +20,7 @@ export async function serveWs(dialectId: string, parsed: Parsed, load: () => Pro
   const token = await readToken(parsed);
   const dialect = await loadDialect(dialectId);
   keepStdoutClean();
-  const serving = await prepareServing(dialect, load, env, token === undefined ? [] : [token]);
+  const serving = await prepareServing(dialect, load, env, token === undefined ? {} : { secrets: [token] });
   const connections = new Map<SocketTransport, { agent: Agent; done: Promise<void> }>();
   let leave = (): void => {};
   const leaving = new Promise<void>((resolve) => {

@@ -9,7 +9,7 @@ import type { Env, Loaded } from "../engine/config.js";
 import type { ServeOptions } from "../link/serve.js";
 import { buildEngine } from "./build-engine.js";
 import { withOfflineModel } from "./offline.js";
-import { launchOf } from "./opening.js";
+import { launchOf, openingOf } from "./opening.js";
 
 export interface Serving {
   settings: Loaded["settings"];
@@ -19,12 +19,21 @@ export interface Serving {
   end(): Promise<void>;
 }
 
+/** What a command line asks for that is no setting. */
+export interface Asked {
+  /** For the wire itself. */
+  switches?: readonly string[];
+  /** Of the session. */
+  config?: SessionConfig;
+  /** Not to be told. */
+  secrets?: readonly string[];
+}
+
 export async function prepareServing(
   dialect: Dialect,
   load: () => Promise<Loaded>,
   env: Env,
-  secrets: readonly string[] = [],
-  switches: readonly string[] = [],
+  { switches, config = {}, secrets = [] }: Asked = {},
 ): Promise<Serving> {
   const given = await load();
   const own = dialect.id === "ante" ? await withServersOfAnte(given, env) : given;
@@ -32,10 +41,14 @@ export async function prepareServing(
   const { loaded, registered, end } = await withOfflineModel(own, env, (line) => console.error(`parley: ${line}`));
   return {
     settings: loaded.settings,
-    engine: () => buildEngine(loaded, env, promised(dialect, loaded), { registered, secrets }),
-    launch: launchOf(dialect, loaded, undefined, switches),
+    engine: () => buildEngine(loaded, env, { ...promised(dialect, loaded), ...config }, { registered, secrets }),
+    launch: launchOf(dialect, loaded, withConfig(openingOf(loaded), config), switches),
     end,
   };
+}
+
+function withConfig<O extends { config?: SessionConfig }>(open: O, config: SessionConfig): O {
+  return { ...open, config: { ...open.config, ...config } };
 }
 
 /** What the dialect says where the user does not. */

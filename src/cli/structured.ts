@@ -2,6 +2,7 @@
 import type { Env, Loaded } from "../engine/config.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
+import { sessionFlags } from "./structured-flags.js";
 
 const FORMATS = ["text", "stream-json", "stream-chunk-json"];
 
@@ -29,12 +30,13 @@ export async function runStructured(asked: Structured, parsed: Parsed, load: () 
   const id = text(parsed, "dialect") ?? "qwen";
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
   const switches = ["--input-format", input, "--output-format", output];
+  const config = await sessionFlags(parsed);
   if (input === "text") {
     const { promptOf } = await import("./print.js");
-    return serveStdio(id, load, env, { switches, beatSeconds, records: [chatRequest(await promptOf(prompt))] });
+    return serveStdio(id, load, env, { switches, config, beatSeconds, records: [chatRequest(await promptOf(prompt))] });
   }
   if (prompt !== undefined) throw usage(`There is no place for a prompt here: with --input-format ${input} they come over the protocol`);
-  return serveStdio(id, load, env, { switches, beatSeconds });
+  return serveStdio(id, load, env, { switches, config, beatSeconds });
 }
 
 function chatRequest(prompt: string): unknown {

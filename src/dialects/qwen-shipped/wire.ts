@@ -4,6 +4,8 @@ import { content, controlRequest, message, meta, request, text, WireUsage } from
 import { replies } from "./wire-replies.js";
 
 export const VERSION = "0.24";
+/** What hosts are told as the version of Qwen Code. */
+export const WIRE_VERSION = "0.24.4";
 
 // --- host → agent ---
 
@@ -33,6 +35,8 @@ const McpServerConfig = v.looseObject({
   excludeTools: v.optional(v.array(text)),
 });
 export type McpServerConfig = v.InferOutput<typeof McpServerConfig>;
+/** The file that `--mcp-config` names. */
+export const McpConfig = v.looseObject({ mcpServers: v.record(text, McpServerConfig) });
 
 /** What a host can ask. `mode`, `model` and `effort` are judged by whoever answers: a wrong one is an error reply that lists the right ones. */
 export const requests = {
