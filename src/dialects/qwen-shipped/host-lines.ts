@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { echo, issuesOf, shapeOf, stringField } from "../kit/issues.js";
 import { isRecord } from "../kit/record.js";
 import { readRequest, type KnownRequest } from "./controls.js";
+import { content } from "./wire-parts.js";
 import { CancelRequest, HostResponse, Prompt } from "./wire.js";
 
 export type HostSaid =
@@ -20,7 +21,7 @@ export function readLine(rec: unknown): HostSaid {
   const type = stringField(rec, "type");
   switch (type) {
     case "user":
-      return v.is(Prompt, rec) ? { prompt: rec } : { problem: `Invalid user message: ${issuesOf(Prompt, rec)}` };
+      return v.is(Prompt, rec) ? { prompt: rec } : { problem: `Invalid user message: ${badBlock(rec) ?? issuesOf(Prompt, rec)}` };
     case "control_request":
       return readControl(rec);
     case "control_response":
@@ -32,6 +33,14 @@ export function readLine(rec: unknown): HostSaid {
     default:
       return { ignored: `Unknown message type: ${echo(type)}` };
   }
+}
+
+/** The first block that is none, where the content is a list: a schema of alternatives only says that none of them fits. */
+function badBlock({ message }: Record<string, unknown>): string | undefined {
+  const blocks: unknown = isRecord(message) ? message["content"] : undefined;
+  if (!Array.isArray(blocks)) return undefined;
+  const at = blocks.findIndex((block) => !v.is(content.Given, block));
+  return at === -1 ? undefined : `message.content.${at}: ${issuesOf(content.Given, blocks[at])}`;
 }
 
 function readControl(rec: Record<string, unknown>): HostSaid {
