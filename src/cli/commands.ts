@@ -1,5 +1,6 @@
 /** The commands as data; what each does is loaded when it runs. */
 import type { Rule } from "../core/config.js";
+import { ParleyError } from "../core/errors.js";
 import type { Loaded } from "../engine/config.js";
 import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
@@ -170,6 +171,7 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 async function runDefault(parsed: Parsed): Promise<number> {
+  if (given(parsed, "in-sandbox")) throw noSandbox();
   if (asksShipped(parsed)) {
     const { runShipped } = await import("./structured-shipped.js");
     return runShipped(parsed, () => load(parsed), process.env);
@@ -217,6 +219,14 @@ function limited(loaded: Loaded, parsed: Parsed): Loaded {
   const { settings } = loaded;
   const mcpServers = Object.fromEntries(Object.entries(settings.mcpServers).filter(([name]) => servers?.includes(name) !== false));
   return { ...loaded, settings: { ...settings, mcpServers, rules: [...settings.rules, ...rules] } };
+}
+
+function noSandbox(): ParleyError {
+  return new ParleyError({
+    code: "sandbox",
+    message: "There is no sandbox in this version, so nothing runs in one; leave --sandbox out, or run all of it in a container",
+    retryable: false,
+  });
 }
 
 function print(output: string): number {

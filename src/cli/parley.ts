@@ -75,12 +75,15 @@ async function report(error: unknown): Promise<number> {
   if (dialect !== undefined) {
     const { refuseToStart } = await import("./protocol-stdout.js");
     const own = await refuseToStart(await loadDialect(dialect), toFault(error));
-    return own ?? (code === "usage" ? 2 : 1);
+    return own ?? EXITS[code] ?? 1;
   }
   process.stderr.write(`parley: ${messageOf(error)}\n`);
   if (code === "internal" && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
-  return code === "usage" ? 2 : 1;
+  return EXITS[code] ?? 1;
 }
+
+/** For people and scripts; a dialect may have codes of its own. */
+const EXITS: Readonly<Record<string, number>> = { usage: 2, sandbox: 44 };
 
 /** The dialect of whoever started us, read off a command line that may be wrong elsewhere; undefined for people. */
 function spokenDialect(argv: readonly string[]): string | undefined {

@@ -35,7 +35,6 @@ export const SESSION_FLAGS = [
   "max-seconds",
   "subagent-depth",
   "mcp-config",
-  "in-sandbox",
 ];
 
 /** What they say; most command lines say nothing of it, and then it is not loaded what reads it. */
@@ -50,4 +49,4 @@ export function asksShipped(parsed: Parsed): boolean {
   return text(parsed, "dialect") === "qwen-shipped" && ASKS.some((flag) => given(parsed, flag));
 }
 
-const ASKS = ["input-format", "output-format", "json-schema", "include-partial-messages", "in-sandbox"];
+const ASKS = ["input-format", "output-format", "json-schema", "include-partial-messages"];

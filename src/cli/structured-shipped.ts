@@ -1,6 +1,5 @@
 /** The wire that Qwen Code shipped, as its command line asks for it: which formats, one prompt or many, and what else a session is told. */
 import * as v from "valibot";
-import { ParleyError } from "../core/errors.js";
 import type { Env, Loaded } from "../engine/config.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
@@ -10,7 +9,6 @@ export async function runShipped(parsed: Parsed, load: () => Promise<Loaded>, en
   const input = text(parsed, "input-format") ?? "text";
   const output = text(parsed, "output-format") ?? "text";
   refuseFormats(input, output, parsed);
-  if (given(parsed, "in-sandbox")) throw noSandbox();
   const asked = { config: await sessionFlags(parsed), switches: await switchesOf(parsed, input, output) };
   if (input !== "text") return serveStdio("qwen-shipped", load, env, asked);
   const { promptOf } = await import("./print.js");
@@ -31,14 +29,6 @@ function refuseFormats(input: string, output: string, parsed: Parsed): void {
   if (given(parsed, "json-schema")) throw usage("--json-schema is for one prompt; it does not go with --input-format stream-json");
   if (given(parsed, "print") || parsed.positionals.length > 0)
     throw usage(`With --input-format ${input} prompts come over the protocol, not on the command line`);
-}
-
-function noSandbox(): ParleyError {
-  return new ParleyError({
-    code: "sandbox",
-    message: "There is no sandbox in this version, so nothing runs in one; leave --sandbox out, or run all of it in a container",
-    retryable: false,
-  });
 }
 
 async function switchesOf(parsed: Parsed, input: string, output: string): Promise<string[]> {

@@ -104,24 +104,13 @@ describe("pieces", () => {
       ],
     });
     await host.ask();
-    expect(host.story(1)).toEqual([
-      "init",
-      ...["message_start", "content_block_start", "content_block_delta", "content_block_delta", "content_block_stop", "thinking"],
-      ...["content_block_start", "content_block_delta", "content_block_stop", "text"],
-      ...["content_block_start", "content_block_delta", "content_block_stop", "tool_use", "message_stop"],
-      ...host.story().filter((word) => word === "tool_progress"),
-      "tool_result",
-      ...[
-        "message_start",
-        "content_block_start",
-        "content_block_delta",
-        "content_block_delta",
-        "content_block_stop",
-        "text",
-        "message_stop",
-      ],
-      "result:success",
-    ]);
+    const story = host.story(1).filter((word) => word !== "tool_progress");
+    expect(story.join(" ")).toBe(
+      "init message_start content_block_start content_block_delta content_block_delta content_block_stop thinking " +
+        "content_block_start content_block_delta content_block_stop text " +
+        "content_block_start content_block_delta content_block_stop tool_use message_stop tool_result " +
+        "message_start content_block_start content_block_delta content_block_delta content_block_stop text message_stop result:success",
+    );
     const pieces = host.of("stream_event").map(({ event }) => event);
     expect(pieces.flatMap((event) => ("index" in event ? [event.index] : []))).not.toContain(1);
     const messages = host.of("assistant").map(({ message }) => message);

@@ -50,15 +50,38 @@ const SAID: readonly ForeignFlag[] = [
 ];
 
 /** Taken, and without any effect here. */
-const UNUSED: readonly ForeignFlag[] = [
-  ...["extensions", "disabled-slash-commands", "proxy", "json-fd", "json-file", "input-file", "telemetry-target", "telemetry-outfile"],
-  ...["telemetry-otlp-endpoint", "telemetry-otlp-protocol", "openai-logging-dir", "web-search-default", "tavily-api-key"],
-].map((name) => ({ name, value: "VALUE" }));
+const UNUSED = [
+  "extensions",
+  "disabled-slash-commands",
+  "proxy",
+  "json-fd",
+  "json-file",
+  "input-file",
+  "telemetry-target",
+  "telemetry-outfile",
+  "telemetry-otlp-endpoint",
+  "telemetry-otlp-protocol",
+  "openai-logging-dir",
+  "web-search-default",
+  "tavily-api-key",
+].map((name): ForeignFlag => ({ name, value: "VALUE" }));
 
-const UNUSED_SWITCHES: readonly ForeignFlag[] = [
-  ...["safe-mode", "insecure", "bare", "debug", "telemetry", "telemetry-log-prompts", "checkpointing", "chat-recording", "all-files"],
-  ...["show-memory-usage", "screen-reader", "openai-logging", "experimental-skills", "experimental-lsp"],
-].map((name) => ({ name }));
+const UNUSED_SWITCHES = [
+  "safe-mode",
+  "insecure",
+  "bare",
+  "debug",
+  "telemetry",
+  "telemetry-log-prompts",
+  "checkpointing",
+  "chat-recording",
+  "all-files",
+  "show-memory-usage",
+  "screen-reader",
+  "openai-logging",
+  "experimental-skills",
+  "experimental-lsp",
+].map((name): ForeignFlag => ({ name }));
 
 export const QWEN_FLAGS: readonly ForeignFlag[] = [...SAID, ...UNUSED, ...UNUSED_SWITCHES, { name: "worktree", optional: true }];
 
