@@ -88,7 +88,7 @@ export function given(parsed: Parsed, name: string): boolean {
 /** The shared flags as settings. */
 export function settingsFlags(parsed: Parsed): Flags {
   const flags: Flags = {
-    provider: text(parsed, "provider"),
+    provider: text(parsed, "provider") ?? text(parsed, "account"),
     model: text(parsed, "model"),
     baseUrl: text(parsed, "base-url"),
     apiKey: text(parsed, "api-key"),

@@ -73,8 +73,9 @@ export function inOurWords(
     const [name = "", inline] = word.startsWith("--") ? word.slice(2).split(/=(.*)/s) : [];
     const foreign = flags.find((flag) => name !== "" && flag.name === name);
     const value = inline ?? (foreign?.value === undefined ? "" : (ours[++at] ?? ""));
+    const means = foreign?.means?.(value) ?? [];
     if (foreign === undefined) words.push(word);
-    else if (foreign.means !== undefined) words.push(...foreign.means(value));
+    else if (means.length > 0) words.push(...means);
     else if (foreign.quiet !== true) unused(`--${name}`);
   }
   // A command of ours has flags of its own.

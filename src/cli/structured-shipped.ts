@@ -1,6 +1,7 @@
 /** The wire that Qwen Code shipped, as its command line asks for it: which formats, one prompt or many, and what else a session is told. */
 import * as v from "valibot";
 import type { Env, Loaded } from "../engine/config.js";
+import { isRecord } from "../dialects/kit/record.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
 import { sessionFlags } from "./structured-flags.js";
@@ -47,7 +48,7 @@ async function switchesOf(parsed: Parsed, input: string, output: string): Promis
 async function schemaText(given: string): Promise<string> {
   const { fileText } = await import("./asked-config.js");
   const json = given.startsWith("@") ? await fileText(given.slice(1), "--json-schema") : given;
-  const schema = v.safeParse(v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown())), json);
+  const schema = v.safeParse(v.pipe(v.string(), v.parseJson(), v.custom<Record<string, unknown>>(isRecord)), json);
   if (!schema.success) throw usage("--json-schema must be a JSON Schema as a JSON object, or @FILE");
   return JSON.stringify(schema.output);
 }

@@ -42,7 +42,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     end() {
       state.isDeaf = true;
       const ops = state.questions.closed("Input closed", () => address(state));
-      state.drains = state.late.length > 0 || state.asked.some(({ isHeld }) => isHeld === true);
+      state.drains = !isDrained();
       return { in: ops, out: [], ...(state.drains && { waits: true as const }) };
     },
   };
@@ -130,7 +130,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       if (asked.outcome === undefined) step.in.push(asked.op);
     }
     append(step, answered());
-    if (state.drains && state.late.length === 0) step.in.push(shutdown());
+    if (state.drains && isDrained()) step.in.push(shutdown());
     return step;
   }
 
@@ -138,6 +138,12 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   function isWaiting(): boolean {
     if (!state.isReady || !state.isGathered || state.awaited.size > 0 || waitsForInitialize()) return true;
     return [...state.controls.values()].some(({ subtype }) => subtype === "initialize");
+  }
+
+  /** Nothing is held. A run of one prompt has no other input: what this side answers itself must still be asked for. */
+  function isDrained(): boolean {
+    const { late, asked, switches } = state;
+    return late.length === 0 && asked.every(({ isHeld }) => isHeld !== true && !switches.isOneShot);
   }
 
   /** The end of input came while something was held; now nothing is. */
@@ -153,7 +159,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       const { outcome } = state.asked[0] ?? {};
       if (outcome === undefined) break;
       state.asked.shift();
-      out.push(...outcomeLines(outcome, state), ...leaving("problem" in outcome ? 1 : 0, state));
+      out.push(...outcomeLines(outcome, state), ...leaving("problem" in outcome ? outcome.problem : undefined, state));
     }
     return { in: [], out };
   }
@@ -240,7 +246,8 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     const text = fault === undefined ? commandText(data) : undefined;
     if (fault !== undefined) asked.outcome = { problem: fault.code === "interrupted" ? "Operation cancelled." : fault.message };
     else if (text !== undefined) asked.outcome = { text };
-    return NOTHING;
+    if (fault === undefined || asked.op?.continues !== true) return NOTHING;
+    return { in: [], out: [systemLine("continue_turn_failed", { error: fault.message }, envelopeOf(state))] };
   }
 
   function taken(op: string | undefined): Control | undefined {
@@ -275,8 +282,8 @@ function withSchema(schema: Record<string, unknown> | undefined, config: Session
 }
 
 /** A process that runs one prompt leaves when it is answered. */
-function leaving(code: number, { switches }: AgentState): Out[] {
-  return !switches.isOneShot || code === 0 ? [] : [{ exit: code }];
+function leaving(problem: string | undefined, { switches }: AgentState): Out[] {
+  return !switches.isOneShot || problem === undefined ? [] : [{ exit: 1, reason: problem }];
 }
 
 /** A run that is one document writes it when its prompt is answered, or when it ends. */

@@ -187,14 +187,14 @@ function suggestionsFor({ category, title = "", name }: Call): Suggestion[] {
   switch (category) {
     case "edit":
       return [
-        allow("Allow Edit", `Edit: ${what}`),
+        allow("Allow Edit", what),
         deny("Block this file edit"),
         { type: "modify", label: "Review Changes", description: "Review the proposed changes before they are made" },
       ];
     case "mcp":
       return [allow("Allow MCP Tool", what), deny("Block this MCP server call")];
     case "exec":
-      return [allow("Allow Command", `Execute: ${what}`), deny("Block this command execution")];
+      return [allow("Allow Command", what), deny("Block this command execution")];
     default:
       return [allow("Allow", what), deny("Block this tool call")];
   }

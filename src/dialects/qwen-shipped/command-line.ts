@@ -37,7 +37,7 @@ const SAID: readonly ForeignFlag[] = [
   { name: "max-session-turns", value: "N", means: (turns) => (Number(turns) < 0 ? [] : ["--max-turns", turns]) },
   { name: "max-wall-time", value: "TIME", means: (time) => ["--max-seconds", secondsOf(time)] },
   { name: "max-subagent-depth", value: "N", means: as("--subagent-depth") },
-  { name: "auth-type", value: "TYPE", means: (type) => (PROVIDERS[type] === undefined ? [] : ["--provider", PROVIDERS[type]]) },
+  { name: "auth-type", value: "TYPE", means: (type) => (PROVIDERS[type] === undefined ? [] : ["--account", PROVIDERS[type]]) },
   { name: "openai-api-key", value: "KEY", means: as("--api-key") },
   { name: "openai-base-url", value: "URL", means: as("--base-url") },
   { name: "continue", means: () => ["--resume", "latest"] },

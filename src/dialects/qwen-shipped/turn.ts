@@ -126,7 +126,11 @@ export function endOf(event: EventOf<"turn.ended">, state: AgentState): End {
     case "interrupted":
       return { exit: EXITS.interrupted, subtype: "error_during_execution", text: "Operation cancelled." };
     case "failed":
-      return { exit: 1, subtype: "error_during_execution", text: failureText(event.fault, event.reason) };
+      return {
+        exit: event.fault?.code === "limit" ? EXITS.budget : 1,
+        subtype: "error_during_execution",
+        text: failureText(event.fault, event.reason),
+      };
     case "completed": {
       const stop = STOPS[event.finish ?? ""];
       if (stop !== undefined) return stop;
@@ -142,16 +146,20 @@ export function endOf(event: EventOf<"turn.ended">, state: AgentState): End {
 const NO_STRUCTURE = "The model ended without calling structured_output, so there is no structured result";
 
 /** Of a process that runs one prompt. */
-export const EXITS = { turns: 53, budget: 55, interrupted: 130 } as const;
+const EXITS = { turns: 53, budget: 55, interrupted: 130 } as const;
 
 const STOPS: Readonly<Record<string, End>> = {
   max_turns: { exit: EXITS.turns, subtype: "error_max_turns", text: "Reached the limit of model calls of one turn (--max-session-turns)" },
   max_tool_calls: { exit: EXITS.budget, subtype: "error_during_execution", text: "Reached the limit of tool calls (--max-tool-calls)" },
-  max_seconds: { exit: EXITS.budget, subtype: "error_during_execution", text: "Reached the limit of time (--max-wall-time)" },
+  loop: {
+    exit: 1,
+    subtype: "error_during_execution",
+    text: "The model repeats the same calls with the same results; the turn was stopped",
+  },
 };
 
 /** A provider's failure is told as the original tells it, in an answer and in the result. */
-export function failureText(fault: Fault | undefined, reason = ""): string {
+function failureText(fault: Fault | undefined, reason = ""): string {
   const message = fault?.message ?? reason;
   return isApiError(fault) ? `[API Error: ${message}]` : message;
 }

@@ -10,7 +10,19 @@ import { wireTool } from "./names.js";
 import { address, envelopeOf, timeOf, type AgentState } from "./state.js";
 import { onProgress } from "./progress.js";
 import { taskEnded, taskOf, taskStarted } from "./tasks.js";
-import { answered, answering, endOf, initLine, isAnswer, isApiError, newTurn, resultLine, speechOf, toolResult } from "./turn.js";
+import {
+  answered,
+  answering,
+  endOf,
+  initLine,
+  isAnswer,
+  isApiError,
+  newTurn,
+  resultLine,
+  speechOf,
+  toolResult,
+  type Turn,
+} from "./turn.js";
 import type { SystemFields } from "./wire.js";
 
 type Told = Exclude<
@@ -86,15 +98,19 @@ function onEnded(event: EventOf<"turn.ended">, state: AgentState): Out[] {
   const last = [...state.speeches.values()].flatMap((speech) => speech.end());
   const said = event.outcome === "failed" && isApiError(event.fault) ? speechOf(state, undefined).say(end.text) : [];
   const result = resultLine(end, at, state);
-  state.unfinished = event.outcome === "completed" ? "none" : "interrupted_turn";
+  state.unfinished = end.subtype === "success" ? "none" : hasSaid(turn) ? "interrupted_turn" : "interrupted_prompt";
   state.turn = undefined;
   state.tasks.clear();
   state.speeches.clear();
   const mine = state.asked.findIndex(({ op }) => op?.turn === event.turn);
   if (mine !== -1) state.asked.splice(mine, 1);
   const next = state.questions.settled(() => true);
-  const exit: Out[] = !state.switches.isOneShot || end.exit === 0 ? [] : [{ exit: end.exit }];
+  const exit: Out[] = !state.switches.isOneShot || end.exit === 0 ? [] : [{ exit: end.exit, reason: end.text }];
   return [...last, ...said, ...next, result, ...exit];
+}
+
+function hasSaid(turn: Turn | undefined): boolean {
+  return turn !== undefined && (turn.text !== "" || turn.calls.size > 0);
 }
 
 // --- calls ---
@@ -158,8 +174,13 @@ function onNotice(event: EventOf<"notice">, state: AgentState): Out[] {
   const data = isRecord(event.data) ? event.data : {};
   if (event.kind === "retry") return [systemLine("retry", { reason: "retry", ...retryData(data) }, envelopeOf(state, event.under))];
   if (event.kind === "model_fallback") return [systemLine("model_fallback", fallbackData(data), envelopeOf(state, event.under))];
+  if (event.kind === "store") return [systemLine("session_recording_degraded", degraded(event.text, state), envelopeOf(state))];
   if (event.level === "debug" || event.level === "info") return [];
   return notice(event.level, event.text, event.kind, state);
+}
+
+function degraded(message: string, { sessionId }: AgentState): SystemFields<"session_recording_degraded"> {
+  return { session_id: sessionId, reason: "store", message };
 }
 
 function retryData(data: Record<string, unknown>): Omit<SystemFields<"retry">, "reason"> {
