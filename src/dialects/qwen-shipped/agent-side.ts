@@ -136,8 +136,15 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
 
   /** The first prompt waits until all is there that the session was promised. */
   function isWaiting(): boolean {
-    if (!state.isReady || !state.isGathered || state.awaited.size > 0 || waitsForInitialize()) return true;
+    if (!state.isReady || !state.isGathered || state.awaited.size > 0 || waitsForInitialize() || lacksAgents()) return true;
     return [...state.controls.values()].some(({ subtype }) => subtype === "initialize");
+  }
+
+  /** The host's own kinds of sub-agents are not listed yet. */
+  function lacksAgents(): boolean {
+    const { config, capabilities, catalogue } = state;
+    if (capabilities["catalog"] !== true) return false;
+    return (config.subagents ?? []).some(({ name }) => catalogue.subagents?.some((agent) => agent.name === name) !== true);
   }
 
   /** Nothing is held. A run of one prompt has no other input: what this side answers itself must still be asked for. */

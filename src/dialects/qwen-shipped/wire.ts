@@ -153,7 +153,7 @@ export const systemData = {
     usage: v.optional(TaskUsage),
   }),
   retry: v.looseObject({
-    reason: v.union([v.picklist(["retry", "model_fallback"]), text]),
+    reason: text,
     attempt: v.optional(v.number()),
     maxRetries: v.optional(v.number()),
     delayMs: v.optional(v.number()),
