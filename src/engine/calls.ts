@@ -33,8 +33,6 @@ interface Refused {
   kind: "refused";
   call: ModelCall;
   why: string;
-  /** By the session's lists, and not because it is wrong. */
-  isDenied?: true;
 }
 
 type Status = EventOf<"tool.ended">["status"];
@@ -71,10 +69,6 @@ async function prepare(run: Run, call: ModelCall, withinBudget: boolean): Promis
       call,
       why: `The arguments of ${call.name} are not a JSON object: ${capText(run.redactor.text(call.raw), 200)}`,
     };
-  const excluded = run.tools.has(call.name) ? undefined : run.excludedBy(call.name);
-  if (excluded !== undefined) {
-    return { kind: "refused", call, isDenied: true, why: `denied by the rule ${excluded}: there is no ${call.name} in this session` };
-  }
   const found = callProblem(call, run.tools, run.state.permissions.mode);
   if ("why" in found) return { kind: "refused", call, why: found.why };
   const { tool } = found;
@@ -158,7 +152,7 @@ async function requestApproval(run: Run, questions: readonly Prepared[]): Promis
 // --- after: run it, and say what came of it ---
 
 async function finish(run: Run, item: Prepared | Refused, answer: Promise<Answer> | undefined): Promise<CallResult> {
-  const ended = item.kind === "refused" ? refusal(item) : await settle(run, item, answer);
+  const ended = item.kind === "refused" ? failure(item.why) : await settle(run, item, answer);
   // The model's provider is a wire too.
   const output = run.redactor.value(ended.parts);
   const { id: call, name } = item.call;
@@ -260,10 +254,6 @@ function shortened({ parts }: ToolResult, tool: Tool, { state, outputCompaction 
       ? { ...part, text: capText(compactOutput(part.text, level), state.outputChars) }
       : part,
   );
-}
-
-function refusal({ why, isDenied }: Refused): Ended {
-  return isDenied === true ? denial(why) : failure(why);
 }
 
 function failure(why: string): Ended {

@@ -26,8 +26,6 @@ export interface Run {
   fallenBack: number;
   readonly history: History;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** The entry of the session's lists that leaves that tool out. */
-  excludedBy(tool: string): string | undefined;
   /** Tokens of conversation that fit, when known; and those that the user wants to fit. */
   contextLimit: number | undefined;
   readonly wantedWindow: number | undefined;

@@ -13,18 +13,9 @@ export interface ToolEntry {
 }
 
 /** A disallowed `Tool(pattern)` leaves the tool. */
-export function toolExists(name: string, config: SessionConfig): boolean {
-  const { allowedTools } = config;
-  if (excludedBy(name, config) !== undefined) return false;
+export function toolExists(name: string, { allowedTools, disallowedTools }: SessionConfig): boolean {
+  if (disallowedTools?.map(parseEntry).some((entry) => entry.pattern === undefined && covers(entry, name)) === true) return false;
   return allowedTools === undefined || allowedTools.some((entry) => namesTool(entry, name));
-}
-
-/** The entry that leaves a tool out by name, if one does. */
-export function excludedBy(name: string, { disallowedTools = [] }: SessionConfig): string | undefined {
-  return disallowedTools.find((text) => {
-    const entry = parseEntry(text);
-    return entry.pattern === undefined && covers(entry, name);
-  });
 }
 
 export function namesTool(entry: string, name: string): boolean {

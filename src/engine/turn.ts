@@ -18,7 +18,6 @@ import { MAX_TURNS } from "../core/limits.js";
 import { Interrupted, untilAborted, type Emit, type Outfit, type Run } from "./run.js";
 import type { SessionState } from "./session-state.js";
 import { runSubAgents } from "./sub-agents.js";
-import { excludedBy } from "./tool-lists.js";
 import type { Tool } from "./tools/tool.js";
 
 export { toolbox } from "./toolbox.js";
@@ -140,7 +139,6 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
     wantedWindow: config.contextLimit,
     history: input.history,
     tools: input.tools,
-    excludedBy: (tool) => excludedBy(tool, config),
     request: {
       system: systemPrompt(config, state.workspace, instructions),
       tools,

@@ -187,32 +187,12 @@ describe("flags", () => {
 
   it("everything that the SDK passes, at once", async () => {
     const host = launch({
-      args: [
-        ...[
-          "--system-prompt",
-          "Be brief.",
-          "--append-system-prompt",
-          "Be kind.",
-          "--approval-mode",
-          "auto-edit",
-          "--max-session-turns",
-          "9",
-        ],
-        ...[
-          "--core-tools",
-          "read_file,edit",
-          "--exclude-tools",
-          "glob",
-          "--allowed-tools",
-          "edit",
-          "--auth-type",
-          "openai",
-          "--include-partial-messages",
-        ],
-        ...["--session-id", "123e4567-e89b-42d3-a456-426614174000", "--max-tool-calls", "5", "--max-subagent-depth", "1"],
-        ...["--include-directories", scratch(), "--allowed-mcp-server-names", "a", "--fallback-model", "other"],
-      ],
-      responses: [{ expect: { system: "/Be brief.*Be kind/s" }, say: "ok" }],
+      args: `--system-prompt Brief. --append-system-prompt Kind. --approval-mode auto-edit --max-session-turns 9 --core-tools read_file,edit
+        --exclude-tools glob --allowed-tools edit --auth-type openai --include-partial-messages --session-id 123e4567-e89b-42d3-a456-426614174000
+        --max-tool-calls 5 --max-subagent-depth 1 --include-directories ${scratch()} --allowed-mcp-server-names a --fallback-model other`.split(
+        /\s+/,
+      ),
+      responses: [{ expect: { system: "/Brief.*Kind/s" }, say: "ok" }],
     });
     expect(await host.ask()).toMatchObject({ result: "ok" });
     expect(host.of("system")[0]).toMatchObject({ permission_mode: "auto-edit", tools: ["read_file", "edit"] });

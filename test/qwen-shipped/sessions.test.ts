@@ -110,7 +110,7 @@ describe("without a key", () => {
   it("the same for a run of one prompt, and for a provider that nobody named", async () => {
     const host = start(["-p", "hi", "--output-format", "stream-json", "--dialect", "qwen-shipped"]);
     expect((await host.exited).code).toBe(41);
-    const second = start([...["-p", "hi"], "--output-format", "stream-json", "--dialect", "qwen-shipped", "--provider", "anthropic"]);
+    const second = start(["-p", "hi", "--output-format", "stream-json", "--dialect", "qwen-shipped", "--provider", "anthropic"]);
     expect((await second.exited).code).toBe(41);
     expect(second.of("result")).toHaveLength(1);
   });

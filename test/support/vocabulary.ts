@@ -85,7 +85,7 @@ function use(schema: Schema, value: unknown, found: (node: Schema, word: string)
     case "picklist":
       return typeof value === "string" ? found(schema, value) : undefined;
     case "variant": {
-      const tag = String(field(value, String(shape.key)));
+      const tag = String(field(value, typeof shape.key === "string" ? shape.key : ""));
       const option = (shape.options ?? []).filter(isSchema).find((each) => tagsOf(each, shape.key).includes(tag));
       found(schema, tag);
       return option === undefined ? undefined : use(option, value, found);

@@ -91,7 +91,8 @@ export function answered(turn: Turn, at: number): void {
 export function toolResult(event: EventOf<"tool.ended">, at: number, state: AgentState): Out {
   const { turn } = state;
   const call = turn?.calls.get(event.call);
-  if (event.status === "denied" && call !== undefined) {
+  const excluded = event.status === "failed" && state.config.disallowedTools?.includes(call?.name ?? "") === true;
+  if ((event.status === "denied" || excluded) && call !== undefined) {
     turn?.denials.push({ tool_name: wireTool(call.name), tool_use_id: event.call, tool_input: call.input });
   }
   if (turn !== undefined && event.under === undefined) {
@@ -99,10 +100,13 @@ export function toolResult(event: EventOf<"tool.ended">, at: number, state: Agen
     turn.askedAt = at;
   }
   countTool(wireTool(call?.name ?? ""), event.status === "ok", state);
-  const stopped = event.status === "denied" || event.status === "cancelled";
-  const content = stopped ? `[Operation Cancelled] Reason: ${event.reason || "no reason given"}` : plainText(event.output ?? []);
+  const content = excluded ? `${wireTool(call?.name ?? "")} is denied by the rule ${call?.name ?? ""} (--exclude-tools)` : contentOf(event);
   const block = { type: "tool_result", tool_use_id: event.call, is_error: event.status !== "ok", content: shortened(content) };
   return userLine([block], envelopeOf(state, event.under));
+}
+
+function contentOf({ status, reason, output = [] }: EventOf<"tool.ended">): string {
+  return status === "denied" || status === "cancelled" ? `[Operation Cancelled] Reason: ${reason || "no reason given"}` : plainText(output);
 }
 
 function countTool(name: string, ok: boolean, { tools }: AgentState): void {

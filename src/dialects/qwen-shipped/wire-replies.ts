@@ -40,4 +40,3 @@ export const replies = {
   mcp_server_status: request("mcp_server_status", { status: v.record(text, text) }),
   can_use_tool: request("can_use_tool", { behavior: v.picklist(["allow", "deny"]), message: v.optional(text) }),
 } as const;
-export type ReplyName = keyof typeof replies;

@@ -19,7 +19,6 @@ const AgentDefinition = v.looseObject({
   tools: v.optional(v.array(text)),
   level: v.optional(text),
 });
-export type AgentDefinition = v.InferOutput<typeof AgentDefinition>;
 
 const McpServerConfig = v.looseObject({
   command: v.optional(text),
