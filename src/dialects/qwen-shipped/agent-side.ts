@@ -1,6 +1,5 @@
 /** The agent's end of the wire: one session, whose prompts are answered in their order, each by exactly one `result`. */
-import * as v from "valibot";
-import type { SessionConfig } from "../../core/config.js";
+import type { Fault } from "../../core/errors.js";
 import type { Event, EventOf } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Launch } from "../../core/wire.js";
@@ -10,7 +9,8 @@ import { Questions } from "./asking.js";
 import { canAnswer, onRequest } from "./controls.js";
 import { exitOf } from "./exits.js";
 import { readLine, type HostSaid } from "./host-lines.js";
-import { structuredTool, STRUCTURED } from "./host-tools.js";
+import { collected } from "./document.js";
+import { withSchema } from "./host-tools.js";
 import { uuidOf } from "./ids.js";
 import { refusal, systemLine } from "./lines.js";
 import { askedBy } from "./prompts.js";
@@ -236,12 +236,17 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   function onReply(event: EventOf<"reply">): Step<Op> {
     if (event.to === "session.open") return event.status === "error" ? refused(event) : NOTHING;
     const asked = taken(event.parent);
-    if (asked !== undefined) {
-      const out = event.fault === undefined ? controlAnswer(asked, event.data, state) : controlRefusal(asked, event.fault);
-      return { in: [], out: [out] };
-    }
+    if (asked !== undefined)
+      return { in: [], out: [event.fault === undefined ? controlAnswer(asked, event.data, state) : notDone(asked, event.fault)] };
     const prompt = state.asked.find(({ op }) => op !== undefined && op.id === event.parent);
     return prompt === undefined ? NOTHING : onPromptReply(event, prompt);
+  }
+
+  /** A driven agent whose protocol cannot be told what `initialize` adds works without it; nobody waits for that then. */
+  function notDone(asked: Control, fault: Fault): Out {
+    if (asked.subtype !== "initialize") return controlRefusal(asked, fault);
+    state.awaited.clear();
+    return fault.code === "unsupported" ? controlAnswer(asked, undefined, state) : controlRefusal(asked, fault);
   }
 
   /** A command's answer, or why there is no turn. What nobody knows as a command is a prompt after all. */
@@ -281,27 +286,9 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   }
 }
 
-/** The result that a schema asks for is handed over by a tool, which exists whatever other tools do. */
-function withSchema(schema: Record<string, unknown> | undefined, config: SessionConfig = {}): SessionConfig {
-  if (schema === undefined) return {};
-  const { allowedTools } = config;
-  return { hostTools: [structuredTool(schema)], ...(allowedTools !== undefined && { allowedTools: [...allowedTools, STRUCTURED] }) };
-}
-
 /** A process that runs one prompt leaves when it is answered. */
 function leaving(problem: string | undefined, { switches }: AgentState): Out[] {
   return !switches.isOneShot || problem === undefined ? [] : [{ exit: 1, reason: problem }];
-}
-
-/** A run that is one document writes it when its prompt is answered, or when it ends. */
-function collected(step: Step<Op>, state: AgentState): Step<Op> {
-  if (state.switches.format !== "document") return step;
-  const lines = step.out.flatMap((out) => ("rec" in out ? [out.rec] : []));
-  state.document.push(...lines);
-  const isWhole = lines.some((rec) => v.is(v.looseObject({ type: v.literal("result") }), rec));
-  const rest = step.out.filter((out) => !("rec" in out));
-  if (!isWhole) return { ...step, out: rest };
-  return { ...step, out: [{ rec: state.document.splice(0) }, ...rest] };
 }
 
 function joined(first: Step<Op>, second: Step<Op>): Step<Op> {

@@ -1,5 +1,5 @@
 /** Tools that this side itself answers: a question for the user, and the result that a schema asks for. */
-import type { HostTool } from "../../core/config.js";
+import type { HostTool, SessionConfig } from "../../core/config.js";
 
 export const ASK_USER: HostTool = {
   name: "ask_user_question",
@@ -40,10 +40,17 @@ export const ASK_USER: HostTool = {
 
 export const STRUCTURED = "structured_output";
 
-export function structuredTool(schema: Record<string, unknown>): HostTool {
+function structuredTool(schema: Record<string, unknown>): HostTool {
   return {
     name: STRUCTURED,
     description: "Hands over the result of the whole task, and ends it. Call it exactly once, when everything else is done.",
     parameters: schema,
   };
+}
+
+/** The result that a schema asks for is handed over by a tool, which exists whatever other tools do. */
+export function withSchema(schema: Record<string, unknown> | undefined, config: SessionConfig = {}): SessionConfig {
+  if (schema === undefined) return {};
+  const { allowedTools } = config;
+  return { hostTools: [structuredTool(schema)], ...(allowedTools !== undefined && { allowedTools: [...allowedTools, STRUCTURED] }) };
 }
