@@ -85,6 +85,16 @@ describe("bad lines", () => {
 });
 
 describe("prompts", () => {
+  it("each gets one result, however many come at once and whether they were taken", async () => {
+    const host = launch({ responses: [{ say: "yes" }], then: "repeat" });
+    for (let at = 0; at < 150; at++) host.user(`prompt ${at}`);
+    expect(await host.finish()).toBe(0);
+    const results = host.of("result");
+    expect(results).toHaveLength(150);
+    expect(results.filter(({ is_error }) => !is_error).length).toBeGreaterThanOrEqual(64);
+    for (const result of results) if (result.subtype !== "success") expect(result.error?.message).toContain("wait already");
+  });
+
   it("S16: an image reaches the model as an image", async () => {
     const server = await modelServer("openai-chat", [{ text: ["a dot"] }]);
     const host = launch({ model: ["--provider", "openai", "--model", "gpt-4o", "--base-url", server.url, "--api-key", server.key] });

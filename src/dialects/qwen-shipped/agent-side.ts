@@ -1,7 +1,9 @@
 /** The agent's end of the wire: one session, whose prompts are answered in their order, each by exactly one `result`. */
 import type { Fault } from "../../core/errors.js";
 import type { Event, EventOf } from "../../core/event.js";
+import { QUEUE_LIMIT } from "../../core/limits.js";
 import type { Op } from "../../core/op.js";
+import { roughSize } from "../../core/queue.js";
 import type { Launch } from "../../core/wire.js";
 import type { Out, Side, SideEnv, Step } from "../dialect.js";
 import { echo } from "../kit/issues.js";
@@ -24,6 +26,10 @@ import { turnEvent } from "./write-events.js";
 
 /** Seconds that the control channel gives a host for an answer. */
 const ANSWER_SECONDS = 60;
+/** Prompts that are held, together. */
+const HELD_BYTES = 32 * 1024 * 1024;
+/** Lines and requests that wait for their turn. */
+const MOST_WAITING = 1024;
 const NOTHING: Step<Op> = { in: [], out: [] };
 
 export function agentSide(env: SideEnv): Side<Op, Event> {
@@ -71,7 +77,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
 
   function onLine(said: HostSaid): Step<Op> {
     if ("problem" in said) return ask({ outcome: { problem: said.problem } });
-    if ("ignored" in said) return { in: [], out: [systemLine("notice", { level: "warning", notice: said.ignored }, envelopeOf(state))] };
+    if ("ignored" in said) return { in: [], out: [notice(said.ignored)] };
     if ("refused" in said) return { in: [], out: [refusal(said.request_id, said.refused)] };
     if ("request" in said) return control(said);
     if ("response" in said) return state.questions.answered(said.response, () => address(state));
@@ -79,20 +85,31 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return ask(askedBy(said.prompt, state));
   }
 
+  /** What waits is bounded: a prompt too many is refused in its place, and of lines that are nothing so many are answered there and no more. */
   function ask(asked: Asked): Step<Op> {
-    state.asked.push(asked.op === undefined ? asked : { ...asked, isHeld: true });
+    const held = state.asked.filter(({ isHeld }) => isHeld === true);
+    if (state.asked.length >= MOST_WAITING) return { in: [], out: [notice("too many lines wait for an answer; this one gets none")] };
+    if (asked.op === undefined) state.asked.push(asked);
+    else if (held.length < QUEUE_LIMIT && roughSize(held) + roughSize(asked) < HELD_BYTES) state.asked.push({ ...asked, isHeld: true });
+    else state.asked.push({ outcome: { problem: `${held.length} prompts wait already; this one was refused` } });
     return released();
   }
 
-  function control(said: { request_id: string } & Pick<AgentState["late"][number], "request">): Step<Op> {
-    if (!canAnswer(said.request, state) || waitsForInitialize()) {
-      // An interrupt is never late.
-      if (said.request.subtype !== "interrupt") {
-        state.late.push(said);
-        return NOTHING;
-      }
-    }
+  function notice(text: string): Out {
+    return systemLine("notice", { level: "warning", notice: text }, envelopeOf(state));
+  }
+
+  /** An interrupt is never late. */
+  function control(said: AgentState["late"][number]): Step<Op> {
+    const waits = !canAnswer(said.request, state) || waitsForInitialize();
+    if (waits && said.request.subtype !== "interrupt") return later(said);
     return joined(onRequest(said.request_id, said.request, state), released());
+  }
+
+  function later(said: AgentState["late"][number]): Step<Op> {
+    if (state.late.length >= MOST_WAITING) return { in: [], out: [refusal(said.request_id, "Too many requests wait already")] };
+    state.late.push(said);
+    return NOTHING;
   }
 
   function waitsForInitialize(): boolean {

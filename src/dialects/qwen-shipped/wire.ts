@@ -9,8 +9,8 @@ export const WIRE_VERSION = "0.24.4";
 
 // --- host → agent ---
 
-export const Modes = v.picklist(["plan", "default", "auto-edit", "auto", "yolo"]);
-export const Efforts = v.picklist(["low", "medium", "high", "xhigh", "max"]);
+const Modes = v.picklist(["plan", "default", "auto-edit", "auto", "yolo"]);
+const Efforts = v.picklist(["low", "medium", "high", "xhigh", "max"]);
 
 const AgentDefinition = v.looseObject({
   name: text,
@@ -138,7 +138,7 @@ export const Init = v.looseObject({
 const TaskUsage = v.looseObject({ total_tokens: v.number(), tool_uses: v.number(), duration_ms: v.number() });
 
 /** The other lines of type `system`: what each has in its `data`. */
-export const systemData = {
+const systemData = {
   task_started: v.looseObject({
     task_id: text,
     tool_use_id: v.optional(text),
@@ -243,7 +243,7 @@ export type StreamEvent = v.InferOutput<typeof StreamEvent>;
 
 export const StreamLine = v.looseObject({ type: v.literal("stream_event"), ...meta, event: StreamEvent });
 
-export const Denial = v.looseObject({ tool_name: text, tool_use_id: text, tool_input: v.unknown() });
+const Denial = v.looseObject({ tool_name: text, tool_use_id: text, tool_input: v.unknown() });
 export type Denial = v.InferOutput<typeof Denial>;
 
 /** `usage` is of the whole process, `duration_api_ms` of the model calls; `stats` comes with the one document of `json`. */
@@ -274,7 +274,6 @@ export const Result = v.variant("subtype", [
     error: v.optional(v.looseObject({ message: text, type: v.optional(text) })),
   }),
 ]);
-export type Result = v.InferOutput<typeof Result>;
 
 const Suggestion = v.looseObject({ type: v.picklist(["allow", "deny", "modify"]), label: text, description: v.optional(text) });
 
@@ -292,7 +291,7 @@ export const asked = {
 
 const AgentRequest = controlRequest(v.variant("subtype", [asked.can_use_tool, asked.mcp_message]));
 
-export const AgentResponse = v.looseObject({
+const AgentResponse = v.looseObject({
   type: v.literal("control_response"),
   response: v.variant("subtype", [
     v.looseObject({
