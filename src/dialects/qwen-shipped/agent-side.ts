@@ -1,14 +1,11 @@
 /** The agent's end of the wire: one session, whose prompts are answered in their order, each by exactly one `result`. */
 import type { Fault } from "../../core/errors.js";
 import type { Event, EventOf } from "../../core/event.js";
-import { QUEUE_LIMIT } from "../../core/limits.js";
 import type { Op } from "../../core/op.js";
-import { roughSize } from "../../core/queue.js";
 import type { Launch } from "../../core/wire.js";
 import type { Out, Side, SideEnv, Step } from "../dialect.js";
 import { echo } from "../kit/issues.js";
 import { Questions } from "./asking.js";
-import { canAnswer, onRequest } from "./controls.js";
 import { exitOf } from "./exits.js";
 import { readLine, type HostSaid } from "./host-lines.js";
 import { collected } from "./document.js";
@@ -19,17 +16,14 @@ import { askedBy } from "./prompts.js";
 import { onHostRequest } from "./requests.js";
 import { controlAnswer, controlRefusal } from "./replies.js";
 import { commandText } from "./slash.js";
-import { address, agentState, envelopeOf, type AgentState, type Asked, type Control } from "./state.js";
+import { address, agentState, envelopeOf, notice, type Asked, type Control } from "./state.js";
 import { readSwitches } from "./switches.js";
 import { resultLine, outcomeLines } from "./turn.js";
+import { ask, control, isDrained, joined, released } from "./waiting.js";
 import { turnEvent } from "./write-events.js";
 
 /** Seconds that the control channel gives a host for an answer. */
 const ANSWER_SECONDS = 60;
-/** Prompts that are held, together. */
-const HELD_BYTES = 32 * 1024 * 1024;
-/** Lines and requests that wait for their turn. */
-const MOST_WAITING = 1024;
 const NOTHING: Step<Op> = { in: [], out: [] };
 
 export function agentSide(env: SideEnv): Side<Op, Event> {
@@ -43,12 +37,12 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     write(event) {
       // The many: nobody waits for them.
       if (event.type === "text.delta" || event.type === "thinking.delta") return collected(turnEvent(event, state), state);
-      return collected(joined(written(event), released()), state);
+      return collected(joined(written(event), released(state)), state);
     },
     end() {
       state.isDeaf = true;
       const ops = state.questions.closed("Input closed", () => address(state));
-      state.drains = !isDrained();
+      state.drains = !isDrained(state);
       return { in: ops, out: [], ...(state.drains && { waits: true as const }) };
     },
   };
@@ -76,44 +70,13 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   }
 
   function onLine(said: HostSaid): Step<Op> {
-    if ("problem" in said) return ask({ outcome: { problem: said.problem } });
-    if ("ignored" in said) return { in: [], out: [notice(said.ignored)] };
+    if ("problem" in said) return ask({ outcome: { problem: said.problem } }, state);
+    if ("ignored" in said) return { in: [], out: [notice(said.ignored, state)] };
     if ("refused" in said) return { in: [], out: [refusal(said.request_id, said.refused)] };
-    if ("request" in said) return control(said);
+    if ("request" in said) return control(said, state);
     if ("response" in said) return state.questions.answered(said.response, () => address(state));
     if ("cancels" in said) return cancelled(said.cancels);
-    return ask(askedBy(said.prompt, state));
-  }
-
-  /** What waits is bounded: a prompt too many is refused in its place, and of lines that are nothing so many are answered there and no more. */
-  function ask(asked: Asked): Step<Op> {
-    const held = state.asked.filter(({ isHeld }) => isHeld === true);
-    if (state.asked.length >= MOST_WAITING) return { in: [], out: [notice("too many lines wait for an answer; this one gets none")] };
-    if (asked.op === undefined) state.asked.push(asked);
-    else if (held.length < QUEUE_LIMIT && roughSize(held) + roughSize(asked) < HELD_BYTES) state.asked.push({ ...asked, isHeld: true });
-    else state.asked.push({ outcome: { problem: `${held.length} prompts wait already; this one was refused` } });
-    return released();
-  }
-
-  function notice(text: string): Out {
-    return systemLine("notice", { level: "warning", notice: text }, envelopeOf(state));
-  }
-
-  /** An interrupt is never late. */
-  function control(said: AgentState["late"][number]): Step<Op> {
-    const waits = !canAnswer(said.request, state) || waitsForInitialize();
-    if (waits && said.request.subtype !== "interrupt") return later(said);
-    return joined(onRequest(said.request_id, said.request, state), released());
-  }
-
-  function later(said: AgentState["late"][number]): Step<Op> {
-    if (state.late.length >= MOST_WAITING) return { in: [], out: [refusal(said.request_id, "Too many requests wait already")] };
-    state.late.push(said);
-    return NOTHING;
-  }
-
-  function waitsForInitialize(): boolean {
-    return state.late.some(({ request }) => request.subtype === "initialize");
+    return ask(askedBy(said.prompt, state), state);
   }
 
   function cancelled(request_id: string): Step<Op> {
@@ -124,68 +87,6 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     if (op !== undefined) state.controls.delete(op);
     if (at !== -1) state.late.splice(at, 1);
     return { in: [], out: [refusal(request_id, "Request cancelled")] };
-  }
-
-  // --- what waited ---
-
-  /** Whatever can go on now: control requests, then the answers that are there, then prompts. */
-  function released(): Step<Op> {
-    const step: Step<Op> = { in: [], out: [] };
-    for (let at = 0; at < state.late.length;) {
-      const next = state.late[at];
-      if (next === undefined || !canAnswer(next.request, state)) at++;
-      else {
-        state.late.splice(at, 1);
-        append(step, onRequest(next.request_id, next.request, state));
-      }
-    }
-    append(step, answered());
-    if (isWaiting()) return step;
-    for (const asked of state.asked) {
-      if (asked.isHeld !== true || asked.op === undefined) continue;
-      asked.isHeld = false;
-      if (asked.outcome === undefined) step.in.push(asked.op);
-    }
-    append(step, answered());
-    if (state.drains && isDrained()) step.in.push(shutdown());
-    return step;
-  }
-
-  /** The first prompt waits until all is there that the session was promised. */
-  function isWaiting(): boolean {
-    if (!state.isReady || !state.isGathered || state.awaited.size > 0 || waitsForInitialize() || lacksAgents()) return true;
-    return [...state.controls.values()].some(({ subtype }) => subtype === "initialize");
-  }
-
-  /** The host's own kinds of sub-agents are not listed yet. */
-  function lacksAgents(): boolean {
-    const { config, capabilities, catalogue } = state;
-    if (capabilities["catalog"] !== true) return false;
-    return (config.subagents ?? []).some(({ name }) => catalogue.subagents?.some((agent) => agent.name === name) !== true);
-  }
-
-  /** Nothing is held. A run of one prompt has no other input: what this side answers itself must still be asked for. */
-  function isDrained(): boolean {
-    const { late, asked, switches } = state;
-    return late.length === 0 && asked.every(({ isHeld }) => isHeld !== true && !switches.isOneShot);
-  }
-
-  /** The end of input came while something was held; now nothing is. */
-  function shutdown(): Op {
-    state.drains = false;
-    return { type: "shutdown", id: env.stamp().id, when: "drained" };
-  }
-
-  /** Prompts that no turn answers, when their turn has come. */
-  function answered(): Step<Op> {
-    const out: Out[] = [];
-    while (state.turn === undefined && state.isReady) {
-      const { outcome } = state.asked[0] ?? {};
-      if (outcome === undefined) break;
-      state.asked.shift();
-      out.push(...outcomeLines(outcome, state), ...leaving("problem" in outcome ? outcome.problem : undefined, state));
-    }
-    return { in: [], out };
   }
 
   // --- events ---
@@ -301,18 +202,4 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     const problem = event.reason ?? "The agent has ended";
     return state.asked.splice(0).flatMap(({ outcome = { problem } }) => outcomeLines(outcome, state));
   }
-}
-
-/** A process that runs one prompt leaves when it is answered. */
-function leaving(problem: string | undefined, { switches }: AgentState): Out[] {
-  return !switches.isOneShot || problem === undefined ? [] : [{ exit: 1, reason: problem }];
-}
-
-function joined(first: Step<Op>, second: Step<Op>): Step<Op> {
-  return { in: [...first.in, ...second.in], out: [...first.out, ...second.out] };
-}
-
-function append(step: Step<Op>, more: Step<Op>): void {
-  step.in.push(...more.in);
-  step.out.push(...more.out);
 }

@@ -2,10 +2,10 @@
 import type { SessionConfig } from "../../core/config.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
 import type { OpOf } from "../../core/op.js";
-import type { SideEnv } from "../dialect.js";
+import type { Out, SideEnv } from "../dialect.js";
 import type { Questions } from "./asking.js";
 import type { KnownRequest } from "./controls.js";
-import type { Envelope } from "./lines.js";
+import { systemLine, type Envelope } from "./lines.js";
 import type { Speech } from "./speech.js";
 import type { Switches } from "./switches.js";
 import type { RequestName } from "./wire.js";
@@ -130,4 +130,9 @@ export function timeOf(event: Event, { env }: AgentState): number {
 
 export function address(state: AgentState): { id: string; session: string } {
   return { id: state.env.stamp().id, session: state.session };
+}
+
+/** What is for people, and the original has no line for. */
+export function notice(text: string, state: AgentState, level = "warning", kind?: string): Out {
+  return systemLine("notice", { level, notice: text, ...(kind !== undefined && { kind }) }, envelopeOf(state));
 }

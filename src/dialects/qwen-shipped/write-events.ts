@@ -7,7 +7,7 @@ import type { Out, Step } from "../dialect.js";
 import { STRUCTURED } from "./host-tools.js";
 import { systemLine } from "./lines.js";
 import { wireTool } from "./names.js";
-import { address, envelopeOf, timeOf, type AgentState } from "./state.js";
+import { address, envelopeOf, notice, timeOf, type AgentState } from "./state.js";
 import { onProgress } from "./progress.js";
 import { taskEnded, taskOf, taskStarted } from "./tasks.js";
 import {
@@ -67,7 +67,7 @@ export function turnEvent(event: Told, state: AgentState): Step<Op> {
     case "compaction":
       return told(onCompaction(event, state));
     case "error":
-      return told(event.turn === undefined ? notice("error", event.fault.message, "error", state) : []);
+      return told(event.turn === undefined ? [notice(event.fault.message, state, "error", "error")] : []);
     case "user.message":
     case "other":
       return told([]);
@@ -176,7 +176,7 @@ function onNotice(event: EventOf<"notice">, state: AgentState): Out[] {
   if (event.kind === "model_fallback") return [systemLine("model_fallback", fallbackData(data), envelopeOf(state, event.under))];
   if (event.kind === "store") return [systemLine("session_recording_degraded", degraded(event.text, state), envelopeOf(state))];
   if (event.level === "debug" || event.level === "info") return [];
-  return notice(event.level, event.text, event.kind, state);
+  return [notice(event.text, state, event.level, event.kind)];
 }
 
 function degraded(message: string, { sessionId }: AgentState): SystemFields<"session_recording_degraded"> {
@@ -206,9 +206,5 @@ function fallbackData({ from, to, status, index }: Record<string, unknown>): Sys
 function onCompaction({ phase, summary }: EventOf<"compaction">, state: AgentState): Out[] {
   if (phase === "started") return [];
   const text = phase === "ended" ? "The conversation was summed up" : `The conversation could not be summed up: ${summary ?? ""}`;
-  return notice(phase === "ended" ? "info" : "warning", text, "compaction", state);
-}
-
-function notice(level: string, text: string, kind: string | undefined, state: AgentState): Out[] {
-  return [systemLine("notice", { level, notice: text, ...(kind !== undefined && { kind }) }, envelopeOf(state))];
+  return [notice(text, state, phase === "ended" ? "info" : "warning", "compaction")];
 }
