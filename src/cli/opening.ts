@@ -24,6 +24,12 @@ export function launchOf(
   return { launch: { argv: [...switchFlags(loaded), ...switches], env: {}, cwd: loaded.settings.workspace, open } };
 }
 
+/** How long somebody may take to answer: the user's word, and else the dialect's. */
+export function answerSecondsOf({ settings, origins }: Loaded, { answerSeconds }: Dialect): number {
+  const { approvalSeconds } = settings.limits;
+  return origins.get("limits.approvalSeconds") === "default" ? (answerSeconds ?? approvalSeconds) : approvalSeconds;
+}
+
 /** What the command line says to the protocol itself. */
 function switchFlags({ settings }: Loaded): string[] {
   return (settings.capabilities ?? []).flatMap((name) => ["--capability", name]);

@@ -10,7 +10,7 @@ import { spawnTransport } from "../transports/process.js";
 import { stdio } from "../transports/stdio.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { readToken } from "./token-file.js";
-import { launchOf, openingOf } from "./opening.js";
+import { answerSecondsOf, launchOf, openingOf } from "./opening.js";
 import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
 import { RelayReport } from "./relay-report.js";
 import { sessionMap } from "./session-map.js";
@@ -49,9 +49,10 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
     dial: (launch) => agentOf(launch, drive, loaded, env),
     config: open.config ?? {},
     sessions: sessionMap(home, drive.id),
-    answerSeconds: limits.approvalSeconds,
+    answerSeconds: answerSecondsOf(loaded, as),
     unheard: given(parsed, "allow-unheard") ? "allow" : "deny",
     ...launchOf(as, loaded, open),
+    onLog: (words) => console.error(`parley: ${words}`),
     ...(given(parsed, "check") && {
       onViolation(violation: string) {
         violations++;

@@ -9,7 +9,7 @@ import type { Env, Loaded } from "../engine/config.js";
 import type { ServeOptions } from "../link/serve.js";
 import { buildEngine } from "./build-engine.js";
 import { withOfflineModel } from "./offline.js";
-import { launchOf } from "./opening.js";
+import { answerSecondsOf, launchOf } from "./opening.js";
 
 export interface Serving {
   settings: Loaded["settings"];
@@ -39,11 +39,9 @@ export async function prepareServing(
 }
 
 /** What the dialect says where the user does not. */
-function promised({ unasked, answerSeconds }: Dialect, { settings, origins }: Loaded): SessionConfig {
-  return {
-    ...(settings.approveTools === undefined && unasked !== undefined && { approveTools: [...unasked] }),
-    ...(origins.get("limits.approvalSeconds") === "default" && answerSeconds !== undefined && { answerSeconds }),
-  };
+function promised(dialect: Dialect, loaded: Loaded): SessionConfig {
+  const approveTools = loaded.settings.approveTools ?? dialect.unasked;
+  return { answerSeconds: answerSecondsOf(loaded, dialect), ...(approveTools !== undefined && { approveTools: [...approveTools] }) };
 }
 
 /** Our own config wins where both name a server. */
