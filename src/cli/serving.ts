@@ -4,37 +4,56 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "../core/agent.js";
 import type { SessionConfig } from "../core/config.js";
+import { Redactor } from "../core/redact.js";
+import type { Transport } from "../core/wire.js";
 import type { Dialect } from "../dialects/index.js";
 import type { Env, Loaded } from "../engine/config.js";
 import type { ServeOptions } from "../link/serve.js";
 import { buildEngine } from "./build-engine.js";
 import { withOfflineModel } from "./offline.js";
 import { answerSecondsOf, launchOf } from "./opening.js";
+import type { Telemetry } from "./telemetry.js";
 
 export interface Serving {
   settings: Loaded["settings"];
-  /** A new one at each call. */
-  engine(): Agent;
+  /** An engine of its own for whoever is at the other end, and the way to him, written down where that is asked for. */
+  connection(transport: Transport, conn?: string): { agent: Agent; transport: Transport };
   launch: Pick<ServeOptions, "launch">;
   end(): Promise<void>;
+}
+
+/** Who looks on, and what must not be told. */
+export interface Onlookers {
+  telemetry: Telemetry;
+  /** The file of `--audit`. */
+  audit: string | undefined;
+  secrets?: readonly string[];
 }
 
 export async function prepareServing(
   dialect: Dialect,
   load: () => Promise<Loaded>,
   env: Env,
-  secrets: readonly string[] = [],
+  { telemetry, audit: path, secrets = [] }: Onlookers,
   switches: readonly string[] = [],
 ): Promise<Serving> {
   const given = await load();
+  const audit = path === undefined ? undefined : await (await import("./audit.js")).openAudit(path, { dialect: dialect.id }, given, env);
   const own = dialect.id === "ante" ? await withServersOfAnte(given, env) : given;
   for (const warning of own.warnings) console.error(`parley: ${warning}`);
   const { loaded, registered, end } = await withOfflineModel(own, env, (line) => console.error(`parley: ${line}`));
   return {
     settings: loaded.settings,
-    engine: () => buildEngine(loaded, env, promised(dialect, loaded), { registered, secrets }),
-    launch: launchOf(dialect, loaded, undefined, switches),
-    end,
+    connection(transport, conn) {
+      const redactor = new Redactor();
+      const around = { registered, secrets, redactor, openTracer: telemetry.openTracer };
+      const agent = buildEngine(loaded, env, promised(dialect, loaded), around);
+      return { agent, transport: audit?.of(transport, { framing: dialect.framing, redactor, conn }) ?? transport };
+    },
+    launch: launchOf(dialect, loaded, { switches }),
+    async end() {
+      await Promise.all([end(), audit?.close()]);
+    },
   };
 }
 
