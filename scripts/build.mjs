@@ -9,11 +9,11 @@ const external = [...builtinModules, ...builtinModules.map((name) => `node:${nam
 
 /** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
 const START = [
-  /\/src\/core\/(?!grammar)/,
+  /\/src\/core\/(?!grammar|redact-records)/,
   /\/src\/os\/lines\./,
   /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\//,
-  /\/src\/dialects\/(index|dialect|(aionrs|qwen-shipped)\/command-line|qwen-shipped\/names)\./,
+  /\/src\/dialects\/(index|dialect|(aionrs|qwen-shipped)\/command-line|qwen-shipped\/names|agentproc\/in-env)\./,
   /\/src\/link\/(serve|gaps|stamp)\./,
   /\/src\/engine\/(engine|session|session-[a-z]+|open-session|approval|rule-text|tool-lists|history|unfinished|begin-turn|turn-clock|seed)\./,
   /\/src\/engine\/(host-requests|locks|environment|local-workspace)\./,
@@ -21,7 +21,7 @@ const START = [
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
   /\/src\/engine\/store\//,
-  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|version|flags|structured|structured-flags|structured-shipped|commands)\./,
+  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|telemetry|version|flags|structured|structured-flags|structured-shipped|commands|agentproc-wire)\./,
   /\/node_modules\/valibot\//,
 ];
 

@@ -81,8 +81,9 @@ ${table(schema.definitions.event)}
 
 /** What becomes of an op that an agent's protocol does not have, or has only in part. */
 const OP_GAPS = {
-  "session.open": "Left out, and a notice says what; what would restrict the agent (a mode, deny and ask rules, tool lists) is refused.",
-  "turn.prompt": "Left out, and a notice says what.",
+  "session.open":
+    "Left out, and a notice says what; what would restrict the agent (a mode, deny and ask rules, tool lists, budgets) or make it another session (a fork, directories) is refused.",
+  "turn.prompt": "Left out, and a notice says what; a prompt with calls, or one that continues, is refused.",
   "session.configure": "Refused as a whole: a reply and a notice.",
   "session.close": "Its process is ended.",
   "session.seed": "Refused: a reply and a notice.",
@@ -99,6 +100,13 @@ const OP_GAPS = {
 
 /** What becomes of an event that a host's protocol does not have, or has only in part. */
 const EVENT_GAPS = {
+  "session.ready": "The host knows nothing of it; for a driven agent that tells none, the dialect makes it up.",
+  "turn.started": "The host knows: it has just asked; for a driven agent that tells none, the dialect makes it up.",
+  "thinking.delta": "Lost.",
+  "tool.ended": "Lost; the answer tells what came of it.",
+  "approval.requested": "Denied with the reason, or allowed with `--allow-unheard`.",
+  notice: "Lost.",
+  error: "What does not end the turn is lost.",
   "session.updated": "Lost.",
   "session.ended": "The host sees the end of the process.",
   closed: "The host sees the end of the process.",

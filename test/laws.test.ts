@@ -21,7 +21,7 @@ describe.each(dialects)("$id", (dialect) => {
         const wire = new Wire(dialect);
         const told = turns.map((turn) => wire.play(turn));
         expect(wire.violations()).toEqual([]);
-        for (const [turn, heard] of told.entries()) expect(gist(heard)).toEqual(gist(events(turns[turn] ?? [])));
+        for (const [turn, heard] of told.entries()) expect(gist(heard, dialect)).toEqual(gist(events(turns[turn] ?? []), dialect));
       }),
       { numRuns: 60 },
     );
@@ -132,7 +132,10 @@ class Wire {
 
   #toHost(step: Step<Op>): void {
     this.#ops.push(...step.in);
-    for (const out of step.out) if ("rec" in out) this.#toAgent(this.#host.read(passed(out)));
+    for (const out of step.out) {
+      if ("rec" in out) this.#toAgent(this.#host.read(passed(out)));
+      else if ("exit" in out) this.#toAgent(this.#host.end({ code: out.exit }));
+    }
   }
 }
 
@@ -141,12 +144,16 @@ function passed(out: { rec: unknown } | { launch: { argv: string[]; env: Record<
   return "rec" in out ? { rec: JSON.parse(JSON.stringify(out.rec)) as unknown } : out;
 }
 
-/** What must survive any wire: the words, what became of each call, how the turn ended. */
-function gist(heard: readonly Event[]): object {
+/**
+ * What must survive any wire: the words, how the turn ended, and what became of each call where the wire tells of calls at all. Where it
+ * tells nothing between two pieces of text, a blank line may stand there instead.
+ */
+function gist(heard: readonly Event[], { coverage }: Dialect): object {
+  const [tellsEnds, asks] = [coverage["tool.ended"] !== "none", coverage["approval.requested"] !== "none"];
   return {
-    text: heard.map((event) => (event.type === "text.done" ? event.text : "")).join(""),
-    calls: heard.flatMap((event) => (event.type === "tool.ended" ? [[event.call, event.status]] : [])),
-    asked: heard.flatMap((event) => (event.type === "approval.requested" ? event.calls.map((call) => call.id) : [])),
+    text: heard.map((event) => (event.type === "text.done" ? event.text.replaceAll("\n", "") : "")).join(""),
+    calls: heard.flatMap((event) => (event.type === "tool.ended" && tellsEnds ? [[event.call, event.status]] : [])),
+    asked: !asks ? [] : heard.flatMap((event) => (event.type === "approval.requested" ? event.calls.map((call) => call.id) : [])),
     ends: heard.flatMap((event) => (event.type === "turn.ended" ? [event.outcome] : [])),
   };
 }

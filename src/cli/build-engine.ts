@@ -14,7 +14,7 @@ import { VERSION } from "./version.js";
 
 type Env = Record<string, string | undefined>;
 
-interface Surroundings {
+interface Surroundings extends Pick<EngineOptions, "openTracer" | "redactor"> {
   /** Providers that are registered from the start. */
   registered?: Readonly<Record<string, ProviderOverride>>;
   /** Secrets that neither the settings nor the environment hold. */
@@ -46,6 +46,8 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
       models: Object.values(providers).flatMap(({ models = {} }) => Object.keys(models)),
       trusts: async (root) => (root === (await realWorkspace()) ? settings.trusted : (await readTrust(home, root)).trusted),
     },
+    ...(around.openTracer !== undefined && { openTracer: around.openTracer }),
+    ...(around.redactor !== undefined && { redactor: around.redactor }),
     ...recording(env["PARLEY_RECORD"]),
     ...(sessions.enabled && {
       openStore: (redact: <T>(value: T) => T) => Promise.resolve(jsonlStore(home, { keep: sessions.keep, redact })),

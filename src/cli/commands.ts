@@ -4,9 +4,12 @@ import { ParleyError } from "../core/errors.js";
 import type { Loaded } from "../engine/config.js";
 import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
+import { isAgentproc } from "./agentproc-wire.js";
 import { given, list, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
+import type { Onlookers } from "./serving.js";
 import { asksShipped, SESSION_FLAGS, STRUCTURED_FLAGS } from "./structured-flags.js";
+import type { Telemetry } from "./telemetry.js";
 
 export interface Command {
   /** "" is what runs without a command. */
@@ -17,12 +20,17 @@ export interface Command {
   /** How many words beside the flags. */
   positionals: number;
   flags: readonly Flag[];
-  run(parsed: Parsed): Promise<number>;
+  run(parsed: Parsed, telemetry: Telemetry): Promise<number>;
 }
 
 const DIALECT: Flag = { name: "dialect", value: "ID", help: `the protocol to speak on stdin and stdout: ${dialectIds.join(", ")}` };
 /** Nothing that a relay could pass on: COMMAND must say them itself. */
 const OF_THE_AGENT = new Set(["base-url", "api-key", "trust-workspace", "no-session", "offline-model"]);
+const AUDIT: Flag = {
+  name: "audit",
+  value: "FILE",
+  help: "append every message of both directions to FILE, redacted (docs/observability.md)",
+};
 const TOKEN_FILE: Flag = { name: "token-file", value: "FILE", help: "over WebSockets: the token, as in 'Authorization: Bearer TOKEN'" };
 const JSON_OUTPUT: Flag = { name: "json", help: "for machines" };
 
@@ -44,6 +52,7 @@ export const COMMANDS: readonly Command[] = [
       },
       DIALECT,
       ...STRUCTURED_FLAGS,
+      AUDIT,
       ...SHARED_FLAGS,
     ],
     run: runDefault,
@@ -62,9 +71,21 @@ export const COMMANDS: readonly Command[] = [
       TOKEN_FILE,
       { name: "allow-origin", value: "ORIGIN", help: "with --ws: a web page that may connect, as in https://example.com; may be repeated" },
       { name: "prompt", short: "p", value: "TEXT", help: "not here: prompts come over the protocol" },
+      AUDIT,
       ...SHARED_FLAGS,
     ],
-    run: (parsed) => runServe(parsed),
+    run: runServe,
+  },
+  {
+    name: "agentproc",
+    usage: "parley agentproc [flags]",
+    summary: "One AgentProc turn as the agent: AGENT_* in the environment is wire 0.1 or 0.2, a turn on stdin 0.3 or 0.4.",
+    details:
+      "A bridge starts it: 'command: parley agentproc' in a profile. What must be asked about is denied where the bridge cannot be asked;\n" +
+      "--approve-tools, --yolo and the config's rules decide what runs unasked.",
+    positionals: 0,
+    flags: [AUDIT, ...SHARED_FLAGS],
+    run: runAgent,
   },
   {
     name: "schema",
@@ -112,14 +133,16 @@ export const COMMANDS: readonly Command[] = [
       { name: "drive", value: "B", help: "the dialect of the agent" },
       { name: "url", value: "URL", help: "drive the agent that listens at this WebSocket address, instead of COMMAND" },
       TOKEN_FILE,
+      { name: "wire", value: "W", help: "driving agentproc: 0.1, 0.2, 0.3, 0.4 or auto (the default), as the agent speaks" },
       { name: "check", help: "verify the grammar at the seam; a violation goes to stderr and makes the exit code 3" },
       { name: "report", value: "[json]", help: "at the end, tell on stderr what was exact, partly said, made up or lost" },
       { name: "allow-unheard", help: "allow what a host cannot be asked about, instead of denying it" },
+      AUDIT,
       ...SHARED_FLAGS.filter(({ name }) => !OF_THE_AGENT.has(name)),
     ],
-    async run(parsed) {
+    async run(parsed, telemetry) {
       const { runRelay } = await import("./relay.js");
-      return runRelay(parsed, () => load(parsed), process.env);
+      return runRelay(parsed, () => load(parsed), process.env, { telemetry, audit: text(parsed, "audit") });
     },
   },
   {
@@ -170,41 +193,54 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-async function runDefault(parsed: Parsed): Promise<number> {
+async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   if (given(parsed, "in-sandbox")) throw noSandbox();
   if (asksShipped(parsed)) {
     const { runShipped } = await import("./structured-shipped.js");
-    return runShipped(parsed, () => load(parsed), process.env);
+    return runShipped(parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
   }
   if (given(parsed, "input-format") || given(parsed, "output-format") || given(parsed, "heartbeat")) {
     const { structured, runStructured } = await import("./structured.js");
     const asked = structured(parsed);
-    if (asked !== undefined) return runStructured(asked, parsed, () => load(parsed), process.env);
+    if (asked !== undefined) return runStructured(asked, parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
   }
-  if (given(parsed, "json-stream") || given(parsed, "dialect")) return runServe(parsed);
+  if (given(parsed, "json-stream") || given(parsed, "dialect")) return runServe(parsed, telemetry);
+  if (given(parsed, "audit")) throw usage("--audit goes with a protocol: --json-stream, --output-format, --dialect, serve or relay");
   for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
   const loaded = await load(parsed);
   if (given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
     const { runPrint } = await import("./print.js");
-    return runPrint(loaded, process.env, prompt);
+    return runPrint(loaded, process.env, prompt, telemetry);
   }
   const { runChat } = await import("./chat/index.js");
-  return runChat(loaded, () => load(parsed), process.env, prompt);
+  return runChat(loaded, () => load(parsed), process.env, prompt, telemetry);
 }
 
-async function runServe(parsed: Parsed): Promise<number> {
+async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? "aionrs" : "ante");
   if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
   if (given(parsed, "prompt"))
     throw usage("--prompt (-p) does not go with serve: prompts come over the protocol; 'parley -p PROMPT' runs one");
+  const onlookers = onlookersOf(parsed, telemetry);
+  if (isAgentproc(id)) return runAgent(parsed, telemetry);
   if (given(parsed, "ws")) {
     if (given(parsed, "stdio")) throw usage("--stdio and --ws exclude each other; give one of them");
     const { serveWs } = await import("./serve-ws.js");
-    return serveWs(id, parsed, () => load(parsed), process.env);
+    return serveWs(id, parsed, () => load(parsed), process.env, onlookers);
   }
   for (const flag of ["token-file", "allow-origin"]) if (given(parsed, flag)) throw usage(`--${flag} means nothing without --ws`);
-  return serveStdio(id, () => load(parsed), process.env);
+  return serveStdio(id, () => load(parsed), process.env, onlookers);
+}
+
+async function runAgent(parsed: Parsed, telemetry: Telemetry): Promise<number> {
+  if (given(parsed, "ws")) throw usage("--ws does not go with AgentProc: it has a process a turn");
+  const { runAgentproc } = await import("./agentproc.js");
+  return runAgentproc(() => load(parsed), process.env, { telemetry, audit: text(parsed, "audit") });
+}
+
+function onlookersOf(parsed: Parsed, telemetry: Telemetry): Onlookers {
+  return { telemetry, audit: text(parsed, "audit") };
 }
 
 async function load(parsed: Parsed): Promise<Loaded> {

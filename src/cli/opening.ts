@@ -13,15 +13,22 @@ export function openingOf(loaded: Loaded): Opening & { open: "new" | "resume" } 
   return { open: "new", config, ...(sessionId !== undefined && { sessionId }) };
 }
 
+interface LaunchOptions extends Partial<Omit<Launch, "argv">> {
+  /** What the command line says to the protocol itself. */
+  switches?: readonly string[];
+}
+
 /** Where a process is a session, the command line opens it; elsewhere the host does. */
-export function launchOf(
-  dialect: Dialect,
-  loaded: Loaded,
-  open = openingOf(loaded),
-  switches: readonly string[] = [],
-): { launch?: Launch } {
+export function launchOf(dialect: Dialect, loaded: Loaded, options: LaunchOptions): { launch?: Launch } {
   if (dialect.lifetime === "connection" && dialect.launches !== true) return {};
-  return { launch: { argv: [...switchFlags(loaded), ...switches], env: {}, cwd: loaded.settings.workspace, open } };
+  const { switches = [], env = {}, open = openingOf(loaded), ...rest } = options;
+  return { launch: { argv: [...switchFlags(loaded), ...switches], env, open, ...rest } };
+}
+
+/** How long somebody may take to answer: the user's word, and else the dialect's. */
+export function answerSecondsOf({ settings, origins }: Loaded, { answerSeconds }: Dialect): number {
+  const { approvalSeconds } = settings.limits;
+  return origins.get("limits.approvalSeconds") === "default" ? (answerSeconds ?? approvalSeconds) : approvalSeconds;
 }
 
 /** What the command line says to the protocol itself. */

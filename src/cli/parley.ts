@@ -2,9 +2,11 @@
 /** The command: which one is meant, its flags, its exit code. Everything else is loaded when it is needed. */
 import { messageOf, ParleyError, toFault } from "../core/errors.js";
 import { dialectIds, loadDialect } from "../dialects/index.js";
+import { agentprocId } from "./agentproc-wire.js";
 import { COMMANDS, type Command } from "./commands.js";
 import { COMMON_FLAGS, given, parseFlags, usage } from "./flags.js";
 import { inOurWords, personalityAsked, personalityNamed } from "./personality.js";
+import { telemetryOf } from "./telemetry.js";
 import { VERSION } from "./version.js";
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -14,7 +16,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (given(parsed, "version")) return say(`${await versionText()}\n`);
   if (parsed.positionals.length > command.positionals)
     throw usage(`Unexpected argument '${parsed.positionals[command.positionals] ?? ""}' (see --help)`);
-  return command.run(parsed);
+  return command.run(parsed, telemetry);
 }
 
 function commandOf(argv: readonly string[]): { command: Command; words: readonly string[] } {
@@ -88,6 +90,7 @@ const EXITS: Readonly<Record<string, number>> = { usage: 2, sandbox: 44 };
 /** The dialect of whoever started us, read off a command line that may be wrong elsewhere; undefined for people. */
 function spokenDialect(argv: readonly string[]): string | undefined {
   const { command, words: rest } = commandOf(argv);
+  if (command.name === "agentproc") return agentprocId(process.env);
   const end = rest.indexOf("--");
   const ours = end === -1 ? rest : rest.slice(0, end);
   const valueOf = (flag: string): string | undefined =>
@@ -112,7 +115,10 @@ process.stderr.on("error", () => {});
 
 const named = personalityNamed(process.argv[1]);
 const words = ownWords(process.argv.slice(2));
+const telemetry = telemetryOf(process.env, (line) => process.stderr.write(`parley: ${line}\n`));
 process.exitCode = await main(words).catch(report);
+const isSent = await telemetry.end();
 // Everything is said, and once it is read a handle that somebody forgot must not keep us.
 await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
+if (!isSent) process.exit();
 setTimeout(() => process.exit(), FORGOTTEN_MS).unref();

@@ -13,17 +13,18 @@ import { withOfflineModel } from "./offline.js";
 import { openingOf } from "./opening.js";
 import { Screen, wantsColour, watchOutput } from "./screen.js";
 import { endOnSignal, type SignalWatch } from "./signals.js";
+import type { Telemetry } from "./telemetry.js";
 
 type Env = Record<string, string | undefined>;
 
-export async function runPrint(settled: Loaded, env: Env, given: string | undefined): Promise<number> {
+export async function runPrint(settled: Loaded, env: Env, given: string | undefined, telemetry: Telemetry): Promise<number> {
   const fromStdin = given === undefined || given === "-";
   const prompt = await promptOf(given);
   const screen = new Screen({ answer: process.stdout, aside: process.stderr, colour: wantsColour(process.stderr, env) });
   const { loaded, registered, end } = await withOfflineModel(settled, env, (line) => screen.line(line));
   const { config, notice } = rehearsalFallback(loaded, env);
   for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);
-  const agent = buildEngine(loaded, env, config, { registered });
+  const agent = buildEngine(loaded, env, config, { registered, openTracer: telemetry.openTracer });
   const signals = endOnSignal(agent);
   const canAsk = !fromStdin && process.stdin.isTTY && process.stderr.isTTY;
   watchOutput();

@@ -1,18 +1,25 @@
 /** `parley relay`: a host of one dialect, an agent of another, and us between them. */
 import type { SessionConfig } from "../core/config.js";
-import { toFault, type ParleyError } from "../core/errors.js";
+import { messageOf, toFault, type ParleyError } from "../core/errors.js";
+import { Redactor } from "../core/redact.js";
 import type { Closed } from "../core/event.js";
 import type { Launch, Transport } from "../core/wire.js";
+import { turnVariables, withoutTurn } from "../dialects/agentproc/in-env.js";
 import { loadDialect, type Dialect } from "../dialects/index.js";
 import type { Env, Loaded } from "../engine/config.js";
+import { secretValues } from "../engine/environment.js";
 import { relay } from "../link/relay.js";
+import type { Audit } from "../transports/audit.js";
 import { spawnTransport } from "../transports/process.js";
 import { stdio } from "../transports/stdio.js";
+import { agentprocOf, drivenAgentproc, isAgentproc } from "./agentproc-wire.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { readToken } from "./token-file.js";
-import { launchOf, openingOf } from "./opening.js";
+import { answerSecondsOf, launchOf, openingOf } from "./opening.js";
 import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
 import { RelayReport } from "./relay-report.js";
+import type { RelayTrace } from "./relay-trace.js";
+import type { Onlookers } from "./serving.js";
 import { sessionMap } from "./session-map.js";
 import { endOnSignal } from "./signals.js";
 
@@ -21,10 +28,10 @@ const VIOLATED = 3;
 /** Dialects whose sessions say on the wire all that there is to say. */
 const TOLD_ON_THE_WIRE: ReadonlySet<string> = new Set(["ante", "native"]);
 
-export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env: Env): Promise<number> {
+export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env: Env, onlookers: Onlookers): Promise<number> {
   const agentOf = await dialled(parsed);
-  const as = await loadDialect(named(parsed, "as"));
-  const drive = await loadDialect(named(parsed, "drive"));
+  const as = await hostDialect(named(parsed, "as"), env);
+  const drive = await agentDialect(named(parsed, "drive"), parsed);
   if (given(parsed, "url") && !TOLD_ON_THE_WIRE.has(drive.id)) {
     throw usage(`--url does not go with '${drive.id}': such an agent is told its session on its command line; use COMMAND`);
   }
@@ -32,40 +39,84 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   const opensAny = as.lifetime === "connection" && as.launches !== true;
   for (const flag of ["resume", "session-id"]) if (opensAny && given(parsed, flag)) throw opensItself(flag, as);
   keepStdoutClean();
-  const loaded = await load().catch(toFault);
-  if (!("settings" in loaded)) {
-    return (await refuseToStart(as, loaded)) ?? (loaded.code === "usage" ? 2 : 1);
+  const prepared = await prepare(as, drive, load, env, onlookers).catch(toFault);
+  if (!("loaded" in prepared)) {
+    return (await refuseToStart(as, prepared)) ?? (prepared.code === "usage" ? 2 : 1);
   }
+  const { loaded, audited, audit, trace } = prepared;
   for (const warning of loaded.warnings) console.error(`parley: ${warning}`);
   const { home, limits } = loaded.settings;
-  const transport = stdio(as.framing, limits.lineBytes);
+  const pipe = stdio(as.framing, limits.lineBytes);
   const open = relayOpening(loaded, as, drive);
   const report = print === undefined ? undefined : new RelayReport(as, drive);
   let violations = 0;
+  let dialledSoFar = 0;
   const { agent, closed } = relay({
     as,
-    transport,
+    transport: audited(pipe, as, "host"),
     drive,
-    dial: (launch) => agentOf(launch, drive, loaded, env),
+    dial: async (launch) => audited(await agentOf(launch, drive, loaded, env), drive, `agent-${++dialledSoFar}`),
     config: open.config ?? {},
-    sessions: sessionMap(home, drive.id),
-    answerSeconds: limits.approvalSeconds,
+    // An agent's sessions are the same on all wires that it speaks.
+    sessions: sessionMap(home, isAgentproc(drive.id) ? "agentproc" : drive.id),
+    answerSeconds: answerSecondsOf(loaded, as),
     unheard: given(parsed, "allow-unheard") ? "allow" : "deny",
-    ...launchOf(as, loaded, open),
+    ...launchOf(as, loaded, { open, env: turnVariables(env), cwd: loaded.settings.workspace }),
+    onLog: (words) => console.error(`parley: ${words}`),
     ...(given(parsed, "check") && {
       onViolation(violation: string) {
         violations++;
         console.error(`parley: grammar: ${violation}`);
       },
     }),
-    ...(report !== undefined && { onOp: (op) => report.op(op), onEvent: (event) => report.event(event) }),
+    onOp(op) {
+      report?.op(op);
+      trace?.op(op);
+    },
+    onEvent(event) {
+      report?.event(event);
+      trace?.event(event);
+    },
   });
   const signals = endOnSignal(agent);
   const end = await closed;
-  await transport.flushed();
+  await pipe.flushed();
+  await audit?.close();
   if (report !== undefined) console.error(print === "json" ? report.json() : report.text());
   if (violations > 0) return VIOLATED;
   return signals.code() ?? exitCode(end);
+}
+
+type Wrap = (transport: Transport, dialect: Dialect, conn: string) => Transport;
+
+interface Prepared {
+  loaded: Loaded;
+  trace: RelayTrace | undefined;
+  audit: Audit | undefined;
+  /** Both wires are written down, where that is asked for. */
+  audited: Wrap;
+}
+
+async function prepare(as: Dialect, drive: Dialect, load: () => Promise<Loaded>, env: Env, onlookers: Onlookers): Promise<Prepared> {
+  const { audit: path, telemetry } = onlookers;
+  const loaded = await load();
+  const redactor = new Redactor(secretValues(env));
+  const trace = await traceOf(telemetry, redactor);
+  if (path === undefined) return { loaded, trace, audit: undefined, audited: (transport) => transport };
+  const { openAudit } = await import("./audit.js");
+  const audit = await openAudit(path, { as: as.id, drive: drive.id }, loaded, env);
+  return { loaded, trace, audit, audited: (transport, { framing }, conn) => audit.of(transport, { framing, conn, redactor }) };
+}
+
+async function traceOf({ openTracer }: Onlookers["telemetry"], redactor: Redactor): Promise<RelayTrace | undefined> {
+  if (openTracer === undefined) return undefined;
+  try {
+    const { RelayTrace: Following } = await import("./relay-trace.js");
+    return new Following(await openTracer(), redactor);
+  } catch (error) {
+    console.error(`parley: no traces are collected: ${messageOf(error)}`);
+    return undefined;
+  }
 }
 
 /**
@@ -113,11 +164,21 @@ async function dialled(parsed: Parsed): Promise<Reach> {
 }
 
 function start(command: readonly string[], launch: Launch, drive: Dialect, { settings }: Loaded, env: Env): Promise<Transport> {
-  const { cwd } = launch;
   return spawnTransport(
-    { argv: withFlags(command, launch.argv), env: { ...definedOnly(env), ...launch.env }, ...(cwd !== undefined && { cwd }) },
+    { ...launch, argv: withFlags(command, launch.argv), env: { ...withoutTurn(env), ...launch.env } },
     { framing: drive.framing, lineCap: settings.limits.lineBytes, onStderr: (words) => process.stderr.write(words) },
   );
+}
+
+/** A bridge tells by how it started us which wire it speaks. */
+function hostDialect(id: string, env: Env): Promise<Dialect> {
+  return isAgentproc(id) ? agentprocOf(env) : loadDialect(id);
+}
+
+function agentDialect(id: string, parsed: Parsed): Promise<Dialect> {
+  if (isAgentproc(id)) return drivenAgentproc(id, parsed);
+  if (given(parsed, "wire")) throw usage(`--wire means nothing to an agent of '${id}'`);
+  return loadDialect(id);
 }
 
 function named(parsed: Parsed, flag: string): string {
@@ -147,8 +208,4 @@ function withFlags(command: readonly string[], flags: readonly string[]): string
     at += 1 + value.length;
   }
   return [...command, ...added];
-}
-
-function definedOnly(env: Env): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }

@@ -6,7 +6,7 @@ import type { Env, Loaded } from "../engine/config.js";
 import { serve } from "../link/serve.js";
 import { stdio } from "../transports/stdio.js";
 import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
-import { prepareServing, type Asked } from "./serving.js";
+import { prepareServing, type Asked, type Onlookers } from "./serving.js";
 import { endOnSignal } from "./signals.js";
 
 export interface StdioOptions extends Asked {
@@ -16,21 +16,26 @@ export interface StdioOptions extends Asked {
   beatSeconds?: number | undefined;
 }
 
-export async function serveStdio(dialectId: string, load: () => Promise<Loaded>, env: Env, options: StdioOptions = {}): Promise<number> {
+export async function serveStdio(
+  dialectId: string,
+  load: () => Promise<Loaded>,
+  env: Env,
+  onlookers: Onlookers,
+  options: StdioOptions = {},
+): Promise<number> {
+  const { records, beatSeconds } = options;
   const dialect = await loadDialect(dialectId);
   keepStdoutClean();
-  const serving = await prepareServing(dialect, load, env, options).catch(toFault);
-  if (!("engine" in serving)) {
+  const serving = await prepareServing(dialect, load, env, onlookers, options).catch(toFault);
+  if (!("connection" in serving)) {
     return (await refuseToStart(dialect, serving)) ?? 1;
   }
-  const agent = serving.engine();
+  const pipe = stdio(dialect.framing, serving.settings.limits.lineBytes);
+  const { agent, transport } = serving.connection(records === undefined ? pipe : { ...pipe, frames: framesOf(records) });
   const signals = endOnSignal(agent);
-  const transport = stdio(dialect.framing, serving.settings.limits.lineBytes);
-  const { records, beatSeconds } = options;
-  const spoken = records === undefined ? transport : { ...transport, frames: framesOf(records) };
   const onLog = (text: string): void => console.error(`parley: ${text}`);
-  const closed = await serve(agent, dialect, spoken, { ...serving.launch, onLog, beatSeconds });
-  await transport.flushed();
+  const closed = await serve(agent, dialect, transport, { ...serving.launch, onLog, beatSeconds });
+  await pipe.flushed();
   await serving.end();
   if (closed.reason !== undefined) console.error(`parley: ${closed.reason}`);
   return signals.code() ?? closed.code ?? 0;

@@ -7,21 +7,28 @@ import { listen } from "../transports/ws-server.js";
 import type { SocketTransport } from "../transports/ws.js";
 import { text, usage, type Parsed } from "./flags.js";
 import { keepStdoutClean } from "./protocol-stdout.js";
-import { prepareServing } from "./serving.js";
+import { prepareServing, type Onlookers } from "./serving.js";
 import { endOnSignal } from "./signals.js";
 import { readToken } from "./token-file.js";
 
 /** How long the other clients may take to read their last words when the server leaves. */
 const LEAVE_MS = 5000;
 
-export async function serveWs(dialectId: string, parsed: Parsed, load: () => Promise<Loaded>, env: Env): Promise<number> {
+export async function serveWs(
+  dialectId: string,
+  parsed: Parsed,
+  load: () => Promise<Loaded>,
+  env: Env,
+  onlookers: Onlookers,
+): Promise<number> {
   const address = addressOf(text(parsed, "ws") ?? "");
   const allowOrigins = originsOf(parsed);
   const token = await readToken(parsed);
   const dialect = await loadDialect(dialectId);
   keepStdoutClean();
-  const serving = await prepareServing(dialect, load, env, token === undefined ? {} : { secrets: [token] });
+  const serving = await prepareServing(dialect, load, env, { ...onlookers, secrets: token === undefined ? [] : [token] });
   const connections = new Map<SocketTransport, { agent: Agent; done: Promise<void> }>();
+  let accepted = 0;
   let leave = (): void => {};
   const leaving = new Promise<void>((resolve) => {
     leave = resolve;
@@ -39,13 +46,13 @@ export async function serveWs(dialectId: string, parsed: Parsed, load: () => Pro
     await serving.end();
   }
 
-  function accept(transport: SocketTransport): void {
-    const agent = serving.engine();
-    const done = serve(agent, dialect, transport, { ...serving.launch, onShutdown: leave }).then(
-      ({ reason }) => (reason === undefined ? undefined : console.error(`parley: ${reason}`)),
+  function accept(socket: SocketTransport): void {
+    const { agent, transport } = serving.connection(socket, String(++accepted));
+    const done = serve(agent, dialect, transport, { ...serving.launch, onLog: tellPeople, onShutdown: leave }).then(
+      ({ reason }) => (reason === undefined ? undefined : tellPeople(reason)),
       (error: unknown) => console.error("parley: internal error:", error),
     );
-    connections.set(transport, { agent, done: done.finally(() => connections.delete(transport)) });
+    connections.set(socket, { agent, done: done.finally(() => connections.delete(socket)) });
   }
 
   /** Each hears that it is over. Whoever does not read that in time is cut off. */
@@ -71,4 +78,8 @@ function originsOf(parsed: Parsed): string[] {
   const wrong = origins.find((origin) => !/^[a-z][a-z0-9+.-]*:\/\/[^/*]+$/i.test(origin));
   if (wrong !== undefined) throw usage(`--allow-origin takes an origin, as in https://example.com, not '${wrong}'`);
   return origins;
+}
+
+function tellPeople(words: string): void {
+  console.error(`parley: ${words}`);
 }

@@ -4,17 +4,20 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "../core/agent.js";
 import type { SessionConfig } from "../core/config.js";
+import { Redactor } from "../core/redact.js";
+import type { Transport } from "../core/wire.js";
 import type { Dialect } from "../dialects/index.js";
 import type { Env, Loaded } from "../engine/config.js";
 import type { ServeOptions } from "../link/serve.js";
 import { buildEngine } from "./build-engine.js";
 import { withOfflineModel } from "./offline.js";
-import { launchOf, openingOf } from "./opening.js";
+import { answerSecondsOf, launchOf, openingOf } from "./opening.js";
+import type { Telemetry } from "./telemetry.js";
 
 export interface Serving {
   settings: Loaded["settings"];
-  /** A new one at each call. */
-  engine(): Agent;
+  /** An engine of its own for whoever is at the other end, and the way to him, written down where that is asked for. */
+  connection(transport: Transport, conn?: string): { agent: Agent; transport: Transport };
   launch: Pick<ServeOptions, "launch">;
   end(): Promise<void>;
 }
@@ -25,7 +28,13 @@ export interface Asked {
   switches?: readonly string[];
   /** Of the session. */
   config?: SessionConfig;
-  /** Not to be told. */
+}
+
+/** Who looks on, and what must not be told. */
+export interface Onlookers {
+  telemetry: Telemetry;
+  /** The file of `--audit`. */
+  audit: string | undefined;
   secrets?: readonly string[];
 }
 
@@ -33,17 +42,26 @@ export async function prepareServing(
   dialect: Dialect,
   load: () => Promise<Loaded>,
   env: Env,
-  { switches, config = {}, secrets = [] }: Asked = {},
+  { telemetry, audit: path, secrets = [] }: Onlookers,
+  { switches = [], config = {} }: Asked = {},
 ): Promise<Serving> {
   const given = await load();
+  const audit = path === undefined ? undefined : await (await import("./audit.js")).openAudit(path, { dialect: dialect.id }, given, env);
   const own = dialect.id === "ante" ? await withServersOfAnte(given, env) : given;
   for (const warning of own.warnings) console.error(`parley: ${warning}`);
   const { loaded, registered, end } = await withOfflineModel(own, env, (line) => console.error(`parley: ${line}`));
   return {
     settings: loaded.settings,
-    engine: () => buildEngine(loaded, env, { ...promised(dialect, loaded), ...config }, { registered, secrets }),
-    launch: launchOf(dialect, loaded, withConfig(openingOf(loaded), config), switches),
-    end,
+    connection(transport, conn) {
+      const redactor = new Redactor();
+      const around = { registered, secrets, redactor, openTracer: telemetry.openTracer };
+      const agent = buildEngine(loaded, env, { ...promised(dialect, loaded), ...config }, around);
+      return { agent, transport: audit?.of(transport, { framing: dialect.framing, redactor, conn }) ?? transport };
+    },
+    launch: launchOf(dialect, loaded, { open: withConfig(openingOf(loaded), config), switches }),
+    async end() {
+      await Promise.all([end(), audit?.close()]);
+    },
   };
 }
 
@@ -52,11 +70,9 @@ function withConfig<O extends { config?: SessionConfig }>(open: O, config: Sessi
 }
 
 /** What the dialect says where the user does not. */
-function promised({ unasked, answerSeconds }: Dialect, { settings, origins }: Loaded): SessionConfig {
-  return {
-    ...(settings.approveTools === undefined && unasked !== undefined && { approveTools: [...unasked] }),
-    ...(origins.get("limits.approvalSeconds") === "default" && answerSeconds !== undefined && { answerSeconds }),
-  };
+function promised(dialect: Dialect, loaded: Loaded): SessionConfig {
+  const approveTools = loaded.settings.approveTools ?? dialect.unasked;
+  return { answerSeconds: answerSecondsOf(loaded, dialect), ...(approveTools !== undefined && { approveTools: [...approveTools] }) };
 }
 
 /** Our own config wins where both name a server. */

@@ -4,17 +4,21 @@ import type { Env, Loaded } from "../engine/config.js";
 import { isRecord } from "../dialects/kit/record.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
+import type { Onlookers } from "./serving.js";
 import { sessionFlags } from "./structured-flags.js";
 
-export async function runShipped(parsed: Parsed, load: () => Promise<Loaded>, env: Env): Promise<number> {
+export async function runShipped(parsed: Parsed, load: () => Promise<Loaded>, env: Env, onlookers: Onlookers): Promise<number> {
   const input = text(parsed, "input-format") ?? "text";
   const output = text(parsed, "output-format") ?? "text";
   refuseFormats(input, output, parsed);
   const asked = { config: await sessionFlags(parsed), switches: await switchesOf(parsed, input, output) };
-  if (input !== "text") return serveStdio("qwen-shipped", load, env, asked);
+  if (input !== "text") return serveStdio("qwen-shipped", load, env, onlookers, asked);
   const { promptOf } = await import("./print.js");
   const prompt = await promptOf(text(parsed, "print") ?? parsed.positionals[0]);
-  return serveStdio("qwen-shipped", load, env, { ...asked, records: [{ type: "user", message: { role: "user", content: prompt } }] });
+  return serveStdio("qwen-shipped", load, env, onlookers, {
+    ...asked,
+    records: [{ type: "user", message: { role: "user", content: prompt } }],
+  });
 }
 
 const INPUTS = ["text", "stream-json"];

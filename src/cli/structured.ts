@@ -2,6 +2,7 @@
 import type { Env, Loaded } from "../engine/config.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
+import type { Onlookers } from "./serving.js";
 import { sessionFlags } from "./structured-flags.js";
 
 const FORMATS = ["text", "stream-json", "stream-chunk-json"];
@@ -25,7 +26,13 @@ export function structured(parsed: Parsed): Structured | undefined {
 }
 
 /** With text in, the prompt is all there is to hear. */
-export async function runStructured(asked: Structured, parsed: Parsed, load: () => Promise<Loaded>, env: Env): Promise<number> {
+export async function runStructured(
+  asked: Structured,
+  parsed: Parsed,
+  load: () => Promise<Loaded>,
+  env: Env,
+  onlookers: Onlookers,
+): Promise<number> {
   const { input, output, beatSeconds } = asked;
   const id = text(parsed, "dialect") ?? "qwen";
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
@@ -33,10 +40,10 @@ export async function runStructured(asked: Structured, parsed: Parsed, load: () 
   const config = await sessionFlags(parsed);
   if (input === "text") {
     const { promptOf } = await import("./print.js");
-    return serveStdio(id, load, env, { switches, config, beatSeconds, records: [chatRequest(await promptOf(prompt))] });
+    return serveStdio(id, load, env, onlookers, { switches, config, beatSeconds, records: [chatRequest(await promptOf(prompt))] });
   }
   if (prompt !== undefined) throw usage(`There is no place for a prompt here: with --input-format ${input} they come over the protocol`);
-  return serveStdio(id, load, env, { switches, config, beatSeconds });
+  return serveStdio(id, load, env, onlookers, { switches, config, beatSeconds });
 }
 
 function chatRequest(prompt: string): unknown {

@@ -10,6 +10,8 @@ export interface Launch {
   argv: string[];
   env: Record<string, string>;
   cwd?: string;
+  /** All that its standard input holds; without it that stays open for records. */
+  input?: string;
   /** What the command line asks of the session, where it was read already. */
   open?: Pick<OpOf<"session.open">, "open" | "sessionId" | "config">;
 }

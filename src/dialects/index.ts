@@ -5,6 +5,8 @@ import type { Dialect } from "./dialect.js";
 export type { Coverage, Covers, Dialect, Out, Side, SideEnv, Step } from "./dialect.js";
 
 const DIALECTS = {
+  agentproc: async () => (await import("./agentproc/index.js")).agentprocFirst,
+  "agentproc@0.4": async () => (await import("./agentproc/index.js")).agentprocLater,
   aionrs: async () => (await import("./aionrs/index.js")).aionrs,
   "aionrs@0.2": async () => (await import("./aionrs/index.js")).aionrsLater,
   ante: async () => (await import("./ante/index.js")).ante,

@@ -4,6 +4,7 @@ import { ParleyError } from "../core/errors.js";
 import type { Answer } from "../core/op.js";
 import type { Run } from "./run.js";
 import type { ToolContext } from "./tools/tool.js";
+import type { Trace } from "./trace/trace.js";
 
 /** Silent once its call is over. */
 export class CallContext implements ToolContext {
@@ -13,19 +14,21 @@ export class CallContext implements ToolContext {
   readonly seen;
   readonly outputChars: number;
   readonly redactor;
+  readonly trace: Trace | undefined;
   readonly #run: Run;
   readonly #outside: boolean;
   readonly #grant: Answer["grant"];
   readonly #redact = new Map<string, ReturnType<Run["redactor"]["stream"]>>();
   #open = true;
 
-  constructor(run: Run, call: string, outside: boolean, grant: Answer["grant"]) {
+  constructor(run: Run, call: string, outside: boolean, grant: Answer["grant"], trace: Trace | undefined) {
     this.call = call;
     this.signal = run.signal;
     this.workspace = run.state.workspace;
     this.seen = run.state.seen;
     this.outputChars = run.state.outputChars;
     this.redactor = run.redactor;
+    this.trace = trace;
     this.#run = run;
     this.#outside = outside;
     this.#grant = grant;
@@ -56,7 +59,7 @@ export class CallContext implements ToolContext {
     return mode;
   }
 
-  spawn: ToolContext["spawn"] = (tasks) => this.#run.spawn(this.call, tasks);
+  spawn: ToolContext["spawn"] = (tasks) => this.#run.spawn(this.call, tasks, this.trace);
 
   /** Lets go of what was held back for redaction. */
   close(): void {

@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 import { textPart, type Part } from "../core/content.js";
 import { messageOf, ParleyError } from "../core/errors.js";
-import type { Call, EventOf } from "../core/event.js";
+import type { Call, Category, EventOf } from "../core/event.js";
 import { categoryOf } from "../core/names.js";
 import type { Answer } from "../core/op.js";
 import type { JudgedCall, Verdict } from "./approval.js";
@@ -14,6 +14,7 @@ import { capText } from "./output.js";
 import type { Hooks } from "./extensions/hooks/hooks.js";
 import { Interrupted, untilAborted, type Run } from "./run.js";
 import type { Tool, ToolResult } from "./tools/tool.js";
+import type { TracedSpan } from "./trace/trace.js";
 
 /** A call that can run, and what was decided about it. */
 interface Prepared {
@@ -152,7 +153,9 @@ async function requestApproval(run: Run, questions: readonly Prepared[]): Promis
 // --- after: run it, and say what came of it ---
 
 async function finish(run: Run, item: Prepared | Refused, answer: Promise<Answer> | undefined): Promise<CallResult> {
-  const ended = item.kind === "refused" ? failure(item.why) : await settle(run, item, answer);
+  const span = run.trace?.tool(tracedCall(run, item), item.kind === "ready" ? item.verdict.decision : undefined);
+  const ended = item.kind === "refused" ? failure(item.why) : await settle(run, item, answer, span);
+  span?.endTool(ended.status);
   // The model's provider is a wire too.
   const output = run.redactor.value(ended.parts);
   const { id: call, name } = item.call;
@@ -160,17 +163,22 @@ async function finish(run: Run, item: Prepared | Refused, answer: Promise<Answer
   return { call, name, parts: output, failed: ended.status !== "ok" };
 }
 
-async function settle(run: Run, item: Prepared, answer: Promise<Answer> | undefined): Promise<Ended> {
+function tracedCall({ tools }: Run, { call: { id, name } }: Prepared | Refused): { id: string; name?: string; category?: Category } {
+  const tool = tools.get(name);
+  return tool === undefined ? { id } : { id, name, category: tool.category };
+}
+
+async function settle(run: Run, item: Prepared, answer: Promise<Answer> | undefined, span: TracedSpan | undefined): Promise<Ended> {
   let line = run.state.locks.queueFor(writtenPaths(item.tool, item.judged));
   try {
-    const permit = await untilAborted(run.signal, permission(run, item, answer));
+    const permit = await untilAborted(run.signal, permission(run, item, answer, span));
     if ("denied" in permit) return denial(permit.denied);
     if (permit.changed) {
       line.leave();
       line = run.state.locks.queueFor(writtenPaths(item.tool, permit.judged));
     }
     await untilAborted(run.signal, line.turn);
-    return await withWords(run, item, permit, await execute(run, item, permit));
+    return await withWords(run, item, permit, await execute(run, item, permit, span));
   } catch (error) {
     if (error instanceof Interrupted) return cancelled(run.signal);
     // A tool that could not even be started is an error of the turn as well; one that ran and failed is only a result.
@@ -206,12 +214,19 @@ interface Permit {
   answer?: Answer;
 }
 
-async function permission(run: Run, item: Prepared, answer: Promise<Answer> | undefined): Promise<Permit | { denied: string }> {
+async function permission(
+  run: Run,
+  item: Prepared,
+  answer: Promise<Answer> | undefined,
+  span: TracedSpan | undefined,
+): Promise<Permit | { denied: string }> {
   const { permissions } = run.state;
   if (item.verdict.decision === "deny") return { denied: item.verdict.reason };
   const asked = { judged: item.judged, changed: false };
   if (answer === undefined) return asked;
+  const asking = span?.approval(item.tool.name);
   const given = await answer;
+  asking?.endApproval(run.signal.aborted ? { decision: "void" } : given);
   if (given.decision === "deny") return { denied: given.reason ?? "" };
   // A yes to what is always asked covers this call alone.
   if (item.tool.asksAlways !== true) permissions.grant(given, item.judged);
@@ -225,11 +240,11 @@ async function permission(run: Run, item: Prepared, answer: Promise<Answer> | un
   return forbidden === undefined ? { judged: hooked.judged, changed: true, answer: given } : { denied: forbidden };
 }
 
-async function execute(run: Run, item: Prepared, permit: Permit): Promise<Ended> {
+async function execute(run: Run, item: Prepared, permit: Permit, span: TracedSpan | undefined): Promise<Ended> {
   const release = await run.state.locks.enter(item.tool.access);
   const { args, outside } = permit.judged;
   // A path that was judged to lie outside is covered; one that only moved there since is not.
-  const context = new CallContext(run, item.call.id, outside !== undefined, permit.answer?.grant);
+  const context = new CallContext(run, item.call.id, outside !== undefined, permit.answer?.grant, span);
   try {
     if (run.signal.aborted) throw new Interrupted();
     await run.emit({ type: "tool.started", call: item.call.id, ...(permit.changed && { args }) });

@@ -11,6 +11,7 @@ import type { History } from "./history.js";
 import type { Message, Model } from "./models/model.js";
 import type { Retry } from "./models/retry.js";
 import { Interrupted, untilAborted, type Emit, type Run } from "./run.js";
+import type { Trace } from "./trace/trace.js";
 
 /** How full the window may become; what is kept for the answer comes off that. */
 const FULL = 0.8;
@@ -33,6 +34,7 @@ export interface Compactable {
   readonly contextLimit: number | undefined;
   readonly emit: Emit;
   readonly signal: AbortSignal;
+  readonly trace?: Trace | undefined;
   addUsage(usage: Usage): void;
 }
 
@@ -135,20 +137,38 @@ async function compact(target: Compactable, before: number, allowed: number, how
   }
 }
 
-async function summaryOf({ model, signal, emit, addUsage }: Compactable, head: readonly Message[], window: number): Promise<string> {
+async function summaryOf(target: Compactable, head: readonly Message[], window: number): Promise<string> {
+  for (let chars = Math.ceil(SUMMED_UP * window) * 4, tries = 1; ; chars = Math.ceil(chars / 2), tries++) {
+    try {
+      return await oneSummary(target, head, chars);
+    } catch (error) {
+      if (!isOverflow(error) || tries === TRIES) throw error;
+    }
+  }
+}
+
+async function oneSummary({ model, signal, emit, addUsage, trace }: Compactable, head: readonly Message[], chars: number): Promise<string> {
+  const span = trace?.modelCall(model, {}, "compaction");
+  let used: Usage | undefined;
   const watch = {
-    onRetry: (text: string, data: Retry) => void emit({ type: "notice", level: "warning", text, kind: "retry", data }),
+    traceparent: span?.traceparent,
+    onRetry(text: string, data: Retry) {
+      span?.retried();
+      void emit({ type: "notice", level: "warning", text, kind: "retry", data });
+    },
     onUsage(usage: Usage) {
+      used = usage;
       addUsage(usage);
       return emit({ type: "usage", scope: "call", usage });
     },
   };
-  for (let chars = Math.ceil(SUMMED_UP * window) * 4, tries = 1; ; chars = Math.ceil(chars / 2), tries++) {
-    try {
-      return await untilAborted(signal, summarise(model, head, chars, signal, watch));
-    } catch (error) {
-      if (!isOverflow(error) || tries === TRIES) throw error;
-    }
+  try {
+    const summary = await untilAborted(signal, summarise(model, head, chars, signal, watch));
+    span?.endModelCall({ usage: used });
+    return summary;
+  } catch (error) {
+    span?.endModelCall({ usage: used, error });
+    throw error;
   }
 }
 

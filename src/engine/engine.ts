@@ -1,7 +1,7 @@
 /** The engine as an Agent: it routes ops to sessions and puts their events, stamped, into one bounded queue. */
 import type { Agent } from "../core/agent.js";
 import type { McpServer, SessionConfig } from "../core/config.js";
-import { toFault, type Fault } from "../core/errors.js";
+import { messageOf, toFault, type Fault } from "../core/errors.js";
 import type { Event } from "../core/event.js";
 import { mintId } from "../core/ids.js";
 import { EVENT_BYTES, EVENT_WEIGHT, OUTPUT_CHARS } from "../core/limits.js";
@@ -22,6 +22,8 @@ import { checkLimits } from "./session-limits.js";
 import { openFallbacks, rulesOf } from "./session-settings.js";
 import { nextSeq } from "./store/seq.js";
 import type { SessionStore } from "./store/store.js";
+import type { SessionTrace } from "./trace/trace.js";
+import type { Tracer } from "./trace/tracer.js";
 import { refuseUnsupported } from "./unsupported.js";
 
 export interface EngineOptions {
@@ -37,6 +39,8 @@ export interface EngineOptions {
   env: Record<string, string | undefined>;
   /** Secrets that the environment does not hold. */
   secrets?: readonly string[];
+  /** Learns every secret that is known here, for whoever else writes down what is said. */
+  redactor?: Redactor;
   outputChars?: number;
   /** Told to the host in `session.ready`. */
   version?: string;
@@ -46,6 +50,8 @@ export interface EngineOptions {
   registered?: Readonly<Record<string, ProviderOverride>>;
   /** Keeps sessions; without it none is kept. Asked for with the first session. */
   openStore?(redact: <T>(value: T) => T): Promise<SessionStore>;
+  /** Collects traces; without it nothing of that is loaded. Asked for once, when the first session is ready. */
+  openTracer?(): Promise<Tracer>;
 }
 
 export function createEngine(options: EngineOptions): Agent {
@@ -56,10 +62,12 @@ export function createEngine(options: EngineOptions): Agent {
   /** Sessions that are no longer there and have not let go of what they held. */
   const closing = new Map<Session, Promise<void>>();
   const providers = new Map<string, ProviderOverride>(Object.entries(options.registered ?? {}));
-  const redactor = new Redactor([...secretValues(options.env), ...(options.secrets ?? [])]);
+  const redactor = options.redactor ?? new Redactor();
+  for (const secret of [...secretValues(options.env), ...(options.secrets ?? [])]) redactor.add(secret);
   const opened =
     options.openModel ?? ((config, override) => openModel(config, override, { env: options.env, providers: {}, chosen: undefined }));
   let store: Promise<SessionStore> | undefined;
+  let tracing: Promise<[typeof import("./trace/trace.js"), Tracer | undefined] | undefined> | undefined;
   let seq = 0;
   let leaving: Promise<void> | undefined;
   let urgent = false;
@@ -206,6 +214,7 @@ export function createEngine(options: EngineOptions): Agent {
       env: options.env,
       version: options.version ?? "",
       openStore,
+      openTrace: options.openTracer === undefined ? undefined : () => openTrace(op.session, kept.id),
       log: kept.log,
       stored: stored?.session,
       sessionId: kept.id,
@@ -246,6 +255,17 @@ export function createEngine(options: EngineOptions): Agent {
   function openStore(): Promise<SessionStore> | undefined {
     store ??= options.openStore?.((value) => redactor.value(value));
     return store;
+  }
+
+  /** Work goes on without a trace. */
+  async function openTrace(handle: string, sessionId: string | undefined): Promise<SessionTrace | undefined> {
+    tracing ??= Promise.all([import("./trace/trace.js"), options.openTracer?.()]).catch(async (error: unknown) => {
+      const text = `No traces are collected: ${messageOf(error)}`;
+      await emit({ type: "notice", session: handle, level: "warning", kind: "trace", text });
+      return undefined;
+    });
+    const [module, tracer] = (await tracing) ?? [];
+    return tracer && module?.sessionTrace(tracer, { handle, sessionId }, redactor);
   }
 
   function shutdown(when: "now" | "drained"): Promise<void> {

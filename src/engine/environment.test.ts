@@ -17,6 +17,8 @@ const SECRET_NAMES = [
   "OPENAI_APIKEY",
   "CREDENTIAL_FILE",
   "PASSWORD_STORE_KEYS",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
 ];
 const PLAIN_NAMES = [
   "PATH",
@@ -111,4 +113,10 @@ test("of a server's arguments and address, what is called a secret there", () =>
 
 test("only a name in braces is a variable", () => {
   expect(fillVariables("${A}-$A-${A b}-${}-${A}", (name) => name.toLowerCase())).toBe("a-$A-${A b}-${}-a");
+});
+
+test("what a collector of traces is sent is secret header by header, with and without its escapes", () => {
+  const values = secretValues({ OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20abc-123-def-456, x-team=blue-whale-team" });
+  expect(values).toEqual(expect.arrayContaining(["Bearer%20abc-123-def-456", "Bearer abc-123-def-456", "abc-123-def-456"]));
+  expect(values).not.toContain("blue-whale-team");
 });

@@ -17,9 +17,28 @@ export function toolEnvironment(env: Record<string, string | undefined>, secrets
 export function secretValues(env: Record<string, string | undefined>): string[] {
   const values = new Set<string>();
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && soundsSecret(name) && isTelling(value)) values.add(value);
+    if (value === undefined || !soundsSecret(name)) continue;
+    for (const secret of [value, ...headersIn(name, value)]) if (isTelling(secret)) values.add(secret);
   }
   return [...values];
+}
+
+/** What a collector of traces is sent, each by itself, and of "Bearer x" also the x alone: `name=value,…`, with escapes as in addresses. */
+function headersIn(name: string, value: string): string[] {
+  if (!COLLECTOR_HEADERS.test(name)) return [];
+  return value.split(",").flatMap((header) => {
+    const sent = header.slice(header.indexOf("=") + 1).trim();
+    const plain = decoded(sent);
+    return [sent, plain, plain.replace(/^\w+ +/, "")].filter((text) => !isWords(text));
+  });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /**
@@ -76,14 +95,16 @@ const ALWAYS_KEPT = new Set(["PATH", "SSH_AUTH_SOCK"]);
 const WORD = "(?:KEYS?|TOKEN|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?)";
 const SECRET_NAME = new RegExp(`(?:^|_)(?:${WORD}|PASS)(?:_|$)|${WORD}$|(?:^|_)AUTH$`, "i");
 
-function soundsSecret(name: string): boolean {
-  return SECRET_NAME.test(name);
+const COLLECTOR_HEADERS = /^OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS$/;
+
+export function soundsSecret(name: string): boolean {
+  return SECRET_NAME.test(name) || COLLECTOR_HEADERS.test(name);
 }
 
 const SHORTEST = 8;
 
 /** Redacting a path, a number or a short word would garble text that has nothing to do with the secret. */
-function isTelling(value: string): boolean {
+export function isTelling(value: string): boolean {
   return value.length >= SHORTEST && !isPath(value) && !/^[+-]?\d+(?:\.\d+)?$/.test(value);
 }
 

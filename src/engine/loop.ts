@@ -9,6 +9,7 @@ import { requestIn } from "./plan-mode.js";
 import { Repetition } from "./repetition.js";
 import { Response } from "./response.js";
 import { untilAborted, type Run } from "./run.js";
+import type { TracedSpan } from "./trace/trace.js";
 
 export interface LoopEnd {
   finish: Finish | "max_turns" | "max_tool_calls" | "loop";
@@ -68,24 +69,32 @@ async function ask(run: Run): Promise<Response> {
 
 /** One request and its response, in the history even when it was cut off. */
 async function exchange(run: Run, response: Response): Promise<Response> {
+  const span = run.signal.aborted ? undefined : run.trace?.modelCall(run.model, run.request);
+  let broke: unknown;
   try {
-    await untilAborted(run.signal, receive(run, response));
+    await untilAborted(run.signal, receive(run, response, span));
   } catch (error) {
+    broke = error;
     response.dropCalls();
     throw error;
   } finally {
     response.seal();
+    span?.endModelCall({ finish: response.finish, usage: response.usage, error: broke });
     if (response.blocks.length > 0) run.history.push({ role: "assistant", blocks: response.blocks });
     await report(run, response);
   }
   return response;
 }
 
-async function receive(run: Run, response: Response): Promise<void> {
-  const request = { ...requestIn(run.state.permissions.mode, run.request, run.tools), messages: run.history.messages };
+async function receive(run: Run, response: Response, span: TracedSpan | undefined): Promise<void> {
+  const offered = requestIn(run.state.permissions.mode, run.request, run.tools);
+  const request = { ...offered, messages: run.history.messages, traceparent: span?.traceparent };
   const parts = streamWithRetries(run.model, request, run.signal, {
     started: () => response.started,
-    onRetry: (text, data) => void run.emit({ type: "notice", level: "warning", text, kind: "retry", data }),
+    onRetry(text, data) {
+      span?.retried();
+      void run.emit({ type: "notice", level: "warning", text, kind: "retry", data });
+    },
   });
   for await (const batch of parts) {
     for (const part of batch) {

@@ -11,6 +11,7 @@ import type { History } from "./history.js";
 import type { Model, ModelRequest } from "./models/model.js";
 import type { SpawnOutcome, SpawnTask, Tool } from "./tools/tool.js";
 import type { SessionState } from "./session-state.js";
+import type { Trace } from "./trace/trace.js";
 
 /** Takes a fresh event over, stamps and addresses it. A promise when the host is slow: wait for it. */
 export type Emit = (event: Event) => Promise<void> | undefined;
@@ -37,6 +38,8 @@ export interface Run {
   readonly outputCompaction: OutputCompaction;
   readonly signal: AbortSignal;
   readonly budget: Budget;
+  /** Where traces are collected: the turn's or the sub-agent's place in one. */
+  readonly trace: Trace | undefined;
   /** What the host said in the meantime; taken once. */
   takeSteering(): Part[];
   /** What was told so far survives a power cut: before anything is done that cannot be undone. */
@@ -47,7 +50,7 @@ export interface Run {
   /** The session's own, from the next request on. */
   setMode(mode: Mode): void;
   /** Runs sub-agents under a call of this one; rejects where none are allowed. */
-  spawn(call: string, tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]>;
+  spawn(call: string, tasks: readonly SpawnTask[], trace: Trace | undefined): Promise<SpawnOutcome[]>;
 }
 
 export interface Outfit {

@@ -5,6 +5,7 @@ import type { Message, Model } from "./models/model.js";
 import type { Emit } from "./run.js";
 import type { SessionState } from "./session-state.js";
 import type { SessionStore } from "./store/store.js";
+import type { Trace } from "./trace/trace.js";
 
 export interface SessionControl {
   config(): SessionConfig;
@@ -27,4 +28,6 @@ export interface SessionControl {
   /** Makes room in the model's window: trims, sums up, and tells what came of it. Throws when interrupted. Only between turns. */
   compact(signal: AbortSignal): Promise<Compacted>;
   openStore(): Promise<SessionStore> | undefined;
+  /** Where traces are collected: the place of what runs now in one. */
+  trace(): Trace | undefined;
 }

@@ -21,6 +21,7 @@ import type { SessionState } from "./session-state.js";
 import type { SessionVoice } from "./session-voice.js";
 import type { KeptSession } from "./store/store.js";
 import type { Tool } from "./tools/tool.js";
+import type { SessionTrace, Trace, TracedSpan } from "./trace/trace.js";
 import { startClock } from "./turn-clock.js";
 import { afterTurn } from "./unfinished.js";
 
@@ -37,6 +38,7 @@ interface TurnsDeps {
   openModel(config: SessionConfig): Promise<Model>;
   /** The config's own: whose models are whose. */
   providers: OwnProviders;
+  openTrace: (() => Promise<SessionTrace | undefined>) | undefined;
   /** A turn changed the session's mode. */
   onMode(): void;
   kept(): KeptSession;
@@ -54,6 +56,9 @@ interface LiveTurn {
   abort: AbortController;
   steering: Part[];
   reason: string | undefined;
+  /** Where traces are collected: what it is below, and itself once it has begun. */
+  trace: Trace | undefined;
+  span: TracedSpan | undefined;
 }
 
 export class SessionTurns {
@@ -78,6 +83,10 @@ export class SessionTurns {
     this.#voice = deps.voice;
     this.#history = deps.history;
     this.#extensions = deps.extensions;
+  }
+
+  get trace(): Trace | undefined {
+    return this.#live?.span ?? this.#live?.trace;
   }
 
   // --- ops ---
@@ -144,11 +153,13 @@ export class SessionTurns {
   }
 
   async #runTurn({ op, turn, cancelled }: QueuedPrompt): Promise<void> {
-    const live: LiveTurn = { id: turn, abort: new AbortController(), steering: [], reason: undefined };
+    const live: LiveTurn = { id: turn, abort: new AbortController(), steering: [], reason: undefined, trace: undefined, span: undefined };
     // Every call of the turn listens; that is no leak.
     setMaxListeners(0, live.abort.signal);
     this.#live = live;
     this.#state.permissions.forTurn = [];
+    const tracing = this.#deps.openTrace === undefined ? undefined : await this.#deps.openTrace();
+    if (tracing !== undefined) live.trace = (op.trace === undefined ? undefined : tracing.below(op.trace)) ?? tracing.root();
     const begun = await beginTurn(op, { ...this.#deps, tools: () => this.#tools(op) }, live.abort.signal, cancelled);
     if (begun === undefined) {
       if (live.steering.length > 0) this.#keepSteering(live.steering, live.abort.signal.aborted ? "interrupted" : "completed");
@@ -168,7 +179,10 @@ export class SessionTurns {
     // As things are now: what changes from here on counts from the next turn on.
     const { model, fallbacks } = this.#settings;
     const settings = { config: { ...this.#settings.config, ...op.overrides }, model, fallbacks };
+    live.span = live.trace?.turn(turn);
     await this.#voice.push(started);
+    if (op.trace !== undefined && tracing !== undefined && tracing.below(op.trace) === undefined)
+      await emit({ type: "notice", level: "debug", kind: "trace", text: "The prompt's trace is no W3C traceparent and was ignored" });
     if (cancelled) this.#stop(live, "interrupted before it began");
     const stopClock = startClock(settings.config.maxSeconds, (limit) => this.#stop(live, limit.message, limit));
     const end = await this.#work(
@@ -180,6 +194,7 @@ export class SessionTurns {
       (call) => (draft) => this.#voice.emit(draft, { ...address, under: call }),
     );
     stopClock();
+    live.span?.endTurn(end);
     if (live.steering.length > 0) this.#keepSteering(live.steering, end.outcome);
     if (this.#history.pushed > pushed) this.#history.lastTurn = afterTurn(end, this.#history.messages.at(-1));
     const reason = end.outcome === "interrupted" && live.reason !== undefined ? { reason: live.reason } : {};
@@ -216,6 +231,8 @@ export class SessionTurns {
       const { runTurn } = await this.load();
       const { provider, model } = op.overrides ?? {};
       const outfit = await this.#outfit(op, config, emit);
+      const used = provider === undefined && model === undefined ? current : await this.#deps.openModel(config);
+      live.span?.model(used);
       return await runTurn({
         ...outfit,
         turn: live.id,
@@ -226,12 +243,13 @@ export class SessionTurns {
         state: this.#state,
         config,
         fallbacks,
-        model: provider === undefined && model === undefined ? current : await this.#deps.openModel(config),
+        model: used,
         openModel: (name) => this.#deps.openModel(withModel(config, name, this.#deps.providers)),
         history: this.#history,
         persist: () => this.#voice.recorder.sync(),
         redactor,
         signal: live.abort.signal,
+        trace: live.span,
         parts: op.parts,
         calls,
         continues: op.continues === true,

@@ -27,6 +27,7 @@ import { SessionTurns } from "./session-turns.js";
 import { SessionVoice } from "./session-voice.js";
 import { nextSeq } from "./store/seq.js";
 import type { Crash, KeptSession, SessionLog, SessionStore, StoredSession } from "./store/store.js";
+import type { SessionTrace } from "./trace/trace.js";
 import { unfinishedIn } from "./unfinished.js";
 import type { Workspace } from "./workspace.js";
 
@@ -53,6 +54,8 @@ export interface SessionDeps {
   env: Record<string, string | undefined>;
   version: string;
   openStore(): Promise<SessionStore> | undefined;
+  /** Undefined where no traces are collected; nothing of that is loaded then. */
+  openTrace?: (() => Promise<SessionTrace | undefined>) | undefined;
   /** Where the session is kept, if it is. */
   log?: SessionLog | undefined;
   /** What it was before, when it is resumed. */
@@ -114,6 +117,7 @@ export class Session {
       redactor,
       openModel: (wanted) => deps.openModel(wanted),
       providers: deps.providers,
+      openTrace: deps.openTrace,
       onMode: () => this.#updated(),
       kept: () => this.#kept(),
     });
@@ -137,7 +141,10 @@ export class Session {
     void this.#voice.emit({ type: "session.ready", ...ready, ...(unfinished !== undefined && { unfinished }), ...this.#nature() });
     for (const event of replay) void this.#voice.push({ ...event, session: this.handle, replay: true });
     // The first line is out; what the first turn needs can be loaded while the host thinks.
-    setImmediate(() => void Promise.all([this.#turns.load(), this.#settings.model.warm?.(), this.#extensions.start()]).catch(() => {}));
+    setImmediate(() => {
+      const { openTrace } = this.#deps;
+      void Promise.all([this.#turns.load(), this.#settings.model.warm?.(), this.#extensions.start(), openTrace?.()]).catch(() => {});
+    });
     const early = this.#voice.opened();
     const { crash, unsavedSince, unreadable = 0 } = this.#deps.stored ?? {};
     if (unreadable > 0)
@@ -302,6 +309,7 @@ export class Session {
       used: () => this.#history.measured?.tokens,
       compact: (signal) => this.#compact(signal),
       openStore: () => this.#deps.openStore(),
+      trace: () => this.#turns.trace,
       config: () => this.config,
       model: () => this.#settings.model,
     };
@@ -311,7 +319,8 @@ export class Session {
     const { compactNow, windowOf } = await import("./compaction.js");
     const model = this.#settings.model;
     const emit: Emit = (event) => this.#voice.emit(event);
-    return compactNow({ history: this.#history, model, contextLimit: windowOf(this.config, model), emit, signal, addUsage() {} });
+    const { trace } = this.#turns;
+    return compactNow({ history: this.#history, model, contextLimit: windowOf(this.config, model), emit, signal, trace, addUsage() {} });
   }
 
   // --- the end ---

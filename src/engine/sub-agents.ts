@@ -5,6 +5,7 @@ import { runLoop } from "./loop.js";
 import { Interrupted, type Emit, type Run } from "./run.js";
 import { namesTool } from "./tool-lists.js";
 import type { SpawnOutcome, SpawnTask } from "./tools/tool.js";
+import type { Trace } from "./trace/trace.js";
 
 /** Only the session's own agent presents a plan. */
 const WITHHELD = "ExitPlan";
@@ -13,6 +14,8 @@ const SPAWN = "Spawn";
 /** How deep a run is, and how its sub-agents' events are addressed. The session's own agent has a depth of 0. */
 export interface Descent {
   depth: number;
+  /** The Spawn call's place in a trace. */
+  trace: Trace | undefined;
   /** Addresses events to a Spawn call. */
   emitUnder(call: string): Emit;
 }
@@ -28,13 +31,17 @@ export async function runSubAgents(parent: Run, tasks: readonly SpawnTask[], cal
 async function runSubAgent(parent: Run, task: SpawnTask, call: string, descent: Descent): Promise<SpawnOutcome> {
   const { name } = task;
   const say = (text: string): void => void parent.emit({ type: "tool.progress", call, text: `${name}: ${text}\n` });
+  const trace = descent.trace?.subAgent(task.agent?.name ?? "general");
   say("started");
   try {
-    const end = await runLoop(await child(parent, task, descent.emitUnder(call), { ...descent, depth: descent.depth + 1 }));
+    const end = await runLoop(await child(parent, task, descent.emitUnder(call), { ...descent, depth: descent.depth + 1, trace }));
     const ok = end.finish !== "max_turns" && end.finish !== "max_tool_calls";
+    if (ok) trace?.end();
+    else trace?.endFailed(end.finish);
     say(ok ? "done" : `stopped at the limit of ${end.finish === "max_turns" ? "model" : "tool"} calls`);
     return { name, ok, text: end.text };
   } catch (error) {
+    trace?.end(error);
     if (error instanceof Interrupted) throw error;
     say(`failed: ${messageOf(error)}`);
     return { name, ok: false, text: messageOf(error) };
@@ -50,15 +57,16 @@ async function child(parent: Run, { prompt, agent }: SpawnTask, emit: Emit, desc
     ...parent,
     ...outfit,
     emit,
+    trace: descent.trace,
     tools: new Map([...parent.tools].filter(([name]) => keeps(name))),
     history: new History([{ role: "user", parts: [{ type: "text", text: prompt }] }]),
     request: { ...parent.request, system, tools: parent.request.tools.filter((tool) => keeps(tool.name)) },
     // Several run under one call: only whole blocks can be told apart there.
     streaming: false,
     takeSteering: () => [],
-    spawn: (call, tasks) =>
+    spawn: (call, tasks, trace) =>
       maySpawn
-        ? runSubAgents(run, tasks, call, descent)
+        ? runSubAgents(run, tasks, call, { ...descent, trace })
         : Promise.reject(new ParleyError({ code: "tool", message: "This sub-agent cannot spawn further ones" })),
   };
   return run;

@@ -18,6 +18,7 @@ import { MAX_TURNS } from "../core/limits.js";
 import { Interrupted, untilAborted, type Emit, type Outfit, type Run } from "./run.js";
 import type { SessionState } from "./session-state.js";
 import { runSubAgents } from "./sub-agents.js";
+import type { Trace } from "./trace/trace.js";
 import type { Tool } from "./tools/tool.js";
 
 export { toolbox } from "./toolbox.js";
@@ -39,6 +40,7 @@ export interface TurnInput {
   persist(): Promise<void>;
   redactor: Redactor;
   signal: AbortSignal;
+  trace: Trace | undefined;
   parts: Part[];
   /** What the host asks to be run first, in the model's place. */
   calls: readonly ModelCall[];
@@ -158,12 +160,13 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
     outputCompaction: config.outputCompaction ?? "off",
     signal: input.signal,
     budget: new Budget(limit, config.maxToolCalls),
+    trace: input.trace,
     takeSteering: () => input.takeSteering(),
     persist: () => input.persist(),
     addUsage: onUsage,
     outfit: (agent) => outfit(input, agent),
     setMode: (mode) => input.setMode(mode),
-    spawn: (call, tasks) => runSubAgents(run, tasks, call, { depth: 0, emitUnder: (under) => input.emitUnder(under) }),
+    spawn: (call, tasks, trace) => runSubAgents(run, tasks, call, { depth: 0, trace, emitUnder: (under) => input.emitUnder(under) }),
   };
   return run;
 }

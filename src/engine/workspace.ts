@@ -4,7 +4,7 @@
  * to the file system themselves.
  */
 
-export interface Place {
+interface Place {
   /** Absolute, every link resolved as far as the path exists. */
   path: string;
   /** Whether it lies below one of the workspace's roots. */

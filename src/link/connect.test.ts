@@ -3,7 +3,7 @@ import { Listener, Peer, quiet } from "../../test/support/wires.js";
 import type { Agent } from "../core/agent.js";
 import { ParleyError } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
-import type { Op } from "../core/op.js";
+import type { Op, OpOf } from "../core/op.js";
 import type { Frame, Launch, Transport } from "../core/wire.js";
 import type { Coverage, Dialect } from "../dialects/dialect.js";
 import { native } from "../dialects/native/index.js";
@@ -452,6 +452,46 @@ describe("what the agent's wire cannot say", () => {
     await agent.close();
   });
 
+  const open: OpOf<"session.open"> = { type: "session.open", id: "x", session: "s", open: "new" };
+  const prompt: OpOf<"turn.prompt"> = { type: "turn.prompt", id: "x", session: "s", parts: [] };
+  const calls = [{ name: "Read", args: { file_path: "a" } }];
+
+  test.each<[Op, string]>([
+    [{ ...open, open: "resume", fork: true }, "This agent's protocol cannot open a session with fork"],
+    [{ ...open, config: { model: "m", directories: ["a"] } }, "This agent's protocol cannot open a session with directories"],
+    [
+      { ...open, config: { maxToolCalls: 1, maxSeconds: 1, nesting: 0 } },
+      "This agent's protocol cannot open a session with maxToolCalls, maxSeconds, nesting",
+    ],
+    [{ ...prompt, calls }, "This agent's protocol cannot take a prompt with calls"],
+    [{ ...prompt, continues: true }, "This agent's protocol cannot take a prompt with continues"],
+  ])("%j would be something else without its words, and is refused", async (op, message) => {
+    const { agent, host, peer } = driven(lacking({ "session.open": { only: ["model"] }, "turn.prompt": { only: ["text"] } }));
+    await agent.send(op);
+    expect(await host.of("reply")).toMatchObject({ parent: "x", status: "error", fault: { code: "unsupported", message } });
+    expect(peer.heard.types).toEqual([]);
+    await agent.close();
+  });
+
+  test.each<[Op]>([
+    [{ ...open, open: "resume", fork: true, config: { directories: ["a"], nesting: 1 } }],
+    [{ ...prompt, calls, continues: true, trace: "00-a-b-01" }],
+  ])("%j goes out where the wire has its words", async (op) => {
+    const only = ["fork", "directories", "nesting", "calls", "continues"];
+    const { agent, peer } = driven(lacking({ "session.open": { only }, "turn.prompt": { only } }));
+    await agent.send(op);
+    expect(await peer.of(op.type)).toEqual(op);
+    await agent.close();
+  });
+
+  test("what goes without saying is no reason to refuse: a trace, no calls, models that would answer in another's place", async () => {
+    const { agent, peer } = driven(lacking({ "session.open": { only: ["model"] }, "turn.prompt": { only: ["text"] } }));
+    await agent.send({ ...open, fork: false, config: { fallbackModels: ["m"] } });
+    await agent.send({ ...prompt, calls: [], continues: false, trace: "00-a-b-01" });
+    expect(await peer.of("turn.prompt")).toMatchObject({ id: "x" });
+    await agent.close();
+  });
+
   test("a steer waits as the next prompt, of a turn of its own", async () => {
     const { agent, host, peer } = await running(lacking({ "turn.steer": "none" }));
     await agent.send({ type: "turn.steer", id: "st", session: "s", turn: "t", parts: [{ type: "text", text: "left" }] });
@@ -518,6 +558,15 @@ describe("a wire that holds one turn", () => {
     expect(peer.heard.all.flatMap((op) => (op.type === "turn.prompt" ? [op.id] : []))).toEqual(["p1", "p2", "p3", "p4"]);
     expect(host.violations).toEqual([]);
     await agent.close();
+  });
+
+  test("refuses at once what its wire cannot say, though it would have had to wait", async () => {
+    const all = driven(lacking({ "turn.prompt": { only: ["text"] } }, { oneTurn: true }));
+    await all.agent.send({ type: "session.open", id: "o", session: "s", open: "new" });
+    await all.agent.send(prompt(1));
+    await all.agent.send({ type: "turn.prompt", id: "p2", session: "s", parts: [], continues: true });
+    expect(await all.host.of("reply")).toMatchObject({ parent: "p2", status: "error", fault: { code: "unsupported" } });
+    await all.agent.close();
   });
 
   test("a prompt that was refused makes room for the next", async () => {

@@ -26,6 +26,10 @@ export function opGap(dialect: Pick<Dialect, "coverage" | "lifetime">, op: Op, t
       if (covers !== "none") return { do: "send", op };
       if (!turnRuns) return { do: "answer", events: [reply(op, "noop")] };
       return { do: "queue", op: asPrompt(op) };
+    case "session.open":
+      return wordGap(covers, op, openingWords(op), "open a session with");
+    case "turn.prompt":
+      return wordGap(covers, op, promptWords(op), "take a prompt with");
     case "session.configure":
       return configureGap(covers, op);
     case "approval.answer":
@@ -70,6 +74,24 @@ function narrowed(covers: Covers, answer: Answer): Answer {
   }
   if (answer.grant !== undefined && answer.grant !== "call" && !includes(covers, answer.grant)) return { ...answer, grant: "call" };
   return answer;
+}
+
+/** Settings that bound what a session does and reaches: without one of them it would be another session. */
+const BINDING = ["directories", "maxToolCalls", "maxSeconds", "nesting"] as const;
+
+/** Words of an op that cannot be left out, as its coverage lists them. */
+function openingWords({ fork, config = {} }: OpOf<"session.open">): string[] {
+  return [...(fork === true ? ["fork"] : []), ...BINDING.filter((key) => config[key] !== undefined)];
+}
+
+function promptWords({ calls = [], continues }: OpOf<"turn.prompt">): string[] {
+  return [...(calls.length > 0 ? ["calls"] : []), ...(continues === true ? ["continues"] : [])];
+}
+
+function wordGap(covers: Covers, op: Op, words: readonly string[], doing: string): OpGap {
+  if (covers === "none") return refuse(op, `This agent's protocol has no ${op.type}`);
+  const unknown = words.filter((word) => !includes(covers, word));
+  return unknown.length === 0 ? { do: "send", op } : refuse(op, `This agent's protocol cannot ${doing} ${unknown.join(", ")}`);
 }
 
 function configureGap(covers: Covers, op: OpOf<"session.configure">): OpGap {

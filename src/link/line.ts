@@ -158,8 +158,8 @@ export class Line {
   async #send(op: Op): Promise<void> {
     if (this.#over) return;
     if (op.type === "session.open" && this.#isTaken()) return this.#answer([refusal(op, taken(op.session))]);
+    if (op.type !== "session.open" && op.type !== "ping" && this.#isUnopened()) return this.#answer([refusal(op, unopened(op.session))]);
     if (op.type === "session.open") this.#turns.open(op);
-    if (op.type === "turn.prompt" && this.#mustWait(op)) return this.#hold(op);
     if (op.type === "turn.interrupt" && this.#turns.cancel(op)) {
       return this.#answer([{ type: "reply", to: op.type, status: "ok", session: op.session, parent: op.id }]);
     }
@@ -168,6 +168,7 @@ export class Line {
     const gap = opGap(this.#dialect, op, this.#turns.runs(op));
     switch (gap.do) {
       case "send":
+        if (gap.op.type === "turn.prompt" && this.#mustWait(gap.op)) return this.#hold(gap.op);
         if (gap.op.type === "turn.prompt") this.#turns.sent(gap.op);
         return this.#write(gap.op);
       case "answer":
@@ -186,6 +187,11 @@ export class Line {
     return this.#dialect.lifetime === "session" && this.#launching !== undefined;
   }
 
+  /** Its open was refused, so there is no process that could hear anything. */
+  #isUnopened(): boolean {
+    return this.#dialect.lifetime === "session" && this.#launching === undefined;
+  }
+
   #mustWait(op: OpOf<"turn.prompt">): boolean {
     return this.#turns.waits(op) || (this.#dialect.oneTurn === true && this.#turns.runs(op));
   }
@@ -199,10 +205,10 @@ export class Line {
 
   async #write(op: Op): Promise<void> {
     const step = this.#side.write(op);
+    // Not waited for: an op must get through behind a host that does not read. What the agent says to it comes after.
+    for (const event of step.in) void this.#hear(event);
     await this.#put(step);
     this.#heartbeat?.work(!this.#turns.idle);
-    // Not waited for: an op must get through behind a host that does not read.
-    for (const event of step.in) void this.#hear(event);
   }
 
   /** Ops that the link itself has to send. */
@@ -271,9 +277,12 @@ export class Line {
     } catch (error) {
       this.#verdict = toFault(error).message;
     }
-    // Its output has ended, so it has nothing more to say: an agent that lingers is ended.
-    transport.close("term");
+    // Its output has ended, so it has nothing more to say: an agent that lingers is ended. Where its exit ends a turn, it may tell how.
+    const isTurn = this.#dialect.lifetime === "turn";
+    transport.close(isTurn ? "eof" : "term");
+    const lingers = isTurn ? setTimeout(() => transport.close("term"), LEAVE_MS) : undefined;
     const closed = await transport.closed;
+    clearTimeout(lingers);
     await this.#ended(this.#verdict === undefined ? closed : { ...closed, reason: this.#verdict });
   }
 
@@ -349,6 +358,10 @@ export class Line {
     const { session, request } = event;
     this.#sendOwn({ type: "host.answer", ...(session !== undefined && { session }), request, ok: false, data: { message: NO_ANSWERS } });
   }
+}
+
+function unopened(session: string | undefined): Fault {
+  return { code: "session", message: `There is no session '${session ?? ""}': it could not be opened`, retryable: false };
 }
 
 function taken(session: string): Fault {

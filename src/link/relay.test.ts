@@ -108,6 +108,32 @@ describe("a relay", () => {
     await closed;
   });
 
+  test("gives a copy a name of its own: the original's still means the original", async () => {
+    const known = new Map([["mine", "theirs"]]);
+    const { agent, host, closed } = chain(
+      {
+        ...chat,
+        "session.open": (op, self) =>
+          void self.tell({
+            type: "session.ready",
+            session: op.session ?? "",
+            sessionId: op.fork === true ? "their copy" : "theirs",
+            parent: op.id,
+          }),
+      },
+      { sessions: { get: (name) => known.get(name), set: (name, id) => known.set(name, id).size > 0 } },
+    );
+    host.say({ type: "session.open", id: "f", session: "copy", open: "resume", sessionId: "mine", fork: true } satisfies Op);
+    expect(await agent.of("session.open")).toMatchObject({ sessionId: "theirs", fork: true });
+    expect(await host.of("session.ready")).toMatchObject({ session: "copy", sessionId: "copy" });
+    expect([...known]).toEqual([
+      ["mine", "theirs"],
+      ["copy", "their copy"],
+    ]);
+    host.leave();
+    await closed;
+  });
+
   test("ends the agent at once when its host is gone", async () => {
     const { agent, host, closed } = chain({ ...chat, "turn.prompt": (_op, self) => void self.tell({ type: "turn.started", ...TURN }) });
     host.say({ type: "session.open", session: "s", open: "new" }, { type: "turn.prompt", session: "s", parts: [] });

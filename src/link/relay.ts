@@ -39,10 +39,11 @@ export function relay(options: RelayOptions): Relay {
 }
 
 /** Where both dialects meet: names are translated, and whoever wants to listens in. */
-function seam(agent: Agent, options: Omit<RelayOptions, "as" | "drive" | "dial" | "transport">): Agent {
+function seam(agent: Agent, options: Omit<RelayOptions, "as" | "dial" | "transport">): Agent {
   const { config, onViolation, onOp, onEvent } = options;
   const grammar = onViolation === undefined ? undefined : new Grammar();
-  const names = options.sessions === undefined ? undefined : new SessionNames(options.sessions);
+  // Where a process is a turn, an id of nobody's would be found out only by the first turn, if at all.
+  const names = options.sessions === undefined ? undefined : new SessionNames(options.sessions, options.drive.lifetime === "turn");
   return {
     send(op) {
       grammar?.op(op);

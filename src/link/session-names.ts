@@ -1,6 +1,7 @@
 /**
  * Two names of a session: the one that the host sees and can ask for again, and the agent's own. The host sees the name that it asked
- * with, or else its handle; a name that nobody gave to the host (the agent's own id, "latest") is passed on as it is.
+ * with, or else its handle; a name that nobody gave to the host (the agent's own id, "latest") is passed on as it is, or taken off where
+ * only known ones count.
  */
 import type { Event, EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
@@ -15,13 +16,15 @@ export interface SessionMap {
 
 export class SessionNames {
   readonly #map: SessionMap;
+  readonly #onlyKnown: boolean;
   /** What the host will call the session that an open brings, by the id of that op; by the agent's own name where there is none. */
   readonly #opening = new Map<string, string>();
   /** The same for sessions that are ready, by handle. */
   readonly #names = new Map<string, string>();
 
-  constructor(map: SessionMap) {
+  constructor(map: SessionMap, onlyKnown = false) {
     this.#map = map;
+    this.#onlyKnown = onlyKnown;
   }
 
   towardsAgent(op: OpOf<"session.open">): OpOf<"session.open"> {
@@ -30,7 +33,9 @@ export class SessionNames {
     // A copy has a name of its own: the one that was asked for stays the original's.
     if (op.fork === true) this.#opening.set(op.id ?? "", this.#free(op.session));
     else if (op.open === "new" || known !== undefined) this.#opening.set(op.id ?? "", asked ?? this.#free(op.session));
-    return known === undefined ? op : { ...op, sessionId: known };
+    const { sessionId: _asked, ...nameless } = op;
+    if (known === undefined) return this.#onlyKnown ? nameless : op;
+    return { ...nameless, sessionId: known };
   }
 
   towardsHost(event: Event): Event {

@@ -138,7 +138,10 @@ function count(line: Buffer, byte: number): number {
   return found;
 }
 
-/** One record as a line. JSON.stringify escapes newlines and lone surrogates, so a record is one line of valid UTF-8 whatever it holds. */
+/**
+ * One record as a line. JSON.stringify escapes newlines and lone surrogates, so a record is one line of valid UTF-8 whatever it holds.
+ * Text stands for itself, newlines included.
+ */
 export function encodeLine(framing: Framing, record: unknown): string {
-  return framing === "json" ? `${JSON.stringify(record)}\n` : `${String(record)}\n`;
+  return framing === "text" && typeof record === "string" ? `${record}\n` : `${JSON.stringify(record)}\n`;
 }

@@ -27,6 +27,7 @@ export async function spawnTransport(launch: Launch, options: ProcessOptions): P
   const { stdin, stdout, stderr } = tree.child;
   if (stdin === null || stdout === null || stderr === null) throw new Error("a child was started without pipes");
   const writer = new LineWriter(stdin, options.framing);
+  if (launch.input !== undefined) writer.end(launch.input);
   const tail = new Tail();
   stderr.setEncoding("utf8");
   stderr.on("data", (text: string) => {

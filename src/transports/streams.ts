@@ -60,11 +60,12 @@ export class LineWriter {
     if (this.#pending.length + this.#stream.writableLength > HIGH_WATER) return this.#untilDrained();
   }
 
-  end(): void {
+  /** `last` goes out as it is, without an end of line. */
+  end(last = ""): void {
     if (this.#ended) return;
     this.#flush();
     this.#ended = true;
-    this.#stream.end();
+    this.#stream.end(last);
   }
 
   /** When everything that was written is with the system, or nobody will read it. */

@@ -28,6 +28,7 @@ async function servers(mcpServers: Record<string, Record<string, unknown>>, home
           answerSeconds: 5,
         },
         emit: (event) => void events.push(event),
+        trace: () => undefined,
       },
       redactor,
       env: { PATH: process.env["PATH"] },

@@ -9,6 +9,7 @@ import { environment, NativeHost, PARLEY, run, scratch } from "../process/harnes
 import { fixture } from "../support/processes.js";
 import { agents, driving } from "./agents.js";
 import { hosts } from "./hosts.js";
+import { PER_TURN, somePairs } from "./pairs.js";
 
 const NODE = process.execPath;
 const NATIVE = [NODE, PARLEY, ...(agents["native"] ?? [])];
@@ -90,24 +91,22 @@ describe("--report", () => {
   });
 });
 
-describe.each(Object.keys(hosts))("a %s host hears why", (as) => {
-  describe.each(Object.keys(agents))("its %s agent", (drive) => {
-    const input = lines(...(hosts[as]?.("s").open({}) ?? []));
+describe.each(somePairs.filter(([, drive]) => !PER_TURN.includes(drive)))("a %s host hears why its %s agent", (as, drive) => {
+  const input = lines(...(hosts[as]?.("s").open({}) ?? []));
 
-    it.each([
-      ["is not there", () => ["/nowhere/agent"], /'\/nowhere\/agent' was not found/],
-      ["may not be executed", forbidden, /may not be executed/],
-      ["leaves at once, with words", () => [NODE, fixture("last-words.mjs"), "7"], /exited with code 7: the key is missing/],
-    ] as const)("%s", async (_name, command, why) => {
-      const { code, stdout, stderr } = await relay(as, drive, [...command()], { flags: [...driving(drive)], input });
-      expect(stdout).toMatch(why);
-      expect(stderr).toMatch(why);
-      expect(code).not.toBe(0);
-    });
+  it.each([
+    ["is not there", () => ["/nowhere/agent"], /'\/nowhere\/agent' was not found/],
+    ["may not be executed", forbidden, /may not be executed/],
+    ["leaves at once, with words", () => [NODE, fixture("last-words.mjs"), "7"], /exited with code 7: the key is missing/],
+  ] as const)("%s", async (_name, command, why) => {
+    const { code, stdout, stderr } = await relay(as, drive, [...command()], { flags: [...driving(drive)], input });
+    expect(stdout).toMatch(why);
+    expect(stderr).toMatch(why);
+    expect(code).not.toBe(0);
+  });
 
-    it("leaves at once, without a word", async () => {
-      expect((await relay(as, drive, [NODE, "-e", "", "--"], { flags: [...driving(drive)], input })).stdout).toMatch(/The agent is gone/);
-    });
+  it("leaves at once, without a word", async () => {
+    expect((await relay(as, drive, [NODE, "-e", "", "--"], { flags: [...driving(drive)], input })).stdout).toMatch(/The agent is gone/);
   });
 });
 

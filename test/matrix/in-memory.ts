@@ -126,7 +126,7 @@ function dialer(dialect: Dialect, args: readonly string[], env: Record<string, s
     const engine = buildEngine(loaded, env);
     engines.push(engine);
     const [near, far] = memoryPair(dialect.framing);
-    const opened = dialect.lifetime === "connection" ? {} : { launch: { argv: launch.argv, env: launch.env, open: openingOf(loaded) } };
+    const opened = dialect.lifetime === "connection" ? {} : { launch: { ...launch, open: openingOf(loaded) } };
     const served = serve(engine, dialect, far, opened);
     const killed = new Promise<Closed>((resolve) => {
       kill = () => {

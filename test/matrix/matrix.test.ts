@@ -1,5 +1,6 @@
-/** Every host dialect against every agent dialect, from the outside: two real processes and the tools that they start. */
+/** From the outside: two real processes and the tools that they start, for a sample of the pairs in which every dialect is both. */
 import { processRoom } from "./in-processes.js";
+import { somePairs } from "./pairs.js";
 import { playMatrix } from "./play.js";
 
-playMatrix(processRoom);
+playMatrix(somePairs, processRoom);

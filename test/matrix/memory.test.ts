@@ -1,5 +1,6 @@
-/** The same in one process, which is quicker and stops at the first thing that is wrong. */
+/** Every host dialect against every agent dialect, in one process. */
 import { memoryRoom } from "./in-memory.js";
+import { everyPair } from "./pairs.js";
 import { playMatrix } from "./play.js";
 
-playMatrix(memoryRoom);
+playMatrix(everyPair, memoryRoom);

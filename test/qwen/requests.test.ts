@@ -67,20 +67,17 @@ describe("parts", () => {
     expect(host.text(await host.turn())).toBe("ok");
   });
 
-  it("reading 28: text inline is read; what no model could be shown is refused by its place", async () => {
-    const host = await received(expecting({ lastUser: "inline words" }));
-    const text = { inline_data: { mime_type: "text/plain", data: Buffer.from("inline words").toString("base64") } };
-    for (const part of [
-      { inlineData: { mimeType: "application/pdf", data: "AAAA" } },
-      { type: "image_url", image_url: { url: "https://example.com/a.png" } },
-    ])
-      host.send({ input: { parts: [{ text: "a" }, part] } });
-    await host.nth("error", 2);
-    for (const { metadata } of host.all("error"))
-      expect(metadata.error).toMatchObject({ param: "input.parts[1]", code: "unsupported_part" });
-    host.send({ input: { parts: [{ type: "inline_data", ...text }] } });
-    await host.next("summary");
-    expect(host.text()).toBe("seen");
+  it("reading 28: what is inline and no image is read as a file is; a link that leads nowhere is told", async () => {
+    const host = await received(expecting({ lastUser: "/inline words[^]*binary[^]*could not be read/" }));
+    const inline = (mime_type: string, words: string): unknown => ({
+      type: "inline_data",
+      inline_data: { mime_type, data: Buffer.from(words).toString("base64") },
+    });
+    const link = { type: "image_url", image_url: { url: "http://127.0.0.1:1/a.png" } };
+    const parts = [{ text: "a" }, inline("text/plain", "inline words"), inline("application/pdf", "%PDF\0"), link];
+    const lines = await host.turn("", { input: { parts } });
+    expect(lines[0]).toMatchObject({ word: "error", metadata: { error: { message: expect.stringContaining("127.0.0.1") } } });
+    expect(host.text(lines)).toBe("seen");
   });
 
   it("a file that is not there is told, and the turn goes on", async () => {

@@ -54,8 +54,8 @@ export function replay(dialect: Dialect, turns: readonly Turn[]): Turn[] {
 function played(side: Side<Op | Event, Op | Event>, turn: Turn): Turn {
   const { side: name, dir, note } = turn;
   const head: Turn = { side: name, ...(dir !== undefined && { dir }), ...(note !== undefined && { note }) };
-  if (turn.end !== undefined) return { ...head, end: turn.end, means: side.end(turn.end as Closed).in };
-  if (turn.launch !== undefined) return { ...head, launch: turn.launch, means: side.read({ launch: turn.launch } as Frame).in };
+  if (turn.end !== undefined) return { ...head, end: turn.end, ...heard(side.end(turn.end as Closed)) };
+  if (turn.launch !== undefined) return { ...head, launch: turn.launch, ...heard(side.read({ launch: turn.launch } as Frame)) };
   const reads = (name === "agent") === (dir === "op");
   if (!reads) {
     const { in: also, out } = side.write(turn.means as Op | Event);
@@ -66,7 +66,11 @@ function played(side: Side<Op | Event, Op | Event>, turn: Turn): Turn {
   const what = turn.line === undefined ? { wire: turn.wire } : { line: turn.line };
   const complaint = turn.says === undefined ? undefined : complaintOf(step);
   if (complaint !== undefined) return { ...head, ...what, says: complaint };
-  return { ...head, ...what, means: step.in, ...(step.out.length > 0 && { answers: step.out.map(shown) }) };
+  return { ...head, ...what, ...heard(step) };
+}
+
+function heard(step: Step<Op | Event>): Pick<Turn, "means" | "answers"> {
+  return { means: step.in, ...(step.out.length > 0 && { answers: step.out.map(shown) }) };
 }
 
 /** The one sentence that a bad line is answered with: on the wire, or to our own side. */

@@ -4,6 +4,7 @@ import { buildEngine } from "../build-engine.js";
 import { rehearsalFallback } from "../fallback.js";
 import { withOfflineModel } from "../offline.js";
 import { openingOf } from "../opening.js";
+import type { Telemetry } from "../telemetry.js";
 import { Conversation } from "./conversation.js";
 import { openTerminal } from "./terminal.js";
 import { askForTrust } from "./trust.js";
@@ -11,7 +12,13 @@ import { askForTrust } from "./trust.js";
 type Env = Record<string, string | undefined>;
 
 /** `reload` reads the settings again, after something was trusted. */
-export async function runChat(first: Loaded, reload: () => Promise<Loaded>, env: Env, prompt: string | undefined): Promise<number> {
+export async function runChat(
+  first: Loaded,
+  reload: () => Promise<Loaded>,
+  env: Env,
+  prompt: string | undefined,
+  telemetry: Telemetry,
+): Promise<number> {
   const { input, screen } = openTerminal(first, env);
   const settled = (await askForTrust(first, input, screen)) ? await reload() : first;
   if (input.left !== undefined) return input.left;
@@ -21,7 +28,7 @@ export async function runChat(first: Loaded, reload: () => Promise<Loaded>, env:
   });
   const { config, notice } = rehearsalFallback(loaded, env);
   for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);
-  const agent = buildEngine(loaded, env, config, { registered });
+  const agent = buildEngine(loaded, env, config, { registered, openTracer: telemetry.openTracer });
   const conversation = new Conversation(agent, input, screen);
   conversation.leaveOnSignals();
   try {

@@ -22,8 +22,6 @@ import { resultLine, outcomeLines } from "./turn.js";
 import { ask, control, isDrained, joined, released } from "./waiting.js";
 import { turnEvent } from "./write-events.js";
 
-/** Seconds that the control channel gives a host for an answer. */
-const ANSWER_SECONDS = 60;
 const NOTHING: Step<Op> = { in: [], out: [] };
 
 export function agentSide(env: SideEnv): Side<Op, Event> {
@@ -56,12 +54,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     state.modeName = mode;
     state.session = state.sessionId = open?.sessionId ?? uuidOf(env.stamp().id);
     state.opener = env.stamp().id;
-    const config = {
-      answerSeconds: ANSWER_SECONDS,
-      ...(cwd !== undefined && { cwd }),
-      ...open?.config,
-      ...withSchema(schema, open?.config),
-    };
+    const config = { ...(cwd !== undefined && { cwd }), ...open?.config, ...withSchema(schema, open?.config) };
     state.config = config;
     const forked = open?.open === "resume" && fork === true ? { fork: true } : {};
     // A fork has a name of its own.

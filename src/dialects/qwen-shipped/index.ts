@@ -12,6 +12,7 @@ export const qwenShipped: Dialect = {
   wire: { op: HostLine, event: AgentLine },
   // A process has one session: its id, its model and its modes stand on the command line.
   lifetime: "session",
+  answerSeconds: 60,
   agentSide,
   hostSide,
   coverage,

@@ -1,25 +1,28 @@
 /** The agent's end of the wire: the receipt, sessions side by side, what waits for whom, and what an answer answers. */
+import * as v from "valibot";
 import { becamePrompt } from "../../core/command.js";
 import type { Fault } from "../../core/errors.js";
 import type { Event, EventOf } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
+import { roughSize } from "../../core/queue.js";
 import type { Frame, Launch } from "../../core/wire.js";
 import type { Out, Side, SideEnv, Step } from "../dialect.js";
 import { echo } from "../kit/issues.js";
-import * as v from "valibot";
 import { hearControl } from "./control.js";
 import { closing, quietSummary } from "./end-turn.js";
 import { exitOf, invalid, wireError } from "./faults.js";
+import { answerHint, readHint } from "./hints.js";
 import { readFormats } from "./launch.js";
 import { line, recoverable, type Said } from "./lines.js";
 import { chatSteps, partsOf, prompt } from "./read-chats.js";
-import { askHint, hintKey, readCancel, readHint, readToolResponse } from "./read-requests.js";
+import { readCancel, readToolResponse } from "./read-requests.js";
 import { handshakeProblem, receipt, unsupported } from "./receipt.js";
 import { Head, readRequest, type Chat, type Request } from "./requests.js";
-import { commandResult, controlResponse, resultCancel, resultCommand, resultHeartbeat, resultHint } from "./results.js";
-import { agentState, clientSession, newTurn, sessionNamed, type Asked, type ClientSession, type HintAsked } from "./state.js";
+import { commandResult, controlResponse, resultCancel, resultCommand, resultHeartbeat } from "./results.js";
+import { agentState, clientSession, sessionNamed, turnNamed, type Asked, type ClientSession } from "./state.js";
 import type { WireError } from "./wire.js";
-import { writeLoose, writeTurn } from "./write-turns.js";
+import { writeLoose } from "./write-loose.js";
+import { writeTurn } from "./write-turns.js";
 
 export function agentSide(env: SideEnv): Side<Op, Event> {
   const state = agentState();
@@ -60,7 +63,8 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   /** The receipt is the first line, whatever a host that does not wait for it says. */
   function heard(frame: Exclude<Frame, { launch: Launch }>): Step<Op> {
     if (state.isReceived) return said(frame);
-    state.early.push(frame);
+    // What is too much is answered in its place, like a line that cannot be read.
+    state.early.push(isTooMuch(frame) ? { bad: TOO_MUCH, line: "" } : frame);
     return NOTHING;
   }
 
@@ -86,7 +90,6 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       case "chat":
         return request.origin === "tool_response" ? readToolResponse(request, state, env) : chat(request);
       case "hint":
-        return readHint(request.line, state, env);
       case "hint.cancel":
         return readHint(request.line, state, env);
       case "heartbeat": {
@@ -135,6 +138,8 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     const known = request.sessionId === undefined ? state.untaken : sessionNamed(state, request.sessionId);
     const session = known ?? addSession(request.sessionId ?? env.stamp().id);
     if (session === state.untaken) state.untaken = undefined;
+    if (known?.isReady !== true && isTooMuch(request))
+      return refused(invalid(TOO_MUCH, undefined, "limit"), state.active, request.promptId);
     session.held.push(request);
     if (known !== undefined) return released(session);
     const { sessionId } = request;
@@ -152,6 +157,12 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       if (session.awaited.size > 0) session.held.unshift(next);
     }
     return step;
+  }
+
+  function isTooMuch(waiting: unknown): boolean {
+    if (!isHolding()) state.heldBytes = 0;
+    state.heldBytes += roughSize(waiting);
+    return state.heldBytes > HELD_BYTES;
   }
 
   function isHolding(): boolean {
@@ -192,22 +203,13 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     if (session === undefined) return NOTHING;
     const at = event.at ?? 0;
     if (event.turn === undefined) return { in: [], out: writeLoose(event, { at, session, promptId: askerOf(event, session) }, state) };
-    const out = writeTurn(event, session, turnOf(event.turn, session), state);
+    const out = writeTurn(event, session, turnNamed(session, event.turn), state);
     return { in: event.type === "host.request" ? alreadyAnswered(event, session) : [], out };
   }
 
   /** A server of the host is asked by whichever turn runs. */
   function askerOf({ type }: Event, { live }: ClientSession): string | undefined {
     return type === "host.request" ? live?.promptId : undefined;
-  }
-
-  /** One that nobody asked for goes on with what was said last. */
-  function turnOf(id: string, session: ClientSession): ReturnType<typeof newTurn> {
-    const known = session.turns.get(id);
-    if (known !== undefined) return known;
-    const turn = newTurn(id, session.lastPrompt ?? `${session.id}########${++session.prompts}`, session.config.model);
-    session.turns.set(id, turn);
-    return turn;
   }
 
   function alreadyAnswered({ request, call = "" }: EventOf<"host.request">, session: ClientSession): Op[] {
@@ -273,7 +275,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       case "cancel":
         return { in: [], out: resultCancel(event.status === "ok" ? "ok" : "noop", CANCELS[event.status === "ok" ? "ok" : "noop"], asked) };
       case "hint":
-        return onHint(event, asked);
+        return answerHint(event, asked, state, env);
       case "guidance":
       case "change":
         asked.session.awaited.clear();
@@ -282,22 +284,6 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
         asked satisfies never;
         return NOTHING;
     }
-  }
-
-  function onHint(event: EventOf<"reply">, asked: HintAsked): Step<Op> {
-    const { session, promptId, trigger } = asked;
-    const key = hintKey(session, promptId, trigger);
-    const isLatest = state.hints.get(key) === event.parent;
-    if (event.status === "noop" && isLatest) session.overtaken.push(asked);
-    if (event.status === "noop" || event.status === "loading") return { in: [], out: resultHint(event, asked) };
-    if (isLatest) state.hints.delete(key);
-    const at = session.overtaken.findIndex((hint) => hint.trigger === trigger);
-    const [next] = at === -1 ? [] : session.overtaken.splice(at, 1);
-    const again = next === undefined || state.hints.get(hintKey(session, next.promptId, trigger)) !== next.op.id ? [] : [next];
-    return {
-      in: again.map((hint) => askHint({ ...hint, op: { ...hint.op, id: env.stamp().id } }, state)),
-      out: resultHint(event, asked),
-    };
   }
 
   function cannotStart(fault: Fault = { code: "internal", message: "The session could not be opened" }): Step<Op> {
@@ -336,6 +322,10 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return fault === undefined ? NOTHING : { in: [], out: [recoverable(state, about, wireError(fault))] };
   }
 }
+
+/** Lines that wait for the receipt, and requests for their sessions, together. */
+const HELD_BYTES = 32 * 1024 * 1024;
+const TOO_MUCH = `More than ${HELD_BYTES} bytes wait for a session already`;
 
 const CANCELS = { ok: "The request is cancelled.", noop: "There is nothing to cancel." } as const;
 

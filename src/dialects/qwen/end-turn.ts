@@ -12,6 +12,8 @@ type Ended = EventOf<"turn.ended">;
 export function endTurn(event: Ended, said: Said, turn: Turn, state: AgentState): Out[] {
   const { session, at } = said;
   session.turns.delete(turn.id);
+  // A prompt has the id of its turn.
+  state.asked.delete(turn.id);
   session.live = undefined;
   const summary = { prompt_id: turn.promptId, num_turns: turn.calls, duration_ms: Math.max(0, at - turn.startedAt) };
   const fault = event.fault ?? turn.fault;

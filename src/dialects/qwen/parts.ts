@@ -1,6 +1,5 @@
 /** The parts of a request, tagged or as `@google/genai` writes them, and what they are here. */
 import type { Part } from "../../core/content.js";
-import { echo } from "../kit/issues.js";
 import { isRecord } from "../kit/record.js";
 import type { WirePart } from "./wire.js";
 
@@ -21,17 +20,6 @@ export function partsOf(parts: readonly WirePart[]): Part[] {
     if ("inlineData" in part) return [inline(part.inlineData.mimeType, part.inlineData.data, part.inlineData.displayName)];
     return "image_url" in part ? [image(part.image_url.url)] : [];
   });
-}
-
-/** Why the model cannot be shown it. */
-export function unusable(part: WirePart): string | undefined {
-  for (const made of partsOf([part])) {
-    if (made.type !== "file") continue;
-    if (made.uri !== undefined) return `${echo(made.uri)} is no file of this machine; send what it holds as inline_data`;
-    if (made.data !== undefined)
-      return `${made.mime ?? "This"} can be no part of a prompt; attach it as a file of the workspace (file_data)`;
-  }
-  return undefined;
 }
 
 /** What came of a tool that the host ran: as it was put, or its words. `error` in it is a failure. */
@@ -69,19 +57,11 @@ function localPath(uri: string): string | undefined {
   }
 }
 
+/** What is no image is read as any linked file is. */
 function inline(mime: string, data: string, name: string | null | undefined): Part {
   const more = name != null ? { name } : {};
   if (mime.startsWith("image/")) return { type: "image", mime, data, ...more };
-  const text = /^(text\/|application\/(json|xml|yaml))/.test(mime) ? decoded(data) : undefined;
-  return text === undefined ? { type: "file", mime, data, ...more } : { type: "file", mime, text, ...more };
-}
-
-function decoded(base64: string): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
-  } catch {
-    return undefined;
-  }
+  return { type: "file", uri: `data:${mime};base64,${data}`, mime, ...more };
 }
 
 /** With the image in the address, or by it. */

@@ -1,54 +1,19 @@
-/** Host → agent: request events and results of the host's tools, as ops. */
-import type { Op, OpOf } from "../../core/op.js";
+/** Host → agent: cancels, and results of the host's tools, as ops. */
+import type { Op } from "../../core/op.js";
 import type { SideEnv, Step } from "../dialect.js";
 import { closing, quietSummary } from "./end-turn.js";
 import { invalid } from "./faults.js";
 import { recoverable } from "./lines.js";
 import type { Chat, Request } from "./requests.js";
 import { resultCancel } from "./results.js";
-import { sessionNamed, type AgentState, type ClientSession, type HintAsked, type Turn } from "./state.js";
+import { sessionNamed, type AgentState, type ClientSession, type Turn } from "./state.js";
 
-type LineOf<K extends Request["kind"]> = Extract<Request, { kind: K; line: unknown }>["line"];
-
-/** Answered for the session that it names, and else for whichever is there: commands and files are the same. */
-export function readHint(asked: LineOf<"hint"> | LineOf<"hint.cancel">, state: AgentState, env: SideEnv): Step<Op> {
-  const session = sessionNamed(state, asked.session_id ?? "") ?? state.active;
-  if (session === undefined) return { in: [], out: [] };
-  if (asked.type === "command_hint_cancel") {
-    const triggers = asked.trigger == null ? (["slash", "at"] as const) : [asked.trigger];
-    for (const trigger of triggers) state.hints.delete(hintKey(session, asked.prompt_id, trigger));
-    return { in: triggers.map((trigger) => suggest(session, env, { trigger, text: "", cancel: true })), out: [] };
-  }
-  const { trigger, text, cursor, context, prompt_id, request_id } = asked;
-  const op = suggest(session, env, { trigger, text, ...(cursor != null && { cursor }), ...(context != null && { context }) });
-  const hint: HintAsked = { kind: "hint", session, promptId: prompt_id ?? undefined, trigger, requestId: request_id ?? undefined, op };
-  return { in: [askHint(hint, state)], out: [] };
-}
-
-export function askHint(hint: HintAsked, state: AgentState): Suggest {
-  state.asked.set(hint.op.id ?? "", hint);
-  state.hints.set(hintKey(hint.session, hint.promptId, hint.trigger), hint.op.id ?? "");
-  return hint.op;
-}
-
-export function hintKey(session: ClientSession, promptId: string | null | undefined, trigger: string): string {
-  return JSON.stringify([session.handle, promptId ?? null, trigger]);
-}
-
-type Suggest = OpOf<"command.suggest">;
-
-function suggest(
-  session: ClientSession,
-  env: SideEnv,
-  fields: Pick<Suggest, "trigger" | "text" | "cursor" | "context" | "cancel">,
-): Suggest {
-  return { type: "command.suggest", id: env.stamp().id, session: session.handle, ...fields };
-}
+type Cancel = Extract<Request, { kind: "cancel" }>["line"];
 
 // --- cancel ---
 
 /** Without a prompt: what runs, and else what is next. */
-export function readCancel(line: LineOf<"cancel">, state: AgentState, env: SideEnv): Step<Op> {
+export function readCancel(line: Cancel, state: AgentState, env: SideEnv): Step<Op> {
   const session = line.session_id == null ? state.active : sessionNamed(state, line.session_id);
   const asked = {
     session,

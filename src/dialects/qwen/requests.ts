@@ -6,7 +6,7 @@ import type { OpOf } from "../../core/op.js";
 import { echo, shapeOf, stringField } from "../kit/issues.js";
 import { isRecord } from "../kit/record.js";
 import { invalid } from "./faults.js";
-import { partsOf, textOf, toolResponse, unusable } from "./parts.js";
+import { partsOf, textOf, toolResponse } from "./parts.js";
 import {
   asked,
   ChatRequest,
@@ -19,7 +19,6 @@ import {
   type RequestMetadata,
   type WireError,
   type WireOptions,
-  type WirePart,
 } from "./wire.js";
 import type { CommandHintCancel, CommandHintRequest, ControlCancel, HeartbeatRequest } from "./wire.js";
 
@@ -135,8 +134,6 @@ function chat(line: ChatRequest): Request | Refused {
   if ("error" in calls) return calls;
   const hosted = [...tools.list, ...declaredTools(line.metadata)];
   const parts = typeof input.parts === "string" ? [textPart(input.parts)] : input.parts;
-  const unusable = unusableIn(parts, "input.parts");
-  if (unusable !== undefined) return unusable;
   return {
     ...common(line),
     origin: input.origin,
@@ -158,8 +155,6 @@ function messages(line: MessagesRequest): Request | Refused {
   const said = line.messages.filter(({ role }) => role !== "system");
   const last = said.at(-1);
   if (last?.role !== "user") return { error: invalid("messages: the last one must be the user's", "messages") };
-  const unusable = typeof last.content === "string" ? undefined : unusableIn(last.content, "messages");
-  if (unusable !== undefined) return unusable;
   const tools = hostTools(line.tools ?? line.options?.tools, line.tools == null ? "options.tools" : "tools");
   if ("error" in tools) return tools;
   const system = line.messages.flatMap(({ role, content }) => (role === "system" ? [contentText(content)] : []));
@@ -180,13 +175,6 @@ function messages(line: MessagesRequest): Request | Refused {
       .slice(0, -1)
       .map(({ role, content }) => ({ role: role === "assistant" ? "assistant" : "user", text: contentText(content) })),
   };
-}
-
-/** What could not be shown to a model is refused rather than lost. */
-function unusableIn(parts: readonly WirePart[], root: string): Wrong | undefined {
-  const at = parts.findIndex((part) => unusable(part) !== undefined);
-  const why = parts[at] === undefined ? undefined : unusable(parts[at]);
-  return why === undefined ? undefined : { error: invalid(`${root}[${at}]: ${why}`, `${root}[${at}]`, "unsupported_part") };
 }
 
 type Content = MessagesRequest["messages"][number]["content"];

@@ -1,8 +1,8 @@
 /** Agent → host: the `result/*` lines. */
+import * as v from "valibot";
 import { CommandReply, SuggestReply, type CommandResult } from "../../core/command.js";
 import { plainText } from "../../core/content.js";
 import type { EventOf } from "../../core/event.js";
-import * as v from "valibot";
 import type { Out } from "../dialect.js";
 import { partDisplay } from "./displays.js";
 import { line, seconds } from "./lines.js";
@@ -40,9 +40,9 @@ function wireResult(result: CommandResult, state: AgentState): WireCommandResult
 /** Where nobody can choose, the limitation is told instead. */
 function dialog(
   { dialog: name, text, choices = [] }: Extract<CommandResult, { type: "dialog" }>,
-  { isDeaf }: AgentState,
+  { formats }: AgentState,
 ): WireCommandResult {
-  if (isDeaf) {
+  if (formats.input === "text") {
     const content = `${text}. The dialog '${name}' cannot be shown: without structured input (--input-format stream-json) there is no control channel.`;
     return { type: "message", level: "warning", content };
   }

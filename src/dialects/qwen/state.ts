@@ -36,6 +36,8 @@ export interface AgentState {
   controlCount: number;
   /** No more input comes: nobody answers. */
   isDeaf: boolean;
+  /** How much waits, for the receipt or for a session. */
+  heldBytes: number;
   /** The input ended while something was held back. */
   drains: boolean;
   /** The last line of all, when the process cannot go on, and its exit code. */
@@ -173,6 +175,7 @@ export function agentState(): AgentState {
     void: new Set(),
     controlCount: 0,
     isDeaf: false,
+    heldBytes: 0,
     drains: false,
     last: undefined,
     isOver: false,
@@ -242,4 +245,13 @@ export function shownCall(call: Call, under: string | undefined): ShownCall {
 /** By its name on the wire, or by its handle. */
 export function sessionNamed(state: AgentState, id: string): ClientSession | undefined {
   return [...state.sessions.values()].find((session) => session.id === id) ?? state.sessions.get(id);
+}
+
+/** One that nobody asked for goes on with what was said last. */
+export function turnNamed(session: ClientSession, id: string): Turn {
+  const known = session.turns.get(id);
+  if (known !== undefined) return known;
+  const turn = newTurn(id, session.lastPrompt ?? `${session.id}########${++session.prompts}`, session.config.model);
+  session.turns.set(id, turn);
+  return turn;
 }

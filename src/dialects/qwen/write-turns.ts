@@ -3,17 +3,17 @@ import { plainText } from "../../core/content.js";
 import type { Event, EventOf } from "../../core/event.js";
 import { addUsage } from "../../core/usage.js";
 import type { Out } from "../dialect.js";
-import { isRecord } from "../kit/record.js";
-import { askApproval, askHost, expire } from "./control.js";
+import { askApproval, expire } from "./control.js";
 import { confirmationOf, display, ENDS, endDisplay, partDisplay, runningDisplay } from "./displays.js";
 import { endTurn } from "./end-turn.js";
-import { invalid, wireError } from "./faults.js";
-import { chunk, completion, line, recoverable, spoken, type Said } from "./lines.js";
+import { wireError } from "./faults.js";
+import { chunk, completion, recoverable, spoken, type Said } from "./lines.js";
 import { scopeOf, shownCall, type AgentState, type ClientSession, type Scope, type ShownCall, type Turn } from "./state.js";
 import { resultCommand } from "./results.js";
 import { styledPatch, type Styled } from "./terminal.js";
 import { terminal } from "./terminal-line.js";
 import type { Annotation } from "./wire.js";
+import { hostRequest, writeLoose } from "./write-loose.js";
 
 type Call = EventOf<"tool.requested">["call"];
 
@@ -61,27 +61,6 @@ export function writeTurn(event: Event, session: ClientSession, turn: Turn, stat
       ];
     default:
       return writeLoose(event, said, state);
-  }
-}
-
-/** What may stand in a turn or outside of one. */
-export function writeLoose(event: Event, said: Said, state: AgentState): Out[] {
-  switch (event.type) {
-    case "host.request":
-      return hostRequest(event, said, state);
-    case "host.settled":
-      if (!event.ok) expire(state, said.session, event.request, event.reason ?? "failed", event.reason === "the turn was interrupted");
-      return [];
-    case "compaction":
-      return event.phase === "ended" ? [compressed(event, said)] : [];
-    case "notice":
-      return notice(event, said, state);
-    case "error":
-      return [recoverable(state, said, wireError(event.fault))];
-    case "other":
-      return isRecord(event.ext?.["qwen"]) ? [line(event.ext["qwen"])] : [];
-    default:
-      return [];
   }
 }
 
@@ -265,6 +244,7 @@ function toolOutput(styled: Styled, channel: "stdout" | "stderr", said: Said, st
 function ended(event: EventOf<"tool.ended">, said: Said, turn: Turn, state: AgentState): Out[] {
   if (said.under === undefined) turn.isCounted = turn.isMeasured = false;
   said.session.hostCalls.delete(event.call);
+  said.session.earlyResponses.delete(event.call);
   expire(state, said.session, event.call, event.reason ?? "denied", event.status !== "denied");
   const shown = turn.shown.get(event.call);
   const status = ENDS[event.status];
@@ -284,35 +264,4 @@ function ofParent(shown: ShownCall, status: string, said: Said, turn: Turn, stat
   if (result === undefined) return [];
   const above = { ...said, under: parent.under };
   return [spoken(state, above, { annotations: [display(above, parent.call.id, "executing", { result })] })];
-}
-
-/** A tool of the host: its call is on the wire, and the request that answers it names it. */
-function hostRequest(event: EventOf<"host.request">, said: Said, state: AgentState): Out[] {
-  if (event.kind === "tool" && event.call !== undefined) said.session.hostCalls.set(event.call, event.request);
-  return askHost(state, said, event);
-}
-
-// --- notices ---
-
-const LEVELS = { debug: "debug", info: "info", warning: "warn", error: "error" } as const;
-
-/** For people: to whoever asked for a terminal, and else to the log of whoever started us. */
-function notice(event: EventOf<"notice">, said: Said, state: AgentState): Out[] {
-  if (event.kind === "mentions") return [recoverable(state, said, invalid(event.text, "input.parts", "attachment_failed"))];
-  if (!said.session.showsTerminal) return event.level === "debug" ? [] : [{ log: event.text }];
-  const scope = event.level === "debug" ? "debug" : "system";
-  const annotation = terminal(said, { channel: "stderr", source: "console", console_level: LEVELS[event.level], log_scope: scope });
-  return [spoken(state, said, { content: event.text, annotations: [annotation] })];
-}
-
-function compressed({ before, after, summary }: EventOf<"compaction">, { session, turn }: Said): Out {
-  const metrics = { ...(before !== undefined && { original_tokens: before }), ...(after !== undefined && { compressed_tokens: after }) };
-  return line({
-    type: "x-qwen-session-event",
-    session_id: session.id,
-    ...(turn !== undefined && { prompt_id: turn.promptId }),
-    event: "ChatCompressed",
-    message: summary === undefined ? "The conversation was summed up." : `The conversation was summed up: ${summary}`,
-    ...(Object.keys(metrics).length > 0 && { metrics }),
-  });
 }

@@ -50,6 +50,8 @@ export interface ModelRequest {
   effort?: string;
   /** Whether images may be shown, where somebody knows better than we do. */
   images?: boolean;
+  /** Goes with the request, where traces are collected. */
+  traceparent?: string | undefined;
 }
 
 export type Finish = "stop" | "tool_calls" | "length" | "refusal" | "content_filter" | "other";

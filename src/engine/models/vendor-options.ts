@@ -20,6 +20,7 @@ export function callOptions(request: ModelRequest, target: Target, settings: Set
     includeRawChunks: wire.usageSoFar !== undefined || wire.details !== undefined,
     maxOutputTokens: settings.maxOutputTokens,
     providerOptions: settings.providerOptions,
+    ...(request.traceparent !== undefined && { headers: { traceparent: request.traceparent } }),
   };
 }
 

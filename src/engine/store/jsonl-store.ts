@@ -28,6 +28,15 @@ const ABANDONED_MS = 60 * 60 * 1000;
 
 type Release = () => Promise<void>;
 
+/** Whether there is a session of that id, whoever has it. */
+export function isStored(home: string, id: string): boolean {
+  try {
+    return !isEmpty(join(home, "sessions", folderName(id)));
+  } catch {
+    return false;
+  }
+}
+
 export function jsonlStore(home: string, options: { keep: number; redact<T>(value: T): T }): SessionStore {
   const root = join(home, "sessions");
   const folderOf = (id: string): string => join(root, folderName(id));

@@ -4,6 +4,7 @@ import type { Event } from "../../core/event.js";
 import { Grammar } from "../../core/grammar.js";
 import type { CallResult, Message } from "../models/model.js";
 import { parseEntry, type Entry, type ReadEntry } from "./entry.js";
+import { unfinishedIn } from "../unfinished.js";
 import { rebuild } from "./rebuild.js";
 import type { StoredSession } from "./store.js";
 import { compactedLog, eventsIn, messagesIn, unsound, writtenLog } from "./testing.js";
@@ -39,8 +40,10 @@ describe("a log that was cut anywhere", () => {
     const texts = textsOf(messages);
     for (const event of eventsIn(entries)) {
       if (event.type === "text.done" && event.under === undefined) expect(texts.assistant).toContain(event.text);
-      if (event.type === "user.message") expect(texts.user).toContain(joined(event.parts));
+      if (event.type === "user.message" && event.parts.length > 0) expect(texts.user).toContain(joined(event.parts));
     }
+    const calls = messages.flatMap(callsIn);
+    for (const entry of entries) if (entry.kind === "asked") expect(calls).toEqual(expect.arrayContaining(entry.calls.map(({ id }) => id)));
     const said = new Set(eventsIn(whole).flatMap((event) => (event.type === "text.done" ? [event.text] : [])));
     for (const text of texts.assistant) expect([...said].some((known) => known.startsWith(text))).toBe(true);
   });
@@ -94,14 +97,30 @@ describe("a log that was cut anywhere", () => {
   });
 
   law("is mended to the same conversation however often the mending is cut short", ({ entries }) => {
-    const { messages, crash } = rebuilt(entries);
+    const { messages, lastTurn, crash } = rebuilt(entries);
     const mend = crash?.mend ?? [];
     for (let written = 0; written <= mend.length; written++) {
       const again = rebuilt([...entries, ...mend.slice(0, written)]);
       expect(again.messages).toEqual(messages);
+      expect(again.lastTurn).toBe(lastTurn);
       if (written === mend.length) expect(again.crash).toBeUndefined();
     }
   });
+});
+
+test("where it stops: behind an answer there is nothing to go on from, behind anything else there is", () => {
+  fc.assert(
+    fc.property(cutLog, ({ entries }) => {
+      const { messages, lastTurn, crash } = rebuilt(entries);
+      const last = messages.at(-1);
+      const unfinished = unfinishedIn(messages, lastTurn);
+      if (last?.role === "user") expect(unfinished).toBe("prompt");
+      if (last?.role === "tool") expect(unfinished).toBe("turn");
+      const ended = eventsIn(entries).at(-1);
+      if (last?.role === "assistant" && crash === undefined && ended?.type === "turn.ended" && ended.outcome === "completed")
+        expect(unfinished).toBeUndefined();
+    }),
+  );
 });
 
 describe("a log in which the conversation began anew in the middle of turns, cut anywhere", () => {
@@ -279,4 +298,8 @@ function textsOf(messages: readonly Message[]): Record<"user" | "assistant", str
 
 function joined(parts: readonly { type: string; text?: unknown }[]): string {
   return parts.map((part) => (part.type === "text" ? String(part.text) : "")).join("");
+}
+
+function callsIn(message: Message): string[] {
+  return message.role === "assistant" ? message.blocks.flatMap((block) => (block.type === "call" ? [block.call.id] : [])) : [];
 }

@@ -28,12 +28,13 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
   }
   if (session === undefined) return undefined;
   const crash = mend(open.turn, open.late);
-  const messages = paired([
-    ...session.messages,
-    ...(crash?.mend ?? []).flatMap((entry) => (entry.kind === "message" ? [entry.message] : [])),
-  ]);
-  const lastTurn = crash === undefined ? session.lastTurn : open.turn === undefined ? undefined : "cut";
-  return { ...session, messages, lastTurn, crash, unsavedSince: open.unsavedSince, unreadable: open.unreadable };
+  // As if it had been written already.
+  for (const entry of crash?.mend ?? []) {
+    if (entry.kind === "message") session.messages.push(entry.message);
+    session.lastTurn = open.lastTurn(entry, session.lastTurn);
+    open.follow(entry);
+  }
+  return { ...session, messages: paired(session.messages), crash, unsavedSince: open.unsavedSince, unreadable: open.unreadable };
 }
 
 function opened(session: KeptSession | undefined, { id, cwd, name, config, seq = 0 }: Extract<Entry, { kind: "opened" }>): KeptSession {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Part } from "../../core/content.js";
 import type { Event } from "../../core/event.js";
 import { tailStart } from "../compaction-cut.js";
-import type { AssistantBlock, CallResult, Message } from "../models/model.js";
+import type { AssistantBlock, CallResult, Message, ModelCall } from "../models/model.js";
 import type { Entry } from "./entry.js";
 
 interface CallPlan {
@@ -15,6 +15,8 @@ interface CallPlan {
   inner: string[];
 }
 
+type NamedCall = CallPlan & { id: string };
+
 interface ResponsePlan {
   thinking: string | undefined;
   /** Pieces of each text block; all but the last were long enough in the making to be in the log by themselves. */
@@ -25,7 +27,10 @@ interface ResponsePlan {
 }
 
 interface TurnPlan {
+  /** Empty: it brings no message, but perhaps calls; or it goes on from what was. */
   prompt: string;
+  /** Calls that the host asks for in the model's place. */
+  asked: CallPlan[];
   responses: ResponsePlan[];
   outcome: "completed" | "interrupted" | "failed";
 }
@@ -44,7 +49,8 @@ const response: fc.Arbitrary<ResponsePlan> = fc.record({
   steered: fc.array(words, { maxLength: 2 }),
 });
 const turn: fc.Arbitrary<TurnPlan> = fc.record({
-  prompt: words,
+  prompt: fc.oneof({ weight: 3, arbitrary: words }, { weight: 1, arbitrary: fc.constant("") }),
+  asked: fc.oneof({ weight: 2, arbitrary: fc.constant<CallPlan[]>([]) }, { weight: 1, arbitrary: fc.array(call, { maxLength: 2 }) }),
   responses: fc.array(response, { minLength: 1, maxLength: 3 }),
   outcome: fc.constantFrom("completed" as const, "completed" as const, "interrupted" as const, "failed" as const),
 });
@@ -74,11 +80,17 @@ class LiveRun {
     return this.#entries;
   }
 
-  #runTurn({ prompt, responses, outcome }: TurnPlan, id: string): void {
+  #runTurn({ prompt, asked, responses, outcome }: TurnPlan, id: string): void {
     this.#turn = id;
     this.#told({ type: "turn.started" });
-    this.#told({ type: "user.message", parts: text(prompt) });
-    this.#said({ role: "user", parts: text(prompt) });
+    this.#told({ type: "user.message", parts: prompt === "" ? [] : text(prompt) });
+    const calls = this.#named(asked);
+    if (calls.length > 0) this.#entries.push({ kind: "asked", calls: calls.map(modelCall) });
+    if (prompt !== "") this.#said({ role: "user", parts: text(prompt) });
+    if (calls.length > 0) {
+      this.#said({ role: "assistant", blocks: calls.map((one) => ({ type: "call", call: modelCall(one) })) });
+      this.#runCalls(calls);
+    }
     let waiting: string[] = [];
     for (const [index, plan] of responses.entries()) {
       if (waiting.length > 0) this.#takeSteering(waiting);
@@ -112,15 +124,19 @@ class LiveRun {
       this.#told({ type: "text.done", text: pieces.join("") });
       blocks.push({ type: "text", text: pieces.join("") });
     }
-    const calls = plan.calls.map((one) => ({ ...one, id: `c${++this.#calls}` }));
-    for (const { id, tool } of calls) blocks.push({ type: "call", call: { id, name: tool, args: { constructor: id } }, meta: id });
+    const calls = this.#named(plan.calls);
+    for (const one of calls) blocks.push({ type: "call", call: modelCall(one), meta: one.id });
     if (blocks.length > 0) this.#said({ role: "assistant", blocks });
     this.#told({ type: "usage", scope: "call", usage: { input: 1, output: 1 } });
     for (const steer of plan.steered) if (takesSteer(steer)) this.#entries.push({ kind: "steered", parts: text(steer) });
     if (calls.length > 0) this.#runCalls(calls);
   }
 
-  #runCalls(calls: readonly (CallPlan & { id: string })[]): void {
+  #named(calls: readonly CallPlan[]): NamedCall[] {
+    return calls.map((one) => ({ ...one, id: `c${++this.#calls}` }));
+  }
+
+  #runCalls(calls: readonly NamedCall[]): void {
     for (const { id, tool } of calls) this.#told({ type: "tool.requested", call: { id, name: tool, title: `${tool} ${id}` } });
     const scripts = calls.map((one) => this.#script(one));
     for (let rest = scripts; rest.length > 0; rest = rest.filter((script) => script.length > 0)) {
@@ -136,7 +152,7 @@ class LiveRun {
     this.#said({ role: "tool", results });
   }
 
-  #script({ id, fate, output, inner }: CallPlan & { id: string }): Event[] {
+  #script({ id, fate, output, inner }: NamedCall): Event[] {
     if (fate === "refused") return [ended(id, "failed", output)];
     if (fate === "denied") return [ended(id, "denied", output)];
     const children = inner.flatMap((word): Event[] => {
@@ -161,6 +177,10 @@ class LiveRun {
   #said(message: Message): void {
     this.#entries.push({ kind: "message", message });
   }
+}
+
+function modelCall({ id, tool }: NamedCall): ModelCall {
+  return { id, name: tool, args: { constructor: id } };
 }
 
 function ended(call: string, status: "ok" | "failed" | "denied", output: string): Event {

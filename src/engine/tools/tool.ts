@@ -5,6 +5,7 @@ import type { Category } from "../../core/event.js";
 import type { Part } from "../../core/content.js";
 import type { Redactor } from "../../core/redact.js";
 import type { SubAgent } from "../built-in-agents.js";
+import type { Trace } from "../trace/trace.js";
 import type { Workspace } from "../workspace.js";
 
 export interface ToolResult {
@@ -42,6 +43,8 @@ export interface ToolContext {
   readonly outputChars: number;
   /** Whoever cuts text redacts it first: half a secret would not be known again. */
   readonly redactor: Redactor;
+  /** Where traces are collected: the call's place in one. */
+  readonly trace?: Trace | undefined;
   /** The absolute path of what the arguments name. Throws when it lies outside the workspace and this call was not approved for that. */
   locate(path: string): Promise<string>;
   progress(text: string, channel?: "stdout" | "stderr"): void;

@@ -22,7 +22,7 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
     access: "none",
     description:
       "Fetches an http or https URL and returns its text; HTML is reduced to what people read, with the addresses of links. " +
-      "Private and local addresses, binary files and pages of more than 5 MiB are refused.",
+      "Private and local addresses (use Bash for those), binary files and pages of more than 5 MiB are refused.",
     args: v.object({
       url: v.pipe(v.string(), v.minLength(1), v.description("The whole address.")),
       max_chars: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.description("How much text to return at most."))),

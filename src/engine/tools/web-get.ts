@@ -1,4 +1,4 @@
-/** One GET for the model: only to addresses that it may reach, checked on the one that is really connected to, within time and size. */
+/** One GET for the model or the host: only to addresses that it may reach, checked on the one that is really connected to, within time and size. */
 import { lookup } from "node:dns";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -14,6 +14,10 @@ export interface WebGetOptions {
   signal: AbortSignal;
   /** Asked about every address before it is connected to. */
   mayReach: (address: string) => boolean;
+  /** 5 MiB unless told otherwise. */
+  maxBytes?: number;
+  /** Redirects may lead to another host; its addresses are asked about, too. */
+  anyHost?: boolean;
 }
 
 export interface WebPage {
@@ -34,13 +38,13 @@ export async function webGet(address: string, options: WebGetOptions): Promise<W
     const status = response.statusCode ?? 0;
     const location = response.headers.location;
     if (![301, 302, 303, 307, 308].includes(status) || location === undefined) {
-      const body = await readBody(response, url);
+      const body = await readBody(response, url, options.maxBytes ?? MAX_BYTES);
       return { url, status, statusText: response.statusMessage ?? "", type: (response.headers["content-type"] ?? "").toLowerCase(), body };
     }
     response.destroy();
     const next = checkedUrl(location, url);
     // Whoever allowed this address did not allow another.
-    if (next.host !== url.host)
+    if (next.host !== url.host && options.anyHost !== true)
       throw webError(`${url.href} redirects to another host: ${next.href}. Fetch that address itself if it is wanted.`);
     url = next;
   }
@@ -86,7 +90,7 @@ function checkedLookup(mayReach: WebGetOptions["mayReach"]): LookupFunction {
   };
 }
 
-async function readBody(response: IncomingMessage, url: URL): Promise<Uint8Array> {
+async function readBody(response: IncomingMessage, url: URL, maxBytes: number): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -94,7 +98,7 @@ async function readBody(response: IncomingMessage, url: URL): Promise<Uint8Array
       const bytes: unknown = chunk;
       if (!Buffer.isBuffer(bytes)) continue;
       size += bytes.length;
-      if (size > MAX_BYTES) throw webError(`${url.href} sends more than ${MAX_BYTES} bytes, which is the limit.`);
+      if (size > maxBytes) throw webError(`${url.href} sends more than ${maxBytes} bytes, which is the limit.`);
       chunks.push(bytes);
     }
   } catch (error) {
@@ -115,7 +119,7 @@ function decoded(response: IncomingMessage): Readable {
 }
 
 function notPublic(host: string): ParleyError {
-  return webError(`${host} is not on the open internet; private and local addresses are not fetched. Use Bash for a local server.`);
+  return webError(`${host} is not on the open internet; private and local addresses are not fetched.`);
 }
 
 function asWebError(url: URL, error: unknown): ParleyError {

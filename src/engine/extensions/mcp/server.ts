@@ -7,7 +7,7 @@ import { endpointOf } from "./endpoint.js";
 import { failureText, httpStatus, isDisconnect, isTimeout } from "./failure.js";
 import { listAll } from "./lists.js";
 import { OAuth, type RunningLogin } from "./oauth.js";
-
+import type { Trace } from "../../trace/trace.js";
 import type { TokenStore } from "./token-store.js";
 
 /** For a server to start, shake hands and list what it has. */
@@ -30,6 +30,20 @@ export interface ServerDeps extends Omit<DialOptions, "name" | "oauth" | "onList
 export interface CallOptions {
   signal: AbortSignal;
   onprogress?: (progress: Progress) => void;
+  /** Where traces are collected: the call is told there, and tells the server of it. */
+  trace?: Trace | undefined;
+}
+
+/** What is asked for, and by which name. */
+interface Asked {
+  method: "tools/call" | "prompts/get" | "resources/read";
+  target?: string;
+}
+
+interface Sent {
+  limits: Omit<CallOptions, "trace"> & { timeout: number };
+  /** For the parameters of the request. */
+  meta: { _meta?: { traceparent: string } };
 }
 
 export class Server {
@@ -79,23 +93,48 @@ export class Server {
   callTool(tool: ServerTool, args: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
     // The model reads what a tool answers, whatever its schema says; compiling the schemas of strangers would buy nothing.
     const { outputSchema: _, ...toolDefinition } = tool;
-    return this.#call(options, (client, limits) => client.callTool({ name: tool.name, arguments: args }, { ...limits, toolDefinition }));
+    return this.#call({ method: "tools/call", target: tool.name }, options, (client, { limits, meta }) =>
+      client.callTool({ name: tool.name, arguments: args, ...meta }, { ...limits, toolDefinition }),
+    );
   }
 
   getPrompt(name: string, args: Record<string, string>, options: CallOptions) {
-    return this.#call(options, (client, limits) => client.getPrompt({ name, arguments: args }, limits));
+    return this.#call({ method: "prompts/get", target: name }, options, (client, { limits, meta }) =>
+      client.getPrompt({ name, arguments: args, ...meta }, limits),
+    );
   }
 
   readResource(uri: string, options: CallOptions) {
-    return this.#call(options, (client, limits) => client.readResource({ uri }, { ...limits, cacheMode: "bypass" }));
+    return this.#call({ method: "resources/read" }, options, (client, { limits, meta }) =>
+      client.readResource({ uri, ...meta }, { ...limits, cacheMode: "bypass" }),
+    );
   }
 
-  async #call<T>(options: CallOptions, ask: (client: Client, limits: CallOptions & { timeout: number }) => Promise<T>): Promise<T> {
+  async #call<T extends object>(
+    asked: Asked,
+    { trace, ...options }: CallOptions,
+    ask: (client: Client, sent: Sent) => Promise<T>,
+  ): Promise<T> {
+    const span = trace?.mcpCall(this.name, asked.method, asked.target);
+    const meta = span?.traceparent === undefined ? {} : { _meta: { traceparent: span.traceparent } };
+    try {
+      const result = await this.#asked((client) => ask(client, { limits: { ...options, timeout: CALL_MS }, meta }));
+      if ("isError" in result && result.isError === true) span?.endFailed("tool_error");
+      else span?.end();
+      return result;
+    } catch (error) {
+      if (options.signal.aborted) span?.end();
+      else span?.end(error);
+      throw error;
+    }
+  }
+
+  async #asked<T>(ask: (client: Client) => Promise<T>): Promise<T> {
     const line = this.#line;
     if (line === undefined)
       throw fault(`The MCP server '${this.name}' is not connected${this.error === undefined ? "" : `: ${this.error}`}`);
     try {
-      return await ask(line.client, { ...options, timeout: CALL_MS });
+      return await ask(line.client);
     } catch (error) {
       if (isTimeout(error)) throw fault(`The MCP server '${this.name}' did not answer within ${CALL_MS / 1000} s, the limit of one call`);
       if (isDisconnect(error))

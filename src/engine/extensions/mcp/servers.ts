@@ -8,6 +8,7 @@ import type { Tool } from "../../tools/tool.js";
 import type { ExtensionDeps } from "../extensions.js";
 import type { SessionState } from "../../session-state.js";
 import type { Emit } from "../../run.js";
+import type { Trace } from "../../trace/trace.js";
 import { promptParts, resourceParts, type Bounds } from "./content.js";
 import { ToolNames } from "./names.js";
 import type { RunningLogin } from "./oauth.js";
@@ -24,7 +25,11 @@ export interface McpPrompt {
 
 export interface McpDeps extends Pick<ExtensionDeps, "redactor" | "env" | "version"> {
   sources: Pick<ExtensionDeps["sources"], "home" | "mcpServers">;
-  control: { readonly state: Pick<SessionState, "hostRequests" | "workspace" | "outputChars" | "answerSeconds">; readonly emit: Emit };
+  control: {
+    readonly state: Pick<SessionState, "hostRequests" | "workspace" | "outputChars" | "answerSeconds">;
+    readonly emit: Emit;
+    trace(): Trace | undefined;
+  };
 }
 
 export class McpServers {
@@ -109,7 +114,7 @@ export class McpServers {
   }
 
   async prompt(server: string, name: string, args: Record<string, string>, signal: AbortSignal): Promise<Part[]> {
-    return promptParts(await this.#named(server).getPrompt(name, args, { signal }), this.#bounds());
+    return promptParts(await this.#named(server).getPrompt(name, args, { signal, trace: this.#deps.control.trace() }), this.#bounds());
   }
 
   /** Those that have resources now. */
@@ -119,7 +124,7 @@ export class McpServers {
 
   /** What `@server:uri` means. */
   async read(server: string, uri: string, signal: AbortSignal): Promise<Part[]> {
-    return resourceParts(await this.#named(server).readResource(uri, { signal }), this.#bounds());
+    return resourceParts(await this.#named(server).readResource(uri, { signal, trace: this.#deps.control.trace() }), this.#bounds());
   }
 
   /** Begins a login in the user's browser; when it is done the server is connected anew. */

@@ -24,7 +24,7 @@ export function mcpTool(server: Server, tool: ServerTool, name: string): Tool {
       const progress = progressOf((text) => context.progress(text));
       try {
         const onprogress = (step: Progress): void => progress.push("stdout", `${progressText(step)}\n`);
-        return toolResult(await server.callTool(tool, args, { signal: context.signal, onprogress }), context);
+        return toolResult(await server.callTool(tool, args, { signal: context.signal, trace: context.trace, onprogress }), context);
       } finally {
         progress.end();
       }
@@ -71,7 +71,8 @@ function readResource(servers: readonly Server[]): Tool {
     args: v.object({ server: v.string(), uri: v.pipe(v.string(), v.minLength(1)) }),
     title: ({ server, uri }) => oneLine(`Read ${uri} of ${server}`),
     async run({ server, uri }, context) {
-      return { parts: resourceParts(await named(servers, server).readResource(uri, { signal: context.signal }), context) };
+      const { signal, trace } = context;
+      return { parts: resourceParts(await named(servers, server).readResource(uri, { signal, trace }), context) };
     },
   });
 }

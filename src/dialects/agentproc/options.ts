@@ -1,0 +1,38 @@
+/** Which AgentProc is spoken: the wire, and what a profile says about it. */
+
+/** `auto`: the agent gets the input of all wires, and its first line tells which one it speaks. */
+export type WireVersion = "0.1" | "0.2" | "0.3" | "0.4" | "auto";
+export const WIRES: readonly WireVersion[] = ["0.1", "0.2", "0.3", "0.4", "auto"];
+
+export interface AgentprocOptions {
+  wire: WireVersion;
+  /** False: partials are not wanted, and dropped where they come all the same. */
+  streaming?: boolean;
+  /** The agent may ask whether it may run a tool; its input stays open for the answers. 0.1 has no words for that. */
+  permission?: boolean;
+  /** 0.1 and 0.2: `message` puts the message on its input, too. Otherwise that is empty. */
+  stdin?: "none" | "message";
+  /** Another beginning of session lines beside AGENT_SESSION: */
+  sessionPrefix?: string;
+}
+
+export type Options = Required<AgentprocOptions>;
+
+export function withDefaults({
+  wire,
+  streaming = true,
+  permission = false,
+  stdin = "none",
+  sessionPrefix = "",
+}: AgentprocOptions): Options {
+  return { wire, streaming, permission: permission && wire !== "0.1", stdin: wire === "auto" ? "none" : stdin, sessionPrefix };
+}
+
+/** Lines of text rather than objects, as far as the wire alone tells. */
+export function speaksLines(wire: WireVersion): boolean {
+  return wire === "0.1" || wire === "0.2";
+}
+
+export function speaksRecords(wire: WireVersion): boolean {
+  return wire === "0.3" || wire === "0.4";
+}

@@ -1,0 +1,115 @@
+/**
+ * A file that only grows, line by line. Lines wait in a bounded buffer, and whoever writes waits when that is full. A disk that takes no
+ * more is told once; what it did not take is counted, and the count stands in the file as soon as there is room again.
+ */
+import { open, type FileHandle } from "node:fs/promises";
+import { messageOf, ParleyError, systemCode } from "../core/errors.js";
+
+/** Bytes that may wait before writers do. */
+const HIGH_WATER = 1024 * 1024;
+
+export interface AppendOptions {
+  /** The line that stands for so many that are missing. */
+  gap(lines: number, why: string): string;
+  /** Told once. */
+  onFailure(why: string): void;
+}
+
+export class AppendFile {
+  readonly #file: FileHandle;
+  readonly #options: AppendOptions;
+  #pending: string[] = [];
+  #size = 0;
+  #writing: Promise<void> | undefined;
+  #missing = 0;
+  #why = "";
+  /** A write broke off in the middle of a line. */
+  #isTorn = false;
+  #told = false;
+  #isClosed = false;
+
+  /** For its owner alone, where it is new. Throws a fault that names it. */
+  static async open(path: string, options: AppendOptions): Promise<AppendFile> {
+    try {
+      return new AppendFile(await open(path, "a", 0o600), options);
+    } catch (error) {
+      throw new ParleyError({ code: "config", message: `Cannot write to ${path}: ${reasonOf(error)}`, retryable: false });
+    }
+  }
+
+  constructor(file: FileHandle, options: AppendOptions) {
+    this.#file = file;
+    this.#options = options;
+  }
+
+  /** A promise when too much waits already. Once it is closed nothing is taken. */
+  line(text: string): Promise<void> | undefined {
+    if (this.#isClosed) return undefined;
+    this.#pending.push(text);
+    this.#size += text.length;
+    this.#writing ??= this.#write();
+    return this.#size > HIGH_WATER ? this.#writing : undefined;
+  }
+
+  /** When all is written that can be. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#writing;
+    if (this.#missing > 0) await this.#append([]);
+    await this.#file.close().catch(() => {});
+  }
+
+  async #write(): Promise<void> {
+    // What is said at once goes out as one write.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#pending.length > 0) {
+      const lines = this.#pending;
+      this.#pending = [];
+      this.#size = 0;
+      await this.#append(lines);
+    }
+    this.#writing = undefined;
+  }
+
+  async #append(lines: readonly string[]): Promise<void> {
+    const gap = this.#missing === 0 ? [] : [this.#options.gap(this.#missing, this.#why)];
+    const bytes = Buffer.from(`${this.#isTorn ? "\n" : ""}${[...gap, ...lines].map((line) => `${line}\n`).join("")}`);
+    let written = 0;
+    try {
+      while (written < bytes.length) written += (await this.#file.write(bytes, written)).bytesWritten;
+      this.#missing = 0;
+      this.#isTorn = false;
+    } catch (error) {
+      this.#fail(bytes.subarray(0, written), gap.length, lines.length, reasonOf(error));
+    }
+  }
+
+  /** Of what was taken before it failed, whole lines count. */
+  #fail(taken: Buffer, gaps: number, lines: number, why: string): void {
+    const whole = taken.subarray(this.#isTorn ? 1 : 0).reduce((count, byte) => count + (byte === LF ? 1 : 0), 0);
+    this.#missing = (whole >= gaps ? 0 : this.#missing) + lines - Math.max(0, whole - gaps);
+    this.#isTorn = taken.length === 0 ? this.#isTorn : taken.at(-1) !== LF;
+    this.#why = why;
+    if (!this.#told) this.#options.onFailure(why);
+    this.#told = true;
+  }
+}
+
+const LF = 0x0a;
+
+function reasonOf(error: unknown): string {
+  switch (systemCode(error)) {
+    case "ENOENT":
+      return "its folder does not exist";
+    case "EISDIR":
+      return "it is a folder";
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return "the system does not allow it";
+    case "ENOSPC":
+      return "no space is left on the disk";
+    default:
+      return messageOf(error);
+  }
+}
