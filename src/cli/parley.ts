@@ -40,6 +40,7 @@ function isCommand(word: string): boolean {
 /** As the original says it: its name, and the version of what it speaks. */
 async function versionText(): Promise<string> {
   if (named === undefined || !dialectIds.includes(named.dialect)) return `parley ${VERSION}`;
+  if (named.version !== undefined) return named.version;
   return `${named.name} ${(await loadDialect(named.dialect)).version}`;
 }
 

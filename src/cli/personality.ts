@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { AIONRS_FLAGS, FLAG_VARIABLES, SHORT_FLAGS, WAYLAND_FLAGS, WAYLAND_SHORT_FLAGS } from "../dialects/aionrs/command-line.js";
 import type { ForeignFlag } from "../dialects/kit/foreign-flags.js";
+import { WIRE_VERSION } from "../dialects/qwen-shipped/names.js";
 import { asksShipped, QWEN_FLAGS, QWEN_SHORT_FLAGS, QWEN_VARIABLES } from "../dialects/qwen-shipped/command-line.js";
 
 export interface Personality {
@@ -12,6 +13,8 @@ export interface Personality {
   flags: readonly ForeignFlag[];
   /** Variables that stand for flags which are not given. */
   variables: readonly (readonly [variable: string, flag: string])[];
+  /** What it says when it is asked for its version, where that is not its name and the version of its protocol. */
+  version?: string;
 }
 
 const AIONRS: Personality = { name: "aionrs", dialect: "aionrs", shortFlags: SHORT_FLAGS, flags: AIONRS_FLAGS, variables: FLAG_VARIABLES };
@@ -29,6 +32,7 @@ const QWEN: Personality = {
   shortFlags: QWEN_SHORT_FLAGS,
   flags: QWEN_FLAGS,
   variables: QWEN_VARIABLES,
+  version: WIRE_VERSION,
 };
 
 export const PERSONALITIES: readonly Personality[] = [AIONRS, WAYLAND, ANTE, QWEN];

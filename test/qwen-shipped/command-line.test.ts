@@ -210,6 +210,11 @@ describe("the name qwen", () => {
     expect(JSON.parse(shipped.stdout)).toMatchObject([{ permission_mode: "yolo" }, {}, { result: "hello" }]);
   });
 
+  it("has Qwen Code's version", () => {
+    const program = [process.execPath, shim()];
+    for (const flag of ["--version", "-v"]) expect(run([flag], { program }).stdout).toBe("0.24.4\n");
+  });
+
   it("is what the SDK starts", async () => {
     const host = startProgram(
       [shim()],

@@ -1,6 +1,9 @@
 /** What Qwen Code calls our tools, modes and levels of effort. Its hosts look for these names, so they are what goes on the wire. */
 import type { Mode, Thinking } from "../../core/config.js";
 
+/** What hosts are told as the version of Qwen Code. */
+export const WIRE_VERSION = "0.24.4";
+
 const TOOLS: Readonly<Record<string, string>> = {
   Read: "read_file",
   Glob: "glob",

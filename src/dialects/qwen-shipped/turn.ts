@@ -8,9 +8,9 @@ import { envelopeOf, type AgentState, type Outcome } from "./state.js";
 import { line, userLine, wireUsage } from "./lines.js";
 import type { Progress } from "./progress.js";
 import { Speech } from "./speech.js";
-import { wireMode, wireTool } from "./names.js";
+import { WIRE_VERSION, wireMode, wireTool } from "./names.js";
 import { shortened } from "./shorten.js";
-import { WIRE_VERSION, type Denial } from "./wire.js";
+import type { Denial } from "./wire.js";
 
 export interface Turn {
   id: string;

@@ -4,8 +4,6 @@ import { content, controlRequest, message, meta, request, text, WireUsage } from
 import { replies } from "./wire-replies.js";
 
 export const VERSION = "0.24";
-/** What hosts are told as the version of Qwen Code. */
-export const WIRE_VERSION = "0.24.4";
 
 // --- host → agent ---
 
