@@ -50,6 +50,11 @@ export interface Dialect {
   readonly lifetime: "connection" | "session" | "turn";
   /** The command line opens a session even where a transport may have several. */
   readonly launches?: true;
+  /**
+   * The arguments with which an agent of this wire is started, where one serves a whole connection: then it is started when the first
+   * session is opened, in that session's folder. Where a process is a session, its side says how it is launched.
+   */
+  readonly start?: readonly string[];
   /** The wire holds one turn at a time: the link queues prompts. */
   readonly oneTurn?: true;
   /** While a turn runs the link asks so often, in seconds, whether the agent is still there, and ends one that says nothing for so long. */

@@ -1,11 +1,14 @@
 /** What the RFC's wire can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
 
+/** Goes along with each request, except for the mode: what that allows is answered on the host's side. */
+const ASKED = ["model", "mode", "temperature", "topP", "topK", "maxTokens", "stop", "allowedTools", "hostTools", "hostHooks", "mcpServers"];
+
 export const coverage: Coverage = {
-  "session.open": { only: ["cwd", "model", "provider", "mode", "system", "appendSystem", "mcpServers", "hostHooks", "hostTools"] },
-  "session.configure": { only: ["system", "appendSystem", "mcpServers", "hostHooks"] },
+  "session.open": { only: [...ASKED, "cwd", "system"] },
+  "session.configure": { only: ASKED },
   "session.seed": "exact",
-  "session.close": "none",
+  "session.close": "exact",
   "session.list": "none",
   "provider.set": "none",
   "turn.prompt": "exact",

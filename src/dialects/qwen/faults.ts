@@ -15,7 +15,7 @@ function typeOf(fault: Fault): string {
   if (isAuthentication(fault)) return "authentication_error";
   if (status === 429) return "rate_limit_error";
   if (status !== undefined && status >= 500) return "server_error";
-  if (code === "provider") return "api_error";
+  if (code === "provider") return fault.retryable === true ? "server_error" : "api_error";
   return code === "internal" ? "server_error" : "invalid_request_error";
 }
 
