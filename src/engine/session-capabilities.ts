@@ -12,6 +12,7 @@ export function sessionCapabilities(model: Model, config: SessionConfig, hasExte
     steering: true,
     mcp: hasExtensions,
     catalog: true,
+    hostTools: true,
     tools: toolsOf(config, hasExtensions),
     thinking,
     images: config.images ?? images,

@@ -10,6 +10,7 @@ import { ASK_USER } from "./host-tools.js";
 import { granted, refusal } from "./lines.js";
 import { EFFORT_NAMES, MODE_NAMES, modeNamed, thinkingFor } from "./names.js";
 import { askedAgain } from "./prompts.js";
+import { controlAnswer } from "./replies.js";
 import { address, type AgentState, type Control } from "./state.js";
 import { requests, type RequestFields, type RequestName } from "./wire.js";
 import { ofHost, serversOf } from "./servers.js";
@@ -107,13 +108,15 @@ function onInitialize(request_id: string, request: RequestFields<"initialize">, 
   const others = (config.hostTools ?? []).filter(({ name }) => name !== ASK_USER.name);
   const effort = request.effort === undefined ? undefined : effortPatch(request.effort, state);
   const patch: SessionConfig = {
-    hostTools: [...others, ASK_USER],
+    // Not every driven agent can be given tools.
+    ...(state.capabilities["hostTools"] === true && { hostTools: [...others, ASK_USER] }),
     ...(canUseTool !== undefined && canUseTool > 0 && { answerSeconds: Math.min(canUseTool, LONGEST_MS) / 1000 }),
     ...(Object.keys(servers).length > 0 && { mcpServers: { ...config.mcpServers, ...servers } }),
     ...(request.agents !== undefined && { subagents: request.agents.map(agentOf) }),
     ...effort,
   };
-  return configure(patch, { request_id, subtype: "initialize", said: request.effort ?? "", applies: effort !== undefined }, state);
+  const control: Control = { request_id, subtype: "initialize", said: request.effort ?? "", applies: effort !== undefined };
+  return Object.keys(patch).length === 0 ? answer(controlAnswer(control, undefined, state)) : configure(patch, control, state);
 }
 
 function agentOf(agent: NonNullable<RequestFields<"initialize">["agents"]>[number]): NonNullable<SessionConfig["subagents"]>[number] {
