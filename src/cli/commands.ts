@@ -8,7 +8,7 @@ import { isAgentproc } from "./agentproc-wire.js";
 import { given, list, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
 import type { Onlookers } from "./serving.js";
-import { asksShipped, SESSION_FLAGS, STRUCTURED_FLAGS } from "./structured-flags.js";
+import { asksShipped, RELAYED_FLAGS, SESSION_FLAGS, STRUCTURED_FLAGS } from "./structured-flags.js";
 import type { Telemetry } from "./telemetry.js";
 
 export interface Command {
@@ -136,6 +136,7 @@ export const COMMANDS: readonly Command[] = [
       { name: "wire", value: "W", help: "driving agentproc: 0.1, 0.2, 0.3, 0.4 or auto (the default), as the agent speaks" },
       { name: "check", help: "verify the grammar at the seam; a violation goes to stderr and makes the exit code 3" },
       { name: "report", value: "[json]", help: "at the end, tell on stderr what was exact, partly said, made up or lost" },
+      ...RELAYED_FLAGS,
       { name: "allow-unheard", help: "allow what a host cannot be asked about, instead of denying it" },
       AUDIT,
       ...SHARED_FLAGS.filter(({ name }) => !OF_THE_AGENT.has(name)),

@@ -18,6 +18,7 @@ import { readToken } from "./token-file.js";
 import { answerSecondsOf, launchOf, openingOf } from "./opening.js";
 import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
 import { RelayReport } from "./relay-report.js";
+import { relayedSwitches } from "./structured-flags.js";
 import type { RelayTrace } from "./relay-trace.js";
 import type { Onlookers } from "./serving.js";
 import { sessionMap } from "./session-map.js";
@@ -61,7 +62,7 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
     sessions: sessionMap(home, isAgentproc(drive.id) ? "agentproc" : drive.id),
     answerSeconds: answerSecondsOf(loaded, as),
     unheard: given(parsed, "allow-unheard") ? "allow" : "deny",
-    ...launchOf(as, loaded, { open, env: turnVariables(env), cwd: loaded.settings.workspace }),
+    ...launchOf(as, loaded, { open, env: turnVariables(env), cwd: loaded.settings.workspace, switches: relayedSwitches(parsed) }),
     onLog: (words) => console.error(`parley: ${words}`),
     ...(given(parsed, "check") && {
       onViolation(violation: string) {

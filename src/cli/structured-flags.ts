@@ -27,6 +27,20 @@ export const STRUCTURED_FLAGS: readonly Flag[] = [
   { name: "in-sandbox", help: "", hidden: true },
 ];
 
+/** What a relay's host says on a command line to its own wire. */
+export const RELAYED_FLAGS: readonly Flag[] = [
+  { name: "output-format", value: "FORMAT", help: "with --as qwen: stream-json (default), or stream-chunk-json for pieces" },
+  { name: "include-partial-messages", help: "with --as qwen-shipped: messages as they come, too" },
+];
+
+export function relayedSwitches(parsed: Parsed): string[] {
+  const format = text(parsed, "output-format");
+  return [
+    ...(format === undefined ? [] : ["--output-format", format]),
+    ...(given(parsed, "include-partial-messages") ? ["--include-partial-messages"] : []),
+  ];
+}
+
 /** Of a session that a program drives. */
 export const SESSION_FLAGS = [
   "fork-session",
