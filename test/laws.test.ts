@@ -132,6 +132,9 @@ class Wire {
 
   #toHost(step: Step<Op>): void {
     this.#ops.push(...step.in);
+    // What a wire asks of its session by itself is granted at once.
+    for (const op of step.in)
+      if (op.type === "session.configure") this.#tell({ type: "session.updated", session: op.session, parent: op.id, config: op.patch });
     for (const out of step.out) {
       if ("rec" in out) this.#toAgent(this.#host.read(passed(out)));
       else if ("exit" in out) this.#toAgent(this.#host.end({ code: out.exit }));

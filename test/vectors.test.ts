@@ -79,7 +79,14 @@ describe.each(dialects)("$id", (dialect) => {
   test("has a vector for every type and every enum value of its wire", () => {
     const all = filesOf(dialect, "ok", "odd").flatMap((file): Pick<Vector, "dir" | "wire">[] => {
       return isConversation(file)
-        ? parseTurns(file.text).flatMap(({ dir, wire }) => (dir === undefined ? [] : [{ dir, wire }]))
+        ? parseTurns(file.text).flatMap(({ dir, wire, answers }) =>
+            dir === undefined
+              ? []
+              : [
+                  { dir, wire },
+                  { dir: dir === "op" ? "event" : "op", wire: answers },
+                ],
+          )
         : parse(file);
     });
     for (const dir of ["op", "event"] as const) {

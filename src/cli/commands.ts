@@ -1,11 +1,15 @@
 /** The commands as data; what each does is loaded when it runs. */
+import type { Rule } from "../core/config.js";
+import { ParleyError } from "../core/errors.js";
 import type { Loaded } from "../engine/config.js";
 import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
 import { isAgentproc } from "./agentproc-wire.js";
 import { BRIDGE_COMMANDS } from "./bridge/commands.js";
-import { given, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
+import { given, list, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
+import type { Onlookers } from "./serving.js";
+import { asksShipped, RELAYED_FLAGS, SESSION_FLAGS, STRUCTURED_FLAGS } from "./structured-flags.js";
 import type { Telemetry } from "./telemetry.js";
 
 export interface Command {
@@ -48,6 +52,7 @@ export const COMMANDS: readonly Command[] = [
         help: "speak aionrs 0.1.0 on stdin and stdout, or the --dialect given; flags of aionrs and wayland-core are taken then",
       },
       DIALECT,
+      ...STRUCTURED_FLAGS,
       AUDIT,
       ...SHARED_FLAGS,
     ],
@@ -132,6 +137,7 @@ export const COMMANDS: readonly Command[] = [
       { name: "wire", value: "W", help: "driving agentproc: 0.1, 0.2, 0.3, 0.4 or auto (the default), as the agent speaks" },
       { name: "check", help: "verify the grammar at the seam; a violation goes to stderr and makes the exit code 3" },
       { name: "report", value: "[json]", help: "at the end, tell on stderr what was exact, partly said, made up or lost" },
+      ...RELAYED_FLAGS,
       { name: "allow-unheard", help: "allow what a host cannot be asked about, instead of denying it" },
       AUDIT,
       ...SHARED_FLAGS.filter(({ name }) => !OF_THE_AGENT.has(name)),
@@ -167,8 +173,8 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "shims",
     usage: "parley shims DIR",
-    summary: "Writes launchers aionrs, wayland-core and ante into DIR, so that a host that looks for those names finds Parley.",
-    details: "Started under such a name, Parley takes that program's flags and variables. qwen follows with its protocol.",
+    summary: "Writes launchers aionrs, wayland-core, ante and qwen into DIR, so that a host that looks for those names finds Parley.",
+    details: "Started under such a name, Parley takes that program's flags and variables.",
     positionals: 1,
     flags: [],
     async run({ positionals: [dir] }) {
@@ -191,8 +197,19 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number> {
+  if (given(parsed, "in-sandbox")) throw noSandbox();
+  if (asksShipped(parsed)) {
+    const { runShipped } = await import("./structured-shipped.js");
+    return runShipped(parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
+  }
+  if (given(parsed, "input-format") || given(parsed, "output-format") || given(parsed, "heartbeat")) {
+    const { structured, runStructured } = await import("./structured.js");
+    const asked = structured(parsed);
+    if (asked !== undefined) return runStructured(asked, parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
+  }
   if (given(parsed, "json-stream") || given(parsed, "dialect")) return runServe(parsed, telemetry);
-  if (given(parsed, "audit")) throw usage("--audit goes with a protocol: --json-stream, --dialect, serve or relay");
+  if (given(parsed, "audit")) throw usage("--audit goes with a protocol: --json-stream, --output-format, --dialect, serve or relay");
+  for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
   const loaded = await load(parsed);
   if (given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
@@ -208,7 +225,7 @@ async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
   if (given(parsed, "prompt"))
     throw usage("--prompt (-p) does not go with serve: prompts come over the protocol; 'parley -p PROMPT' runs one");
-  const onlookers = { telemetry, audit: text(parsed, "audit") };
+  const onlookers = onlookersOf(parsed, telemetry);
   if (isAgentproc(id)) return runAgent(parsed, telemetry);
   if (given(parsed, "ws")) {
     if (given(parsed, "stdio")) throw usage("--stdio and --ws exclude each other; give one of them");
@@ -225,8 +242,30 @@ async function runAgent(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   return runAgentproc(() => load(parsed), process.env, { telemetry, audit: text(parsed, "audit") });
 }
 
+function onlookersOf(parsed: Parsed, telemetry: Telemetry): Onlookers {
+  return { telemetry, audit: text(parsed, "audit") };
+}
+
 async function load(parsed: Parsed): Promise<Loaded> {
-  return loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: process.cwd() });
+  return limited(await loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: process.cwd() }), parsed);
+}
+
+/** What runs unasked beside what the settings say, and which of their servers there are. */
+function limited(loaded: Loaded, parsed: Parsed): Loaded {
+  const rules = (list(parsed, "unasked") ?? []).map((allow): Rule => ({ allow }));
+  const servers = list(parsed, "allowed-mcp-server-names");
+  if (rules.length === 0 && servers === undefined) return loaded;
+  const { settings } = loaded;
+  const mcpServers = Object.fromEntries(Object.entries(settings.mcpServers).filter(([name]) => servers?.includes(name) !== false));
+  return { ...loaded, settings: { ...settings, mcpServers, rules: [...settings.rules, ...rules] } };
+}
+
+function noSandbox(): ParleyError {
+  return new ParleyError({
+    code: "sandbox",
+    message: "There is no sandbox in this version, so nothing runs in one; leave --sandbox out, or run all of it in a container",
+    retryable: false,
+  });
 }
 
 function print(output: string): number {

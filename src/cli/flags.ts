@@ -13,6 +13,8 @@ export interface Flag {
   /** What stands for the value in the help; a flag without it is a switch. */
   value?: string;
   help: string;
+  /** What other programs' flags mean in our words, for nobody to write. */
+  hidden?: true;
 }
 
 export const SHARED_FLAGS: readonly Flag[] = [
@@ -86,7 +88,7 @@ export function given(parsed: Parsed, name: string): boolean {
 /** The shared flags as settings. */
 export function settingsFlags(parsed: Parsed): Flags {
   const flags: Flags = {
-    provider: text(parsed, "provider"),
+    provider: text(parsed, "provider") ?? text(parsed, "account"),
     model: text(parsed, "model"),
     baseUrl: text(parsed, "base-url"),
     apiKey: text(parsed, "api-key"),
@@ -114,7 +116,7 @@ export function settingsFlags(parsed: Parsed): Flags {
 }
 
 /** What cannot be a number stays for the settings to refuse, with the flag's name. */
-function count(parsed: Parsed, name: string): number | undefined {
+export function count(parsed: Parsed, name: string): number | undefined {
   const value = text(parsed, name);
   if (value === undefined) return undefined;
   if (!/^\d+$/.test(value)) throw usage(`--${name} must be a whole number, not '${value}'`);
@@ -122,7 +124,7 @@ function count(parsed: Parsed, name: string): number | undefined {
 }
 
 /** Comma-separated, and repeated; commas inside parentheses belong to a pattern. */
-function list(parsed: Parsed, name: string): string[] | undefined {
+export function list(parsed: Parsed, name: string): string[] | undefined {
   const values = parsed.values.get(name)?.filter((value) => value !== true);
   return values
     ?.flatMap((value) => value.split(/,(?![^(]*\))/))

@@ -12,7 +12,7 @@ export function helpText(topic: Topic, commands: readonly { usage: string; summa
   const sections = [
     `Usage: ${topic.usage}\n\n${topic.summary}${topic.details === undefined ? "" : `\n\n${topic.details}`}`,
     commands.length === 0 ? "" : `Commands:\n${table(commands.map(({ usage, summary }) => [usage, summary]))}`,
-    `Flags:\n${table(topic.flags.map((flag) => [flagForm(flag), flag.help]))}`,
+    `Flags:\n${table(topic.flags.filter(({ hidden }) => hidden !== true).map((flag) => [flagForm(flag), flag.help]))}`,
   ];
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }

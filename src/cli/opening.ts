@@ -1,5 +1,7 @@
 /** How the command line asks for a session: a new one or a stored one, and what it says explicitly. */
 import type { SessionConfig } from "../core/config.js";
+import type { Launch } from "../core/wire.js";
+import type { Dialect } from "../dialects/index.js";
 import type { Loaded } from "../engine/config.js";
 import type { Opening } from "../host/session.js";
 import { sessionDefaults } from "./build-engine.js";
@@ -11,8 +13,26 @@ export function openingOf(loaded: Loaded): Opening & { open: "new" | "resume" } 
   return { open: "new", config, ...(sessionId !== undefined && { sessionId }) };
 }
 
+interface LaunchOptions extends Partial<Omit<Launch, "argv">> {
+  /** What the command line says to the protocol itself. */
+  switches?: readonly string[];
+}
+
+/** Where a process is a session, the command line opens it; elsewhere the host does. */
+export function launchOf(dialect: Dialect, loaded: Loaded, options: LaunchOptions): { launch?: Launch } {
+  if (dialect.lifetime === "connection" && dialect.launches !== true) return {};
+  const { switches = [], env = {}, open = openingOf(loaded), ...rest } = options;
+  return { launch: { argv: [...switchFlags(loaded), ...switches], env, open, ...rest } };
+}
+
+/** How long somebody may take to answer: the user's word, and else the dialect's. */
+export function answerSecondsOf({ settings, origins }: Loaded, { answerSeconds }: Dialect): number {
+  const { approvalSeconds } = settings.limits;
+  return origins.get("limits.approvalSeconds") === "default" ? (answerSeconds ?? approvalSeconds) : approvalSeconds;
+}
+
 /** What the command line says to the protocol itself. */
-export function switchFlags({ settings }: Loaded): string[] {
+function switchFlags({ settings }: Loaded): string[] {
   return (settings.capabilities ?? []).flatMap((name) => ["--capability", name]);
 }
 

@@ -29,14 +29,19 @@ function commandOf(argv: readonly string[]): { command: Command; words: readonly
 
 /** Under another program's name, or asked for its stream, its command line is what we are given. */
 function ownWords(argv: readonly string[]): string[] {
-  const asked = personalityAsked(argv, named);
+  const asked = personalityAsked(argv, named, isCommand);
   if (asked === undefined) return [...argv];
-  return inOurWords(argv, asked, process.env, (flag) => process.stderr.write(`parley: ${flag} changes nothing here\n`));
+  return inOurWords(argv, asked, process.env, isCommand, (flag) => process.stderr.write(`parley: ${flag} changes nothing here\n`));
+}
+
+function isCommand(word: string): boolean {
+  return word !== "" && COMMANDS.some(({ name }) => name === word);
 }
 
 /** As the original says it: its name, and the version of what it speaks. */
 async function versionText(): Promise<string> {
   if (named === undefined || !dialectIds.includes(named.dialect)) return `parley ${VERSION}`;
+  if (named.version !== undefined) return named.version;
   return `${named.name} ${(await loadDialect(named.dialect)).version}`;
 }
 
@@ -73,13 +78,16 @@ async function report(error: unknown): Promise<number> {
   const dialect = spokenDialect(words);
   if (dialect !== undefined) {
     const { refuseToStart } = await import("./protocol-stdout.js");
-    await refuseToStart(await loadDialect(dialect), toFault(error));
-    return code === "usage" ? 2 : 1;
+    const own = await refuseToStart(await loadDialect(dialect), toFault(error));
+    return own ?? EXITS[code] ?? 1;
   }
   process.stderr.write(`parley: ${messageOf(error)}\n`);
   if (code === "internal" && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
-  return code === "usage" ? 2 : 1;
+  return EXITS[code] ?? 1;
 }
+
+/** For people and scripts; a dialect may have codes of its own. */
+const EXITS: Readonly<Record<string, number>> = { usage: 2, sandbox: 44 };
 
 /** The dialect of whoever started us, read off a command line that may be wrong elsewhere; undefined for people. */
 function spokenDialect(argv: readonly string[]): string | undefined {
@@ -87,14 +95,16 @@ function spokenDialect(argv: readonly string[]): string | undefined {
   if (command.name === "agentproc") return agentprocId(process.env);
   const end = rest.indexOf("--");
   const ours = end === -1 ? rest : rest.slice(0, end);
-  const flag = command.name === "relay" ? "--as" : "--dialect";
-  const named = ours
-    .flatMap((word, at) => (word === flag ? [ours[at + 1] ?? ""] : word.startsWith(`${flag}=`) ? [word.slice(flag.length + 1)] : []))
-    .at(-1);
+  const valueOf = (flag: string): string | undefined =>
+    ours
+      .flatMap((word, at) => (word === flag ? [ours[at + 1] ?? ""] : word.startsWith(`${flag}=`) ? [word.slice(flag.length + 1)] : []))
+      .at(-1);
+  const named = valueOf(command.name === "relay" ? "--as" : "--dialect");
   if (command.name !== "" && command.name !== "serve" && command.name !== "relay") return undefined;
   if (command.name === "serve" && ours.some((word) => word === "--ws" || word.startsWith("--ws="))) return undefined;
   if (named !== undefined) return dialectIds.includes(named) ? named : undefined;
   if (command.name === "serve") return "ante";
+  if (command.name === "" && valueOf("--output-format")?.startsWith("stream-") === true) return "qwen";
   return command.name === "" && ours.includes("--json-stream") ? "aionrs" : undefined;
 }
 

@@ -1,13 +1,9 @@
 /** Other programs' names: started under one of them we take that program's command line, and are what its hosts look for. */
 import { basename } from "node:path";
-import {
-  AIONRS_FLAGS,
-  FLAG_VARIABLES,
-  SHORT_FLAGS,
-  WAYLAND_FLAGS,
-  WAYLAND_SHORT_FLAGS,
-  type ForeignFlag,
-} from "../dialects/aionrs/command-line.js";
+import { AIONRS_FLAGS, FLAG_VARIABLES, SHORT_FLAGS, WAYLAND_FLAGS, WAYLAND_SHORT_FLAGS } from "../dialects/aionrs/command-line.js";
+import type { ForeignFlag } from "../dialects/kit/foreign-flags.js";
+import { WIRE_VERSION } from "../dialects/qwen-shipped/names.js";
+import { asksShipped, QWEN_FLAGS, QWEN_SHORT_FLAGS, QWEN_VARIABLES } from "../dialects/qwen-shipped/command-line.js";
 
 export interface Personality {
   name: string;
@@ -17,6 +13,8 @@ export interface Personality {
   flags: readonly ForeignFlag[];
   /** Variables that stand for flags which are not given. */
   variables: readonly (readonly [variable: string, flag: string])[];
+  /** What it says when it is asked for its version, where that is not its name and the version of its protocol. */
+  version?: string;
 }
 
 const AIONRS: Personality = { name: "aionrs", dialect: "aionrs", shortFlags: SHORT_FLAGS, flags: AIONRS_FLAGS, variables: FLAG_VARIABLES };
@@ -28,8 +26,16 @@ const WAYLAND: Personality = {
   variables: [...FLAG_VARIABLES, ["WAYLAND_MODEL", "--model"]],
 };
 const ANTE: Personality = { name: "ante", dialect: "ante", shortFlags: new Map([["-r", "--resume"]]), flags: [], variables: [] };
+const QWEN: Personality = {
+  name: "qwen",
+  dialect: "qwen",
+  shortFlags: QWEN_SHORT_FLAGS,
+  flags: QWEN_FLAGS,
+  variables: QWEN_VARIABLES,
+  version: WIRE_VERSION,
+};
 
-export const PERSONALITIES: readonly Personality[] = [AIONRS, WAYLAND, ANTE];
+export const PERSONALITIES: readonly Personality[] = [AIONRS, WAYLAND, ANTE, QWEN];
 
 /** By the name of the program that was started. */
 export function personalityNamed(program: string | undefined): Personality | undefined {
@@ -37,12 +43,22 @@ export function personalityNamed(program: string | undefined): Personality | und
   return PERSONALITIES.find((one) => one.name === name);
 }
 
-/** What a command line that asks for `--json-stream` is written for, under whatever name. */
-export function personalityAsked(argv: readonly string[], named: Personality | undefined): Personality | undefined {
+/** What a command line that asks for `--json-stream`, or for Qwen's formats, is written for, under whatever name. */
+export function personalityAsked(
+  argv: readonly string[],
+  named: Personality | undefined,
+  isCommand: (word: string) => boolean,
+): Personality | undefined {
   const ours = own(argv);
+  if (named === QWEN || (named === undefined && asksShipped(ours) && !isCommand(ours[0] ?? ""))) return asQwen(ours, named);
   if (named !== undefined || !ours.includes("--json-stream")) return named;
   const isWayland = ours.some((word, at) => word === "--dialect=wayland" || (word === "wayland" && ours[at - 1] === "--dialect"));
   return { ...(isWayland ? WAYLAND : AIONRS), variables: [] };
+}
+
+/** Its wire is the RFC's, unless something asks for the one that shipped. */
+function asQwen(ours: readonly string[], named: Personality | undefined): Personality {
+  return { ...QWEN, dialect: asksShipped(ours) ? "qwen-shipped" : "qwen", ...(named === undefined && { variables: [] }) };
 }
 
 /** The same in our own words. Flags that change nothing here are told through `unused`. */
@@ -50,6 +66,7 @@ export function inOurWords(
   argv: readonly string[],
   { dialect, shortFlags, flags, variables }: Personality,
   env: Record<string, string | undefined>,
+  isCommand: (word: string) => boolean,
   unused: (flag: string) => void,
 ): string[] {
   const words: string[] = [];
@@ -59,19 +76,23 @@ export function inOurWords(
     const word = shortFlags.get(given) ?? given;
     const [name = "", inline] = word.startsWith("--") ? word.slice(2).split(/=(.*)/s) : [];
     const foreign = flags.find((flag) => name !== "" && flag.name === name);
+    const value = inline ?? (foreign?.value === undefined ? "" : (ours[++at] ?? ""));
+    const means = foreign?.means?.(value) ?? [];
     if (foreign === undefined) words.push(word);
-    else if (foreign.means !== undefined) words.push(...foreign.means);
-    else unused(`--${name}`);
-    if (foreign?.value !== undefined && inline === undefined) at++;
+    else if (means.length > 0) words.push(...means);
+    else if (foreign.quiet !== true) unused(`--${name}`);
   }
   // A command of ours has flags of its own.
-  if (words[0] !== undefined && !words[0].startsWith("-")) return [...words, ...argv.slice(ours.length)];
-  const added = words.includes("--json-stream") ? [["--dialect", dialect] as const] : [];
+  if (isCommand(words[0] ?? "")) return [...words, ...argv.slice(ours.length)];
+  const added = words.some((word) => SPEAKS.test(word)) ? [["--dialect", dialect] as const] : [];
   const given = variables.flatMap(([variable, flag]) => (env[variable] ? [[flag, env[variable]] as const] : []));
   const isSaid = (flag: string): boolean => words.some((word) => word === flag || word.startsWith(`${flag}=`));
   const unsaid = [...added, ...given].filter(([flag]) => !isSaid(flag)).flat();
   return [...unsaid, ...words, ...argv.slice(ours.length)];
 }
+
+/** By these a program asks for a protocol. */
+const SPEAKS = /^(--json-stream|(--input-format|--output-format|--include-partial-messages|--json-schema)(=.*)?|-o)$/s;
 
 /** What stands behind `--` is meant for somebody else. */
 function own(argv: readonly string[]): readonly string[] {

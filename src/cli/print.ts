@@ -19,8 +19,7 @@ type Env = Record<string, string | undefined>;
 
 export async function runPrint(settled: Loaded, env: Env, given: string | undefined, telemetry: Telemetry): Promise<number> {
   const fromStdin = given === undefined || given === "-";
-  const prompt = fromStdin ? await readStdin() : given;
-  if (prompt.trim() === "") throw usage("There is no prompt: give one with -p PROMPT or on stdin");
+  const prompt = await promptOf(given);
   const screen = new Screen({ answer: process.stdout, aside: process.stderr, colour: wantsColour(process.stderr, env) });
   const { loaded, registered, end } = await withOfflineModel(settled, env, (line) => screen.line(line));
   const { config, notice } = rehearsalFallback(loaded, env);
@@ -77,6 +76,13 @@ async function runUnasked(session: HostSession, prompt: string, screen: Screen):
 function refused(event: EventOf<"approval.requested">): Answer[] {
   const reason = "nobody can be asked here; allow it with --approve-tools, --approval-mode or a rule in the config";
   return event.calls.map((call) => ({ call: call.id, decision: "deny", reason }));
+}
+
+/** The prompt of a run for one: an argument, or what stands on stdin. */
+export async function promptOf(given: string | undefined): Promise<string> {
+  const prompt = given === undefined || given === "-" ? await readStdin() : given;
+  if (prompt.trim() === "") throw usage("There is no prompt: give one with -p PROMPT or on stdin");
+  return prompt;
 }
 
 async function readStdin(): Promise<string> {

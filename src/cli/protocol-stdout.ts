@@ -11,8 +11,11 @@ export function keepStdoutClean(): void {
   process.on("uncaughtException", (error) => console.error("parley: internal error:", error));
 }
 
-/** What cannot start says so in the dialect's own words, on stdout, where its host listens; and on stderr for people. */
-export async function refuseToStart(dialect: Dialect, fault: Fault): Promise<void> {
+/**
+ * What cannot start says so in the dialect's own words, on stdout, where its host listens; and on stderr for people. The exit code, where
+ * the dialect has one of its own for it.
+ */
+export async function refuseToStart(dialect: Dialect, fault: Fault): Promise<number | undefined> {
   const { out } = dialect.agentSide(sideEnv).write({ type: "reply", to: "session.open", status: "error", fault });
   const transport = stdio(dialect.framing);
   const records = out.flatMap((item) => ("rec" in item ? [item.rec] : []));
@@ -20,4 +23,6 @@ export async function refuseToStart(dialect: Dialect, fault: Fault): Promise<voi
   await transport.write(records);
   await transport.flushed();
   transport.close("eof");
+  const code = out.find((item) => "exit" in item)?.exit;
+  return code === 1 ? undefined : code;
 }

@@ -16,9 +16,10 @@ import { stdio } from "../transports/stdio.js";
 import { agentprocOf, drivenAgentproc, isAgentproc } from "./agentproc-wire.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { readToken } from "./token-file.js";
-import { openingOf, switchFlags } from "./opening.js";
+import { answerSecondsOf, launchOf, openingOf } from "./opening.js";
 import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
 import { RelayReport } from "./relay-report.js";
+import { relayedSwitches } from "./structured-flags.js";
 import type { RelayTrace } from "./relay-trace.js";
 import type { Onlookers } from "./serving.js";
 import { sessionMap } from "./session-map.js";
@@ -37,12 +38,12 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
     throw usage(`--url does not go with '${drive.id}': such an agent is told its session on its command line; use COMMAND`);
   }
   const print = reportFormat(parsed);
-  for (const flag of ["resume", "session-id"]) if (as.lifetime === "connection" && given(parsed, flag)) throw opensItself(flag, as);
+  const opensAny = as.lifetime === "connection" && as.launches !== true;
+  for (const flag of ["resume", "session-id"]) if (opensAny && given(parsed, flag)) throw opensItself(flag, as);
   keepStdoutClean();
   const prepared = await prepare(as, drive, load, env, onlookers).catch(toFault);
   if (!("loaded" in prepared)) {
-    await refuseToStart(as, prepared);
-    return prepared.code === "usage" ? 2 : 1;
+    return (await refuseToStart(as, prepared)) ?? (prepared.code === "usage" ? 2 : 1);
   }
   const { loaded, audited, audit, trace } = prepared;
   for (const warning of loaded.warnings) console.error(`parley: ${warning}`);
@@ -60,12 +61,10 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
     config: open.config ?? {},
     // An agent's sessions are the same on all wires that it speaks.
     sessions: sessionMap(home, isAgentproc(drive.id) ? "agentproc" : drive.id),
-    answerSeconds: limits.approvalSeconds,
+    answerSeconds: answerSecondsOf(loaded, as),
     unheard: given(parsed, "allow-unheard") ? "allow" : "deny",
-    // Where a process is a session, the command line opens it; elsewhere the host does.
-    ...(as.lifetime !== "connection" && {
-      launch: { argv: switchFlags(loaded), env: turnVariables(env), cwd: loaded.settings.workspace, open },
-    }),
+    ...launchOf(as, loaded, { open, env: turnVariables(env), cwd: loaded.settings.workspace, switches: relayedSwitches(parsed) }),
+    onLog: (words) => console.error(`parley: ${words}`),
     ...(given(parsed, "check") && {
       onViolation(violation: string) {
         violations++;

@@ -48,8 +48,8 @@ export async function serveWs(
 
   function accept(socket: SocketTransport): void {
     const { agent, transport } = serving.connection(socket, String(++accepted));
-    const done = serve(agent, dialect, transport, { ...serving.launch, onShutdown: leave }).then(
-      ({ reason }) => (reason === undefined ? undefined : console.error(`parley: ${reason}`)),
+    const done = serve(agent, dialect, transport, { ...serving.launch, onLog: tellPeople, onShutdown: leave }).then(
+      ({ reason }) => (reason === undefined ? undefined : tellPeople(reason)),
       (error: unknown) => console.error("parley: internal error:", error),
     );
     connections.set(socket, { agent, done: done.finally(() => connections.delete(socket)) });
@@ -78,4 +78,8 @@ function originsOf(parsed: Parsed): string[] {
   const wrong = origins.find((origin) => !/^[a-z][a-z0-9+.-]*:\/\/[^/*]+$/i.test(origin));
   if (wrong !== undefined) throw usage(`--allow-origin takes an origin, as in https://example.com, not '${wrong}'`);
   return origins;
+}
+
+function tellPeople(words: string): void {
+  console.error(`parley: ${words}`);
 }

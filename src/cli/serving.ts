@@ -11,7 +11,7 @@ import type { Env, Loaded } from "../engine/config.js";
 import type { ServeOptions } from "../link/serve.js";
 import { buildEngine } from "./build-engine.js";
 import { withOfflineModel } from "./offline.js";
-import { openingOf, switchFlags } from "./opening.js";
+import { answerSecondsOf, launchOf, openingOf } from "./opening.js";
 import type { Telemetry } from "./telemetry.js";
 
 export interface Serving {
@@ -20,6 +20,14 @@ export interface Serving {
   connection(transport: Transport, conn?: string): { agent: Agent; transport: Transport };
   launch: Pick<ServeOptions, "launch">;
   end(): Promise<void>;
+}
+
+/** What a command line asks for that is no setting. */
+export interface Asked {
+  /** For the wire itself. */
+  switches?: readonly string[];
+  /** Of the session. */
+  config?: SessionConfig;
 }
 
 /** Who looks on, and what must not be told. */
@@ -35,6 +43,7 @@ export async function prepareServing(
   load: () => Promise<Loaded>,
   env: Env,
   { telemetry, audit: path, secrets = [] }: Onlookers,
+  { switches = [], config = {} }: Asked = {},
 ): Promise<Serving> {
   const given = await load();
   const audit = path === undefined ? undefined : await (await import("./audit.js")).openAudit(path, { dialect: dialect.id }, given, env);
@@ -46,19 +55,24 @@ export async function prepareServing(
     connection(transport, conn) {
       const redactor = new Redactor();
       const around = { registered, secrets, redactor, openTracer: telemetry.openTracer };
-      const agent = buildEngine(loaded, env, unasked(dialect, loaded), around);
+      const agent = buildEngine(loaded, env, { ...promised(dialect, loaded), ...config }, around);
       return { agent, transport: audit?.of(transport, { framing: dialect.framing, redactor, conn }) ?? transport };
     },
-    // Where a process is a session, the command line opens it; elsewhere the host does.
-    launch: dialect.lifetime === "connection" ? {} : { launch: { argv: switchFlags(loaded), env: {}, open: openingOf(loaded) } },
+    launch: launchOf(dialect, loaded, { open: withConfig(openingOf(loaded), config), switches }),
     async end() {
       await Promise.all([end(), audit?.close()]);
     },
   };
 }
 
-function unasked(dialect: Dialect, { settings }: Loaded): SessionConfig {
-  return settings.approveTools === undefined && dialect.unasked !== undefined ? { approveTools: [...dialect.unasked] } : {};
+function withConfig<O extends { config?: SessionConfig }>(open: O, config: SessionConfig): O {
+  return { ...open, config: { ...open.config, ...config } };
+}
+
+/** What the dialect says where the user does not. */
+function promised(dialect: Dialect, loaded: Loaded): SessionConfig {
+  const approveTools = loaded.settings.approveTools ?? dialect.unasked;
+  return { answerSeconds: answerSecondsOf(loaded, dialect), ...(approveTools !== undefined && { approveTools: [...approveTools] }) };
 }
 
 /** Our own config wins where both name a server. */

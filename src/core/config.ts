@@ -28,6 +28,15 @@ export const HostTool = v.looseObject({
 });
 export type HostTool = Known<v.InferOutput<typeof HostTool>>;
 
+/** A kind of sub-agent that the host brings along. `system` is what it is told to be, `tools` the only ones that it keeps of its parent's. */
+const SessionSubAgent = v.looseObject({
+  name: v.string(),
+  description: v.string(),
+  system: v.optional(v.string()),
+  tools: v.optional(v.array(v.string())),
+  model: v.optional(v.string()),
+});
+
 const Where = v.picklist(["local", "host"]);
 
 /** An MCP server of the session: a command, an address, or `host` for one that is spoken over `host.request`. */
@@ -78,6 +87,7 @@ export const SessionConfig = v.looseObject({
   rules: v.optional(v.array(Rule)),
   hostTools: v.optional(v.array(HostTool)),
   mcpServers: v.optional(v.record(v.string(), McpServer)),
+  subagents: v.optional(v.array(SessionSubAgent)),
   hostHooks: v.optional(v.record(v.string(), v.string())),
   workspace: v.optional(v.looseObject({ read: v.optional(Where), write: v.optional(Where), exec: v.optional(Where) })),
   maxTurns: v.optional(v.number()),

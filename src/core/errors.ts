@@ -4,7 +4,7 @@ import type { Known } from "./known.js";
 
 /**
  * `code` is one of ours (`protocol`, `usage`, `invalid`, `config`, `provider`, `context_overflow`, `tool`, `hook`, `session`, `launch`, `limit`,
- * `unsupported`, `version`, `interrupted`, `internal`) or a driven agent's own.
+ * `unsupported`, `sandbox`, `version`, `interrupted`, `internal`) or a driven agent's own.
  * `message` is a sentence that names the thing and, where there is one, the remedy.
  */
 export const Fault = v.looseObject({

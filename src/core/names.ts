@@ -9,11 +9,18 @@ const TOOLS: readonly { name: string; category: Category; aliases: readonly stri
   { name: "Skill", category: "info", aliases: ["skill", "SkillTool"] },
   { name: "ExitPlan", category: "info", aliases: ["exit_plan_mode", "ExitPlanMode", "exit_plan"] },
   { name: "Write", category: "edit", aliases: ["write_file", "WriteFile", "WriteFileTool", "create_file"] },
-  { name: "Edit", category: "edit", aliases: ["edit_file", "EditTool", "EditFile", "replace", "str_replace", "apply_patch", "MultiEdit"] },
+  {
+    name: "Edit",
+    category: "edit",
+    aliases: ["edit", "edit_file", "EditTool", "EditFile", "replace", "str_replace", "apply_patch", "MultiEdit"],
+  },
   { name: "Bash", category: "exec", aliases: ["bash", "ExecCommand", "exec_command", "run_shell_command", "ShellTool", "Shell", "shell"] },
   { name: "Spawn", category: "exec", aliases: ["Agent", "agent", "Task", "task", "SubAgent", "TaskTool"] },
   { name: "WebFetch", category: "exec", aliases: ["web_fetch", "WebFetchTool", "fetch_url"] },
 ];
+
+/** Ours, as they are offered to the model. */
+export const TOOL_NAMES: readonly string[] = TOOLS.map(({ name }) => name);
 
 const byName = new Map(TOOLS.flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool] as const)));
 

@@ -4,8 +4,11 @@ import type { Closed, Event, EventType } from "../core/event.js";
 import type { Op, OpType } from "../core/op.js";
 import type { Frame, Launch } from "../core/wire.js";
 
-/** What a side puts on the wire or does to the process behind it. `exit`: we leave with that code; `reason` is for people. */
-export type Out = { rec: unknown } | { launch: Launch } | { kill: true } | { exit: number; reason?: string };
+/**
+ * What a side puts on the wire or does to the process behind it. `exit`: we leave with that code; `reason` is for people, and so is `log`,
+ * for which the wire has no place.
+ */
+export type Out = { rec: unknown } | { launch: Launch } | { kill: true } | { exit: number; reason?: string } | { log: string };
 
 /** `in`: ops or events for our side of the connection. `out`: what goes to the other side. */
 export interface Step<In> {
@@ -24,6 +27,8 @@ export interface Side<In, Written> {
   read(frame: Frame): Step<In>;
   write(written: Written): Step<In>;
   end(closed: Closed): Step<In>;
+  /** Called at the interval that was asked for: a sign of life. */
+  beat?(): Step<In>;
 }
 
 /** The only clock and the only source of ids that a side has. */
@@ -43,10 +48,19 @@ export interface Dialect {
   readonly wire: { readonly op: GenericSchema; readonly event: GenericSchema };
   /** What one transport lasts for. */
   readonly lifetime: "connection" | "session" | "turn";
+  /** The command line opens a session even where a transport may have several. */
+  readonly launches?: true;
+  /**
+   * The arguments with which an agent of this wire is started, where one serves a whole connection: then it is started when the first
+   * session is opened, in that session's folder. Where a process is a session, its side says how it is launched.
+   */
+  readonly start?: readonly string[];
   /** The wire holds one turn at a time: the link queues prompts. */
   readonly oneTurn?: true;
   /** While a turn runs the link asks so often, in seconds, whether the agent is still there, and ends one that says nothing for so long. */
   readonly heartbeat?: { readonly every: number; readonly within: number };
+  /** Seconds that an approval or a host request waits where the user says nothing. */
+  readonly answerSeconds?: number;
   /** Tools that run unasked where the user says nothing; undefined is the engine's own choice. */
   readonly unasked?: readonly string[];
   agentSide(env: SideEnv): Side<Op, Event>;

@@ -25,6 +25,8 @@ interface Prepared {
   verdict: Verdict;
   /** What the model must know: its arguments are not what it wrote. */
   changedByHook: boolean;
+  /** What people look at, where they are asked. */
+  preview?: Part[];
 }
 
 /** A call that cannot run; the model is told why. */
@@ -78,10 +80,16 @@ async function prepare(run: Run, call: ModelCall, withinBudget: boolean): Promis
     if ("blocked" in hooked) return { ...ready, verdict: { decision: "deny", reason: hooked.blocked } };
     const { judged: final, changed: changedByHook } = hooked;
     const verdict = await run.state.permissions.judge(final);
-    return { ...ready, call: { ...call, args: final.args }, judged: final, verdict, changedByHook };
+    const preview = verdict.decision === "ask" ? await previewOf(run, tool, final.args) : [];
+    return { ...ready, call: { ...call, args: final.args }, judged: final, verdict, changedByHook, ...(preview.length > 0 && { preview }) };
   } catch (error) {
     return { kind: "refused", call, why: messageOf(error) };
   }
+}
+
+/** A call that will fail has nothing to show; it says so itself when it runs. */
+async function previewOf(run: Run, tool: Tool, args: Record<string, unknown>): Promise<Part[]> {
+  return (await tool.preview?.(args, run.state.workspace).catch(() => [])) ?? [];
 }
 
 /** Changed arguments must hold before the tool's own schema, like the model's. */
@@ -115,7 +123,7 @@ function describe(item: Prepared | Refused): Call {
   const { id, name, args } = item.call;
   if (item.kind === "refused") return { id, name, args, category: categoryOf(name) };
   const paths = item.judged.paths.map(({ path }) => path);
-  const preview = item.tool.preview?.(args);
+  const { preview } = item;
   return {
     id,
     name,

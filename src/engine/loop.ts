@@ -6,12 +6,13 @@ import { fallBack } from "./fallback.js";
 import { streamWithRetries } from "./models/retry.js";
 import type { Finish, ModelCall } from "./models/model.js";
 import { requestIn } from "./plan-mode.js";
+import { Repetition } from "./repetition.js";
 import { Response } from "./response.js";
 import { untilAborted, type Run } from "./run.js";
 import type { TracedSpan } from "./trace/trace.js";
 
 export interface LoopEnd {
-  finish: Finish | "max_turns" | "max_tool_calls";
+  finish: Finish | "max_turns" | "max_tool_calls" | "loop";
   /** What was said last. */
   text: string;
 }
@@ -20,13 +21,16 @@ export interface LoopEnd {
 export async function runLoop(run: Run, asked: readonly ModelCall[] = []): Promise<LoopEnd> {
   if (asked.length > 0) {
     run.history.push({ role: "assistant", blocks: asked.map((call) => ({ type: "call", call })) });
-    if (!(await answerCalls(run, asked))) return maxToolCalls(run, "");
+    if ((await answerCalls(run, asked)) === "overdrawn") return maxToolCalls(run, "");
   }
+  const repetition = new Repetition();
   // Outer: as long as the host steers. Inner: as long as the model calls tools.
   while (true) {
     let response = await ask(run);
     while (response.calls.length > 0) {
-      if (!(await answerCalls(run, response.calls))) return maxToolCalls(run, textOf(response));
+      const answered = await answerCalls(run, response.calls, repetition);
+      if (answered === "overdrawn") return maxToolCalls(run, textOf(response));
+      if (answered === "repeated") return goesRound(run, response);
       if (!run.budget.mayAsk) return maxTurns(run, response);
       takeSteering(run);
       response = await ask(run);
@@ -36,10 +40,13 @@ export async function runLoop(run: Run, asked: readonly ModelCall[] = []): Promi
   }
 }
 
-/** False when the turn has no more calls left than were asked for: those beyond the limit did not run, and it ends. */
-async function answerCalls(run: Run, calls: readonly ModelCall[]): Promise<boolean> {
-  run.history.push({ role: "tool", results: await runCalls(run, calls) });
-  return run.signal.aborted || !run.budget.overdrawn;
+/** Overdrawn: those beyond the turn's limit did not run, and it ends. Repeated: so often that more of it would change nothing. */
+async function answerCalls(run: Run, calls: readonly ModelCall[], repetition?: Repetition): Promise<"goes on" | "overdrawn" | "repeated"> {
+  const results = await runCalls(run, calls);
+  run.history.push({ role: "tool", results });
+  if (run.signal.aborted) return "goes on";
+  if (run.budget.overdrawn) return "overdrawn";
+  return repetition?.notes(calls, results) === true ? "repeated" : "goes on";
 }
 
 /** What does not fit into the model's window is made to fit and asked once more; a model that cannot answer has others in its place. */
@@ -129,6 +136,12 @@ function maxToolCalls(run: Run, text: string): LoopEnd {
     kind: "max_tool_calls",
   });
   return { finish: "max_tool_calls", text };
+}
+
+function goesRound(run: Run, response: Response): LoopEnd {
+  const text = "Stopped: the model asked for the same again and again, and got the same result each time";
+  void run.emit({ type: "notice", level: "warning", text, kind: "loop" });
+  return { finish: "loop", text: textOf(response) };
 }
 
 function maxTurns(run: Run, response: Response): LoopEnd {

@@ -20,7 +20,7 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
   let leaving = false;
   let last: Closed = {};
 
-  if (dialect.lifetime === "connection") void openLine("").open({ argv: [], env: {} });
+  if (dialect.lifetime === "connection" && dialect.start === undefined) void openLine("").open({ argv: [], env: {} });
   return { send, events, close };
 
   /** Once `closed` is out there is nobody left to answer. */
@@ -55,9 +55,16 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
     events.end();
   }
 
+  /** An agent that serves the whole connection is started by the first open. */
+  function started({ config }: OpOf<"session.open">): Line {
+    const line = openLine("");
+    void line.open({ argv: [...(dialect.start ?? [])], env: {}, ...(config?.cwd !== undefined && { cwd: config.cwd }) });
+    return line;
+  }
+
   /** Where the wire has a connection a session, only an open makes one, and an op without a session means the only one there is. */
   function lineFor(op: Op): Line | undefined {
-    if (dialect.lifetime === "connection") return lines.get("");
+    if (dialect.lifetime === "connection") return lines.get("") ?? (op.type === "session.open" && !leaving ? started(op) : undefined);
     if (op.session === undefined) return lines.size === 1 ? lines.values().next().value : undefined;
     return lines.get(op.session) ?? (op.type === "session.open" && !leaving ? openLine(op.session) : undefined);
   }
@@ -72,7 +79,8 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
     const line = new Line(dialect, dial, options, tell, (closed) => {
       last = closed;
       lines.delete(key);
-      if (dialect.lifetime === "connection" || (leaving && lines.size === 0)) finish();
+      const isLast = dialect.lifetime === "connection" && options.redials !== true;
+      if (isLast || (leaving && lines.size === 0)) finish();
     });
     lines.set(key, line);
     return line;

@@ -94,9 +94,16 @@ function wordGap(covers: Covers, op: Op, words: readonly string[], doing: string
   return unknown.length === 0 ? { do: "send", op } : refuse(op, `This agent's protocol cannot ${doing} ${unknown.join(", ")}`);
 }
 
+/** How long an approval waits is kept by the link itself (deadlines.ts). */
 function configureGap(covers: Covers, op: OpOf<"session.configure">): OpGap {
-  const unknown = Object.keys(op.patch).filter((key) => !includes(covers, key));
-  if (unknown.length === 0 && covers !== "none") return { do: "send", op };
+  const { answerSeconds, ...rest } = op.patch;
+  const patch = includes(covers, "answerSeconds") ? op.patch : rest;
+  if (answerSeconds !== undefined && Object.keys(patch).length === 0) {
+    const updated: EventOf<"session.updated"> = { type: "session.updated", ...addressOf(op), config: op.patch };
+    return { do: "answer", events: [{ ...updated, ...(op.id !== undefined && { parent: op.id }) }] };
+  }
+  const unknown = Object.keys(patch).filter((key) => !includes(covers, key));
+  if (unknown.length === 0 && covers !== "none") return { do: "send", op: { ...op, patch } };
   return refuse(op, `This agent's protocol cannot change ${unknown.join(", ")} within a session`);
 }
 

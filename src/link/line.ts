@@ -13,7 +13,7 @@ import { sideEnv } from "./stamp.js";
 import { Turns, type Release } from "./turns.js";
 import { Unanswered, refusal } from "./unanswered.js";
 
-/** Seconds until an agent whose process is a session must be ready: generous, because a first start may fetch things. */
+/** Seconds until an agent that is started for a session must be ready: generous, because a first start may fetch things. */
 const READY_SECONDS = 60;
 /** How long an agent that was told to leave may take before it is made to. */
 const LEAVE_MS = 5000;
@@ -24,10 +24,12 @@ export type Dial = (launch: Launch) => Promise<Transport> | Transport;
 export interface ConnectOptions {
   /** Seconds until an approval that nobody answers is denied. */
   answerSeconds?: number;
-  /** Seconds until an agent whose process is a session must be ready; then it is ended. */
+  /** Seconds until an agent that is started for a session must be ready; then it is ended. */
   readySeconds?: number;
   /** In place of the dialect's own: how often an agent at work is asked whether it is there, and how long it may say nothing, in seconds. */
   heartbeat?: Rhythm;
+  /** An agent that served the whole connection and is gone is started again by the next `session.open`, instead of ending it all. */
+  redials?: boolean;
 }
 
 /** Tells the host; a promise when the host is slow. */
@@ -241,7 +243,7 @@ export class Line {
     }
     // Somebody may have closed us meanwhile.
     if (this.#isLeavingNow()) this.#transport.close("term");
-    if (this.#dialect.lifetime === "session") this.#expectReady(this.#transport);
+    if (this.#dialect.lifetime === "session" || this.#dialect.start !== undefined) this.#expectReady(this.#transport);
     this.#reading = this.#read(this.#transport);
   }
 

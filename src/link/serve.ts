@@ -1,6 +1,7 @@
 /** The agent side of a wire: any Agent speaks a dialect to the host at the other end. */
 import type { Agent } from "../core/agent.js";
 import type { Closed, Event } from "../core/event.js";
+import { timerMs } from "../core/limits.js";
 import { CONTROL_LIMIT } from "../core/queue.js";
 import type { Op } from "../core/op.js";
 import type { Launch, Transport } from "../core/wire.js";
@@ -12,6 +13,10 @@ export interface ServeOptions {
   launch?: Launch;
   /** What an approval gets from a host whose wire cannot answer it. */
   unheard?: "allow" | "deny";
+  /** What the wire has no place for, for people. */
+  onLog?(text: string): void;
+  /** A sign of life every so many seconds, where the dialect has one. */
+  beatSeconds?: number | undefined;
   /** The host says in so many words that all shall end; the end of its input and its leaving are no such words. */
   onShutdown?(): void;
 }
@@ -33,16 +38,32 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     broke = error;
     return agent.close();
   });
+  const beating = beat();
   for await (const event of agent.events) {
     const slow = tell(event);
     if (slow !== undefined) await slow;
   }
+  clearInterval(beating);
   over = true;
   if (endWaits) options.onShutdown?.();
   transport.close("eof");
   await transport.closed;
   if (broke !== undefined) throw broke;
   return { ...last, ...exit };
+
+  /** A host that does not read hears one sign of life when it reads again, and not all that it missed. */
+  function beat(): NodeJS.Timeout | undefined {
+    if (options.beatSeconds === undefined || side.beat === undefined) return undefined;
+    let unread = false;
+    return setInterval(() => {
+      if (unread) return;
+      const full = put(side.beat?.() ?? { in: [], out: [] });
+      unread = full !== undefined;
+      void full?.then(() => {
+        unread = false;
+      });
+    }, timerMs(options.beatSeconds));
+  }
 
   async function readOps(): Promise<void> {
     for await (const frame of transport.frames) {
@@ -98,6 +119,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     for (const out of step.out) {
       if ("rec" in out) full = transport.write([out.rec]) ?? full;
       else if ("exit" in out) leave(out);
+      else if ("log" in out) options.onLog?.(out.log);
     }
     return full;
   }

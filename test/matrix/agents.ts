@@ -8,6 +8,8 @@ export const agents: Readonly<Record<string, readonly string[]>> = {
   aionrs: REHEARSAL,
   ante: ["serve", ...REHEARSAL],
   "aionrs@0.2": ["--dialect", "aionrs@0.2", ...REHEARSAL],
+  qwen: REHEARSAL,
+  "qwen-shipped": REHEARSAL,
   wayland: ["--dialect", "wayland", ...REHEARSAL],
   // Its wire has no approvals.
   agentproc: ["agentproc", "--provider", "rehearsal", "--yolo"],
@@ -57,3 +59,6 @@ export function driving(drive: string): readonly string[] {
 
 /** Whose wires carry no reason of a denial. */
 export const withoutReasons: ReadonlySet<string> = new Set(["ante"]);
+
+/** Whose wires ask about one call at a time. */
+export const oneByOne: ReadonlySet<string> = new Set(["qwen-shipped"]);

@@ -3,9 +3,12 @@ import * as v from "valibot";
 import { plainText } from "../../src/core/content.js";
 import { Event } from "../../src/core/event.js";
 import { mintId } from "../../src/core/ids.js";
+import { canonicalTool } from "../../src/core/names.js";
 import { LaterEvent, WireEvent as FirstEvent } from "../../src/dialects/aionrs/wire.js";
 import { faultOf } from "../../src/dialects/ante/kinds.js";
 import { EventMsg, type EventFields } from "../../src/dialects/ante/wire.js";
+import { Chunk, ControlRequest, EventLine, ToolDisplay, Thought, type Metadata } from "../../src/dialects/qwen/wire.js";
+import { AgentLine, Assistant, asked as questions, Init, Result, StreamLine, UserLine } from "../../src/dialects/qwen-shipped/wire.js";
 import { WireEvent as WaylandEvent, type WireEvent } from "../../src/dialects/wayland/wire.js";
 
 /** What any host can hear, whatever its wire calls it. */
@@ -41,6 +44,8 @@ export interface HostScript {
   mode?(mode: "default" | "yolo"): unknown;
   /** The wider grants that its wire can say. */
   grants: readonly ("tool" | "category")[];
+  /** It may open another session when this one has ended, and so decides itself when it leaves. */
+  opensMore: boolean;
   /** A record of a type that does not exist. */
   unknown: unknown;
   hear(record: unknown): Heard[];
@@ -62,6 +67,7 @@ function native(session: string): HostScript {
     deny: (call, reason) => ({ type: "approval.answer", session, answers: [{ call, decision: "deny", reason }] }),
     mode: (mode) => ({ type: "session.configure", session, patch: { mode } }),
     grants: ["tool", "category"],
+    opensMore: true,
     unknown: { type: "no.such.thing", session },
     hear: (record) => hearNative(v.parse(Event, record)),
   };
@@ -116,6 +122,7 @@ function aionrs(text: "input" | "content", yolo: string, wire: v.GenericSchema<W
     deny: (call, reason) => ({ type: "tool_deny", call_id: call, reason }),
     mode: (mode) => ({ type: "set_mode", mode: mode === "yolo" ? yolo : mode }),
     grants: ["category"],
+    opensMore: false,
     unknown: { type: "no.such.thing" },
     hear: (record) => hearAionrs(v.parse(wire, record)),
   };
@@ -153,6 +160,7 @@ function ante(): HostScript {
   const prompts = new Map<string, string>();
   const turns = new Map<string, string>();
   const pauses = new Map<string, string>();
+  let hasPieces = false;
   const operation = (op: unknown): { op: unknown; id: string } => ({ op, id: `op_${mintId()}` });
   const answer = (call: string, decision: string): unknown =>
     operation({ ApprovalResponse: { turn_id: pauses.get(call), responses: [[call, decision]] } });
@@ -174,6 +182,7 @@ function ante(): HostScript {
     allow: (call, grant) => answer(call, grant === "tool" ? "AcceptForSession" : "Accept"),
     deny: (call) => answer(call, "Skip"),
     grants: ["tool"],
+    opensMore: true,
     unknown: operation({ "no.such.thing": {} }),
     hear(record) {
       const { event, parent } = v.parse(EventMsg, record);
@@ -181,7 +190,10 @@ function ante(): HostScript {
       if (typeof event === "string" || (parent != null && !prompts.has(parent) && "TurnStart" in event)) return [];
       if ("TurnStart" in event) turns.set(event.TurnStart.turn_id, prompts.get(parent ?? "") ?? "");
       if ("TurnPause" in event) for (const { id } of event.TurnPause.reason.Approval.tools) pauses.set(id, event.TurnPause.turn_id);
-      return hearAnte(event, turns, parent != null && prompts.has(parent));
+      const isWhole = "AgentMessage" in event || "Thinking" in event;
+      const isTold = isWhole && hasPieces;
+      hasPieces = "MessageDelta" in event || "ThinkingDelta" in event;
+      return isTold ? [] : hearAnte(event, turns, parent != null && prompts.has(parent));
     },
   };
 }
@@ -195,6 +207,8 @@ function hearAnte(event: AnteEvent, turns: Map<string, string>, isOurs: boolean)
   if ("TurnStart" in event) return [{ is: "started", turn: turns.get(event.TurnStart.turn_id) ?? "" }];
   if ("MessageDelta" in event) return [{ is: "text", text: event.MessageDelta }];
   if ("ThinkingDelta" in event) return [{ is: "thinking", text: event.ThinkingDelta }];
+  if ("AgentMessage" in event) return [{ is: "text", text: event.AgentMessage }];
+  if ("Thinking" in event) return [{ is: "thinking", text: event.Thinking }];
   if ("TurnPause" in event)
     return event.TurnPause.reason.Approval.tools.map(({ id, name, input }) => ({
       is: "asked",
@@ -224,11 +238,167 @@ function anteEnd({ turn_id, status }: EventFields<"TurnEnd">, turns: Map<string,
   ];
 }
 
+/** It names its turns by its prompts, and answers questions by their ids. */
+function qwen(): HostScript {
+  const questions = new Map<string, string>();
+  const begun = new Set<string>();
+  let session_id = "";
+  const respond = (call: string, result: object): unknown => ({
+    type: "control_response",
+    request_id: questions.get(call),
+    response: { subtype: "success", result },
+  });
+  return {
+    flags: ({ resume }) => ["--output-format", "stream-chunk-json", ...(resume === undefined ? [] : ["--resume", resume])],
+    open: () => [],
+    prompt: (turn, text) => ({ session_id, prompt_id: turn, input: { origin: "user", parts: [{ type: "text", text }], command: null } }),
+    interrupt: (turn) => ({ type: "control/cancel", session_id, prompt_id: turn, reason: "escape" }),
+    allow: (call) => respond(call, { behavior: "approve" }),
+    deny: (call, message) => respond(call, { behavior: "deny", message }),
+    grants: [],
+    opensMore: true,
+    unknown: { type: "no.such.thing" },
+    hear(record) {
+      const line = v.parse(EventLine, record);
+      if (v.is(ControlRequest, line)) {
+        const { tool_call_id: call = "", tool, request_id } = line;
+        questions.set(call, request_id);
+        return tool === undefined ? [] : [{ is: "asked", call, tool: tool.name, args: tool.arguments }];
+      }
+      if (!v.is(Chunk, line)) return [];
+      const { metadata = {} } = line;
+      if (metadata.protocol_version !== undefined) {
+        session_id = metadata.session_id ?? "";
+        return [{ is: "ready", sessionId: metadata.session_id }];
+      }
+      const { prompt_id: turn, error } = metadata;
+      if (turn === undefined || (error !== undefined && metadata.summary === undefined)) return qwenError(error, undefined);
+      const started: Heard[] = begun.has(turn) ? [] : [{ is: "started", turn }];
+      begun.add(turn);
+      return [...started, ...hearQwen(line, turn)];
+    },
+  };
+}
+
+function hearQwen({ choices, metadata = {} }: Chunk, turn: string): Heard[] {
+  const { content, annotations = [] } = choices[0]?.delta ?? {};
+  const heard = annotations.flatMap((annotation): Heard[] => {
+    if (v.is(Thought, annotation)) return [{ is: "thinking", text: `${annotation.subject} ${annotation.description}` }];
+    if (!v.is(ToolDisplay, annotation)) return [];
+    const { tool_call_id: call, status, result_display } = annotation;
+    if (status === "executing") return [{ is: "running", call }];
+    const known = QWEN_STATUS.get(status);
+    return known === undefined ? [] : [{ is: "result", call, status: known, text: JSON.stringify(result_display) }];
+  });
+  if (content != null && content !== "") heard.push({ is: "text", text: content });
+  if (metadata.summary === undefined) return heard;
+  const outcome = metadata.cancelled === true ? "interrupted" : metadata.summary.is_error ? "failed" : "completed";
+  return [...heard, ...qwenError(metadata.error, turn), { is: "ended", turn, outcome }];
+}
+
+const QWEN_STATUS: ReadonlyMap<string, "ok" | "failed" | "refused"> = new Map([
+  ["success", "ok"],
+  ["error", "failed"],
+  ["canceled", "refused"],
+] as const);
+
+function qwenError(error: Metadata["error"], turn: string | undefined): Heard[] {
+  if (error === undefined) return [];
+  if (typeof error === "string") return [{ is: "error", message: error, retryable: false, turn }];
+  return [{ is: "error", message: error.message, retryable: error.type === "rate_limit_error" || error.type === "server_error", turn }];
+}
+
+/** Its turns have no names on the wire: they come in the order of their prompts. */
+function qwenShipped(): HostScript {
+  const asked = new Map<string, { request_id: string; input: unknown }>();
+  const prompts: string[] = [];
+  let turn: string | undefined;
+  let streamed = "";
+  const request = (fields: object): unknown => ({ type: "control_request", request_id: mintId(), request: fields });
+  const respond = (call: string, response: object): unknown => ({
+    type: "control_response",
+    response: { subtype: "success", request_id: asked.get(call)?.request_id ?? "", response },
+  });
+  return {
+    flags: ({ resume }) => ["--include-partial-messages", ...(resume === undefined ? [] : ["--resume", resume])],
+    open: () => [request({ subtype: "initialize", hooks: null })],
+    prompt(name, text) {
+      prompts.push(name);
+      return { type: "user", session_id: "", message: { role: "user", content: text }, parent_tool_use_id: null };
+    },
+    interrupt: () => request({ subtype: "interrupt" }),
+    allow: (call) => respond(call, { behavior: "allow", updatedInput: asked.get(call)?.input }),
+    deny: (call, message) => respond(call, { behavior: "deny", message }),
+    mode: (mode) => request({ subtype: "set_permission_mode", mode }),
+    grants: [],
+    opensMore: false,
+    unknown: { type: "no.such.thing" },
+    hear(record) {
+      const line = v.parse(AgentLine, record);
+      if (line.type === "control_response") return shippedReady(line.response);
+      if (line.type === "control_request") {
+        if (!v.is(questions.can_use_tool, line.request)) return [];
+        const { tool_use_id: call, tool_name, input } = line.request;
+        asked.set(call, { request_id: line.request_id, input });
+        return [{ is: "asked", call, tool: canonicalTool(tool_name), args: input }];
+      }
+      if (v.is(Init, line)) {
+        turn = prompts.shift() ?? "";
+        return [{ is: "started", turn }];
+      }
+      if (v.is(StreamLine, line)) {
+        const delta = line.event.type === "content_block_delta" ? line.event.delta : undefined;
+        if (delta?.type === "text_delta") streamed += delta.text;
+        if (delta?.type === "text_delta") return [{ is: "text", text: delta.text }];
+        return delta?.type === "thinking_delta" ? [{ is: "thinking", text: delta.thinking }] : [];
+      }
+      if (v.is(Assistant, line)) {
+        const whole = line.message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+        const isTold = whole === streamed;
+        streamed = "";
+        return isTold || whole === "" ? [] : [{ is: "text", text: whole }];
+      }
+      if (v.is(UserLine, line)) return shippedResults(line);
+      if (line.type === "system" && line.subtype === "notice" && turn === undefined)
+        return [{ is: "error", message: line.data.notice, retryable: false, turn }];
+      if (!v.is(Result, line)) return [];
+      const ended = turn;
+      turn = undefined;
+      return shippedEnd(line, ended);
+    },
+  };
+}
+
+function shippedReady(response: { subtype: string; response?: unknown }): Heard[] {
+  const known = v.object({ subtype: v.literal("initialize"), session_id: v.optional(v.string()) });
+  return v.is(known, response.response) ? [{ is: "ready", sessionId: response.response.session_id }] : [];
+}
+
+function shippedResults({ message: { content } }: v.InferOutput<typeof UserLine>): Heard[] {
+  if (typeof content === "string") return [];
+  return content.flatMap((block): Heard[] => {
+    if (block.type !== "tool_result") return [];
+    const text = JSON.stringify(block.content);
+    const status = block.is_error !== true ? "ok" : text.includes("[Operation Cancelled]") ? "refused" : "failed";
+    return [{ is: "result", call: block.tool_use_id, status, text }];
+  });
+}
+
+/** One of no turn is about a line. */
+function shippedEnd(line: v.InferOutput<typeof Result>, turn: string | undefined): Heard[] {
+  const message = line.subtype === "success" ? "" : (line.error?.message ?? "");
+  const outcome = !line.is_error ? "completed" : message === "Operation cancelled." ? "interrupted" : "failed";
+  const error: Heard[] = outcome === "failed" ? [{ is: "error", message, retryable: /429|rate limit/i.test(message), turn }] : [];
+  return turn === undefined ? error : [...error, { is: "ended", turn, outcome }];
+}
+
 /** A host a session; `session` is its handle where the wire has handles. */
 export const hosts: Readonly<Record<string, (session: string) => HostScript>> = {
   native,
   aionrs: () => aionrs("input", "yolo", FirstEvent),
   "aionrs@0.2": () => aionrs("content", "yolo", LaterEvent),
   ante,
+  qwen,
+  "qwen-shipped": qwenShipped,
   wayland: () => aionrs("content", "force", WaylandEvent),
 };

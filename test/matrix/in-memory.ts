@@ -11,9 +11,11 @@ import type { Closed } from "../../src/core/event.js";
 import type { Launch, Transport } from "../../src/core/wire.js";
 import { buildEngine } from "../../src/cli/build-engine.js";
 import { COMMANDS } from "../../src/cli/commands.js";
-import { parseFlags, settingsFlags } from "../../src/cli/flags.js";
-import { openingOf } from "../../src/cli/opening.js";
+import { parseFlags, settingsFlags, type Parsed } from "../../src/cli/flags.js";
+import { launchOf } from "../../src/cli/opening.js";
+import { inOurWords, personalityAsked } from "../../src/cli/personality.js";
 import { exitCode, relayOpening } from "../../src/cli/relay.js";
+import { relayedSwitches } from "../../src/cli/structured-flags.js";
 import { sessionMap } from "../../src/cli/session-map.js";
 import { loadDialect, type Dialect } from "../../src/dialects/index.js";
 import { loadSettings, type Loaded } from "../../src/engine/config.js";
@@ -22,7 +24,8 @@ import { serve } from "../../src/link/serve.js";
 import { memoryPair } from "../../src/transports/memory.js";
 import { LineWriter, readFrames } from "../../src/transports/streams.js";
 import { processesWith, until } from "../process/harness.js";
-import { agents, driving, withoutReasons } from "./agents.js";
+import { quiet } from "../support/wires.js";
+import { agents, driving, oneByOne, withoutReasons } from "./agents.js";
 import { Host, type Ended } from "./host.js";
 import { hosts } from "./hosts.js";
 import { files, type OpenRoom } from "./in-processes.js";
@@ -35,13 +38,15 @@ export function memoryRoom(as: string, drive: string): OpenRoom {
   return {
     dir,
     reasons: !withoutReasons.has(as) && !withoutReasons.has(drive),
+    together: !oneByOne.has(as) && !oneByOne.has(drive),
     async start(opening = {}) {
       const script = hosts[as]?.(mintId());
       const agent = agents[drive];
       if (script === undefined || agent === undefined)
         throw new Error(`No script of a host of '${as}', or no command of an agent of '${drive}'`);
       const [asDialect, driveDialect] = [await loadDialect(as), await loadDialect(drive)];
-      const loaded = await settings(["relay", ...driving(drive), ...script.flags(opening)], env, dir);
+      const flags = ["relay", ...driving(drive), ...script.flags(opening)];
+      const loaded = await settings(flags, env, dir);
       const open = relayOpening(loaded, asDialect, driveDialect);
       const wire = streams(asDialect);
       const driven = dialer(driveDialect, agent, env, dir);
@@ -55,7 +60,7 @@ export function memoryRoom(as: string, drive: string): OpenRoom {
         config: open.config ?? {},
         sessions: sessionMap(home, drive),
         onViolation: (violation) => violations.push(violation),
-        ...(asDialect.lifetime !== "connection" && { launch: { argv: [], env: {}, open } }),
+        ...launchOf(asDialect, loaded, { open, switches: relayedSwitches(parsedOf(flags)) }),
       });
       const ended = running.closed.then(async (closed): Promise<Ended> => {
         await Promise.all(driven.engines.map((engine) => engine.close()));
@@ -68,7 +73,8 @@ export function memoryRoom(as: string, drive: string): OpenRoom {
           code = 143;
           void running.agent.send({ type: "shutdown", when: "now" });
         },
-        killAgent: driven.kill,
+        // What the host said before has been heard.
+        killAgent: () => void quiet().then(driven.kill),
         ended,
       });
       wire.onLine((line) => host.hear(line));
@@ -126,8 +132,8 @@ function dialer(dialect: Dialect, args: readonly string[], env: Record<string, s
     const engine = buildEngine(loaded, env);
     engines.push(engine);
     const [near, far] = memoryPair(dialect.framing);
-    const opened = dialect.lifetime === "connection" ? {} : { launch: { ...launch, open: openingOf(loaded) } };
-    const served = serve(engine, dialect, far, opened);
+    const { argv: switches, ...rest } = launch;
+    const served = serve(engine, dialect, far, launchOf(dialect, loaded, { ...rest, switches }));
     const killed = new Promise<Closed>((resolve) => {
       kill = () => {
         resolve({ code: null, signal: "SIGKILL" });
@@ -141,8 +147,13 @@ function dialer(dialect: Dialect, args: readonly string[], env: Record<string, s
 
 /** What the command would make of these arguments. */
 function settings(args: readonly string[], env: Record<string, string>, cwd: string): Promise<Loaded> {
-  const named = COMMANDS.find(({ name }) => name !== "" && name === args[0]);
-  const command = named ?? COMMANDS.find(({ name }) => name === "");
-  const parsed = parseFlags(named === undefined ? args : args.slice(1), command?.flags ?? []);
-  return loadSettings({ flags: settingsFlags(parsed), env, cwd });
+  return loadSettings({ flags: settingsFlags(parsedOf(args)), env, cwd });
+}
+
+function parsedOf(args: readonly string[]): Parsed {
+  const isCommand = (word: string): boolean => COMMANDS.some(({ name }) => name !== "" && name === word);
+  const asked = personalityAsked(args, undefined, isCommand);
+  const words = asked === undefined ? args : inOurWords(args, asked, {}, isCommand, () => {});
+  const command = COMMANDS.find(({ name }) => name === (isCommand(words[0] ?? "") ? words[0] : ""));
+  return parseFlags(command?.name === "" ? words : words.slice(1), command?.flags ?? []);
 }

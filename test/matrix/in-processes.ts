@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { mintId } from "../../src/core/ids.js";
 import { PARLEY, processesWith, until } from "../process/harness.js";
-import { agents, driving, withoutReasons } from "./agents.js";
+import { agents, driving, oneByOne, withoutReasons } from "./agents.js";
 import { Host, type Ended } from "./host.js";
 import { hosts } from "./hosts.js";
 import type { Room } from "./scenarios.js";
@@ -35,6 +35,7 @@ export function processRoom(as: string, drive: string): OpenRoom {
   return {
     dir,
     reasons: !withoutReasons.has(as) && !withoutReasons.has(drive),
+    together: !oneByOne.has(as) && !oneByOne.has(drive),
     async start(opening = {}) {
       const script = hosts[as]?.(mintId());
       const agent = agents[drive];

@@ -54,14 +54,18 @@ export function wordsIn(schema: Schema, value: unknown): Set<string> {
 function ownWords(schema: Schema): string[] {
   const shape = shapeOf(schema);
   if (shape.type === "picklist") return (shape.options ?? []).map(String);
-  if (shape.type === "variant") return (shape.options ?? []).filter(isSchema).map(tagOf);
+  if (shape.type === "variant") return (shape.options ?? []).filter(isSchema).flatMap((option) => tagsOf(option, shape.key));
   return [];
 }
 
-/** The literal of an option's `type`. */
-function tagOf(option: Schema): string {
-  const type = shapeOf(option).entries?.["type"];
-  return type === undefined ? "" : String(shapeOf(type).literal);
+/** By what an option of a variant is told apart: the literal of its key, or several; those of a variant within it. */
+function tagsOf(option: Schema, key: Shape["key"]): string[] {
+  const shape = shapeOf(option);
+  if (shape.type === "variant") return [...new Set((shape.options ?? []).filter(isSchema).flatMap((inner) => tagsOf(inner, key)))];
+  const tag = typeof key === "string" ? shape.entries?.[key] : undefined;
+  if (tag === undefined) return [""];
+  const { type, options, literal } = shapeOf(tag);
+  return type === "picklist" ? (options ?? []).map(String) : [String(literal)];
 }
 
 function visit(schema: Schema, path: string, enter: (node: Schema, path: string) => boolean): void {
@@ -69,7 +73,7 @@ function visit(schema: Schema, path: string, enter: (node: Schema, path: string)
   const shape = shapeOf(schema);
   for (const [key, entry] of Object.entries(shape.entries ?? {})) visit(entry, `${path}.${key}`, enter);
   for (const option of shape.options ?? [])
-    if (isSchema(option)) visit(option, shape.type === "variant" ? `${path}<${tagOf(option)}>` : path, enter);
+    if (isSchema(option)) visit(option, shape.type === "variant" ? `${path}<${tagsOf(option, shape.key).join("|")}>` : path, enter);
   for (const inner of [shape.item, ...(shape.items ?? []), shape.wrapped, shape.type === "record" ? shape.value : undefined])
     if (inner !== undefined) visit(inner, path, enter);
 }
@@ -81,8 +85,8 @@ function use(schema: Schema, value: unknown, found: (node: Schema, word: string)
     case "picklist":
       return typeof value === "string" ? found(schema, value) : undefined;
     case "variant": {
-      const tag = String(field(value, "type"));
-      const option = (shape.options ?? []).filter(isSchema).find((each) => tagOf(each) === tag);
+      const tag = String(field(value, typeof shape.key === "string" ? shape.key : ""));
+      const option = (shape.options ?? []).filter(isSchema).find((each) => tagsOf(each, shape.key).includes(tag));
       found(schema, tag);
       return option === undefined ? undefined : use(option, value, found);
     }

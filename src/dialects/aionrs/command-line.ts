@@ -1,4 +1,5 @@
 /** The command lines of the programs that speak this protocol, where they differ from ours. */
+import type { ForeignFlag } from "../kit/foreign-flags.js";
 
 /** There `-p` is the provider. */
 export const SHORT_FLAGS: ReadonlyMap<string, string> = new Map([
@@ -7,13 +8,6 @@ export const SHORT_FLAGS: ReadonlyMap<string, string> = new Map([
   ["-k", "--api-key"],
   ["-b", "--base-url"],
 ]);
-
-/** A flag that only they have. `means`: what we say for it; without that it is taken and changes nothing. */
-export interface ForeignFlag {
-  name: string;
-  value?: string;
-  means?: readonly string[];
-}
 
 export const AIONRS_FLAGS: readonly ForeignFlag[] = [
   { name: "max-tool-call-malformed-turns", value: "N" },
@@ -31,9 +25,9 @@ export const WAYLAND_FLAGS: readonly ForeignFlag[] = [
   ...AIONRS_FLAGS,
   { name: "assistant", value: "NAME" },
   { name: "agent", value: "NAME" },
-  { name: "force", means: ["--auto-approve"] },
-  { name: "dangerously-skip-permissions", means: ["--auto-approve"] },
-  { name: "continue", means: ["--resume", "latest"] },
+  { name: "force", means: () => ["--auto-approve"] },
+  { name: "dangerously-skip-permissions", means: () => ["--auto-approve"] },
+  { name: "continue", means: () => ["--resume", "latest"] },
   { name: "untrust-workspace" },
   { name: "allow-host-workspace-grants" },
   { name: "allow-host-path-grants" },

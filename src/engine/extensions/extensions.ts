@@ -87,6 +87,7 @@ export class Extensions {
 
   /** The session's configuration changed. */
   configure(config: SessionConfig): void {
+    this.#library.start();
     this.#mcp.configure(config);
   }
 

@@ -2,6 +2,7 @@
  * What files say around a session: skills, sub-agents and memory files. Read once the session is ready, looked at again at each turn and
  * when a folder stirs, and read anew when something changed. What is wrong with a file is told once.
  */
+import type { SessionConfig } from "../../core/config.js";
 import type { Part } from "../../core/content.js";
 import { messageOf, ParleyError } from "../../core/errors.js";
 import { BUILT_IN_AGENTS } from "../built-in-agents.js";
@@ -31,6 +32,8 @@ export interface LibraryDeps {
 
 interface Contents {
   trusted: boolean;
+  /** The session's own kinds of sub-agents. */
+  own: SessionConfig["subagents"];
   skills: readonly Skill[];
   agents: readonly DefinedAgent[];
   memory: readonly MemoryFile[];
@@ -103,14 +106,16 @@ export class Library {
     const { root } = this.#deps.control.state.workspace;
     const before = this.#contents;
     const trusted = await this.#deps.trusts(root);
-    if (before !== undefined && (this.#isClosed || (before.trusted === trusted && !isAnyChanged(before)))) return before;
-    const contents = await this.#read(root, trusted);
+    const { subagents: own } = this.#deps.control.config();
+    if (before !== undefined && (this.#isClosed || (before.trusted === trusted && before.own === own && !isAnyChanged(before))))
+      return before;
+    const contents = await this.#read(root, trusted, own);
     this.#contents = contents;
     if (!this.#isClosed && (before === undefined || listOf(before) !== listOf(contents))) this.#deps.onChange();
     return contents;
   }
 
-  async #read(root: string, trusted: boolean): Promise<Contents> {
+  async #read(root: string, trusted: boolean, own: Contents["own"]): Promise<Contents> {
     const { home, userHome, anteHome } = this.#deps;
     const around: Surroundings = { home, userHome, anteHome, root, repository: await repositoryOf(root), trusted };
     const [definitions, memories] = [new Stamps(), new Stamps()];
@@ -122,9 +127,10 @@ export class Library {
       readMemory(reading("memory", memories)),
     ]);
     if (!this.#isClosed) this.#watch.follow([...[...skillPlaces, ...agentPlaces].map(({ folder }) => folder), ...definitions.folders()]);
-    const agents = withBuiltIns(defined);
+    const agents = withBuiltIns(withOwn(defined, own));
     return {
       trusted,
+      own,
       skills,
       agents,
       memory,
@@ -164,6 +170,12 @@ function isAnyChanged({ stamps }: Contents): boolean {
 /** A workspace that nobody vouches for grants nothing. */
 function grantsOf({ scope, allowedTools }: Skill, trusted: boolean): readonly string[] {
   return scope === "project" && !trusted ? [] : allowedTools;
+}
+
+/** What the host says comes before what files say. */
+function withOwn(defined: readonly DefinedAgent[], own: Contents["own"] = []): DefinedAgent[] {
+  const others = defined.filter(({ name }) => !own.some((agent) => agent.name === name));
+  return [...others, ...own.map((agent): DefinedAgent => ({ ...agent, scope: "user" }))];
 }
 
 function withBuiltIns(defined: readonly DefinedAgent[]): DefinedAgent[] {

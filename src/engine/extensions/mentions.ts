@@ -32,12 +32,17 @@ interface Loading {
   signal: AbortSignal;
 }
 
-/** What the user's words attach. The user chose it, so it may lie outside the workspace; what names nothing is just text. */
+/**
+ * What the user's words attach. The user chose it, so it may lie outside the workspace; what names nothing is just text, unless the words
+ * begin with it and it looks like a file.
+ */
 export async function loadMentions(words: readonly Part[], loading: Loading): Promise<Part[]> {
   const mentions = words.flatMap((part) => (part.type === "text" ? mentionsIn(part.text) : []));
   const basket = new Basket();
-  for (const { path } of mentions) {
-    for (const item of await itemsOf(path, loading)) {
+  for (const [index, { path, start }] of mentions.entries()) {
+    const items = await itemsOf(path, loading);
+    if (items.length === 0 && index === 0 && start === 0 && /[./]/.test(path)) basket.miss(path);
+    for (const item of items) {
       if (loading.signal.aborted) return basket.parts;
       await basket.take(item);
     }
@@ -71,6 +76,10 @@ class Basket {
     } catch (error) {
       this.#leave(item, messageOf(error));
     }
+  }
+
+  miss(path: string): void {
+    this.#reasons.push(`${path} (there is no such file)`);
   }
 
   leftOut(): string | undefined {

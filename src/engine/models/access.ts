@@ -49,7 +49,7 @@ export function accessTo(provider: string, config: SessionConfig, override: Prov
   const isChosen = provider === source.chosen;
   const given = isChosen ? source.apiKey : undefined;
   const apiKey = (given ?? (keyVariable === undefined ? undefined : source.env[keyVariable]))?.trim();
-  if (keyVariable !== undefined && !apiKey) throw configFault(`${keyVariable} not set`);
+  if (keyVariable !== undefined && !apiKey) throw configFault(`${keyVariable} not set`, "apiKey");
   const keyName = given === undefined ? keyVariable : "--api-key";
   if (apiKey !== undefined) checkHeader(apiKey, keyName ?? "The key");
   const fromEnv = info.baseUrlVariable === undefined ? undefined : source.env[info.baseUrlVariable];
@@ -99,6 +99,7 @@ function checkHeader(value: string, what: string): void {
   if (/[^\t\x20-\x7e]/.test(value)) throw configFault(`${what} holds a line break or another character that no key has; copy it again`);
 }
 
-export function configFault(message: string): ParleyError {
-  return new ParleyError({ code: "config", message, retryable: false });
+/** `param` is "apiKey" where what is missing is a way to prove who we are. */
+export function configFault(message: string, param?: string): ParleyError {
+  return new ParleyError({ code: "config", message, retryable: false, ...(param !== undefined && { param }) });
 }

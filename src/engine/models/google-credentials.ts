@@ -26,6 +26,7 @@ export async function findCredentials(env: Environment): Promise<GoogleCredentia
   if (machine !== undefined) return machine;
   throw configFault(
     "GOOGLE_APPLICATION_CREDENTIALS not set; name a credentials file with it, or run 'gcloud auth application-default login'",
+    "apiKey",
   );
 }
 

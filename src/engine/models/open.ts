@@ -12,7 +12,7 @@ import type { VendorModel } from "./vendor.js";
 export async function openModel(config: SessionConfig, override: ProviderOverride | undefined, source: ModelSource): Promise<Model> {
   const provider = chooseProvider({ provider: config.provider, model: config.model, providers: source.providers }, source.env);
   if (provider === undefined)
-    throw configFault(`No provider was named and no key was found; set ${keyNames()} or name one with --provider`);
+    throw configFault(`No provider was named and no key was found; set ${keyNames()} or name one with --provider`, "apiKey");
   if (provider === "rehearsal") return openRehearsalModel(config.model);
   const own = source.providers[provider];
   const kind = own?.kind ?? provider;
@@ -24,9 +24,11 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   return vendorModel(named, opener, factsOf(access.id, own?.models?.[access.id]), source.limits ?? TIME_LIMITS);
 }
 
+/** What does not look like a file is the name of some model: it is rehearsed without a script. */
 async function openRehearsalModel(model: string | undefined): Promise<Model> {
   const { openRehearsal } = await import("./rehearsal/index.js");
-  return openRehearsal(model === undefined || model === "rehearsal" ? {} : { script: model });
+  const isScript = model !== undefined && /[\\/.]/.test(model);
+  return openRehearsal(isScript ? { script: model } : { ...(model !== undefined && { name: model }) });
 }
 
 function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits: TimeLimits): Model {

@@ -20,6 +20,14 @@ export const edit = defineTool({
   }),
   title: (args) => `Edit ${oneLine(args.file_path)}`,
   paths: (args) => [{ path: args.file_path, write: true }],
+  async preview({ file_path, old_string, new_string, replace_all }, workspace) {
+    const { path } = await workspace.resolve(file_path);
+    const before = exactText(await workspace.read(path, MAX_FILE_BYTES));
+    if (before === null || old_string === "") return [];
+    const { pieces, put } = cut(before, old_string, new_string);
+    if (pieces.length < 2 || (pieces.length > 2 && replace_all !== true)) return [];
+    return diffParts(shownPath(workspace, path), before, pieces.join(put));
+  },
   async run({ file_path: name, old_string, new_string, replace_all }, context) {
     if (old_string === "") return failure("old_string is empty. To make a new file use Write; to insert, quote the text beside the place.");
     if (old_string === new_string) return failure("old_string and new_string are the same; there is nothing to change.");
@@ -33,8 +41,7 @@ export const edit = defineTool({
     }
     const before = exactText(await context.workspace.read(path, MAX_FILE_BYTES));
     if (before === null) return failure(`Failed to edit ${name}: it is not UTF-8 text. Change it with a program in Bash.`);
-    const { find, put } = lineEndingsOf(before, old_string, new_string);
-    const pieces = before.split(find);
+    const { pieces, put } = cut(before, old_string, new_string);
     const count = pieces.length - 1;
     if (count === 0) return failure(`old_string not found in file ${name}`);
     if (count > 1 && replace_all !== true) {
@@ -47,6 +54,12 @@ export const edit = defineTool({
     return { parts: [{ type: "text", text: `Edited ${name}: replaced ${count} occurrence(s)` }, ...diff] };
   },
 });
+
+/** The text between what is to be replaced, and what is put there. */
+function cut(text: string, old: string, replacement: string): { pieces: string[]; put: string } {
+  const { find, put } = lineEndingsOf(text, old, replacement);
+  return { pieces: text.split(find), put };
+}
 
 /** Models write LF. In a CRLF file both strings are meant with CRLF; in a mixed one only where LF finds nothing. */
 function lineEndingsOf(text: string, find: string, put: string): { find: string; put: string } {

@@ -12,7 +12,7 @@ export const exitPlan = defineTool({
     "plan mode and improve it. Call it alone, once the plan is whole.",
   args: v.object({ plan: v.pipe(v.string(), v.regex(/\S/, "must not be empty"), v.description("The whole plan, in Markdown.")) }),
   title: () => "Present the plan",
-  preview: ({ plan }) => [{ type: "plan", text: plan }],
+  preview: ({ plan }) => Promise.resolve([{ type: "plan", text: plan }]),
   async run({ plan }, context) {
     const mode = context.leavePlan();
     const edits = mode === "auto_edit" ? " Edits of files need no further approval." : "";

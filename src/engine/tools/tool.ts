@@ -79,8 +79,8 @@ export interface Tool {
   wrongArgument?(args: Record<string, unknown>): string | undefined;
   /** One line for people: "Write to src/a.ts". */
   title(args: Record<string, unknown>): string;
-  /** What people look at before they say yes. */
-  preview?(args: Record<string, unknown>): Part[];
+  /** What people look at before they say yes; nothing where that cannot be told. */
+  preview?(args: Record<string, unknown>, workspace: Workspace): Promise<Part[]>;
   /** Paths that the call names, as given; `write` ones are kept in order. */
   paths(args: Record<string, unknown>): { path: string; write: boolean }[];
   /** Rules for what may run unasked once this call has run: it is asked about for their sake. */
@@ -100,7 +100,7 @@ interface ToolDefinition<S extends ArgsSchema> {
   description: string;
   args: S;
   title(args: v.InferOutput<S>): string;
-  preview?(args: v.InferOutput<S>): Part[];
+  preview?(args: v.InferOutput<S>, workspace: Workspace): Promise<Part[]>;
   paths?(args: v.InferOutput<S>): { path: string; write: boolean }[];
   run(args: v.InferOutput<S>, context: ToolContext): Promise<ToolResult>;
 }
@@ -120,7 +120,10 @@ export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>):
       return (issue && v.getDotPath(issue)) ?? undefined;
     },
     title: (args) => parsed(schema, args, definition.title, ""),
-    ...(preview !== undefined && { preview: (args: Record<string, unknown>) => parsed(schema, args, preview, []) }),
+    ...(preview !== undefined && {
+      preview: (args: Record<string, unknown>, workspace: Workspace) =>
+        parsed(schema, args, (known) => preview(known, workspace), Promise.resolve([])),
+    }),
     paths: (args) => (definition.paths === undefined ? [] : parsed(schema, args, definition.paths, [])),
     run: (args, context) => definition.run(v.parse(schema, args), context),
   };

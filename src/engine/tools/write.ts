@@ -3,7 +3,8 @@ import * as v from "valibot";
 import { diffParts } from "./diff-part.js";
 import { exactText, failure, isBinary, isStale, linesOf, MAX_FILE_BYTES, noteSeen, shownPath } from "./text-file.js";
 import { oneLine } from "./title.js";
-import { defineTool, type ToolContext } from "./tool.js";
+import type { Workspace } from "../workspace.js";
+import { defineTool } from "./tool.js";
 
 export const write = defineTool({
   name: "Write",
@@ -18,6 +19,13 @@ export const write = defineTool({
   }),
   title: (args) => `Write to ${oneLine(args.file_path)}`,
   paths: (args) => [{ path: args.file_path, write: true }],
+  async preview({ file_path, content }, workspace) {
+    const { path } = await workspace.resolve(file_path);
+    const info = await workspace.info(path);
+    if (info !== null && info.kind !== "file") return [];
+    const before = info === null ? null : await oldText(workspace, path, info.size);
+    return before === undefined ? [] : diffParts(shownPath(workspace, path), before, content);
+  },
   async run({ file_path: name, content }, context) {
     const path = await context.locate(name);
     const info = await context.workspace.info(path);
@@ -25,7 +33,7 @@ export const write = defineTool({
     if (info !== null && isStale(context, path, info.stamp)) {
       return failure(`${name} was changed on disk after you last saw it. Read it again before you write it.`);
     }
-    const before = info === null ? null : await oldText(context, path, info.size);
+    const before = info === null ? null : await oldText(context.workspace, path, info.size);
     await context.workspace.write(path, content);
     await noteSeen(context, path);
     const diff = before === undefined ? [] : await diffParts(shownPath(context.workspace, path), before, content);
@@ -35,8 +43,8 @@ export const write = defineTool({
 });
 
 /** Undefined when what is replaced is no text that a diff could show. */
-async function oldText(context: ToolContext, path: string, size: number): Promise<string | undefined> {
+async function oldText(workspace: Workspace, path: string, size: number): Promise<string | undefined> {
   if (size > MAX_FILE_BYTES) return undefined;
-  const bytes = await context.workspace.read(path, MAX_FILE_BYTES);
+  const bytes = await workspace.read(path, MAX_FILE_BYTES);
   return isBinary(bytes) ? undefined : (exactText(bytes) ?? undefined);
 }

@@ -12,6 +12,7 @@ import { quitCommand, themeCommand } from "./host.js";
 import { agentsCommand, mcpCommand, skillsCommand } from "./lists.js";
 import { modeCommand, modelCommand } from "./settings.js";
 import { resumeCommand } from "./resume.js";
+import { statsCommand } from "./stats.js";
 import type { Surroundings } from "./sources.js";
 
 export interface CommandContext {
@@ -35,6 +36,7 @@ export function builtins(context: CommandContext): Command[] {
     clearCommand(context),
     compactCommand(context),
     contextCommand(context),
+    statsCommand(context),
     modelCommand(context),
     modeCommand(context),
     mcpCommand(context),

@@ -16,26 +16,58 @@ export function contextCommand(context: Context): Command {
     description: "Shows what fills the model's window",
     source: "builtin",
     immediate: always,
-    run: async () => message(columns(await rows(context))),
+    async run() {
+      const counts = await count(context);
+      // For programs the same in numbers.
+      return { ...message(columns(rows(context, counts))), data: counts };
+    },
   };
 }
 
-async function rows({ control, surroundings, forTurn }: Context): Promise<string[][]> {
+interface Counts {
+  /** Of the last request and its answer, when the model told. */
+  used: number | undefined;
+  window: number | undefined;
+  system: number;
+  memory: number;
+  tools: number;
+  toolCount: number;
+  mcpTools: number;
+  mcpToolCount: number;
+  messages: number;
+}
+
+async function count({ control, surroundings, forTurn }: Context): Promise<Counts> {
   const { state, messages } = control;
   const [config, model, turn] = [control.config(), control.model(), await forTurn()];
   const host = { requests: state.hostRequests, emit: control.emit, seconds: state.answerSeconds };
   const tools = [...toolbox(config, host, turn.tools).values()];
   const [servers, own] = [tools.filter(isMcp), tools.filter((tool) => !isMcp(tool))];
+  return {
+    used: control.used(),
+    window: windowOf(config, model),
+    system: tokensOf(systemPrompt(config, state.workspace, turn.instructions)),
+    memory: sum(surroundings.memoryFiles().map(({ text }) => tokensOf(text))),
+    tools: await tokensOfTools(own),
+    toolCount: own.length,
+    mcpTools: await tokensOfTools(servers),
+    mcpToolCount: servers.length,
+    messages: estimate(messages),
+  };
+}
+
+function rows({ control, surroundings }: Context, counts: Counts): string[][] {
+  const model = control.model();
   const memory = surroundings.memoryFiles();
   return [
     ["Model", `${model.id} (${model.provider})`],
-    ["Window", windowText(control.used(), windowOf(config, model))],
-    ["System prompt", about(tokensOf(systemPrompt(config, state.workspace, turn.instructions)))],
-    ["Memory files", counted(memory.length, sum(memory.map(({ text }) => tokensOf(text))))],
+    ["Window", windowText(counts.used, counts.window)],
+    ["System prompt", about(counts.system)],
+    ["Memory files", counted(memory.length, counts.memory)],
     ...memory.map(({ path, text }) => [`  ${path}`, about(tokensOf(text))]),
-    ["Tools", counted(own.length, await tokensOfTools(own))],
-    ["MCP tools", counted(servers.length, await tokensOfTools(servers))],
-    ["Messages", counted(messages.length, estimate(messages))],
+    ["Tools", counted(counts.toolCount, counts.tools)],
+    ["MCP tools", counted(counts.mcpToolCount, counts.mcpTools)],
+    ["Messages", counted(control.messages.length, counts.messages)],
   ];
 }
 

@@ -39,7 +39,7 @@ export async function findCredentials(access: Access, region: string): Promise<v
   const isDisabled = disabled !== undefined && disabled !== "" && disabled.toLowerCase() !== "false";
   // It is asked twice, in its newer and its older way.
   const found = isDisabled ? undefined : await (await chainOf(access, region, 500))();
-  if (found === undefined || "why" in found) throw configFault(`There are no AWS credentials: ${REMEDY}`);
+  if (found === undefined || "why" in found) throw configFault(`There are no AWS credentials: ${REMEDY}`, "apiKey");
 }
 
 function chainSource(access: Access, region: string): AwsSource {
@@ -50,7 +50,7 @@ function chainSource(access: Access, region: string): AwsSource {
     isChain: true,
     async sign() {
       const found = await (await (chain ??= chainOf(access, region)))();
-      if ("why" in found) throw configFault(`There are no AWS credentials: ${found.why} (check ${name}; else ${REMEDY})`);
+      if ("why" in found) throw configFault(`There are no AWS credentials: ${found.why} (check ${name}; else ${REMEDY})`, "apiKey");
       const { secretAccessKey, sessionToken = "" } = found;
       access.secrets.push(...[secretAccessKey, sessionToken].filter((secret) => !access.secrets.includes(secret)));
       return found;

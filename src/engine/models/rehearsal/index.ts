@@ -16,6 +16,8 @@ export { describeOrders } from "./orders.js";
 export interface RehearsalOptions {
   /** The path of a YAML or JSON file; without it the model obeys plain orders. */
   script?: string;
+  /** What it is called without one. */
+  name?: string;
   /** Cuts text at odd places, the same for the same seed, to find hosts that rely on whole words. */
   seed?: number;
 }
@@ -31,7 +33,14 @@ export async function openRehearsal(options: RehearsalOptions): Promise<Model> {
     const streaming = { nextId, inputTokens: inputTokens(request.messages), ...(options.seed !== undefined && { seed: options.seed }) };
     for await (const part of streamResponse(next(request), streaming, signal)) yield [part];
   }
-  return { provider: "rehearsal", id: options.script ?? "rehearsal", thinking: true, images: true, contextLimit: 200_000, stream };
+  return {
+    provider: "rehearsal",
+    id: options.script ?? options.name ?? "rehearsal",
+    thinking: true,
+    images: true,
+    contextLimit: 200_000,
+    stream,
+  };
 }
 
 type Next = (request: ModelRequest) => Response;

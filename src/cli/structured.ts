@@ -1,0 +1,66 @@
+/** Qwen's structured input and output on the command line: which formats, where the prompt comes from, and how often there is a sign of life. */
+import type { Env, Loaded } from "../engine/config.js";
+import { given, text, usage, type Parsed } from "./flags.js";
+import { serveStdio } from "./serve-stdio.js";
+import type { Onlookers } from "./serving.js";
+import { sessionFlags } from "./structured-flags.js";
+
+const FORMATS = ["text", "stream-json", "stream-chunk-json"];
+
+interface Structured {
+  input: string;
+  output: string;
+  beatSeconds: number | undefined;
+}
+
+/** Undefined for people: text in and text out. */
+export function structured(parsed: Parsed): Structured | undefined {
+  const input = formatOf(parsed, "input-format");
+  const output = formatOf(parsed, "output-format");
+  if (output === "text" && input !== "text")
+    throw usage(`--input-format ${input} needs structured output: add --output-format stream-json or stream-chunk-json`);
+  const beatSeconds = secondsOf(parsed);
+  if (output !== "text") return { input, output, beatSeconds };
+  if (beatSeconds !== undefined) throw usage("--heartbeat needs structured output: add --output-format stream-json or stream-chunk-json");
+  return undefined;
+}
+
+/** With text in, the prompt is all there is to hear. */
+export async function runStructured(
+  asked: Structured,
+  parsed: Parsed,
+  load: () => Promise<Loaded>,
+  env: Env,
+  onlookers: Onlookers,
+): Promise<number> {
+  const { input, output, beatSeconds } = asked;
+  const id = text(parsed, "dialect") ?? "qwen";
+  const prompt = text(parsed, "print") ?? parsed.positionals[0];
+  const switches = ["--input-format", input, "--output-format", output];
+  const config = await sessionFlags(parsed);
+  if (input === "text") {
+    const { promptOf } = await import("./print.js");
+    return serveStdio(id, load, env, onlookers, { switches, config, beatSeconds, records: [chatRequest(await promptOf(prompt))] });
+  }
+  if (prompt !== undefined) throw usage(`There is no place for a prompt here: with --input-format ${input} they come over the protocol`);
+  return serveStdio(id, load, env, onlookers, { switches, config, beatSeconds });
+}
+
+function chatRequest(prompt: string): unknown {
+  return { input: { origin: "user", parts: [{ type: "text", text: prompt }] } };
+}
+
+function formatOf(parsed: Parsed, flag: string): string {
+  if (!given(parsed, flag)) return "text";
+  const format = text(parsed, flag) ?? "";
+  if (FORMATS.includes(format)) return format;
+  throw usage(`--${flag} is ${FORMATS.join(", ")}, not '${format}'`);
+}
+
+function secondsOf(parsed: Parsed): number | undefined {
+  const given = text(parsed, "heartbeat");
+  if (given === undefined) return undefined;
+  const seconds = Number(given);
+  if (given.trim() === "" || !(seconds > 0)) throw usage(`--heartbeat takes a number of seconds, not '${given}'`);
+  return seconds;
+}

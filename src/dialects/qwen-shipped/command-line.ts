@@ -1,0 +1,128 @@
+/** Qwen Code's command line, where it differs from ours: which flags there are, and what we say for them. */
+import { toolNamed } from "../../core/names.js";
+import type { ForeignFlag } from "../kit/foreign-flags.js";
+import { modeNamed } from "./names.js";
+
+export const QWEN_SHORT_FLAGS: ReadonlyMap<string, string> = new Map([
+  ["-c", "--continue"],
+  ["-d", "--debug"],
+  ["-e", "--extensions"],
+  ["-i", "--prompt-interactive"],
+  ["-r", "--resume"],
+  ["-s", "--sandbox"],
+  ["-v", "--version"],
+  ["-y", "--yolo"],
+]);
+
+/** Names of their kinds of accounts, and the provider that each means. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  openai: "openai",
+  anthropic: "anthropic",
+  gemini: "gemini",
+  "vertex-ai": "vertex",
+};
+
+const as =
+  (flag: string) =>
+  (value: string): readonly string[] => [flag, value];
+const tools =
+  (flag: string) =>
+  (value: string): readonly string[] => [flag, toolEntries(value).join(",")];
+
+const SAID: readonly ForeignFlag[] = [
+  { name: "approval-mode", value: "MODE", means: (mode) => ["--approval-mode", modeNamed(mode) ?? mode, "--mode-name", mode] },
+  { name: "core-tools", value: "A,B", means: tools("--allowed-tools") },
+  { name: "exclude-tools", value: "A,B", means: tools("--disallowed-tools") },
+  { name: "allowed-tools", value: "A,B", means: tools("--unasked") },
+  { name: "max-session-turns", value: "N", means: (turns) => (Number(turns) < 0 ? [] : ["--max-turns", turns]) },
+  { name: "max-wall-time", value: "TIME", means: (time) => ["--max-seconds", secondsOf(time)] },
+  { name: "max-subagent-depth", value: "N", means: as("--subagent-depth") },
+  { name: "auth-type", value: "TYPE", means: (type) => (PROVIDERS[type] === undefined ? [] : ["--account", PROVIDERS[type]]) },
+  { name: "openai-api-key", value: "KEY", means: as("--api-key") },
+  { name: "openai-base-url", value: "URL", means: as("--base-url") },
+  { name: "continue", means: () => ["--resume", "latest"] },
+  { name: "prompt", value: "PROMPT", means: as("--print") },
+  { name: "prompt-interactive", value: "PROMPT", means: (prompt) => [prompt] },
+  { name: "sandbox", optional: true, means: (value) => (value === "false" ? [] : ["--in-sandbox"]) },
+  { name: "sandbox-image", value: "IMAGE", means: () => ["--in-sandbox"] },
+  { name: "no-sandbox", quiet: true },
+  { name: "channel", value: "NAME", quiet: true },
+];
+
+/** Taken, and without any effect here. */
+const UNUSED = [
+  "extensions",
+  "disabled-slash-commands",
+  "proxy",
+  "json-fd",
+  "json-file",
+  "input-file",
+  "telemetry-target",
+  "telemetry-outfile",
+  "telemetry-otlp-endpoint",
+  "telemetry-otlp-protocol",
+  "openai-logging-dir",
+  "web-search-default",
+  "tavily-api-key",
+].map((name): ForeignFlag => ({ name, value: "VALUE" }));
+
+const UNUSED_SWITCHES = [
+  "safe-mode",
+  "insecure",
+  "bare",
+  "debug",
+  "telemetry",
+  "telemetry-log-prompts",
+  "checkpointing",
+  "chat-recording",
+  "all-files",
+  "show-memory-usage",
+  "screen-reader",
+  "openai-logging",
+  "experimental-skills",
+  "experimental-lsp",
+].map((name): ForeignFlag => ({ name }));
+
+export const QWEN_FLAGS: readonly ForeignFlag[] = [...SAID, ...UNUSED, ...UNUSED_SWITCHES, { name: "worktree", optional: true }];
+
+/** Variables that stand for flags which are not given. */
+export const QWEN_VARIABLES: readonly (readonly [variable: string, flag: string])[] = [
+  ["OPENAI_MODEL", "--model"],
+  ["QWEN_MODEL", "--model"],
+];
+
+/** What only the wire that shipped can do asks for it. */
+export function asksShipped(argv: readonly string[]): boolean {
+  const says = (flag: string, value: string): boolean =>
+    argv.some((word, at) => word === `${flag}=${value}` || (word === flag && argv[at + 1] === value));
+  const has = (flag: string): boolean => argv.some((word) => word === flag || word.startsWith(`${flag}=`));
+  return (
+    says("--channel", "SDK") ||
+    says("--dialect", "qwen-shipped") ||
+    has("--include-partial-messages") ||
+    has("--json-schema") ||
+    says("--output-format", "json") ||
+    says("-o", "json")
+  );
+}
+
+/** Their shell patterns are how a command begins: `run_shell_command(git)` is `git`, and `git` with anything behind it. */
+function toolEntries(list: string): string[] {
+  return list
+    .split(/,(?![^(]*\))/)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "")
+    .flatMap((entry) => {
+      const [, name = entry, pattern] = /^([^(]+)\((.*)\)$/s.exec(entry) ?? [];
+      const tool = toolNamed(name.trim());
+      if (pattern === undefined) return [tool];
+      return tool === "Bash" && !pattern.includes("*") ? [`Bash(${pattern})`, `Bash(${pattern} *)`] : [`${tool}(${pattern})`];
+    });
+}
+
+/** A number of seconds, or one with a unit: 90, 90s, 30m, 1h. What is neither stays for the flag to refuse. */
+function secondsOf(time: string): string {
+  const [, number, unit = "s"] = /^(\d+)([smh]?)$/.exec(time) ?? [];
+  if (number === undefined) return time;
+  return String(Number(number) * ({ s: 1, m: 60, h: 3600 }[unit === "" ? "s" : unit] ?? 1));
+}

@@ -1,0 +1,152 @@
+/** How a session of a driven agent begins: the arguments in the order in which the SDK gives them, and the handshake. */
+import type { McpServer, SessionConfig } from "../../core/config.js";
+import type { Event } from "../../core/event.js";
+import { ANSWER_SECONDS } from "../../core/limits.js";
+import { canonicalTool } from "../../core/names.js";
+import type { OpOf } from "../../core/op.js";
+import type { Out, SideEnv, Step } from "../dialect.js";
+import type { HostState } from "./host-side-state.js";
+import { uuidOf } from "./ids.js";
+import { wireMode, wireTool } from "./names.js";
+import type { McpServerConfig } from "./wire.js";
+import { failed, request, warning } from "./write-ops.js";
+
+/** The longest time that the agent waits for a permission. */
+const LONGEST_MS = 600_000;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv): Step<Event> {
+  const { config = {} } = op;
+  state.session = op.session;
+  const dropped = restrictions(config);
+  if (dropped.length > 0) return failed(op, "unsupported", `Qwen Code cannot be told ${dropped.join(", ")}, and would do more without`);
+  state.opener = op.id;
+  state.config = config;
+  state.sessionId = sessionIdOf(op, env);
+  const lost = lostOf(config);
+  if (lost.length > 0) state.lost.push(warning(`Qwen Code cannot be told ${lost.join(", ")}`, state));
+  const launch: Out = { launch: { argv: argvOf(op, state.sessionId), env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
+  return { in: [], out: [launch, request({ subtype: "initialize", ...handshake(config) }, { for: "initialize" }, state, env)] };
+}
+
+/** A new one is named by its opener, as the SDK does it. The wire takes nothing but UUIDs; whoever asks for it again has ours. */
+function sessionIdOf(op: OpOf<"session.open">, env: SideEnv): string {
+  if (op.open !== "new") return op.sessionId ?? op.session;
+  if (op.sessionId !== undefined && UUID.test(op.sessionId)) return op.sessionId;
+  const made = uuidOf(env.stamp().id);
+  // The SDK's are of version 4, and there are agents that take no later one.
+  return UUID.test(made) ? `${made.slice(0, 14)}4${made.slice(15)}` : made;
+}
+
+function argvOf({ open, config = {}, fork }: OpOf<"session.open">, sessionId: string): string[] {
+  const isNew = open === "new";
+  return [
+    "--input-format",
+    "stream-json",
+    "--output-format",
+    "stream-json",
+    "--channel=SDK",
+    ...flag("--model", config.model),
+    ...flag("--system-prompt", config.system),
+    ...flag("--append-system-prompt", config.appendSystem),
+    // Without it a model would decide what needs no approval.
+    ...flag("--approval-mode", wireMode(config.mode)),
+    ...flag("--max-session-turns", config.maxTurns),
+    ...flag("--core-tools", config.allowedTools?.map(toolOf)),
+    ...flag("--exclude-tools", config.disallowedTools?.map(toolOf)),
+    ...flag("--allowed-tools", config.approveTools?.map(toolOf)),
+    ...flag("--auth-type", AUTH_TYPES.get(config.provider ?? "")),
+    ...(config.streaming === false ? [] : ["--include-partial-messages"]),
+    ...flag(isNew ? "--session-id" : "--resume", sessionId),
+    ...(fork === true ? ["--fork-session"] : []),
+    ...flag("--max-tool-calls", config.maxToolCalls),
+    ...flag("--max-subagent-depth", config.nesting),
+    ...flag("--include-directories", config.directories),
+    ...flag("--fallback-model", config.fallbackModels),
+  ];
+}
+
+function flag(name: string, value: string | number | string[] | undefined): string[] {
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return [];
+  return [name, Array.isArray(value) ? value.join(",") : String(value)];
+}
+
+function toolOf(name: string): string {
+  return wireTool(canonicalTool(name));
+}
+
+const AUTH_TYPES: ReadonlyMap<string, string> = new Map([
+  ["openai", "openai"],
+  ["anthropic", "anthropic"],
+  ["gemini", "gemini"],
+  ["vertex", "vertex-ai"],
+]);
+
+function handshake({ answerSeconds = ANSWER_SECONDS, mcpServers = {}, subagents = [], effort }: SessionConfig): object {
+  const all = Object.entries(mcpServers);
+  const hosted = all.flatMap(([name, { type }]) => (type === "host" ? [[name, { type: "sdk", name }] as const] : []));
+  const others = all.flatMap(([name, server]) => (server.type === "host" ? [] : [[name, writeServer(server)] as const]));
+  return {
+    hooks: null,
+    timeout: { canUseTool: Math.min(LONGEST_MS, Math.round(answerSeconds * 1000)) },
+    ...(hosted.length > 0 && { sdkMcpServers: Object.fromEntries(hosted) }),
+    ...(others.length > 0 && { mcpServers: Object.fromEntries(others) }),
+    ...(subagents.length > 0 && { agents: subagents.map(writeAgent) }),
+    ...(effort !== undefined && effort !== "" && { effort }),
+  };
+}
+
+function writeAgent({ name, description, system, tools }: NonNullable<SessionConfig["subagents"]>[number]): object {
+  const prompt = system === undefined ? {} : { systemPrompt: system };
+  return { name, description, ...prompt, ...(tools !== undefined && { tools: tools.map(toolOf) }), level: "session" };
+}
+
+function writeServer({ type, command, args, env, url, headers, enabledTools, timeoutMs }: McpServer): McpServerConfig {
+  return {
+    ...(command !== undefined && { command }),
+    ...(args !== undefined && { args }),
+    ...(env !== undefined && { env }),
+    ...(url !== undefined && (type === "sse" ? { url } : { httpUrl: url })),
+    ...(headers !== undefined && { headers }),
+    ...(enabledTools !== undefined && { includeTools: enabledTools }),
+    ...(timeoutMs !== undefined && { timeout: timeoutMs }),
+  };
+}
+
+/** What keeps the agent from something, and has no word. An empty list of tools would be left out, and mean all of them. */
+function restrictions(config: SessionConfig): string[] {
+  const forbids = config.rules?.some((rule) => !("allow" in rule)) === true ? ["deny and ask rules"] : [];
+  const hosted = Object.values(config.workspace ?? {}).includes("host") ? ["a workspace of the host"] : [];
+  const lists = [config.allowedTools, config.disallowedTools].flatMap((list) => list ?? []);
+  const commas = lists.some((tool) => tool.includes(",")) ? ["a tool whose name has a comma"] : [];
+  return [...forbids, ...hosted, ...(config.allowedTools?.length === 0 ? ["to use no tools"] : []), ...commas];
+}
+
+const SAYABLE: ReadonlySet<string> = new Set([
+  "model",
+  "mode",
+  "system",
+  "appendSystem",
+  "allowedTools",
+  "disallowedTools",
+  "maxTurns",
+  "maxToolCalls",
+  "nesting",
+  "directories",
+  "fallbackModels",
+  "mcpServers",
+  "subagents",
+  "effort",
+  "answerSeconds",
+  "streaming",
+  "cwd",
+]);
+
+/** That nothing runs unasked cannot be said: the agent's own list of harmless tools stays. */
+function lostOf(config: SessionConfig): string[] {
+  return Object.entries(config).flatMap(([key, value]) => {
+    if (value === undefined || SAYABLE.has(key)) return [];
+    if (key === "approveTools") return config.approveTools?.length === 0 ? ["approveTools"] : [];
+    return key === "provider" && AUTH_TYPES.has(config.provider ?? "") ? [] : [key];
+  });
+}

@@ -1,0 +1,93 @@
+/** What the host's end remembers: one process, one session, what it was asked and what it asks. */
+import type { SessionConfig } from "../../core/config.js";
+import type { Fault } from "../../core/errors.js";
+import type { Event, Usage } from "../../core/event.js";
+import type { Answer, Op, OpOf } from "../../core/op.js";
+import { OpenWork } from "../kit/open-work.js";
+import { ToldTurn } from "../kit/told-turn.js";
+
+/** A prompt on the wire whose turn has not begun. */
+export interface SentPrompt {
+  turn: string;
+  op: string | undefined;
+}
+
+/** The turn that runs. */
+export interface RunningTurn {
+  told: ToldTurn;
+  /** Calls that we denied. */
+  denied: Set<string>;
+  isInterrupted: boolean;
+  /** The call whose arguments come in pieces, by the call that it happens under. */
+  pieces: Map<string, { id: string; name: string }>;
+}
+
+/** A request of ours that waits for its reply. */
+export type Asked =
+  | { for: "initialize" | "commands" }
+  | { for: "interrupt"; op: string | undefined }
+  | { for: "continue"; prompt: SentPrompt }
+  | { for: "change"; change: Change };
+
+/** One `session.configure`, which may be several requests: it is answered when the last of them is. */
+export interface Change {
+  op: OpOf<"session.configure">;
+  left: number;
+  fault: Fault | undefined;
+}
+
+/** A question of the agent that waits for its answer. */
+export type Question =
+  | { kind: "approval"; call: string; input: Record<string, unknown> }
+  | { kind: "mcp"; isNotification: boolean; id: unknown };
+
+export interface HostState {
+  session: string;
+  sessionId: string | undefined;
+  opener: string | undefined;
+  isReady: boolean;
+  /** Why it will not be. */
+  refused: Fault | undefined;
+  config: SessionConfig;
+  held: Op[];
+  /** What cannot be said, told once it is ready. */
+  lost: Event[];
+  asked: Map<string, Asked>;
+  questions: Map<string, Question>;
+  /** Answers to what the wire has not asked yet: it asks about one call at a time. */
+  early: Map<string, Answer>;
+  prompts: SentPrompt[];
+  running: RunningTurn | undefined;
+  /** Of the whole process, as it was told last. */
+  spent: Usage;
+  /** What surrounds the session, as it was told last. */
+  catalogue: { commands: string[]; subagents: string[]; mcpServers: string[] };
+  readonly work: OpenWork;
+}
+
+export function hostState(): HostState {
+  return {
+    session: "",
+    sessionId: undefined,
+    opener: undefined,
+    isReady: false,
+    refused: undefined,
+    config: {},
+    held: [],
+    lost: [],
+    asked: new Map(),
+    questions: new Map(),
+    early: new Map(),
+    prompts: [],
+    running: undefined,
+    spent: { input: 0, output: 0 },
+    catalogue: { commands: [], subagents: [], mcpServers: [] },
+    work: new OpenWork(),
+  };
+}
+
+export function startTurn({ turn, op }: SentPrompt, state: HostState): Event[] {
+  const told = new ToldTurn({ session: state.session, turn, ...(op !== undefined && { parent: op }) });
+  state.running = { told, denied: new Set(), isInterrupted: false, pieces: new Map() };
+  return told.start();
+}

@@ -1,0 +1,13 @@
+/** Ids as hosts of this wire expect them: a ULID in the form of a UUID, version 7. */
+
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
+/** What is no ULID stays what it is. The low bits, which tell ids of one moment apart, are kept. */
+export function uuidOf(id: string): string {
+  if (!ULID.test(id)) return id;
+  const bits = Array.from(id).reduce((sum, letter) => (sum << 5n) | BigInt(ALPHABET.indexOf(letter)), 0n);
+  const hex = bits.toString(16).padStart(32, "0");
+  const variant = (8 + (Number.parseInt(hex.charAt(16), 16) & 3)).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,21 @@
+/** The wire that Qwen Code shipped, and that `@qwen-code/sdk` speaks: Claude-style stream-json with a control channel. */
+import type { Dialect } from "../dialect.js";
+import { agentSide } from "./agent-side.js";
+import { coverage } from "./coverage.js";
+import { hostSide } from "./host-side.js";
+import { AgentLine, HostLine, VERSION } from "./wire.js";
+
+export const qwenShipped: Dialect = {
+  id: "qwen-shipped",
+  version: VERSION,
+  framing: "json",
+  wire: { op: HostLine, event: AgentLine },
+  // A process has one session: its id, its model and its modes stand on the command line.
+  lifetime: "session",
+  answerSeconds: 60,
+  // Its word for an interrupt names no prompt: one that waits can only be taken back before it is on the wire.
+  oneTurn: true,
+  agentSide,
+  hostSide,
+  coverage,
+};

@@ -1,0 +1,48 @@
+/** What the RFC's wire can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
+import type { Coverage } from "../dialect.js";
+
+/** Goes along with each request, except for the mode: what that allows is answered on the host's side. */
+const ASKED = ["model", "mode", "temperature", "topP", "topK", "maxTokens", "stop", "allowedTools", "hostTools", "hostHooks", "mcpServers"];
+
+export const coverage: Coverage = {
+  "session.open": { only: [...ASKED, "cwd", "system"] },
+  "session.configure": { only: ASKED },
+  "session.seed": "exact",
+  "session.close": "exact",
+  "session.list": "none",
+  "provider.set": "none",
+  "turn.prompt": "exact",
+  "turn.steer": "exact",
+  "turn.interrupt": "exact",
+  "approval.answer": { only: ["call", "args"] },
+  "host.answer": "exact",
+  "command.suggest": "exact",
+  ping: "exact",
+  shutdown: "none",
+  other: "none",
+  "session.ready": "exact",
+  "session.updated": "none",
+  "session.ended": "none",
+  closed: "exact",
+  "turn.started": "exact",
+  "turn.ended": "exact",
+  "text.delta": "exact",
+  "text.done": "exact",
+  "thinking.delta": "none",
+  "thinking.done": "exact",
+  "user.message": "none",
+  "tool.requested": "exact",
+  "tool.delta": "exact",
+  "tool.started": "exact",
+  "tool.progress": "exact",
+  "tool.ended": "exact",
+  "approval.requested": "exact",
+  "host.request": { only: ["tool", "hook", "mcp"] },
+  "host.settled": "exact",
+  usage: { only: ["call"] },
+  compaction: { only: ["ended"] },
+  notice: { only: ["terminal"] },
+  "catalog.updated": "none",
+  reply: "exact",
+  error: "exact",
+};

@@ -1,0 +1,22 @@
+/** Qwen Code's structured input and output, as its RFC of October 2025 describes it. */
+import type { Dialect } from "../dialect.js";
+import { agentSide } from "./agent-side.js";
+import { coverage } from "./coverage.js";
+import { hostSide } from "./host-side.js";
+import { writeFormats } from "./launch.js";
+import { EventLine, OpLine, VERSION } from "./wire.js";
+
+export const qwen: Dialect = {
+  id: "qwen",
+  version: VERSION,
+  framing: "json",
+  wire: { op: OpLine, event: EventLine },
+  lifetime: "connection",
+  launches: true,
+  start: writeFormats({ input: "stream-json", output: "stream-chunk-json" }),
+  heartbeat: { every: 10, within: 60 },
+  answerSeconds: 60,
+  agentSide,
+  hostSide,
+  coverage,
+};

@@ -1,0 +1,277 @@
+/** The command line: which wire is meant, Qwen Code's flags, runs of one prompt, the launcher, and the schema. */
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { environment, PARLEY, scratch, script } from "../process/harness.js";
+import { launch, modelFlags, start, startProgram } from "./host.js";
+
+interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function run(
+  args: readonly string[],
+  {
+    input = "",
+    program = [process.execPath, PARLEY],
+    env = {},
+    cwd = scratch(),
+  }: { input?: string; program?: readonly string[]; env?: Record<string, string>; cwd?: string } = {},
+): Run {
+  const [command = "", ...before] = program;
+  const { status, stdout, stderr } = spawnSync(command, [...before, ...args], { cwd, env: environment(env), input, encoding: "utf8" });
+  return { code: status, stdout, stderr };
+}
+
+function shim(): string {
+  const folder = scratch();
+  expect(run(["shims", folder]).stdout).toContain(join(folder, "qwen"));
+  return join(folder, "qwen");
+}
+
+const model = (...responses: unknown[]): string[] => modelFlags({ responses });
+
+describe("runs of one prompt", () => {
+  it.each([
+    ["-p", ["-p", "Say hello"], ""],
+    ["a word", ["Say hello"], ""],
+    ["stdin", [], "Say hello"],
+  ])("lines for a prompt by %s", async (_name, prompt, input) => {
+    const { code, stdout } = run(
+      [
+        ...prompt,
+        "--output-format",
+        "stream-json",
+        "--dialect",
+        "qwen-shipped",
+        ...model({ expect: { lastUser: "Say hello" }, say: "hello" }),
+      ],
+      { input },
+    );
+    expect(
+      stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => Object(JSON.parse(line)).type),
+    ).toEqual(["system", "assistant", "result"]);
+    expect(code).toBe(0);
+  });
+
+  it("S50: json is one line with everything, and statistics in the result", () => {
+    const { code, stdout } = run([
+      "-p",
+      "go",
+      "-o",
+      "json",
+      "--yolo",
+      ...model({ call: { tool: "Bash", args: { command: "echo hi" }, id: "t1" } }, { say: "done" }),
+    ]);
+    expect(stdout.split("\n")).toHaveLength(2);
+    const lines: unknown = JSON.parse(stdout);
+    expect(lines).toMatchObject([
+      { type: "system", subtype: "init" },
+      { type: "assistant" },
+      { type: "user" },
+      { type: "assistant" },
+      {
+        type: "result",
+        subtype: "success",
+        result: "done",
+        stats: { tools: { totalCalls: 1, byName: { run_shell_command: { count: 1, success: 1 } } } },
+      },
+    ]);
+    expect(code).toBe(0);
+  });
+
+  it("S50: an error is in the document, on stderr, and in the exit code", () => {
+    const { code, stdout, stderr } = run(["-p", "go", "-o", "json", ...model({ fail: { status: 400, message: "no such model" } })]);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { subtype: "init" },
+      { type: "assistant" },
+      { type: "result", is_error: true, error: { message: expect.stringContaining("no such model") } },
+    ]);
+    expect(stderr).toContain("no such model");
+    expect(code).toBe(1);
+  });
+
+  it("what needs approval is denied at once, and listed", () => {
+    const { stdout } = run([
+      "-p",
+      "go",
+      "-o",
+      "json",
+      ...model({ call: { tool: "Bash", args: { command: "true" }, id: "t1" } }, { say: "no" }),
+    ]);
+    expect(JSON.parse(stdout)).toMatchObject([
+      {},
+      {},
+      {},
+      {},
+      { permission_denials: [{ tool_name: "run_shell_command", tool_use_id: "t1" }] },
+    ]);
+  });
+
+  it("S49: --json-schema: the result is what the model hands over, as JSON text and as a value", () => {
+    const schema = { type: "object", properties: { answer: { type: "number" } }, required: ["answer"] };
+    const responses = [
+      { expect: { tools: ["structured_output"] }, call: { tool: "structured_output", args: { answer: 42 }, id: "s1" } },
+      { say: "never asked" },
+    ];
+    const file = join(scratch(), "schema.json");
+    writeFileSync(file, JSON.stringify(schema));
+    for (const given of [JSON.stringify(schema), `@${file}`]) {
+      const { code, stdout } = run(["-p", "go", "--json-schema", given, "-o", "json", ...model(...responses)]);
+      expect(JSON.parse(stdout)).toMatchObject([
+        {},
+        {},
+        {},
+        { subtype: "success", result: '{"answer":42}', structured_result: { answer: 42 }, num_turns: 1 },
+      ]);
+      expect(code).toBe(0);
+    }
+    const without = run(["-p", "go", "--json-schema", JSON.stringify(schema), "-o", "json", ...model({ say: "I will not" })]);
+    expect(without.code).toBe(1);
+    expect(without.stdout).toContain("structured_output");
+  });
+});
+
+describe("flags", () => {
+  it.each([
+    [["--input-format", "stream-json", "--output-format", "json"], "--output-format stream-json"],
+    [["--input-format", "stream-json", "--output-format", "text", "--channel=SDK"], "--output-format stream-json"],
+    [["--output-format", "stream-chunk-json", "--channel=SDK", "-p", "x"], "stream-chunk-json"],
+    [["--include-partial-messages", "--output-format", "json", "-p", "x"], "--include-partial-messages"],
+    [["--input-format", "stream-json", "--output-format", "stream-json", "--json-schema", "{}"], "--json-schema"],
+    [["--input-format", "stream-json", "--output-format", "stream-json", "--channel=SDK", "--nonsense"], "--nonsense"],
+    [["--input-format", "stream-json", "--output-format", "stream-json", "--channel=SDK", "-p", "x"], "over the protocol"],
+    [["-o", "json", "-p", "x", "--approval-mode", "sometimes"], "sometimes"],
+    [["-o", "json", "-p", "x", "--json-schema", "[]"], "--json-schema"],
+  ])("%j is wrong usage", (args, says) => {
+    const { code, stdout, stderr } = run(args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+    expect(stdout).toContain('"type":"result"');
+  });
+
+  it("--sandbox is refused plainly, exit 44", async () => {
+    const host = launch({ args: ["--sandbox"] });
+    expect((await host.exited).code).toBe(44);
+    expect(host.of("result")).toMatchObject([{ is_error: true, error: { message: expect.stringContaining("no sandbox") } }]);
+    expect(run(["hello", "-s"], { program: [process.execPath, shim()] }).code).toBe(44);
+  });
+
+  it("S56: those that change nothing are told on stderr, and the rest works", async () => {
+    const host = launch({
+      args: [
+        "--bare",
+        "--proxy",
+        "http://127.0.0.1:9",
+        "--safe-mode",
+        "--insecure",
+        "--worktree",
+        "--extensions",
+        "a,b",
+        "--disabled-slash-commands",
+        "x",
+      ],
+      responses: [{ say: "ok" }],
+    });
+    expect(await host.ask()).toMatchObject({ result: "ok" });
+    expect(host.of("system")[0]).toMatchObject({ permission_mode: "default" });
+    for (const flag of ["bare", "proxy", "safe-mode", "insecure", "worktree", "extensions", "disabled-slash-commands"])
+      expect(host.stderr).toContain(`--${flag} changes nothing here`);
+    expect(host.stderr).not.toContain("channel");
+  });
+
+  it("everything that the SDK passes, at once", async () => {
+    const host = launch({
+      args: `--system-prompt Brief. --append-system-prompt Kind. --approval-mode auto-edit --max-session-turns 9 --core-tools read_file,edit
+        --exclude-tools glob --allowed-tools edit --auth-type openai --include-partial-messages --session-id 123e4567-e89b-42d3-a456-426614174000
+        --max-tool-calls 5 --max-subagent-depth 1 --include-directories ${scratch()} --allowed-mcp-server-names a --fallback-model other`.split(
+        /\s+/,
+      ),
+      responses: [{ expect: { system: "/Brief.*Kind/s" }, say: "ok" }],
+    });
+    expect(await host.ask()).toMatchObject({ result: "ok" });
+    expect(host.of("system")[0]).toMatchObject({ permission_mode: "auto-edit", tools: ["read_file", "edit"] });
+  });
+});
+
+describe("the name qwen", () => {
+  it("takes Qwen's short flags, prints words, and speaks the RFC unless something asks for the wire that shipped", () => {
+    const program = [process.execPath, shim()];
+    const said = script([{ say: "hello" }]);
+    expect(run(["-p", "hi", "-m", said, "--provider", "rehearsal"], { program }).stdout).toBe("hello\n");
+    const rfc = run(["-p", "hi", "-m", said, "--provider", "rehearsal", "--output-format", "stream-json"], { program });
+    expect(rfc.stdout).toContain('"chat.completion"');
+    const shipped = run(["-p", "hi", "-m", said, "--provider", "rehearsal", "-o", "json", "-y"], { program });
+    expect(JSON.parse(shipped.stdout)).toMatchObject([{ permission_mode: "yolo" }, {}, { result: "hello" }]);
+  });
+
+  it("has Qwen Code's version", () => {
+    const program = [process.execPath, shim()];
+    for (const flag of ["--version", "-v"]) expect(run([flag], { program }).stdout).toBe("0.24.4\n");
+  });
+
+  it("is what the SDK starts", async () => {
+    const host = startProgram(
+      [shim()],
+      [
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+        "--channel=SDK",
+        "--provider",
+        "rehearsal",
+        "--model",
+        script([{ say: "hi" }]),
+      ],
+    );
+    await host.initialize();
+    expect(await host.ask()).toMatchObject({ result: "hi" });
+    expect(await host.finish()).toBe(0);
+  });
+
+  it("takes its model from OPENAI_MODEL", () => {
+    const { stdout } = run(["-p", "hi", "-o", "json", "--provider", "rehearsal"], {
+      program: [process.execPath, shim()],
+      env: { OPENAI_MODEL: script([{ say: "from there" }]) },
+    });
+    expect(stdout).toContain("from there");
+  });
+});
+
+describe("elsewhere", () => {
+  it("parley schema qwen-shipped has every message", () => {
+    const { stdout } = run(["schema", "qwen-shipped"]);
+    for (const word of [
+      "control_cancel_request",
+      "can_use_tool",
+      "mcp_message",
+      "error_max_turns",
+      "content_block_delta",
+      "task_notification",
+    ])
+      expect(stdout).toContain(`"${word}"`);
+  });
+
+  it("parley serve --dialect qwen-shipped speaks it too", async () => {
+    const host = start(["serve", "--dialect", "qwen-shipped", ...modelFlags({ responses: [{ say: "hi" }] })]);
+    expect(await host.ask()).toMatchObject({ result: "hi" });
+  });
+
+  it("the example of the docs page runs", async () => {
+    const page = readFileSync(join(import.meta.dirname, "../../docs/qwen-shipped.md"), "utf8");
+    const [, example = ""] = /```js\n(.*?)```/s.exec(page) ?? [];
+    const file = join(scratch(), "example.mjs");
+    writeFileSync(file, example.replace('"parley"', JSON.stringify(process.execPath)).replace("[...", `[${JSON.stringify(PARLEY)}, ...`));
+    const child = spawn(process.execPath, [file], { env: environment(), cwd: scratch() });
+    let stdout = "";
+    child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
+    const code = await new Promise((resolve) => child.once("close", resolve));
+    expect([code, stdout.trim()]).toEqual([0, expect.stringContaining("success")]);
+  });
+});
