@@ -13,7 +13,7 @@ const START = [
   /\/src\/os\/(home|lines|lock|log-file)\./,
   /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\//,
-  /\/src\/dialects\/(index|dialect|(aionrs|qwen-shipped)\/command-line|qwen-shipped\/names|agentproc\/in-env)\./,
+  /\/src\/dialects\/(index|dialect|(aionrs|qwen-shipped)\/command-line|qwen-shipped\/names|qwen\/launch|agentproc\/in-env)\./,
   /\/src\/link\/(serve|gaps|stamp)\./,
   /\/src\/engine\/(engine|session|session-[a-z]+|open-session|approval|rule-text|tool-lists|history|unfinished|begin-turn|turn-clock|seed)\./,
   /\/src\/engine\/(host-requests|locks|environment|local-workspace)\./,

@@ -1,4 +1,5 @@
 /** Qwen's structured input and output on the command line: which formats, where the prompt comes from, and how often there is a sign of life. */
+import { writeFormats } from "../dialects/qwen/launch.js";
 import type { Env, Loaded } from "../engine/config.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
@@ -36,7 +37,7 @@ export async function runStructured(
   const { input, output, beatSeconds } = asked;
   const id = text(parsed, "dialect") ?? "qwen";
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
-  const switches = ["--input-format", input, "--output-format", output];
+  const switches = writeFormats({ input, output });
   const config = await sessionFlags(parsed);
   if (input === "text") {
     const { promptOf } = await import("./print.js");

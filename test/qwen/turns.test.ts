@@ -1,5 +1,8 @@
 /** The RFC from the outside: the receipt, turns in both formats, their order, usage and ends. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { scratch } from "../process/harness.js";
 import { launch, received, story, type Format } from "./host.js";
 
 const FORMATS: Format[] = ["stream-json", "stream-chunk-json"];
@@ -206,6 +209,17 @@ describe("a turn of text", () => {
     host.send({ input: { parts: [{ text: "go" }] } });
     expect(await host.finish()).toBe(0);
     expect(story(host.heard)).toBe("receipt text event:Finished summary");
+  });
+
+  it.each(["text", "stream-json"])("--audit keeps both directions, input %s", async (input) => {
+    const file = join(scratch(), "audit.jsonl");
+    const args = ["--audit", file, ...(input === "text" ? ["say it"] : [])];
+    const host = launch({ input, args, responses: [{ say: "said" }] });
+    if (input !== "text") host.send({ input: { parts: [{ text: "say it" }] } });
+    expect(await host.finish()).toBe(0);
+    const kept = readFileSync(file, "utf8");
+    expect(kept).toMatch(/"dir":"in","rec":\{"input":.*say it/);
+    expect(kept).toMatch(/"dir":"out","rec":\{"object":"chat.completion".*said/);
   });
 
   it("R43: CRLF, blank lines and a last line without an end are taken", async () => {

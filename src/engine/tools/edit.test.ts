@@ -36,6 +36,20 @@ test("one occurrence, with a diff", async () => {
   });
 });
 
+test("what it would change is shown beforehand; what would fail shows nothing", async () => {
+  const { root, context, run } = await bench();
+  writeFileSync(join(root, "a.txt"), "one\ntwo\none\n");
+  mkdirSync(join(root, "folder"));
+  const shown = (args: Record<string, unknown>) => edit.preview?.({ file_path: "a.txt", new_string: "x", ...args }, context.workspace);
+  const preview = await shown({ old_string: "two" });
+  expect(preview).toMatchObject([{ type: "diff", before: "one\ntwo\none\n", after: "one\nx\none\n" }]);
+  expect(await shown({ old_string: "one", replace_all: true })).toMatchObject([{ after: "x\ntwo\nx\n" }]);
+  for (const args of [{ old_string: "one" }, { old_string: "nothing" }, { old_string: "two", file_path: "folder" }, { old_string: "" }])
+    expect(await shown(args)).toEqual([]);
+  await run(read, { file_path: "a.txt" });
+  expect((await run(edit, { file_path: "a.txt", old_string: "two", new_string: "x" })).parts[1]).toEqual(preview?.[0]);
+});
+
 test.each([
   [
     "several, unasked",

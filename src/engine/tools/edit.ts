@@ -22,6 +22,7 @@ export const edit = defineTool({
   paths: (args) => [{ path: args.file_path, write: true }],
   async preview({ file_path, old_string, new_string, replace_all }, workspace) {
     const { path } = await workspace.resolve(file_path);
+    if ((await workspace.info(path))?.kind !== "file") return [];
     const before = exactText(await workspace.read(path, MAX_FILE_BYTES));
     if (before === null || old_string === "") return [];
     const { pieces, put } = cut(before, old_string, new_string);

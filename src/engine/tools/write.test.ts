@@ -88,3 +88,14 @@ test("the mode stays; a folder is refused; outside is refused", async () => {
   await expect(run(write, { file_path: "../escaped", content: "y" })).rejects.toThrow(/outside/);
   expect(write.paths({ file_path: "a", content: "" })).toEqual([{ path: "a", write: true }]);
 });
+
+test("what it would write is shown beforehand, and nothing where that is no file", async () => {
+  const { root, context } = await bench();
+  writeFileSync(join(root, "a.txt"), "one\n");
+  mkdirSync(join(root, "folder"));
+  const shown = (file_path: string) => write.preview?.({ file_path, content: "two\n" }, context.workspace);
+  expect(await shown("a.txt")).toMatchObject([{ type: "diff", before: "one\n", after: "two\n" }]);
+  expect(await shown("new.txt")).toMatchObject([{ before: null, after: "two\n" }]);
+  expect(await shown("folder")).toEqual([]);
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("one\n");
+});
