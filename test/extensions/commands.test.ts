@@ -21,7 +21,7 @@ describe("the registry", () => {
   it("is in the catalogue as soon as the session is ready", async () => {
     const host = await opened();
     const { commands = [] } = await host.next("catalog.updated");
-    const names = "help clear compact context model mode mcp skills agents resume chat todo copy theme export quit".split(" ");
+    const names = "help clear compact context stats model mode mcp skills agents resume chat todo copy theme export quit".split(" ");
     expect(commands.filter(({ source }) => source === "builtin").map(({ name }) => name)).toEqual(names);
     expect(commands.find(({ name }) => name === "compact")).toMatchObject({ aliases: ["compress"] });
     expect(commands.filter(({ description }) => description === "")).toEqual([]);
@@ -54,7 +54,7 @@ describe("beside a turn", () => {
     host.prompt("go", { turn: "t" });
     await host.next("text.delta");
     const waiting = tryCommand(host, "clear");
-    for (const name of ["help", "context", "mcp", "skills", "agents", "todo", "copy", "model", "mode", "theme", "resume"]) {
+    for (const name of ["help", "context", "stats", "mcp", "skills", "agents", "todo", "copy", "model", "mode", "theme", "resume"]) {
       expect((await tryCommand(host, name)).status, name).toBe("ok");
     }
     expect(await told(host, "chat", "list")).toContain("No chat is saved");
@@ -136,6 +136,7 @@ describe("the conversation", () => {
     expect(text).toMatch(/^Window +2,000 of 200,000 tokens \(1 %\)/m);
     expect(text).toMatch(/^Tools +\d+, about [\d,]+ tokens$/m);
     expect(text).toMatch(/^Messages +2, about 4 tokens$/m);
+    expect(await told(host, "stats")).toMatch(/^Answers of the model +1\nTool calls +0\nTokens of the last answer +2,000$/m);
     const starts = text.split("\n").map((line) => /^(?:\S+ )+ +/.exec(line)?.[0].length);
     expect(new Set(starts).size, text).toBe(1);
   });
