@@ -20,8 +20,9 @@ export class SessionExtensions {
     this.#deps = deps;
   }
 
-  start(): Promise<unknown> {
-    return this.#load();
+  /** Never throws: whoever needs them is told what went wrong. */
+  async start(): Promise<void> {
+    await this.#load().catch(() => this.#tellNone());
   }
 
   async forTurn(): Promise<TurnExtensions> {
@@ -50,10 +51,11 @@ export class SessionExtensions {
     (await this.#loaded)?.configure(config);
   }
 
-  /** What was not loaded by then never is. */
+  /** What was not loaded by then, or could not be, never is. */
   async close(): Promise<void> {
     this.#loaded ??= Promise.resolve(undefined);
-    await (await this.#loaded)?.close();
+    const loaded = await this.#loaded.catch(() => undefined);
+    await loaded?.close();
   }
 
   #load(): Promise<Extensions | undefined> {
@@ -63,13 +65,17 @@ export class SessionExtensions {
 
   async #open(): Promise<Extensions | undefined> {
     if (this.#sources === undefined) {
-      // Hosts of some wires wait for the first catalogue, so there is one even where nothing is in it.
-      void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: [], subagents: [], mcpServers: [], commands: [] });
+      this.#tellNone();
       return undefined;
     }
     const { Extensions } = await import("./extensions/extensions.js");
     const extensions = new Extensions({ ...this.#deps, sources: this.#sources });
     extensions.start();
     return extensions;
+  }
+
+  /** Hosts of some wires wait for the first catalogue, so there is one even where nothing is in it. */
+  #tellNone(): void {
+    void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: [], subagents: [], mcpServers: [], commands: [] });
   }
 }
