@@ -3,7 +3,7 @@ import type { SessionConfig } from "../core/config.js";
 import type { Part } from "../core/content.js";
 import { ParleyError } from "../core/errors.js";
 import type { OpOf } from "../core/op.js";
-import type { Command } from "./extensions/commands/command.js";
+import type { Command, NamedCommand } from "./extensions/commands/command.js";
 import type { ExtensionDeps, Extensions, ExtensionSources, TurnExtensions } from "./extensions/extensions.js";
 import type { SuggestAnswer } from "./extensions/suggestions.js";
 import type { Emit } from "./run.js";
@@ -30,8 +30,8 @@ export class SessionExtensions {
   }
 
   /** Throws when there is none of that name. */
-  async command(name: string): Promise<Command> {
-    const command = await (await this.#load())?.command(name);
+  async command(given: NamedCommand): Promise<Command> {
+    const command = await (await this.#load())?.command(given);
     if (command !== undefined) return command;
     throw new ParleyError({ code: "unsupported", message: "This engine has no commands", retryable: false, param: "command" });
   }

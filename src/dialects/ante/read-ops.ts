@@ -35,7 +35,8 @@ export function opsOf(operation: Operation, state: AgentState, env: SideEnv): Op
       return [{ type: "turn.prompt", id, session, turn: env.stamp().id, parts: [textPart(operation.fields)] }];
     case "SlashCommand": {
       const { name, args } = operation.fields;
-      return [{ type: "turn.prompt", id, session, turn: env.stamp().id, parts: [], command: { name, args: args ?? "" } }];
+      const command = { name, args: args ?? "", of: "skill" as const };
+      return [{ type: "turn.prompt", id, session, turn: env.stamp().id, parts: [], command }];
     }
     case "Steer":
       return [{ type: "turn.steer", id, session, parts: [textPart(operation.fields)] }];
