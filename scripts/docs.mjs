@@ -102,10 +102,10 @@ const OP_GAPS = {
 const EVENT_GAPS = {
   "session.ready": "The host knows nothing of it; for a driven agent that tells none, the dialect makes it up.",
   "turn.started": "The host knows: it has just asked; for a driven agent that tells none, the dialect makes it up.",
-  "thinking.delta": "Lost.",
+  "thinking.delta": "Lost; where the wire has whole thoughts, the whole one follows.",
   "tool.ended": "Lost; the answer tells what came of it.",
   "approval.requested": "Denied with the reason, or allowed with `--allow-unheard`.",
-  notice: "Lost.",
+  notice: "Lost, unless the host asks for what a terminal shows; people read it on stderr.",
   error: "What does not end the turn is lost.",
   "session.updated": "Lost.",
   "session.ended": "The host sees the end of the process.",

@@ -9,16 +9,19 @@ import { serverSecrets } from "../engine/environment.js";
 import type { ModelSource, ProviderOverride } from "../engine/models/access.js";
 import { openModel } from "../engine/models/open.js";
 import { jsonlStore } from "../engine/store/jsonl-store.js";
+import type { SessionStore } from "../engine/store/store.js";
 import { readTrust } from "../engine/trust.js";
 import { VERSION } from "./version.js";
 
 type Env = Record<string, string | undefined>;
 
-interface Surroundings extends Pick<EngineOptions, "openTracer" | "redactor"> {
+export interface Surroundings extends Pick<EngineOptions, "openTracer" | "redactor"> {
   /** Providers that are registered from the start. */
   registered?: Readonly<Record<string, ProviderOverride>>;
   /** Secrets that neither the settings nor the environment hold. */
   secrets?: readonly string[];
+  /** Settles when nobody else in this process is about to let go of a session, or nobody wants one any more. */
+  resumable?(): Promise<unknown>;
 }
 
 export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig = {}, around: Surroundings = {}): Agent {
@@ -50,9 +53,20 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
     ...(around.redactor !== undefined && { redactor: around.redactor }),
     ...recording(env["PARLEY_RECORD"]),
     ...(sessions.enabled && {
-      openStore: (redact: <T>(value: T) => T) => Promise.resolve(jsonlStore(home, { keep: sessions.keep, redact })),
+      openStore: (redact: <T>(value: T) => T) => Promise.resolve(patient(jsonlStore(home, { keep: sessions.keep, redact }), around)),
     }),
   });
+}
+
+function patient(store: SessionStore, { resumable }: Surroundings): SessionStore {
+  if (resumable === undefined) return store;
+  return {
+    ...store,
+    async open(id) {
+      await resumable();
+      return store.open(id);
+    },
+  };
 }
 
 /** Where models, their keys and their addresses come from. */

@@ -28,6 +28,8 @@ export async function serveWs(
   keepStdoutClean();
   const serving = await prepareServing(dialect, load, env, { ...onlookers, secrets: token === undefined ? [] : [token] });
   const connections = new Map<SocketTransport, { agent: Agent; done: Promise<void> }>();
+  /** Engines whose clients have gone, and which still hold their sessions. */
+  const letting = new Set<Promise<void>>();
   let accepted = 0;
   let leave = (): void => {};
   const leaving = new Promise<void>((resolve) => {
@@ -47,12 +49,19 @@ export async function serveWs(
   }
 
   function accept(socket: SocketTransport): void {
-    const { agent, transport } = serving.connection(socket, String(++accepted));
+    // A client that lost its connection comes back for its session: the next connection is served when the last one is over.
+    const resumable = (): Promise<unknown> => Promise.race([Promise.all(letting), socket.closed]);
+    const { agent, transport } = serving.connection(socket, { conn: String(++accepted), resumable });
     const done = serve(agent, dialect, transport, { ...serving.launch, onLog: tellPeople, onShutdown: leave }).then(
       ({ reason }) => (reason === undefined ? undefined : tellPeople(reason)),
       (error: unknown) => console.error("parley: internal error:", error),
     );
-    connections.set(socket, { agent, done: done.finally(() => connections.delete(socket)) });
+    void socket.closed.then(() => letting.add(done));
+    const forget = (): void => {
+      connections.delete(socket);
+      letting.delete(done);
+    };
+    connections.set(socket, { agent, done: done.finally(forget) });
   }
 
   /** Each hears that it is over. Whoever does not read that in time is cut off. */

@@ -9,7 +9,7 @@ import type { Transport } from "../core/wire.js";
 import type { Dialect } from "../dialects/index.js";
 import type { Env, Loaded } from "../engine/config.js";
 import type { ServeOptions } from "../link/serve.js";
-import { buildEngine } from "./build-engine.js";
+import { buildEngine, type Surroundings } from "./build-engine.js";
 import { withOfflineModel } from "./offline.js";
 import { answerSecondsOf, launchOf, openingOf } from "./opening.js";
 import type { Telemetry } from "./telemetry.js";
@@ -17,7 +17,7 @@ import type { Telemetry } from "./telemetry.js";
 export interface Serving {
   settings: Loaded["settings"];
   /** An engine of its own for whoever is at the other end, and the way to him, written down where that is asked for. */
-  connection(transport: Transport, conn?: string): { agent: Agent; transport: Transport };
+  connection(transport: Transport, one?: { conn?: string } & Pick<Surroundings, "resumable">): { agent: Agent; transport: Transport };
   launch: Pick<ServeOptions, "launch">;
   end(): Promise<void>;
 }
@@ -52,9 +52,9 @@ export async function prepareServing(
   const { loaded, registered, end } = await withOfflineModel(own, env, (line) => console.error(`parley: ${line}`));
   return {
     settings: loaded.settings,
-    connection(transport, conn) {
+    connection(transport, { conn, ...one } = {}) {
       const redactor = new Redactor();
-      const around = { registered, secrets, redactor, openTracer: telemetry.openTracer };
+      const around = { registered, secrets, redactor, openTracer: telemetry.openTracer, ...one };
       const agent = buildEngine(loaded, env, { ...promised(dialect, loaded), ...config }, around);
       return { agent, transport: audit?.of(transport, { framing: dialect.framing, redactor, conn }) ?? transport };
     },

@@ -50,14 +50,15 @@ const Overrides = v.looseObject({
 const AskedCall = v.looseObject({ id: v.optional(text), name: text, args: v.record(v.string(), v.unknown()) });
 
 /**
- * A prompt may carry the id of the turn that it begins. `mentions`: `@path` in its text attaches that file, folder or glob.
+ * A prompt may carry the id of the turn that it begins. A command `of: "skill"` is that skill, and one of ours only where there is none
+ * of that name. `mentions`: `@path` in its text attaches that file, folder or glob.
  * `calls` are run first, approvals included, as if the model had asked for them, and it is told what came of them.
  * `continues`: there is no new message; the turn goes on where the last one stopped. `trace` is a W3C traceparent.
  */
 const TurnPrompt = op("turn.prompt", {
   parts: v.array(Part),
   from: v.optional(v.picklist(["user", "system", "tool"])),
-  command: v.optional(v.looseObject({ name: text, args: v.optional(text) })),
+  command: v.optional(v.looseObject({ name: text, args: v.optional(text), of: v.optional(v.literal("skill")) })),
   mentions: v.optional(v.boolean()),
   calls: v.optional(v.array(AskedCall)),
   continues: v.optional(v.boolean()),

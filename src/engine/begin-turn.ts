@@ -61,7 +61,7 @@ async function runCommand(
   { extensions, voice }: Doorway,
   signal: AbortSignal,
 ): Promise<Part[] | undefined> {
-  const command = await extensions.command(given.name);
+  const command = await extensions.command(given);
   const result = await command.run(given.args ?? "", signal);
   const prompt = result.type === "submit_prompt" ? result.prompt : undefined;
   await voice.reply(op, "ok", { command: given, result: prompt === undefined ? result : { type: "submit_prompt" } });

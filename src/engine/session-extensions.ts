@@ -3,7 +3,7 @@ import type { SessionConfig } from "../core/config.js";
 import type { Part } from "../core/content.js";
 import { ParleyError } from "../core/errors.js";
 import type { OpOf } from "../core/op.js";
-import type { Command } from "./extensions/commands/command.js";
+import type { Command, NamedCommand } from "./extensions/commands/command.js";
 import type { ExtensionDeps, Extensions, ExtensionSources, TurnExtensions } from "./extensions/extensions.js";
 import type { SuggestAnswer } from "./extensions/suggestions.js";
 import type { Emit } from "./run.js";
@@ -20,8 +20,9 @@ export class SessionExtensions {
     this.#deps = deps;
   }
 
-  start(): Promise<unknown> {
-    return this.#load();
+  /** Never throws: whoever needs them is told what went wrong. */
+  async start(): Promise<void> {
+    await this.#load().catch(() => this.#tellNone());
   }
 
   async forTurn(): Promise<TurnExtensions> {
@@ -29,8 +30,8 @@ export class SessionExtensions {
   }
 
   /** Throws when there is none of that name. */
-  async command(name: string): Promise<Command> {
-    const command = await (await this.#load())?.command(name);
+  async command(given: NamedCommand): Promise<Command> {
+    const command = await (await this.#load())?.command(given);
     if (command !== undefined) return command;
     throw new ParleyError({ code: "unsupported", message: "This engine has no commands", retryable: false, param: "command" });
   }
@@ -50,10 +51,11 @@ export class SessionExtensions {
     (await this.#loaded)?.configure(config);
   }
 
-  /** What was not loaded by then never is. */
+  /** What was not loaded by then, or could not be, never is. */
   async close(): Promise<void> {
     this.#loaded ??= Promise.resolve(undefined);
-    await (await this.#loaded)?.close();
+    const loaded = await this.#loaded.catch(() => undefined);
+    await loaded?.close();
   }
 
   #load(): Promise<Extensions | undefined> {
@@ -63,13 +65,17 @@ export class SessionExtensions {
 
   async #open(): Promise<Extensions | undefined> {
     if (this.#sources === undefined) {
-      // Hosts of some wires wait for the first catalogue, so there is one even where nothing is in it.
-      void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: [], subagents: [], mcpServers: [], commands: [] });
+      this.#tellNone();
       return undefined;
     }
     const { Extensions } = await import("./extensions/extensions.js");
     const extensions = new Extensions({ ...this.#deps, sources: this.#sources });
     extensions.start();
     return extensions;
+  }
+
+  /** Hosts of some wires wait for the first catalogue, so there is one even where nothing is in it. */
+  #tellNone(): void {
+    void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: [], subagents: [], mcpServers: [], commands: [] });
   }
 }

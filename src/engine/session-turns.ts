@@ -54,11 +54,18 @@ interface QueuedPrompt {
 interface LiveTurn {
   id: string;
   abort: AbortController;
-  steering: Part[];
+  steering: Steering;
   reason: string | undefined;
   /** Where traces are collected: what it is below, and itself once it has begun. */
   trace: Trace | undefined;
   span: TracedSpan | undefined;
+}
+
+/** Words that wait for the model, about how many bytes they are, and the op that brought the first of them. */
+interface Steering {
+  parts: Part[];
+  bytes: number;
+  op: string | undefined;
 }
 
 export class SessionTurns {
@@ -113,7 +120,9 @@ export class SessionTurns {
 
   steer(op: OpOf<"turn.steer">): Promise<void> | undefined {
     if (this.#live === undefined) return this.#voice.reply(op, "noop");
-    if (roughSize(this.#live.steering) + roughSize(op.parts) > STEERING_BYTES) {
+    const { steering } = this.#live;
+    const bytes = roughSize(op.parts);
+    if (steering.bytes + bytes > STEERING_BYTES) {
       return this.#voice.refuse(op, {
         code: "limit",
         message: `More than ${STEERING_BYTES} bytes of steering wait already`,
@@ -121,7 +130,9 @@ export class SessionTurns {
       });
     }
     this.#voice.recorder.steered(op.parts);
-    this.#live.steering.push(...op.parts);
+    steering.parts.push(...op.parts);
+    steering.bytes += bytes;
+    steering.op ??= op.id;
     return this.#voice.reply(op, "ok");
   }
 
@@ -153,7 +164,14 @@ export class SessionTurns {
   }
 
   async #runTurn({ op, turn, cancelled }: QueuedPrompt): Promise<void> {
-    const live: LiveTurn = { id: turn, abort: new AbortController(), steering: [], reason: undefined, trace: undefined, span: undefined };
+    const live: LiveTurn = {
+      id: turn,
+      abort: new AbortController(),
+      steering: noSteering(),
+      reason: undefined,
+      trace: undefined,
+      span: undefined,
+    };
     // Every call of the turn listens; that is no leak.
     setMaxListeners(0, live.abort.signal);
     this.#live = live;
@@ -162,7 +180,7 @@ export class SessionTurns {
     if (tracing !== undefined) live.trace = (op.trace === undefined ? undefined : tracing.below(op.trace)) ?? tracing.root();
     const begun = await beginTurn(op, { ...this.#deps, tools: () => this.#tools(op) }, live.abort.signal, cancelled);
     if (begun === undefined) {
-      if (live.steering.length > 0) this.#keepSteering(live.steering, live.abort.signal.aborted ? "interrupted" : "completed");
+      if (live.steering.parts.length > 0) this.#keepSteering(live.steering, live.abort.signal.aborted ? "interrupted" : "completed");
       this.#live = undefined;
       return;
     }
@@ -195,7 +213,7 @@ export class SessionTurns {
     );
     stopClock();
     live.span?.endTurn(end);
-    if (live.steering.length > 0) this.#keepSteering(live.steering, end.outcome);
+    if (live.steering.parts.length > 0) this.#keepSteering(live.steering, end.outcome);
     if (this.#history.pushed > pushed) this.#history.lastTurn = afterTurn(end, this.#history.messages.at(-1));
     const reason = end.outcome === "interrupted" && live.reason !== undefined ? { reason: live.reason } : {};
     this.#live = undefined;
@@ -255,7 +273,8 @@ export class SessionTurns {
         continues: op.continues === true,
         mentioned: () => this.#extensions.mentioned(op, emit, live.abort.signal),
         takeSteering() {
-          const parts = live.steering.splice(0);
+          const { parts } = live.steering;
+          live.steering = noSteering();
           if (parts.length > 0) heard(parts);
           return parts;
         },
@@ -270,9 +289,8 @@ export class SessionTurns {
   }
 
   /** What came too late for the turn that it was meant for is the next prompt; an interrupted turn takes its steering with it. */
-  #keepSteering(parts: Part[], outcome: EventOf<"turn.ended">["outcome"]): void {
+  #keepSteering({ parts, op: id }: Steering, outcome: EventOf<"turn.ended">["outcome"]): void {
     if (outcome === "interrupted") return this.#voice.warn("What was steered in went with the interrupted turn");
-    const id = mintId();
     this.#queue.unshift({ op: { type: "turn.prompt", id, parts }, turn: mintId(), cancelled: this.#closing === "now" });
   }
 
@@ -305,6 +323,10 @@ export class SessionTurns {
     if (this.#live !== undefined) this.#stop(this.#live, "the session was closed");
     await this.#running;
   }
+}
+
+function noSteering(): Steering {
+  return { parts: [], bytes: 0, op: undefined };
 }
 
 function withOverrides(config: SessionConfig, op: OpOf<"turn.prompt">): SessionConfig {

@@ -217,16 +217,16 @@ export class Session {
   }
 
   #change(op: OpOf<"turn.prompt" | "session.configure" | "session.seed">): Promise<void> | undefined {
-    if (op.type === "turn.prompt") return op.command === undefined ? this.#turns.prompt(op) : this.#command(op, op.command.name);
+    if (op.type === "turn.prompt") return op.command === undefined ? this.#turns.prompt(op) : this.#command(op, op.command);
     return op.type === "session.seed" ? this.#seed(op) : this.#configure(op);
   }
 
   /** One that runs beside a turn is run at once; the others take their place in the queue. */
-  async #command(op: OpOf<"turn.prompt">, name: string): Promise<void> {
-    const args = op.command?.args ?? "";
-    const command = await this.#extensions.command(name);
+  async #command(op: OpOf<"turn.prompt">, given: NonNullable<OpOf<"turn.prompt">["command"]>): Promise<void> {
+    const { args = "" } = given;
+    const command = await this.#extensions.command(given);
     if (command.immediate?.(args) !== true) return this.#turns.prompt(op);
-    await this.#voice.reply(op, "ok", { command: op.command, result: await command.run(args, new AbortController().signal) });
+    await this.#voice.reply(op, "ok", { command: given, result: await command.run(args, new AbortController().signal) });
   }
 
   async #suggest(op: OpOf<"command.suggest">): Promise<void> {

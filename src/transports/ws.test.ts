@@ -74,6 +74,33 @@ describe("both ends", () => {
   });
 });
 
+describe("pings", () => {
+  test("of somebody who does not read do not pile up as pongs; the newest is answered", async () => {
+    const { url, accepted } = await pair();
+    const raw = new WebSocket(url);
+    await accepted;
+    await new Promise((resolve) => raw.once("open", resolve));
+    const count = 200_000;
+    let pongs = 0;
+    const last = new Promise<void>((resolve) => {
+      raw.on("pong", (data) => {
+        pongs++;
+        if (data.toString() === `last ${"x".repeat(100)}`) resolve();
+      });
+    });
+    raw.pause();
+    const payload = "x".repeat(120);
+    for (let n = 0; n < count; n += 1000) {
+      for (let one = 0; one < 999; one++) raw.ping(payload);
+      await new Promise((resolve) => raw.ping(payload, undefined, resolve));
+    }
+    await new Promise((resolve) => raw.ping(`last ${"x".repeat(100)}`, undefined, resolve));
+    raw.resume();
+    await last;
+    expect(pongs).toBeLessThan(count);
+  });
+});
+
 describe("a client from elsewhere that does not read", () => {
   const elsewhere = { host: "0.0.0.0", token: "t", patienceMs: 300 };
 

@@ -35,8 +35,8 @@ export interface SocketOptions {
 }
 
 /** What every socket of ours is told. A frame over this is not even received: the connection ends with code 1009. */
-export function socketSettings(frameCap: number = LINE_CAP): { maxPayload: number; perMessageDeflate: false } {
-  return { maxPayload: Math.min(4 * frameCap, 2 ** 31 - 1), perMessageDeflate: false };
+export function socketSettings(frameCap: number = LINE_CAP): { maxPayload: number; perMessageDeflate: false; autoPong: false } {
+  return { maxPayload: Math.min(4 * frameCap, 2 ** 31 - 1), perMessageDeflate: false, autoPong: false };
 }
 
 export interface DialOptions extends SocketOptions {
@@ -80,6 +80,9 @@ export class SocketTransport implements Transport {
   /** Whoever waits until the socket is empty. */
   #waiting: { empty: Promise<void>; release: () => void } | undefined;
   #patience: NodeJS.Timeout | undefined;
+  #isPonging = false;
+  /** The newest ping that came while a pong was on its way. */
+  #owed: Buffer | undefined;
 
   constructor(socket: WebSocket, { framing, frameCap, patienceMs, stream }: SocketOptions) {
     this.#socket = socket;
@@ -92,6 +95,7 @@ export class SocketTransport implements Transport {
       this.#settle = resolve;
     });
     socket.on("message", (data, isBinary) => this.#hear(data, isBinary));
+    socket.on("ping", (data) => this.#pong(data));
     socket.on("close", (code, reason) => this.#over(code, reason.toString()));
     // Told by `close`, which follows.
     socket.on("error", () => {});
@@ -117,6 +121,21 @@ export class SocketTransport implements Transport {
     if (isBinary) return [{ bad: "Binary frames are not understood; send text frames", line: `${bytes.length} bytes` }];
     if (bytes.length > this.#cap) return [overlong("frame", this.#cap, bytes.toString("utf8", 0, 1024))];
     return this.#framing === "text" ? [{ rec: bytes.toString() }] : jsonFrames(bytes, "frame");
+  }
+
+  /** One pong at a time, then one for the newest ping, as the standard allows: who pings and does not read costs no memory. */
+  #pong(data: Buffer): void {
+    if (this.#isPonging) {
+      this.#owed = data;
+      return;
+    }
+    this.#isPonging = true;
+    this.#socket.pong(data, undefined, () => {
+      this.#isPonging = false;
+      const owed = this.#owed;
+      this.#owed = undefined;
+      if (owed !== undefined) this.#pong(owed);
+    });
   }
 
   // --- writing ---

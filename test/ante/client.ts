@@ -35,6 +35,8 @@ export interface DaemonOptions {
   config?: Record<string, unknown>;
   /** PARLEY_HOME, to be shared by several runs. */
   home?: string;
+  /** Another copy of the built command. */
+  program?: string;
 }
 
 /** `parley serve --stdio`, and the pipe to it. */
@@ -45,7 +47,7 @@ export class Daemon implements AnteLine {
 
   constructor(options: DaemonOptions = {}) {
     const home = homeOf(options);
-    this.child = spawn(process.execPath, [PARLEY, "serve", "--stdio", ...(options.args ?? [])], {
+    this.child = spawn(process.execPath, [options.program ?? PARLEY, "serve", "--stdio", ...(options.args ?? [])], {
       cwd: options.cwd ?? scratch(),
       env: environment({ PARLEY_HOME: home, ...options.env }),
     });

@@ -1,5 +1,5 @@
 /** Cases 59 and 69 to 71 of the wire, over both lines: skills, sub-agents and MCP servers, and when a client hears of them. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { official, raw } from "../extensions/mcp-harness.js";
@@ -92,5 +92,20 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
     const op = client.send({ SlashCommand: { name: "greet", args: "you" } });
     expect(await client.status(op)).toBe("Completed");
     expect(client.text(op)).toContain("hello you");
+  });
+
+  it("a skill that is called like a command of ours is what its SlashCommand means", async () => {
+    const cwd = scratch();
+    for (const name of ["help", "export"]) {
+      mkdirSync(join(cwd, ".ante/skills", name), { recursive: true });
+      writeFileSync(join(cwd, ".ante/skills", name, "SKILL.md"), `---\nname: ${name}\ndescription: Mine\n---\nsay hello $ARGUMENTS\n`);
+    }
+    const client = await started({ cwd });
+    for (const name of ["help", "export"]) {
+      const op = client.send({ SlashCommand: { name, args: "you" } });
+      await Promise.race([client.next("TurnEnd", ({ parent }) => parent === op), client.next("Info", ({ parent }) => parent === op)]);
+      expect(client.text(op)).toContain("hello you");
+    }
+    expect(readdirSync(cwd)).toEqual([".ante"]);
   });
 });

@@ -95,6 +95,19 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.msgs.find((msg) => nameOf(msg) === "SessionEnd")?.parent).toBe(op);
       expect(idOf(client, 1)).not.toBe(idOf(client));
     });
+
+    it("an Interrupt while the first one ends is nothing: it is interrupted already", async () => {
+      const client = await started({ session: { policy: "yolo" } });
+      client.input("run `trap '' TERM; echo up; sleep 300; sleep 300`");
+      await client.next("ToolUpdate", ({ fields }) => fields.seq === 1);
+      const op = client.send({ StartSession: { model: "rehearsal", provider: "rehearsal", streaming: true } });
+      const interrupts: string[] = [];
+      while (!client.names(op).includes("SessionStart")) {
+        interrupts.push(client.send("Interrupt"));
+        await client.settled();
+      }
+      expect(client.of("Error").filter(({ parent }) => interrupts.includes(parent ?? ""))).toEqual([]);
+    });
   });
 
   describe("ResumeSession", () => {
@@ -102,6 +115,15 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       const client = await started();
       const op = client.resume(UNKNOWN);
       expect(await client.error(op)).toMatch(/^Failed to resume session: .*No such file or directory/);
+      const input = client.input("say here");
+      await client.turn(input);
+      expect([client.text(input), client.names().includes("SessionEnd")]).toEqual(["here", false]);
+    });
+
+    it("the live session, which is not saved: an Error, and it goes on", async () => {
+      const client = await started({ args: ["--no-session"] });
+      const op = client.resume(idOf(client));
+      expect(await client.error(op)).toMatch(/^Failed to resume session: .*not saved/);
       const input = client.input("say here");
       await client.turn(input);
       expect([client.text(input), client.names().includes("SessionEnd")]).toEqual(["here", false]);

@@ -1,7 +1,8 @@
 /** Cases 62 to 67 and 72 of the wire: the pipe, its end, and clients that write much or read little. */
-import { readFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { processesWith, until } from "../process/harness.js";
+import { PARLEY, processesWith, scratch, until } from "../process/harness.js";
 import { launch, nameOf, started } from "./client.js";
 
 const U = "01ARZ3NDEKTSV4RRFFQ69G5FA";
@@ -119,6 +120,25 @@ describe("bytes", () => {
     client.daemon.child.stdout.destroy();
     await until(() => processesWith(mark).length === 0);
     expect(client.daemon.stderr).toBe("");
+  });
+});
+
+describe("a program that is replaced while it runs", () => {
+  it("tells that a part of it is gone; turns and the session still end", async () => {
+    const copy = scratch();
+    cpSync(dirname(PARLEY), join(copy, "dist"), { recursive: true });
+    cpSync(join(dirname(PARLEY), "../package.json"), join(copy, "package.json"));
+    symlinkSync(join(dirname(PARLEY), "../node_modules"), join(copy, "node_modules"));
+    const chunks = join(copy, "dist/chunks");
+    const parts = readdirSync(chunks).filter((name) => name.startsWith("extensions-"));
+    expect(parts).not.toEqual([]);
+    for (const part of parts) rmSync(join(chunks, part));
+    const client = await started({ program: join(copy, "dist/parley.js") });
+    expect(await client.status(client.input("say hi"))).toMatchObject({
+      Error: { message: expect.stringContaining("Cannot find module") },
+    });
+    expect(await client.shutdown()).toBe(0);
+    expect(client.names().slice(-2)).toEqual(["SessionEnd", "Goodbye"]);
   });
 });
 

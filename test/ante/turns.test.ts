@@ -134,6 +134,19 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.of("TurnStart")).toHaveLength(1);
     });
 
+    it("a Steer that its turn had no request left for begins the next one, and is its parent", async () => {
+      const responses = [{ call: bash("true", "c1") }, { expect: { lastUser: "look left" }, say: "ok" }];
+      const client = await started({ responses, args: ["--max-turns", "1"] });
+      const op = client.input();
+      const { turn } = await client.pause(op);
+      const steer = client.send({ Steer: "look left" });
+      await client.settled();
+      client.answer(turn, ["c1", "Accept"]);
+      expect(await client.status(op)).toBe("Completed");
+      expect(await client.status(client.of("TurnStart")[1]?.parent ?? steer)).toBe("Completed");
+      expect(client.text(steer)).toBe("ok");
+    });
+
     it("49: UpdateSession in a turn does not end it and counts from the next one on; 50: another key in it is ignored", async () => {
       const client = await started({ session: { model: "rehearsal" } });
       const { session_id } = client.of("SessionStart")[0]?.fields ?? {};

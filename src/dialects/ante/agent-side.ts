@@ -53,8 +53,11 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       case "ApprovalResponse":
         return state.live === undefined ? hold(operation) : meant(operation);
       case "Interrupt":
-        // It also means what it stands behind.
-        return joined(state.live === undefined ? NOTHING : meant(operation), state.held.length === 0 ? NOTHING : hold(operation));
+        // It also means what it stands behind. A session that is being replaced is interrupted already.
+        return joined(
+          state.live === undefined || state.next !== undefined ? NOTHING : meant(operation),
+          state.held.length === 0 ? NOTHING : hold(operation),
+        );
       case "Shutdown":
         return state.held.length === 0 ? meant(operation) : leaveLater(operation);
       default:
@@ -89,13 +92,16 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   /** What waited for the outcome of an opening, up to the next one. */
   function released(): Step<Op> {
     const step: Step<Op> = { in: [], out: [] };
-    while (!isOpening()) {
-      const next = state.held.shift();
-      if (next === undefined) break;
+    let count = 0;
+    for (const next of state.held) {
+      if (isOpening()) break;
       append(step, meant(next));
+      state.heldBytes -= roughSize(next);
+      count++;
     }
+    // At once: there may be many.
+    state.held.splice(0, count);
     if (state.held.length > 0) return step;
-    state.heldBytes = 0;
     if (state.drains) step.in.push({ type: "shutdown", id: env.stamp().id, when: "drained" });
     state.drains = false;
     return step;
@@ -230,6 +236,7 @@ function clientSession(event: EventOf<"session.ready">, asked: SessionConfig): C
   return {
     handle: session,
     id: wireId("ses", sessionId),
+    isKept: event.sessionId !== undefined,
     opener: parent,
     begunAt: at,
     turn: undefined,

@@ -35,7 +35,8 @@ export function opsOf(operation: Operation, state: AgentState, env: SideEnv): Op
       return [{ type: "turn.prompt", id, session, turn: env.stamp().id, parts: [textPart(operation.fields)] }];
     case "SlashCommand": {
       const { name, args } = operation.fields;
-      return [{ type: "turn.prompt", id, session, turn: env.stamp().id, parts: [], command: { name, args: args ?? "" } }];
+      const command = { name, args: args ?? "", of: "skill" as const };
+      return [{ type: "turn.prompt", id, session, turn: env.stamp().id, parts: [], command }];
     }
     case "Steer":
       return [{ type: "turn.steer", id, session, parts: [textPart(operation.fields)] }];
@@ -94,9 +95,11 @@ function resume(sessionId: string, id: string, state: AgentState, env: SideEnv):
   const read = readId(sessionId);
   if ("problem" in read) return { problem: `Failed to resume session: session_id '${echo(sessionId)}': ${read.problem}`, id };
   const name = nameOf(read.id);
+  const isLive = state.live !== undefined && nameOf(state.live.id) === name;
+  if (isLive && state.live?.isKept === false)
+    return { problem: "Failed to resume session: this session is not saved, so it goes on as it is", id };
   state.opening = { handle: name, op: id, resumes: true, config: {}, early: [] };
   const open: Op = { type: "session.open", id, session: name, open: "resume", sessionId: name, after: { seq: -1 } };
-  const isLive = state.live !== undefined && nameOf(state.live.id) === name;
   return isLive ? [{ type: "session.close", id: env.stamp().id, session: state.live?.handle }, open] : [open];
 }
 

@@ -14,6 +14,8 @@ export interface ClientSession {
   handle: string;
   /** As the wire names it. */
   id: string;
+  /** It can be resumed once it is closed. */
+  isKept: boolean;
   /** The operation that asked for it, and when that was answered. */
   opener: string | undefined;
   begunAt: number | undefined;

@@ -7,7 +7,7 @@ import type { Emit } from "../run.js";
 import type { SessionControl } from "../session-control.js";
 import type { Tool } from "../tools/tool.js";
 import { builtins } from "./commands/builtins.js";
-import type { Command } from "./commands/command.js";
+import type { Command, NamedCommand } from "./commands/command.js";
 import { mcpPromptSource } from "./commands/mcp-prompts.js";
 import { Commands } from "./commands/registry.js";
 import type { Surroundings } from "./commands/sources.js";
@@ -98,9 +98,9 @@ export class Extensions {
   }
 
   /** Throws when there is none of that name. */
-  async command(name: string): Promise<Command> {
+  async command(given: NamedCommand): Promise<Command> {
     await this.#library.refresh();
-    return this.#commands.find(name);
+    return this.#commands.find(given);
   }
 
   suggest(op: OpOf<"command.suggest">, answer: SuggestAnswer): Promise<void> {

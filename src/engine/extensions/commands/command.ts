@@ -3,9 +3,13 @@ import type { CommandResult, Suggestion } from "../../../core/command.js";
 import type { Part } from "../../../core/content.js";
 import { ParleyError } from "../../../core/errors.js";
 import { nearest } from "../../../core/nearest.js";
+import type { OpOf } from "../../../core/op.js";
 
 /** What a command came to; one that becomes a prompt brings it along. */
 export type CommandOutcome = Exclude<CommandResult, { type: "submit_prompt" }> | { type: "submit_prompt"; prompt: Part[] };
+
+/** A command as it is asked for. */
+export type NamedCommand = Pick<NonNullable<OpOf<"turn.prompt">["command"]>, "name" | "of">;
 
 export interface Command {
   readonly name: string;

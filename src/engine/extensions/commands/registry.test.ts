@@ -13,7 +13,7 @@ function commands(skills: PromptSource, mcpPrompts: PromptSource): Commands {
   return new Commands({ skills, mcpPrompts }, (all) => [helpCommand({ commands: all }), quitCommand]);
 }
 
-const run = (all: Commands, name: string): Promise<unknown> => all.find(name).run("a b", new AbortController().signal);
+const run = (all: Commands, name: string): Promise<unknown> => all.find({ name }).run("a b", new AbortController().signal);
 
 describe("names", () => {
   const all = commands(
@@ -31,10 +31,17 @@ describe("names", () => {
     expect(await run(all, "exit")).toMatchObject({ dialog: "quit" });
   });
 
+  test("of skills count before ours where a skill is meant; then ours are what they were", async () => {
+    const meant = (name: string) => all.find({ name, of: "skill" }).run("a b", new AbortController().signal);
+    for (const name of ["help", "exit"])
+      expect(await meant(name)).toEqual({ type: "submit_prompt", prompt: [textPart(`skill ${name} a b`)] });
+    expect(await meant("quit")).toMatchObject({ dialog: "quit" });
+  });
+
   test("of skills and prompts become prompts, with their arguments", async () => {
     expect(await run(all, "/greet")).toEqual({ type: "submit_prompt", prompt: [textPart("skill greet a b")] });
     expect(await run(all, "srv:greet")).toEqual({ type: "submit_prompt", prompt: [textPart("server srv:greet a b")] });
-    expect(all.find("greet").immediate).toBeUndefined();
+    expect(all.find({ name: "greet" }).immediate).toBeUndefined();
   });
 
   test("are listed for the catalogue with what helps to use them", () => {
@@ -47,8 +54,8 @@ describe("names", () => {
   });
 
   test("that nobody has are refused with the nearest, whatever they are", () => {
-    expect(() => all.find("gret")).toThrow("There is no command '/gret'; did you mean 'greet'? /help lists them");
+    expect(() => all.find({ name: "gret" })).toThrow("There is no command '/gret'; did you mean 'greet'? /help lists them");
     for (const name of ["", "/", "__proto__", "constructor", "x".repeat(10_000)])
-      expect(() => all.find(name)).toThrow("There is no command");
+      expect(() => all.find({ name })).toThrow("There is no command");
   });
 });

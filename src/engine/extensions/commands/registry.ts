@@ -2,7 +2,7 @@
 import type { EventOf } from "../../../core/event.js";
 import { ParleyError } from "../../../core/errors.js";
 import { oneLine } from "../../tools/title.js";
-import { hintAt, type Command } from "./command.js";
+import { hintAt, type Command, type NamedCommand } from "./command.js";
 import type { PromptSource, Surroundings } from "./sources.js";
 
 type ListedCommands = NonNullable<EventOf<"catalog.updated">["commands"]>;
@@ -28,10 +28,11 @@ export class Commands {
   }
 
   /** With its slash or without. Throws when there is none of that name. */
-  find(written: string): Command {
+  find({ name: written, of }: NamedCommand): Command {
     const name = written.replace(/^\//, "");
     const all = this.all();
-    const command = all.find((each) => each.name === name || each.aliases?.includes(name) === true);
+    const skills = of === "skill" ? promptCommands(this.#prompts.skills, "skill") : [];
+    const command = [...skills, ...all].find((each) => each.name === name || each.aliases?.includes(name) === true);
     if (command !== undefined) return command;
     const names = all.flatMap((each) => [each.name, ...(each.aliases ?? [])]);
     const text = `There is no command '/${oneLine(name)}'${hintAt(name, names) || ";"} /help lists them`;
