@@ -167,7 +167,8 @@ async function compileRule(rule: Rule): Promise<CompiledRule> {
   const { effect, text } =
     "deny" in rule ? effectOf("deny", rule.deny) : "ask" in rule ? effectOf("ask", rule.ask) : effectOf("allow", rule.allow);
   const { tool: written, pattern } = parseRule(text);
-  const tool = canonicalTool(written);
+  // `edit` is also what others call our Edit; in a rule it is the category, Write included.
+  const tool = CATEGORIES.includes(written) ? written : canonicalTool(written);
   const name = wildcard(tool);
   const concerns = (call: JudgedCall): boolean => (CATEGORIES.includes(tool) ? call.category === tool : name.matches(call.tool));
   if (pattern === undefined) return { effect, text, concerns };
