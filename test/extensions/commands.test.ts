@@ -270,9 +270,11 @@ describe("settings", () => {
         { value: "claude-sonnet-4-6", current: false },
       ],
     });
-    const wrong = await tryCommand(host, "model", "rehersal");
-    expect(wrong).toMatchObject({ status: "error" });
-    expect(wrong.fault?.message).toContain("did you mean 'rehearsal'?");
+    expect((await tryCommand(host, "model", "rehersal.yaml")).fault?.message).toContain("rehersal.yaml");
+    expect(await command(host, "model", "rehersal")).toMatchObject({
+      level: "warning",
+      text: expect.stringContaining("did you mean 'rehearsal'?"),
+    });
     expect((await tryCommand(host, "model", "gpt-5.4")).fault?.message).toContain("OPENAI_API_KEY");
     expect(await command(host, "model", "claude-sonet-4-6")).toMatchObject({ level: "warning" });
     expect(await told(host, "model", "claude-sonnet-4-6")).toBe("The model is claude-sonnet-4-6 (anthropic) from the next turn on");

@@ -27,7 +27,7 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
 /** What does not look like a file is the name of some model: it is rehearsed without a script. */
 async function openRehearsalModel(model: string | undefined): Promise<Model> {
   const { openRehearsal } = await import("./rehearsal/index.js");
-  const isScript = model !== undefined && /[\\/.]/.test(model);
+  const isScript = model !== undefined && /[\\/]|\.(ya?ml|json)$/i.test(model);
   return openRehearsal(isScript ? { script: model } : { ...(model !== undefined && { name: model }) });
 }
 
