@@ -13,6 +13,8 @@ describe.each([
   ["native", NATIVE],
   ["ante", { ...NATIVE, dialect: "ante", args: [PARLEY, "serve", "--stdio"], provider: "rehearsal", model: "rehearsal" }],
   ["aionrs", { ...NATIVE, dialect: "aionrs", args: [PARLEY, "--provider", "rehearsal"] }],
+  ["qwen", { ...NATIVE, dialect: "qwen", args: [PARLEY, "--provider", "rehearsal"] }],
+  ["qwen-shipped", { ...NATIVE, dialect: "qwen-shipped", args: [PARLEY, "--provider", "rehearsal"] }],
 ])("an agent of %s", (_, profile) => {
   test("answers in pieces, or at once", async () => {
     const { partials, result } = await new Bench("", profile).turn("say hello there");
