@@ -12,7 +12,7 @@ const START = [
   /\/src\/core\/(?!grammar|redact-records|yaml|value-issues)/,
   /\/src\/os\/(home|lines|lock|log-file)\./,
   /\/src\/transports\/(stdio|streams)\./,
-  /\/src\/dialects\/kit\//,
+  /\/src\/dialects\/kit\/(?!told-turn)/,
   /\/src\/dialects\/(index|dialect|(aionrs|qwen-shipped)\/command-line|qwen-shipped\/names|qwen\/launch|agentproc\/in-env)\./,
   /\/src\/link\/(serve|gaps|stamp)\./,
   /\/src\/engine\/(engine|session|session-[a-z]+|open-session|approval|rule-text|tool-lists|history|unfinished|begin-turn|turn-clock|seed)\./,
