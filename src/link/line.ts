@@ -318,6 +318,7 @@ export class Line {
     for (const out of step.out) {
       if ("rec" in out) await this.#transport?.write([out.rec]);
       else if ("launch" in out) await this.#launch(out.launch);
+      else if ("end" in out) this.#transport?.close("eof");
       else if ("kill" in out) this.#transport?.close("term");
     }
   }

@@ -141,6 +141,22 @@ describe("permissions", () => {
     expect(result).toMatchObject({ exit_code: 124, timed_out: true });
   });
 
+  test.each([
+    [
+      { type: "result", text: "done" },
+      { reply: "done", exit_code: 0 },
+    ],
+    [
+      { type: "error", message: "boom" },
+      { error: "boom", exit_code: 1 },
+    ],
+  ])("an agent that said %j and listens on is not waited for", async (last, expected) => {
+    const agent = node(`
+      process.stdin.once("data", () => console.log(${JSON.stringify(JSON.stringify(last))}));
+      process.stdin.on("data", () => {});`);
+    expect((await new Bench(agent, { ...ASKS, timeout_secs: 20 }).turn()).result).toMatchObject({ ...expected, timed_out: false });
+  });
+
   test("74: answers go back in the order of the questions", async () => {
     const bench = new Bench(asking(write("a"), write("b")), ASKS);
     const { result, lines } = await answered(
