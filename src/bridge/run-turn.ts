@@ -39,7 +39,8 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
     warn: (text) => on.warning(text),
     onTimeout: () => void soon(listener.deny("permission timed out")).then(() => child.end()),
   });
-  const agent = connect(dialect, child.dial);
+  // The profile's clocks alone say how long a turn may take.
+  const agent = connect(dialect, child.dial, { exitSeconds: Infinity });
   const listener = new Listener({
     profile,
     on,
