@@ -18,6 +18,8 @@ const Own = v.looseObject({
   /** The words of the agent's own error line. */
   error: v.optional(v.string()),
   body: v.optional(v.string()),
+  /** Of an endless reply only the beginning was kept. */
+  cut: v.optional(v.boolean(), false),
 });
 
 /** What is known when a turn is over. */
@@ -51,7 +53,7 @@ export function nothingRan(profile: Profile, interrupted: boolean, fault: Fault)
 export function outcome(facts: Facts, warn: (text: string) => void): TurnResult {
   const { profile, ended, timedOut, usage } = facts;
   const own = v.safeParse(Own, ended?.ext?.["agentproc"]);
-  const { exit, error: told, body } = own.success ? own.output : { exit: { code: null, signal: null } };
+  const { exit, error: told, body, cut } = own.success ? own.output : { exit: { code: null, signal: null }, cut: false };
   const isGood = ended?.outcome === "completed" && !timedOut;
   const stderr = facts.stderr.trim();
   const shown = profile.includeStderrInReply && stderr !== "" ? `stderr:\n${stderr.slice(-SHOWN_STDERR)}` : "";
@@ -66,7 +68,8 @@ export function outcome(facts: Facts, warn: (text: string) => void): TurnResult 
   };
   if (isGood) {
     const { text, truncated } = capped(facts.reply, facts.cap, profile.truncationSuffix);
-    return { reply: joined(text, shown), error: "", truncated: truncated || facts.streamTruncated, ...rest };
+    const reply = cut && !truncated ? text + profile.truncationSuffix : text;
+    return { reply: joined(reply, shown), error: "", truncated: truncated || cut || facts.streamTruncated, ...rest };
   }
   const collected = body ?? facts.reply;
   const words = failure(facts, told, exit);
@@ -76,7 +79,7 @@ export function outcome(facts: Facts, warn: (text: string) => void): TurnResult 
   return {
     reply: "",
     error: isTold ? joined(words.text, shown) : "",
-    truncated: facts.streamTruncated,
+    truncated: cut || facts.streamTruncated,
     ...rest,
     ...(collected !== "" && { body: collected }),
   };
@@ -99,14 +102,14 @@ function signalNumber(name: string): number {
 /** `own`: the agent's words. Others are ours, and never hold what it wrote on stderr. */
 function failure(facts: Facts, told: string | undefined, { code, signal }: Exit): { text: string; own: boolean } {
   const { profile, ended, fault, refused, timedOut, interrupted } = facts;
-  if (told !== undefined && told !== "") return { text: told, own: true };
+  if (told !== undefined && told.trim() !== "") return { text: told, own: true };
   if (profile.dialect !== undefined && ended?.fault !== undefined && !timedOut) return { text: ended.fault.message, own: true };
   const text = (): string => {
     if (timedOut) return `The agent did not finish in time (${limits(profile)}) and was ended`;
     if (interrupted) return "The turn was interrupted";
     if (refused !== undefined) return refused;
     if (fault !== undefined) return fault.message;
-    if (told === "") return "The agent reported an error without saying which";
+    if (told !== undefined) return "The agent reported an error without saying which";
     if (ended?.fault?.code === "protocol") return ended.fault.message;
     if (signal !== null) return `The agent was ended by ${signal}`;
     if (code !== null && code !== 0) return `The agent failed with exit code ${code}`;

@@ -92,6 +92,14 @@ describe("wire 0.4", () => {
     expect(result.reply).toBe("r".repeat(1024 * 1024));
   });
 
+  test("a reply that is longer than anybody keeps is truncated, and says so", async () => {
+    const agent = node(`
+      const line = JSON.stringify({ type: "text", text: "x".repeat(1024 * 1024) }) + "\\n";
+      for (let n = 0; n < 18; n++) process.stdout.write(line);`);
+    const { result } = await new Bench(agent, LATER).turn();
+    expect([result.truncated, result.exit_code, result.reply.slice(15 * 1024 * 1024)]).toEqual([true, 0, "\n\n…(truncated)"]);
+  });
+
   test("an error beats the result, and usage is passed on", async () => {
     const usage = { input_tokens: 3, output_tokens: 4, odd: true };
     const { error, result } = await new Bench(

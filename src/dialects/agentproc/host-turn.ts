@@ -99,7 +99,8 @@ export class HostTurn {
 
   #ended({ code, signal, timedOut }: Closed, body: string): EventOf<"turn.ended"> {
     const exit = { code: code ?? null, signal: signal ?? null, timedOut: timedOut === true };
-    const own = { exit, ...(this.#error !== undefined && { error: this.#error }), ...(body !== "" && { body }) };
+    const cut = this.#bodySize > REPLY_LIMIT;
+    const own = { exit, ...(this.#error !== undefined && { error: this.#error }), ...(body !== "" && { body }), ...(cut && { cut }) };
     return {
       type: "turn.ended",
       ...this.#address,
@@ -205,7 +206,7 @@ export class HostTurn {
   #errorIs(text: string): Event[] {
     if (this.#error !== undefined || this.#failure !== undefined) return [];
     this.#error = text;
-    return this.#fail({ code: "agent", message: text === "" ? NO_WORDS : text, retryable: false });
+    return this.#fail({ code: "agent", message: text.trim() === "" ? NO_WORDS : text, retryable: false });
   }
 
   #fail(fault: Fault): Event[] {
