@@ -40,8 +40,8 @@ export interface ProfileSource {
 
 export async function parseProfile(text: string, source: ProfileSource, wire?: Wire): Promise<LoadedProfile> {
   // Only here: a profile that somebody makes by hand needs no YAML.
-  const { parseYaml } = await import("./yaml-file.js");
-  const { value, point } = parseYaml(text, source.path);
+  const [{ parseYaml }, { keepWords }] = await Promise.all([import("./yaml-file.js"), import("./profile-words.js")]);
+  const { value, point } = parseYaml(text, source.path, keepWords);
   const { fields, warnings, ...found } = checked(value, source.path, point);
   if (fields.command === undefined) {
     throw brokenFile([`${source.path}: command is missing: it names the program to run, as in 'command: ./my_agent.py'`]);
@@ -108,8 +108,9 @@ function problemOf(keys: Keys, key: string, given: unknown, issues: readonly [Is
   const path = (issue.path ?? []).map(({ key: step }) => (typeof step === "number" ? step : String(step)));
   const wrong = path.length === 0 ? given : issue.input;
   const name = [key, ...path].join(".");
-  const rule = path.length === 0 ? issue.message : RULES[key];
-  return `${point([...keys, ...path], "value")}: ${name} ${rule ?? issue.message}, not ${shown(wrong)}`;
+  const isName = issue.path?.at(-1)?.origin === "key";
+  const rule = path.length === 0 || isName ? issue.message : RULES[key];
+  return `${point([...keys, ...path], isName ? "key" : "value")}: ${name} ${rule ?? issue.message}, not ${shown(wrong)}`;
 }
 
 const RULES: Record<string, string> = {
