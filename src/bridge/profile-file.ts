@@ -48,10 +48,19 @@ export async function parseProfile(text: string, source: ProfileSource, wire?: W
   }
   const { id, dir } = source;
   const profile = makeProfile({ ...fields, command: fields.command }, { id, dir, ...found }, wire);
-  if (profile.protocol === "auto" && profile.stdin === "message") {
-    throw brokenFile([`${source.path}: 'protocol: auto' does not go with 'stdin: message': name the protocol`]);
-  }
+  const conflict = conflictIn(profile);
+  if (conflict !== undefined) throw brokenFile([`${source.path}: ${conflict}`]);
   return { profile, warnings };
+}
+
+/** What each key allows by itself, and no wire can do together. */
+function conflictIn({ protocol, stdin, permission, dialect }: Profile): string | undefined {
+  if (dialect !== undefined) return undefined;
+  if (protocol === "auto" && stdin === "message") return "'protocol: auto' does not go with 'stdin: message': name the protocol";
+  if (!permission) return undefined;
+  if (protocol === "0.1") return "'permission: true' does not go with protocol 0.1, which cannot ask: name a later one";
+  const isTaken = protocol === "0.2" && stdin === "message";
+  return isTaken ? "'permission: true' does not go with 'stdin: message': the answers come on standard input" : undefined;
 }
 
 type Point = YamlFile["point"];

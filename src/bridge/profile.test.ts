@@ -164,6 +164,11 @@ agentproc:
     ["- command", "p.yaml: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'"],
     ["", "p.yaml: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'"],
     ["command: x\ncommand: y", "p.yaml:2:1: Map keys must be unique"],
+    ["command: x\npermission: true", "p.yaml: 'permission: true' does not go with protocol 0.1, which cannot ask: name a later one"],
+    [
+      "command: x\npermission: true\nprotocol: 0.2\nstdin: message",
+      "p.yaml: 'permission: true' does not go with 'stdin: message': the answers come on standard input",
+    ],
     ["command: x\nprotocol: auto\nstdin: message", "p.yaml: 'protocol: auto' does not go with 'stdin: message': name the protocol"],
   ])("%j is refused", async (text, message) => {
     await expect(read(text)).rejects.toMatchObject({ fault: { code: "config", message } });
