@@ -12,7 +12,7 @@ const GRACE_MS = 2000;
 /** How long words on stderr may stay in the pipe when everything that could write more is gone. */
 const DRAIN_MS = 100;
 /** How long a pipe may be silent that somebody holds open who left the tree, and whom we therefore cannot end. */
-const HELD_MS = 1000;
+const HELD_MS = 200;
 
 export interface ProcessOptions {
   framing: Framing;
