@@ -2,7 +2,7 @@
 import { constants } from "node:os";
 import * as v from "valibot";
 import type { Fault } from "../core/errors.js";
-import type { EventOf } from "../core/event.js";
+import type { Closed, EventOf } from "../core/event.js";
 import type { Profile } from "./profile.js";
 import { capped } from "./reply.js";
 import type { TurnResult } from "./turn.js";
@@ -18,6 +18,8 @@ const Own = v.looseObject({
   /** The words of the agent's own error line. */
   error: v.optional(v.string()),
   body: v.optional(v.string()),
+  /** Of an endless reply only the beginning was kept. */
+  cut: v.optional(v.boolean(), false),
 });
 
 /** What is known when a turn is over. */
@@ -34,6 +36,8 @@ export interface Facts {
   fault: Fault | undefined;
   /** Why its process could not be started. */
   refused: string | undefined;
+  /** How its process ended, where nobody else ended it. */
+  left: Closed | undefined;
   /** The session was ready. */
   opened: boolean;
   timedOut: boolean;
@@ -45,13 +49,18 @@ export interface Facts {
 /** Before anything was started. */
 export function nothingRan(profile: Profile, interrupted: boolean, fault: Fault): Facts {
   const said = { sessionId: "", reply: "", cap: undefined, streamTruncated: false, usage: undefined, stderr: "" };
-  return { profile, ...said, ended: undefined, fault, refused: undefined, opened: false, timedOut: false, interrupted };
+  return { profile, ...said, ended: undefined, fault, refused: undefined, left: undefined, opened: false, timedOut: false, interrupted };
 }
 
 export function outcome(facts: Facts, warn: (text: string) => void): TurnResult {
-  const { profile, ended, timedOut, usage } = facts;
+  const { profile, ended, left, timedOut, usage } = facts;
   const own = v.safeParse(Own, ended?.ext?.["agentproc"]);
-  const { exit, error: told, body } = own.success ? own.output : { exit: { code: null, signal: null } };
+  const {
+    exit,
+    error: told,
+    body,
+    cut,
+  } = own.success ? own.output : { exit: { code: left?.code ?? null, signal: left?.signal ?? null }, cut: false };
   const isGood = ended?.outcome === "completed" && !timedOut;
   const stderr = facts.stderr.trim();
   const shown = profile.includeStderrInReply && stderr !== "" ? `stderr:\n${stderr.slice(-SHOWN_STDERR)}` : "";
@@ -66,17 +75,19 @@ export function outcome(facts: Facts, warn: (text: string) => void): TurnResult 
   };
   if (isGood) {
     const { text, truncated } = capped(facts.reply, facts.cap, profile.truncationSuffix);
-    return { reply: joined(text, shown), error: "", truncated: truncated || facts.streamTruncated, ...rest };
+    const reply = cut && !truncated ? text + profile.truncationSuffix : text;
+    return { reply: joined(reply, shown), error: "", truncated: truncated || cut || facts.streamTruncated, ...rest };
   }
   const collected = body ?? facts.reply;
   const words = failure(facts, told, exit);
   const isTold = words.own || profile.sendErrorReply;
   if (!isTold) warn(words.text);
   else if (!words.own && ended?.fault !== undefined && ended.fault.message !== words.text) warn(ended.fault.message);
+  if (left?.reason !== undefined) warn(left.reason);
   return {
     reply: "",
     error: isTold ? joined(words.text, shown) : "",
-    truncated: facts.streamTruncated,
+    truncated: cut || facts.streamTruncated,
     ...rest,
     ...(collected !== "" && { body: collected }),
   };
@@ -99,20 +110,26 @@ function signalNumber(name: string): number {
 /** `own`: the agent's words. Others are ours, and never hold what it wrote on stderr. */
 function failure(facts: Facts, told: string | undefined, { code, signal }: Exit): { text: string; own: boolean } {
   const { profile, ended, fault, refused, timedOut, interrupted } = facts;
-  if (told !== undefined && told !== "") return { text: told, own: true };
-  if (profile.dialect !== undefined && ended?.fault !== undefined && !timedOut) return { text: ended.fault.message, own: true };
+  const death = deathOf({ code, signal });
+  if (told !== undefined && told.trim() !== "") return { text: told, own: true };
+  const said = profile.dialect === undefined ? undefined : ended?.fault?.message;
+  if (said !== undefined && said !== death && !timedOut) return { text: said, own: true };
   const text = (): string => {
     if (timedOut) return `The agent did not finish in time (${limits(profile)}) and was ended`;
     if (interrupted) return "The turn was interrupted";
     if (refused !== undefined) return refused;
     if (fault !== undefined) return fault.message;
-    if (told === "") return "The agent reported an error without saying which";
+    if (told !== undefined) return "The agent reported an error without saying which";
     if (ended?.fault?.code === "protocol") return ended.fault.message;
-    if (signal !== null) return `The agent was ended by ${signal}`;
-    if (code !== null && code !== 0) return `The agent failed with exit code ${code}`;
-    return ended?.fault?.message ?? "The agent failed";
+    return death ?? ended?.fault?.message ?? "The agent failed";
   };
   return { text: text(), own: false };
+}
+
+/** The death of a process in words for users; undefined when it ended well. */
+export function deathOf({ code, signal }: Closed): string | undefined {
+  if (signal) return `The agent was ended by ${signal}`;
+  return code ? `The agent failed with exit code ${code}` : undefined;
 }
 
 function limits({ timeoutSecs, idleTimeoutSecs }: Profile): string {

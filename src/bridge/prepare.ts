@@ -1,5 +1,5 @@
 /** A profile and the values of one turn, as what would be run: words, folder and environment. Nothing is started here. */
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, statSync, type Stats } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { childEnvironment, type Env } from "./environment.js";
 import { expand, type Placeholders } from "./expand.js";
@@ -56,11 +56,20 @@ function pathFolders(env: Readonly<Record<string, string>>): string[] {
 }
 
 export function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return infoOf(path)?.isDirectory() === true;
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return infoOf(path)?.isFile() === true;
+}
+
+/** Undefined for what nobody can look at, such as a path below a file or with a NUL in it. */
+function infoOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function isProgram(path: string): boolean {

@@ -8,7 +8,7 @@ const yesNo = v.boolean("must be true or false");
 const words = v.string("must be a text");
 const seconds = v.pipe(v.number("must be a number of seconds"), v.finite("must be a number of seconds"));
 
-/** YAML makes numbers and truth values of words that a command line means as they are. */
+/** YAML makes numbers and truth values of words that a command line means as they are; profile-words.ts undoes it where they were written. */
 const word = v.pipe(
   v.union([v.string(), v.number(), v.boolean()], "must be a list of texts"),
   v.transform((value) => String(value)),

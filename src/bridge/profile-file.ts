@@ -40,18 +40,27 @@ export interface ProfileSource {
 
 export async function parseProfile(text: string, source: ProfileSource, wire?: Wire): Promise<LoadedProfile> {
   // Only here: a profile that somebody makes by hand needs no YAML.
-  const { parseYaml } = await import("./yaml-file.js");
-  const { value, point } = parseYaml(text, source.path);
+  const [{ parseYaml }, { keepWords }] = await Promise.all([import("./yaml-file.js"), import("./profile-words.js")]);
+  const { value, point } = parseYaml(text, source.path, keepWords);
   const { fields, warnings, ...found } = checked(value, source.path, point);
   if (fields.command === undefined) {
     throw brokenFile([`${source.path}: command is missing: it names the program to run, as in 'command: ./my_agent.py'`]);
   }
   const { id, dir } = source;
   const profile = makeProfile({ ...fields, command: fields.command }, { id, dir, ...found }, wire);
-  if (profile.protocol === "auto" && profile.stdin === "message") {
-    throw brokenFile([`${source.path}: 'protocol: auto' does not go with 'stdin: message': name the protocol`]);
-  }
+  const conflict = conflictIn(profile);
+  if (conflict !== undefined) throw brokenFile([`${source.path}: ${conflict}`]);
   return { profile, warnings };
+}
+
+/** What each key allows by itself, and no wire can do together. */
+function conflictIn({ protocol, stdin, permission, dialect }: Profile): string | undefined {
+  if (dialect !== undefined) return undefined;
+  if (protocol === "auto" && stdin === "message") return "'protocol: auto' does not go with 'stdin: message': name the protocol";
+  if (!permission) return undefined;
+  if (protocol === "0.1") return "'permission: true' does not go with protocol 0.1, which cannot ask: name a later one";
+  const isTaken = protocol === "0.2" && stdin === "message";
+  return isTaken ? "'permission: true' does not go with 'stdin: message': the answers come on standard input" : undefined;
 }
 
 type Point = YamlFile["point"];
@@ -108,8 +117,9 @@ function problemOf(keys: Keys, key: string, given: unknown, issues: readonly [Is
   const path = (issue.path ?? []).map(({ key: step }) => (typeof step === "number" ? step : String(step)));
   const wrong = path.length === 0 ? given : issue.input;
   const name = [key, ...path].join(".");
-  const rule = path.length === 0 ? issue.message : RULES[key];
-  return `${point([...keys, ...path], "value")}: ${name} ${rule ?? issue.message}, not ${shown(wrong)}`;
+  const isName = issue.path?.at(-1)?.origin === "key";
+  const rule = path.length === 0 || isName ? issue.message : RULES[key];
+  return `${point([...keys, ...path], isName ? "key" : "value")}: ${name} ${rule ?? issue.message}, not ${shown(wrong)}`;
 }
 
 const RULES: Record<string, string> = {

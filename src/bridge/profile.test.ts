@@ -111,6 +111,17 @@ model: small
     ]);
   });
 
+  test("gives words and variables as they were written, whatever YAML makes of them", async () => {
+    const { profile } = await read(`
+agentproc:
+  command: a
+  args: [1.10, 0123, True, -0, &id 12345678901234567890, 1e3]
+  env: { ID: *id, HEX: 0x1F, V: 1.0, ON: TRUE, NONE: ~ }
+`);
+    expect(profile.argv).toEqual(["a", "1.10", "0123", "True", "-0", "12345678901234567890", "1e3"]);
+    expect(profile.env).toEqual({ ID: "12345678901234567890", HEX: "0x1F", V: "1.0", ON: "TRUE", NONE: "" });
+  });
+
   test("an empty value is none", async () => {
     expect((await read("command: a b\nargs:\ntimeout_secs: ~\n", "0.2")).profile).toMatchObject({ argv: ["a", "b"], timeoutSecs: 1800 });
   });
@@ -136,6 +147,7 @@ model: small
     ["command: x\nargs:\n  - a\n  - [b]", "p.yaml:4:5: args.1 must be a text, not a list"],
     ["command: x\nenv: [A]", "p.yaml:2:6: env must map variable names to texts, not a list"],
     ["command: x\nenv:\n  A: {B: 1}", "p.yaml:3:6: env.A must be a text, not a mapping"],
+    ["command: x\nenv: {A: 1, 'B=C': 2}", "p.yaml:2:13: env.B=C must be the name of a variable, not 'B=C'"],
     ["command: x\nenv_allowlist: [A, 'b c']", "p.yaml:2:20: env_allowlist.1 must be the name of a variable, not 'b c'"],
     ["command: x\nstdin: pipe", "p.yaml:2:8: stdin must be none or message, not 'pipe'"],
     ["command: x\ntimeout_secs: soon", "p.yaml:2:15: timeout_secs must be a number of seconds, not 'soon'"],
@@ -152,6 +164,11 @@ model: small
     ["- command", "p.yaml: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'"],
     ["", "p.yaml: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'"],
     ["command: x\ncommand: y", "p.yaml:2:1: Map keys must be unique"],
+    ["command: x\npermission: true", "p.yaml: 'permission: true' does not go with protocol 0.1, which cannot ask: name a later one"],
+    [
+      "command: x\npermission: true\nprotocol: 0.2\nstdin: message",
+      "p.yaml: 'permission: true' does not go with 'stdin: message': the answers come on standard input",
+    ],
     ["command: x\nprotocol: auto\nstdin: message", "p.yaml: 'protocol: auto' does not go with 'stdin: message': name the protocol"],
   ])("%j is refused", async (text, message) => {
     await expect(read(text)).rejects.toMatchObject({ fault: { code: "config", message } });

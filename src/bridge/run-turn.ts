@@ -39,7 +39,8 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
     warn: (text) => on.warning(text),
     onTimeout: () => void soon(listener.deny("permission timed out")).then(() => child.end()),
   });
-  const agent = connect(dialect, child.dial);
+  // The profile's clocks alone say how long a turn may take.
+  const agent = connect(dialect, child.dial, { exitSeconds: Infinity });
   const listener = new Listener({
     profile,
     on,
@@ -61,11 +62,13 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
     fault = toFault(error);
   }
   signal.removeEventListener("abort", stop);
+  // What is left of it now we end ourselves.
+  const left = signal.aborted || child.timedOut ? undefined : child.left;
   await (session ?? agent).close();
   const { ended, reply, streamTruncated, usage, sessionId = stored } = listener;
   const { refused, timedOut, stderr } = child;
   const said = { sessionId, reply, cap, streamTruncated, usage, stderr };
-  return { profile, ...said, ended, fault, refused, opened: session !== undefined, timedOut, interrupted: signal.aborted };
+  return { profile, ...said, ended, fault, refused, left, opened: session !== undefined, timedOut, interrupted: signal.aborted };
 }
 
 async function dialectOf({ dialect, protocol, streaming, permission, stdin, sessionLinePrefix }: Profile): Promise<Dialect> {

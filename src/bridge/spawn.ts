@@ -7,6 +7,7 @@ import type { Dialect } from "../dialects/index.js";
 import { withFlags } from "../host/launch.js";
 import { spawnTransport } from "../transports/process.js";
 import type { Placeholders } from "./expand.js";
+import { deathOf } from "./outcome.js";
 import { findProgram, isFolder, prepare, remedy, type Place, type Prepared } from "./prepare.js";
 import type { Profile } from "./profile.js";
 
@@ -33,6 +34,8 @@ export interface TurnProcess {
   /** Why it could not be started. */
   readonly refused: string | undefined;
   readonly stderr: string;
+  /** How it ended, with its last words on stderr as the reason. */
+  readonly left: Closed | undefined;
 }
 
 export function spawnPerTurn(profile: Profile, { place, values, framing, warn, onTimeout }: SpawnOptions): TurnProcess {
@@ -47,6 +50,7 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, o
     deadline: undefined as number | undefined,
     timedOut: false,
     refused: undefined as string | undefined,
+    left: undefined as Closed | undefined,
     get stderr() {
       return stderr;
     },
@@ -129,11 +133,14 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, o
     transport?.close("term");
   }
 
+  /** Faults are told to users, and its stderr is not meant for them. */
   function settled(closed: Closed): Closed {
     stopped = true;
     clearTimeout(whole);
     clearTimeout(idle);
-    return state.timedOut ? { ...closed, timedOut: true } : closed;
+    state.left = closed;
+    const reason = deathOf(closed);
+    return { ...closed, ...(reason !== undefined && { reason }), ...(state.timedOut && { timedOut: true }) };
   }
 }
 

@@ -1,6 +1,6 @@
 /** A YAML file that a person wrote: its value, and where in the text each part of it stands. */
 import { readFile } from "node:fs/promises";
-import { LineCounter, parseDocument } from "yaml";
+import { LineCounter, parseDocument, type Document } from "yaml";
 import { messageOf, systemCode } from "../core/errors.js";
 import type { Keys } from "../core/value-issues.js";
 import { tooDeepAt } from "../core/yaml-depth.js";
@@ -30,8 +30,8 @@ export async function readYamlFile(path: string, what: string): Promise<YamlFile
   return parseYaml(bytes.toString(), path);
 }
 
-/** `path` is what messages call it. */
-export function parseYaml(text: string, path: string): YamlFile {
+/** `path` is what messages call it; `mend` may change what YAML made of the text. */
+export function parseYaml(text: string, path: string, mend: (doc: Document.Parsed) => void = () => {}): YamlFile {
   const deep = tooDeepAt(text, MAX_DEPTH);
   if (deep !== undefined) throw brokenFile([`${path}:${deep.line}:${deep.column}: this is nested too deeply`]);
   const lines = new LineCounter();
@@ -42,6 +42,7 @@ export function parseYaml(text: string, path: string): YamlFile {
   const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, resolveKnownTags: false });
   const syntax = [...doc.errors, ...doc.warnings].map(({ pos, message }) => `${at(pos[0])}: ${message}`);
   if (syntax.length > 0) throw brokenFile(syntax);
+  mend(doc);
   try {
     const value: unknown = doc.toJS({ maxAliasCount: MAX_ALIASES });
     const offset: YamlFile["offset"] = (keys, on) => offsetOf(doc, keys, on);

@@ -1,6 +1,6 @@
 /** `parley agentproc`: one turn of AgentProc as the agent, and an exit code. */
 import { toFault } from "../core/errors.js";
-import { isTurnInEnv, turnVariables } from "../dialects/agentproc/in-env.js";
+import { isTurnInEnv, turnVariables, withoutTurn } from "../dialects/agentproc/in-env.js";
 import type { Env, Loaded } from "../engine/config.js";
 import { serve } from "../link/serve.js";
 import { stdio } from "../transports/stdio.js";
@@ -16,7 +16,8 @@ export async function runAgentproc(load: () => Promise<Loaded>, env: Env, onlook
     throw usage("A bridge starts this command, with a turn in AGENT_MESSAGE or as a line on standard input; see 'parley bridge run'");
   const dialect = await agentprocOf(env);
   keepStdoutClean();
-  const serving = await prepareServing(dialect, load, env, onlookers).catch(toFault);
+  // An agent that a tool starts has its turn from whoever starts it, not from our bridge.
+  const serving = await prepareServing(dialect, load, withoutTurn(env), onlookers).catch(toFault);
   if (!("connection" in serving)) {
     await refuseToStart(dialect, serving);
     return 1;

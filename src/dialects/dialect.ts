@@ -5,10 +5,16 @@ import type { Op, OpType } from "../core/op.js";
 import type { Frame, Launch } from "../core/wire.js";
 
 /**
- * What a side puts on the wire or does to the process behind it. `exit`: we leave with that code; `reason` is for people, and so is `log`,
- * for which the wire has no place.
+ * What a side puts on the wire or does to the process behind it. `end`: the process hears the end of its input, and is read on.
+ * `exit`: we leave with that code; `reason` is for people, and so is `log`, for which the wire has no place.
  */
-export type Out = { rec: unknown } | { launch: Launch } | { kill: true } | { exit: number; reason?: string } | { log: string };
+export type Out =
+  | { rec: unknown }
+  | { launch: Launch }
+  | { end: true }
+  | { kill: true }
+  | { exit: number; reason?: string }
+  | { log: string };
 
 /** `in`: ops or events for our side of the connection. `out`: what goes to the other side. */
 export interface Step<In> {

@@ -34,7 +34,9 @@ export async function openSession(agent: Agent, opening: Opening = {}): Promise<
   for (let next = await events.next(); next.done !== true; next = await events.next()) {
     const event = next.value;
     if (event.type === "session.ready" && event.session === handle) return new HostSession(agent, events, event);
-    if (event.type === "reply" && event.parent === id && event.fault !== undefined) throw new ParleyError(event.fault);
+    // One that could not even start refuses before it has read what for.
+    const isMeant = event.type === "reply" && (event.parent === id || (event.to === "session.open" && event.parent === undefined));
+    if (isMeant && event.fault !== undefined) throw new ParleyError(event.fault);
   }
   throw new ParleyError({ code: "launch", message: "The agent closed before the session was ready", retryable: true });
 }

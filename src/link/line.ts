@@ -17,6 +17,7 @@ import { Unanswered, refusal } from "./unanswered.js";
 const READY_SECONDS = 60;
 /** How long an agent that was told to leave may take before it is made to. */
 const LEAVE_MS = 5000;
+const EXIT_SECONDS = 5;
 const NO_ANSWERS = "the host closed its input";
 
 export type Dial = (launch: Launch) => Promise<Transport> | Transport;
@@ -26,6 +27,8 @@ export interface ConnectOptions {
   answerSeconds?: number;
   /** Seconds until an agent that is started for a session must be ready; then it is ended. */
   readySeconds?: number;
+  /** Seconds until an agent whose process is a turn must have left, once its output has ended; then it is ended. */
+  exitSeconds?: number;
   /** In place of the dialect's own: how often an agent at work is asked whether it is there, and how long it may say nothing, in seconds. */
   heartbeat?: Rhythm;
   /** An agent that served the whole connection and is gone is started again by the next `session.open`, instead of ending it all. */
@@ -44,6 +47,7 @@ export class Line {
   readonly #grants: Grants;
   readonly #deadlines: Deadlines;
   readonly #readySeconds: number;
+  readonly #exitSeconds: number;
   readonly #heartbeat: Heartbeat | undefined;
   readonly #turns = new Turns();
   readonly #unanswered = new Unanswered();
@@ -71,6 +75,7 @@ export class Line {
     this.#grants = new Grants(dialect.coverage);
     this.#deadlines = new Deadlines(options.answerSeconds ?? ANSWER_SECONDS, (op) => this.#sendOwn(op));
     this.#readySeconds = options.readySeconds ?? READY_SECONDS;
+    this.#exitSeconds = options.exitSeconds ?? EXIT_SECONDS;
     this.#heartbeat = this.#heartbeatOf(options.heartbeat ?? dialect.heartbeat);
   }
 
@@ -254,6 +259,13 @@ export class Line {
     }, timerMs(this.#readySeconds));
   }
 
+  #expectExit(transport: Transport): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#verdict = `The agent closed its output, did not exit within ${this.#exitSeconds} s, and was ended`;
+      transport.close("term");
+    }, timerMs(this.#exitSeconds));
+  }
+
   #heartbeatOf(rhythm: Rhythm | undefined): Heartbeat | undefined {
     if (rhythm === undefined) return undefined;
     const ask = (op: OpOf<"ping">): void => void this.#inOrder(() => this.#attempt(op, () => this.#write(op)));
@@ -282,7 +294,7 @@ export class Line {
     // Its output has ended, so it has nothing more to say: an agent that lingers is ended. Where its exit ends a turn, it may tell how.
     const isTurn = this.#dialect.lifetime === "turn";
     transport.close(isTurn ? "eof" : "term");
-    const lingers = isTurn ? setTimeout(() => transport.close("term"), LEAVE_MS) : undefined;
+    const lingers = isTurn ? this.#expectExit(transport) : undefined;
     const closed = await transport.closed;
     clearTimeout(lingers);
     await this.#ended(this.#verdict === undefined ? closed : { ...closed, reason: this.#verdict });
@@ -318,6 +330,7 @@ export class Line {
     for (const out of step.out) {
       if ("rec" in out) await this.#transport?.write([out.rec]);
       else if ("launch" in out) await this.#launch(out.launch);
+      else if ("end" in out) this.#transport?.close("eof");
       else if ("kill" in out) this.#transport?.close("term");
     }
   }

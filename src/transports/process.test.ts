@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { fixture, marked, scratch, until, type Marked } from "../../test/support/processes.js";
 import type { Frame } from "../core/wire.js";
 import { spawnTransport, type ProcessTransport } from "./process.js";
@@ -150,6 +150,23 @@ describe("the end", () => {
     expect(await transport.closed).toEqual({ code: 0, signal: null });
     expect(mark.alive()).toEqual([]);
     expect(existsSync(note)).toBe(true);
+  });
+
+  test.runIf(process.platform === "linux")("of a child does not wait for who left its tree and holds its output open", async () => {
+    const mark = marked();
+    const daemon = "setInterval(() => {}, 1000)";
+    const script = `
+      const { pid } = require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(daemon)}],
+        { detached: true, env: {}, stdio: ["ignore", "inherit", "inherit"] });
+      process.stdout.write(JSON.stringify(pid) + "\\n" + JSON.stringify("x".repeat(300_000)), () => process.exit(3));`;
+    const transport = await spawnTransport({ argv: [process.execPath, "-e", script], env: mark.env }, { framing: "json" });
+    const frames = transport.frames[Symbol.asyncIterator]();
+    const first = await next(frames);
+    const pid = first !== undefined && "rec" in first ? Number(first.rec) : 0;
+    onTestFinished(() => void process.kill(pid, "SIGKILL"));
+    expect(await next(frames)).toEqual({ rec: "x".repeat(300_000) });
+    expect(await next(frames)).toBeUndefined();
+    expect(await transport.closed).toMatchObject({ code: 3 });
   });
 
   test("of its input (a broken pipe) is quiet", async () => {

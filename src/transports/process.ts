@@ -1,4 +1,5 @@
 /** A child process as a transport: its stdin and stdout carry the records, its stderr is kept for the error message. */
+import type { Readable } from "node:stream";
 import type { Closed } from "../core/event.js";
 import type { Launch, Transport } from "../core/wire.js";
 import { startTree, type Exit, type Tree } from "../os/process.js";
@@ -10,6 +11,8 @@ import { LineWriter, readFrames } from "./streams.js";
 const GRACE_MS = 2000;
 /** How long words on stderr may stay in the pipe when everything that could write more is gone. */
 const DRAIN_MS = 100;
+/** How long a pipe may be silent that somebody holds open who left the tree, and whom we therefore cannot end. */
+const HELD_MS = 200;
 
 export interface ProcessOptions {
   framing: Framing;
@@ -58,9 +61,26 @@ async function ended(tree: Tree, launch: Launch, tail: Tail): Promise<Closed> {
   });
   // Whatever it left behind would keep the pipes open, and itself alive.
   await tree.end(GRACE_MS);
+  letGo(tree.child.stdout, "readable");
+  letGo(tree.child.stderr, "data");
   await Promise.race([quiet, new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);
   if (code === 0) return { code, signal };
   const how = signal === null ? `exited with code ${code ?? "unknown"}` : `was ended by ${signal}`;
   const words = tail.lastLines(1);
   return { code, signal, reason: `Agent '${launch.argv[0] ?? ""}' ${how}${words === "" ? "" : `: ${words}`}` };
+}
+
+/** Ends a pipe that may never end by itself, once everything in it has been taken. `sign`: that something came, as it is read. */
+function letGo(pipe: Readable | null, sign: "readable" | "data"): void {
+  if (pipe === null || pipe.closed) return;
+  let heard = true;
+  pipe.on(sign, () => (heard = true));
+  // Behind the poll for input: a timer that comes late comes before it.
+  const look = setInterval(() => setImmediate(check), HELD_MS).unref();
+  pipe.once("close", () => clearInterval(look));
+
+  function check(): void {
+    if (!heard && pipe?.readableLength === 0) pipe.destroy();
+    heard = false;
+  }
 }

@@ -33,6 +33,16 @@ describe("0.1", () => {
     expect(turn.lines.slice(1).join("\n")).toBe("First\n AGENT_ERROR:no\n AGENT_SESSION:x\n AGENT_SESSION:y\n\nAGENT_PARTIAL");
   });
 
+  test("what its tools start does not take the turn for its own", async () => {
+    const message = "run `env | grep -c ^AGENT_`";
+    const { partials } = await new BridgeTurn({
+      wire: "0.1",
+      message,
+      args: ["agentproc", "--provider", "rehearsal", "--auto-approve"],
+    }).whole();
+    expect(partials).toMatch(/\b0$/m);
+  });
+
   test("several pieces of text around a tool are one message", async () => {
     const cwd = scratch();
     writeFileSync(join(cwd, "a.txt"), "alpha\n");

@@ -47,6 +47,11 @@ describe("options of a profile", () => {
     expect(told).toContainEqual(expect.objectContaining({ type: "notice", level: "warning" }));
   });
 
+  test("a message that no variable can hold is never lost where the input is for answers", () => {
+    const { launched } = prompted({ wire: "0.2", stdin: "message", permission: true }, "é".repeat(70_000));
+    expect(launched.env).toHaveProperty("AGENT_MESSAGE", "é".repeat(70_000));
+  });
+
   test("a session prefix of its own counts beside the usual one", () => {
     const { side } = prompted({ wire: "0.1", sessionPrefix: "SID:" });
     expect(read(side, "SID:q", "AGENT_SESSION:r").map((event) => "sessionId" in event && event.sessionId)).toEqual(["q", "r"]);

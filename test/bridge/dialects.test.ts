@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fixture } from "../support/processes.js";
-import { Bench, told } from "./harness.js";
+import { Bench, node, told } from "./harness.js";
 
 const PARLEY = join(import.meta.dirname, "../../dist/parley.js");
 const OWN = { command: process.execPath, env: { PARLEY_HOME: "${PARLEY_HOME}" }, protocol: "0.4" };
@@ -73,6 +73,32 @@ test("a session survives a turn in which the agent cannot start", async () => {
   const failed = await bench.turn("many");
   expect(failed.result).toMatchObject({ exit_code: 1, session_id, error: expect.stringContaining("--max-turns must be a whole number") });
   expect((await bench.turn("5")).result).toMatchObject({ exit_code: 0, session_id });
+});
+
+describe("an agent that dies", () => {
+  const SAID = 'console.error("the token is hunter2")';
+  const dies = (how: string): Bench => new Bench(node(`process.stdin.once("data", () => { ${SAID}; ${how}; });`), { dialect: "native" });
+
+  test("before it is ready has its own exit code, and its stderr is not the user's business", async () => {
+    const { result, stderr } = await dies("process.exit(3)").turn();
+    expect(result).toMatchObject({ error: "The agent failed with exit code 3", exit_code: 3, process_exit_code: 3, signal: null });
+    expect(stderr).toContain("hunter2");
+  });
+
+  test("by a signal has 128 and its number", async () => {
+    const { result } = await dies('process.kill(process.pid, "SIGKILL")').turn();
+    expect(result).toMatchObject({ error: "The agent was ended by SIGKILL", exit_code: 137, process_exit_code: null, signal: "SIGKILL" });
+  });
+
+  test("in the middle of a turn", async () => {
+    const { result } = await new Bench("", NATIVE).turn("Run `echo hunter2 >&2; kill -9 $PPID`", { flags: ["--permission", "allow"] });
+    expect(result).toMatchObject({ error: "The agent was ended by SIGKILL", exit_code: 137, signal: "SIGKILL" });
+  });
+
+  test("where the user wants no generic errors", async () => {
+    const bench = new Bench(node(`${SAID}; process.exit(3)`), { dialect: "native", send_error_reply: false });
+    expect((await bench.turn()).result).toMatchObject({ error: "", exit_code: 3 });
+  });
 });
 
 test("an agent that cannot start says why", async () => {

@@ -93,7 +93,7 @@ describe("errors", () => {
     expect((await new Bench(says(`${E}"e1"`, `${E}"e2"`)).turn()).error).toBe("e1");
   });
 
-  test.each([`${E}""`, E])("18: %j fails the turn in words of ours", async (line) => {
+  test.each([`${E}""`, E, `${E}" \\n"`])("18: %j fails the turn in words of ours", async (line) => {
     const { error, result } = await new Bench(says(line)).turn();
     expect([error, result.exit_code]).toEqual(["The agent reported an error without saying which", 1]);
   });

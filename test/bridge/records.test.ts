@@ -92,6 +92,14 @@ describe("wire 0.4", () => {
     expect(result.reply).toBe("r".repeat(1024 * 1024));
   });
 
+  test("a reply that is longer than anybody keeps is truncated, and says so", async () => {
+    const agent = node(`
+      const line = JSON.stringify({ type: "text", text: "x".repeat(1024 * 1024) }) + "\\n";
+      for (let n = 0; n < 18; n++) process.stdout.write(line);`);
+    const { result } = await new Bench(agent, LATER).turn();
+    expect([result.truncated, result.exit_code, result.reply.slice(15 * 1024 * 1024)]).toEqual([true, 0, "\n\n…(truncated)"]);
+  });
+
   test("an error beats the result, and usage is passed on", async () => {
     const usage = { input_tokens: 3, output_tokens: 4, odd: true };
     const { error, result } = await new Bench(
@@ -139,6 +147,22 @@ describe("permissions", () => {
     const bench = new Bench(node(asks), { ...ASKS, timeout_secs: 1, kill_grace_secs: 1 });
     const { result } = await bench.turn("-", { input: "x".repeat(2 * 1024 * 1024), flags: ["--permission", "allow"] });
     expect(result).toMatchObject({ exit_code: 124, timed_out: true });
+  });
+
+  test.each([
+    [
+      { type: "result", text: "done" },
+      { reply: "done", exit_code: 0 },
+    ],
+    [
+      { type: "error", message: "boom" },
+      { error: "boom", exit_code: 1 },
+    ],
+  ])("an agent that said %j and listens on is not waited for", async (last, expected) => {
+    const agent = node(`
+      process.stdin.once("data", () => console.log(${JSON.stringify(JSON.stringify(last))}));
+      process.stdin.on("data", () => {});`);
+    expect((await new Bench(agent, { ...ASKS, timeout_secs: 20 }).turn()).result).toMatchObject({ ...expected, timed_out: false });
   });
 
   test("74: answers go back in the order of the questions", async () => {

@@ -1,5 +1,9 @@
 /** How an agent's process ends, by itself or by its clocks: the numbered cases 36 to 45. Times are upper bounds, and generous. */
+import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { Bench, E, node, P, S, sh, told, type Ran } from "./harness.js";
 
@@ -89,6 +93,16 @@ describe("a turn that ends", () => {
   test("may close its output before it exits", async () => {
     expect((await new Bench(sh("echo done; exec >&- 2>&-; sleep 1; exit 7")).turn()).result).toMatchObject({ exit_code: 7, body: "done" });
   });
+
+  test("may take its time to exit after it closed its output", async () => {
+    const { result } = await new Bench(sh("echo done; exec >&- 2>&-; sleep 7")).turn();
+    expect(result).toMatchObject({ reply: "done", exit_code: 0 });
+  });
+
+  test("that has closed its output is late like any other", async () => {
+    const { result } = await new Bench(sh("echo done; exec >&- 2>&-; sleep 60"), { timeout_secs: 2, kill_grace_secs: 0 }).turn();
+    expect(result).toMatchObject({ reply: "", body: "done", exit_code: 124, timed_out: true });
+  });
 });
 
 describe("a signal to us", () => {
@@ -113,6 +127,18 @@ describe("a signal to us", () => {
     const program = bench.start(["run", "PROFILE", "--message", "hi", "--json"]);
     await once(program.stdout, "data");
     program.kill("SIGKILL");
+    await bench.processes.gone();
+  });
+
+  test("a reader that left before the reply makes no success of it", async () => {
+    const bench = new Bench(sh(`echo '${P}"here"'; read -r line < "$HOME/go"; echo reply`));
+    await promisify(execFile)("mkfifo", [join(bench.folder, "go")]);
+    const program = bench.start(["run", "PROFILE", "--message", "hi", "--json"]);
+    await once(program.stdout, "data");
+    program.stdout.destroy();
+    await once(program.stdout, "close");
+    await writeFile(join(bench.folder, "go"), "\n");
+    expect(await once(program, "exit")).toEqual([1, null]);
     await bench.processes.gone();
   });
 

@@ -10,7 +10,7 @@
  *   {"side": "host", "end": closed, "means": [event, …]}                        the agent is gone
  *
  * "line" stands for a line that is no JSON, "also" for what a write tells its own side and "answers" for what a read writes by itself;
- * {"launch": …}, {"kill": true} and {"exit": n} among the records are what is done to the process.
+ * {"launch": …}, {"kill": true}, {"end": true} and {"exit": n} among the records are what is done to the process.
  */
 import * as v from "valibot";
 import type { Closed, Event } from "../../src/core/event.js";

@@ -5,7 +5,8 @@ import { shown } from "../screen.js";
 export interface Output extends Pick<TurnEvents, "partial" | "warning"> {
   /** A line of its own; only machines get one. */
   say(line: unknown): void;
-  result(result: TurnResult): Promise<void>;
+  /** False when nobody read it. */
+  result(result: TurnResult): Promise<boolean>;
 }
 
 function warn(text: string): void {
@@ -22,7 +23,7 @@ export function forMachines(profile: Profile | undefined): Output {
     warning: warn,
     async result(result) {
       if (result.error !== "") void say({ type: "error", message: result.error });
-      await say(resultLine(result));
+      return arrived(`${JSON.stringify(resultLine(result))}\n`);
     },
   };
 }
@@ -39,9 +40,10 @@ export function forPeople(): Output {
     partial: (text, role) => (role === "output" ? write(text) : written(process.stderr, shown(text, process.stderr))),
     warning: warn,
     async result({ reply, error }) {
-      if (last !== "\n") await write("\n");
-      if (reply !== "") await write(`${reply}\n`);
+      const apart = last === "\n" ? "" : "\n";
+      const isHeard = await arrived(apart + (reply === "" ? "" : `${shown(reply, process.stdout)}\n`));
       if (error !== "") warn(error);
+      return isHeard;
     },
   };
 }
@@ -62,6 +64,11 @@ function resultLine(result: TurnResult): object {
     ...(stderr !== undefined && { stderr }),
     ...(body !== undefined && { body }),
   };
+}
+
+/** Whether the last words are out. */
+function arrived(text: string): Promise<boolean> {
+  return new Promise((resolve) => process.stdout.write(text, (error) => resolve(error === null || error === undefined)));
 }
 
 /** A promise while the reader is slow. */

@@ -35,8 +35,8 @@ export async function runBridge(parsed: Parsed, env: Env, cwd: string): Promise<
     const on = { ...output, permission: permissions.ask };
     const result = await runner.run(turn, on, stopped.signal);
     const exitCode = code() ?? result.exitCode;
-    await output.result({ ...result, exitCode });
-    return exitCode;
+    const isHeard = await output.result({ ...result, exitCode });
+    return isHeard ? exitCode : exitCode || 1;
   } finally {
     permissions.close();
     await runner.close();

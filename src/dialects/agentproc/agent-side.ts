@@ -62,7 +62,8 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
     speech = asRecords ? recordSpeech(turn) : lineSpeech(turn);
     if (turn.parts.length === 0) return failed(EMPTY);
     const { open } = launch;
-    const resumed = turn.sessionId !== "";
+    // `latest` is our own word for whichever session was last, in whatever conversation; a bridge has only ids.
+    const resumed = turn.sessionId !== "" && turn.sessionId !== "latest";
     session = resumed ? turn.sessionId : (open?.sessionId ?? env.stamp().id);
     const own = turn.from === "" ? {} : { ext: { agentproc: { from_user: turn.from } } };
     return {

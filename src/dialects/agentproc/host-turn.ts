@@ -22,6 +22,8 @@ export class HostTurn {
   readonly #options: Options;
   readonly #blocks: Blocks;
   readonly #permissions: Permissions;
+  /** Its input is open, for answers. */
+  #isListening: boolean;
   /** Undefined until the first line that is not blank tells. */
   #codec: "lines" | "records" | undefined;
   #blankLines = 0;
@@ -42,6 +44,7 @@ export class HostTurn {
     this.#options = options;
     this.#blocks = new Blocks(address);
     this.#permissions = new Permissions(address);
+    this.#isListening = options.permission;
     if (options.wire !== "auto") this.#codec = speaksLines(options.wire) ? "lines" : "records";
   }
 
@@ -53,7 +56,7 @@ export class HostTurn {
   line(line: unknown): { in: Event[]; out: Out[] } {
     const step: { in: Event[]; out: Out[] } = { in: [], out: [] };
     for (const said of this.#saidBy(line)) this.#take(said, step);
-    return step;
+    return { in: step.in, out: [...step.out, ...this.#enough()] };
   }
 
   /** A line that is too long to be read. */
@@ -63,7 +66,16 @@ export class HostTurn {
 
   /** The host's answers; the agent gets them in the order in which it asked. */
   answer(answers: readonly Answer[]): { in: Event[]; out: Out[] } {
-    return this.#permissions.answer(answers, this.#codec === "records");
+    const { in: told, out } = this.#permissions.answer(answers, this.#codec === "records");
+    return { in: told, out: [...out, ...this.#enough()] };
+  }
+
+  /** Behind its last word, and the last answer, there is nothing more to say to it: it may well wait for the end of its input. */
+  #enough(): Out[] {
+    const isLast = this.#result !== undefined || this.#error !== undefined;
+    if (!isLast || !this.#isListening || this.#permissions.isWaiting) return [];
+    this.#isListening = false;
+    return [{ end: true }];
   }
 
   warn(text: string): Event[] {
@@ -87,7 +99,8 @@ export class HostTurn {
 
   #ended({ code, signal, timedOut }: Closed, body: string): EventOf<"turn.ended"> {
     const exit = { code: code ?? null, signal: signal ?? null, timedOut: timedOut === true };
-    const own = { exit, ...(this.#error !== undefined && { error: this.#error }), ...(body !== "" && { body }) };
+    const cut = this.#bodySize > REPLY_LIMIT;
+    const own = { exit, ...(this.#error !== undefined && { error: this.#error }), ...(body !== "" && { body }), ...(cut && { cut }) };
     return {
       type: "turn.ended",
       ...this.#address,
@@ -193,7 +206,7 @@ export class HostTurn {
   #errorIs(text: string): Event[] {
     if (this.#error !== undefined || this.#failure !== undefined) return [];
     this.#error = text;
-    return this.#fail({ code: "agent", message: text === "" ? NO_WORDS : text, retryable: false });
+    return this.#fail({ code: "agent", message: text.trim() === "" ? NO_WORDS : text, retryable: false });
   }
 
   #fail(fault: Fault): Event[] {
@@ -211,6 +224,10 @@ export class HostTurn {
   #asked(said: Extract<Said, { is: "request" | "bad request" }>, step: { in: Event[]; out: Out[] }): void {
     if (!this.#options.permission) {
       step.in.push(...this.warn("The agent asked for permission, which this conversation does not offer; nobody answers"));
+      return;
+    }
+    if (!this.#isListening) {
+      step.in.push(...this.warn("The agent asked for permission after its last word, when its input was closed; nobody answers"));
       return;
     }
     if (said.is === "request") step.in.push(...this.#blocks.close());

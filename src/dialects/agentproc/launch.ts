@@ -31,7 +31,7 @@ export function writeLaunch(op: OpOf<"turn.prompt">, conversation: Conversation,
   const env = speaksRecords(options.wire) ? {} : environment(message, fromUser(op), attachments, conversation, options);
   const turn = speaksLines(options.wire) ? undefined : turnOf(message, fromUser(op), attachments, conversation, options);
   const unfit = Object.entries(env).find(([, value]) => value.includes("\0"));
-  const isElsewhere = turn !== undefined || options.stdin === "message";
+  const isElsewhere = turn !== undefined || (options.stdin === "message" && !options.permission);
   if (unfit !== undefined && (unfit[0] !== "AGENT_MESSAGE" || !isElsewhere))
     return `${unfit[0]} would contain a NUL character, which no environment variable can hold`;
   const leaves = isElsewhere && (unfit !== undefined || isTooLong(message));

@@ -27,6 +27,10 @@ export class Permissions {
     this.#address = address;
   }
 
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** `late`: the turn has failed already, and nobody is asked. */
   ask(said: Extract<Said, { is: "request" | "bad request" }>, asRecords: boolean, late: boolean): { in: Event[]; out: Out[] } {
     if (said.is === "bad request") return this.#refuse(said.id, `malformed request: ${said.why}`, asRecords);
