@@ -84,6 +84,19 @@ describe("can_use_tool", () => {
     expect(await host.ask("go on")).toMatchObject({ result: "next" });
   });
 
+  it("S24: what was denied with the turn is listed with its reason, and nobody is asked about the rest", async () => {
+    const calls = [bash("touch one.txt", "t1").call, bash("touch two.txt", "t2").call];
+    const host = await initialized({ responses: [{ calls }, { say: "next" }] });
+    host.user();
+    const { id } = await host.permission("t1");
+    host.reply(id, { behavior: "deny", message: "stop it", interrupt: true });
+    expect(await host.result()).toMatchObject({ is_error: true, permission_denials: [{ tool_use_id: "t1" }] });
+    expect(host.toolResult("t1").content).toBe("[Operation Cancelled] Reason: stop it");
+    expect(host.of("control_request")).toHaveLength(1);
+    // The next turn asks again.
+    expect(await host.ask("go on")).toMatchObject({ result: "next", permission_denials: [] });
+  });
+
   it.each([
     [
       "S25: an error",

@@ -32,6 +32,8 @@ export class Questions {
   readonly #waiting: Question[] = [];
   /** The one that the host has before it. */
   #open: { request_id: string; question: Question } | undefined;
+  /** Calls that were refused with the whole turn, and why: the agent only tells that they were cancelled. */
+  readonly #stops = new Map<string, string>();
   /** Messages to servers: the agent's requests by the wire's. */
   readonly #messages = new Map<string, string>();
 
@@ -84,7 +86,20 @@ export class Questions {
     if (this.#open?.request_id !== request_id) return { in: [], out: [] };
     const { question } = this.#open;
     this.#open = undefined;
-    return { in: decided(question, response, address), out: this.#next() };
+    const ops = decided(question, response, address);
+    const stop = ops.find((op) => op.type === "turn.interrupt");
+    if (stop === undefined) return { in: ops, out: this.#next() };
+    // Nobody is asked about a turn that ends.
+    this.#waiting.splice(0);
+    this.#stops.set(question.call, stop.reason ?? "");
+    return { in: ops, out: [] };
+  }
+
+  /** Why the host refused this call when it stopped the turn with it. */
+  stoppedAt(call: string): string | undefined {
+    const reason = this.#stops.get(call);
+    this.#stops.delete(call);
+    return reason;
   }
 
   /** The host has no more to say: what waits for it is refused. */
@@ -131,7 +146,7 @@ function decided(question: Question, response: HostResponse["response"], address
     return [{ type: "host.answer", ...address(), request, ok: true, data: answersIn(verdict.args ?? question.input) }];
   }
   const { stops, ...answer } = verdict;
-  const stop: Op[] = stops === true ? [{ type: "turn.interrupt", ...address(), reason: answer.reason ?? "denied by the host" }] : [];
+  const stop: Op[] = stops === true ? [{ type: "turn.interrupt", ...address(), reason: answer.reason || "denied by the host" }] : [];
   return [{ type: "approval.answer", ...address(), answers: [answer] }, ...stop];
 }
 
