@@ -193,6 +193,8 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     if (state.isOver) return [];
     state.isOver = true;
     const problem = event.reason ?? "The agent has ended";
-    return state.asked.splice(0).flatMap(({ outcome = { problem } }) => outcomeLines(outcome, state));
+    return state.asked
+      .splice(0)
+      .flatMap(({ outcome = { problem }, times = 1 }) => Array.from({ length: times }, () => outcomeLines(outcome, state)).flat());
   }
 }
