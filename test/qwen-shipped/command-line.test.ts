@@ -36,6 +36,46 @@ const model = (...responses: unknown[]): string[] => modelFlags({ responses });
 
 describe("runs of one prompt", () => {
   it.each([
+    ["the launcher", ["--output-format", "text"], true],
+    ["the launcher, in short", ["-o", "text"], true],
+    ["the launcher, as the SDK would", ["--output-format=text", "--channel=SDK"], true],
+    ["the dialect by name", ["--dialect", "qwen-shipped", "--output-format", "text"], false],
+  ])("text is text, and no protocol: %s", (_name, flags, isShim) => {
+    const program = isShim ? [process.execPath, shim()] : [process.execPath, PARLEY];
+    const { code, stdout } = run([...flags, "-p", "go", ...model({ say: "just words" })], { program });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "just words\n" });
+  });
+
+  it("with a schema, text is the value alone; a failure says nothing on stdout", () => {
+    const args = ["--dialect", "qwen-shipped", "-p", "go", "--json-schema", '{"type":"object"}'];
+    const { code, stdout } = run([...args, ...model({ call: { tool: "structured_output", args: { answer: 7 } } })]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '{"answer":7}\n' });
+    expect(run([...args, ...model({ say: "no" })])).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("structured_output"),
+    });
+  });
+
+  it.each([
+    ["a flag that nobody knows", ["--frobnicate"]],
+    ["no prompt", ["-p", ""]],
+    ["a mode that nobody knows", ["-p", "x", "--approval-mode", "bogus"]],
+    ["a folder that is not there", ["-p", "x", "--cwd", "/nowhere/at/all"]],
+  ])("one document is one document, whatever fails: %s", (_name, flags) => {
+    const { code, stdout } = run(["-o", "json", "--provider", "rehearsal", ...flags]);
+    expect(code).not.toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ type: "result", is_error: true }]);
+  });
+
+  it("a kind of account that every object knows is none", () => {
+    const { code, stdout } = run(["--auth-type", "constructor", "-o", "json", "-p", "go", ...model({ say: "ok" })], {
+      program: [process.execPath, shim()],
+    });
+    expect({ code, result: JSON.parse(stdout).at(-1).result }).toEqual({ code: 0, result: "ok" });
+  });
+
+  it.each([
     ["-p", ["-p", "Say hello"], ""],
     ["a word", ["Say hello"], ""],
     ["stdin", [], "Say hello"],
