@@ -221,6 +221,15 @@ describe("can_use_tool", () => {
     expect(await host.result()).toMatchObject({ result: "fine" });
   });
 
+  it.each([true, false])("a question that the host refuses is listed as denied; with interrupt the turn stops: %s", async (interrupt) => {
+    const call = { tool: "ask_user_question", args: { questions: [] }, id: "q1" };
+    const host = await initialized({ responses: [{ call }, { say: "next" }] });
+    host.user();
+    host.reply((await host.permission("q1")).id, { behavior: "deny", message: "not now", interrupt });
+    expect(await host.result()).toMatchObject({ is_error: interrupt, permission_denials: [{ tool_use_id: "q1" }] });
+    expect(host.toolResult("q1")).toEqual({ is_error: true, content: "[Operation Cancelled] Reason: not now" });
+  });
+
   it("S48: in plan mode the plan is presented, and a yes ends the mode", async () => {
     const host = await initialized({
       args: ["--approval-mode", "plan"],

@@ -135,9 +135,8 @@ function onCallStarted({ call, args, under, ...event }: EventOf<"tool.started">,
 }
 
 function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> {
-  const refusal = state.questions.stoppedAt(given.call);
-  const event: typeof given =
-    refusal === undefined || given.status !== "cancelled" ? given : { ...given, status: "denied", reason: refusal };
+  const refusal = state.questions.refusalOf(given.call);
+  const event: typeof given = refusal === undefined || given.status === "ok" ? given : { ...given, status: "denied", reason: refusal };
   const said = speechOf(state, event.under).end();
   const own = state.speeches.get(event.call)?.end() ?? [];
   const task = state.tasks.get(event.call);
