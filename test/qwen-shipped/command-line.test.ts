@@ -154,6 +154,25 @@ describe("runs of one prompt", () => {
     ]);
   });
 
+  it.each([
+    ["a wrong type", { answer: "seven" }, "answer must be number, not string"],
+    ["a member that is missing", {}, 'the result must have "answer"'],
+    ["a member too many", { answer: 1, more: 2 }, "more must not be there"],
+    ["a value that is not allowed", { answer: 1, unit: "km" }, 'unit must be one of ["m","s"]'],
+    ["an item", { answer: 1, all: [1, null] }, "all[1] must be integer, not null"],
+  ])("a result that does not fit the schema is not taken: %s", (_name, wrong, why) => {
+    const schema = {
+      type: "object",
+      properties: { answer: { type: "number" }, unit: { enum: ["m", "s"] }, all: { type: "array", items: { type: "integer" } } },
+      required: ["answer"],
+      additionalProperties: false,
+    };
+    const hand = (args: unknown) => ({ call: { tool: "structured_output", args } });
+    const responses = [hand(wrong), { expect: { toolResult: why }, ...hand({ answer: 7, unit: "m", all: [1] }) }];
+    const { code, stdout } = run(["-p", "go", "--json-schema", JSON.stringify(schema), "-o", "json", ...model(...responses)]);
+    expect({ code, last: JSON.parse(stdout).at(-1).structured_result }).toEqual({ code: 0, last: { answer: 7, unit: "m", all: [1] } });
+  });
+
   it("S49: --json-schema: the result is what the model hands over, as JSON text and as a value", () => {
     const schema = { type: "object", properties: { answer: { type: "number" } }, required: ["answer"] };
     const responses = [
