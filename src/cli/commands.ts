@@ -9,7 +9,7 @@ import { BRIDGE_COMMANDS } from "./bridge/commands.js";
 import { given, list, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
 import type { Onlookers } from "./serving.js";
-import { asksShipped, RELAYED_FLAGS, SESSION_FLAGS, STRUCTURED_FLAGS } from "./structured-flags.js";
+import { asksShipped, asksText, RELAYED_FLAGS, SESSION_FLAGS, STRUCTURED_FLAGS } from "./structured-flags.js";
 import type { Telemetry } from "./telemetry.js";
 
 export interface Command {
@@ -207,7 +207,7 @@ async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number>
     const asked = structured(parsed);
     if (asked !== undefined) return runStructured(asked, parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
   }
-  if (given(parsed, "json-stream") || given(parsed, "dialect")) return runServe(parsed, telemetry);
+  if (given(parsed, "json-stream") || (given(parsed, "dialect") && !asksText(parsed))) return runServe(parsed, telemetry);
   if (given(parsed, "audit")) throw usage("--audit goes with a protocol: --json-stream, --output-format, --dialect, serve or relay");
   for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
   const prompt = text(parsed, "print") ?? parsed.positionals[0];

@@ -78,7 +78,7 @@ async function report(error: unknown): Promise<number> {
   const dialect = spokenDialect(words);
   if (dialect !== undefined) {
     const { refuseToStart } = await import("./protocol-stdout.js");
-    const own = await refuseToStart(await loadDialect(dialect), toFault(error));
+    const own = await refuseToStart(await loadDialect(dialect), toFault(error), spokenSwitches(words, dialect));
     return own ?? EXITS[code] ?? 1;
   }
   process.stderr.write(`parley: ${messageOf(error)}\n`);
@@ -93,12 +93,8 @@ const EXITS: Readonly<Record<string, number>> = { usage: 2, sandbox: 44 };
 function spokenDialect(argv: readonly string[]): string | undefined {
   const { command, words: rest } = commandOf(argv);
   if (command.name === "agentproc") return agentprocId(process.env);
-  const end = rest.indexOf("--");
-  const ours = end === -1 ? rest : rest.slice(0, end);
-  const valueOf = (flag: string): string | undefined =>
-    ours
-      .flatMap((word, at) => (word === flag ? [ours[at + 1] ?? ""] : word.startsWith(`${flag}=`) ? [word.slice(flag.length + 1)] : []))
-      .at(-1);
+  const ours = beforeDashes(rest);
+  const valueOf = (flag: string): string | undefined => lastValue(ours, flag);
   const named = valueOf(command.name === "relay" ? "--as" : "--dialect");
   if (command.name !== "" && command.name !== "serve" && command.name !== "relay") return undefined;
   if (command.name === "serve" && ours.some((word) => word === "--ws" || word.startsWith("--ws="))) return undefined;
@@ -124,3 +120,22 @@ const isSent = await telemetry.end();
 await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
 if (!isSent) process.exit();
 setTimeout(() => process.exit(), FORGOTTEN_MS).unref();
+
+/** One document is a host's wish for the words of a failure, too. */
+function spokenSwitches(argv: readonly string[], dialect: string): string[] | undefined {
+  const ours = beforeDashes(argv);
+  const format = lastValue(ours, "--output-format") ?? lastValue(ours, "-o");
+  return dialect === "qwen-shipped" && format === "json" ? ["--output-format", format] : undefined;
+}
+
+/** What stands behind `--` is meant for somebody else. */
+function beforeDashes(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end === -1 ? argv : argv.slice(0, end);
+}
+
+function lastValue(argv: readonly string[], flag: string): string | undefined {
+  return argv
+    .flatMap((word, at) => (word === flag ? [argv[at + 1] ?? ""] : word.startsWith(`${flag}=`) ? [word.slice(flag.length + 1)] : []))
+    .at(-1);
+}

@@ -84,15 +84,21 @@ export function inOurWords(
   }
   // A command of ours has flags of its own.
   if (isCommand(words[0] ?? "")) return [...words, ...argv.slice(ours.length)];
-  const added = words.some((word) => SPEAKS.test(word)) ? [["--dialect", dialect] as const] : [];
+  const added = speaks(words) ? [["--dialect", dialect] as const] : [];
   const given = variables.flatMap(([variable, flag]) => (env[variable] ? [[flag, env[variable]] as const] : []));
   const isSaid = (flag: string): boolean => words.some((word) => word === flag || word.startsWith(`${flag}=`));
   const unsaid = [...added, ...given].filter(([flag]) => !isSaid(flag)).flat();
   return [...unsaid, ...words, ...argv.slice(ours.length)];
 }
 
-/** By these a program asks for a protocol. */
-const SPEAKS = /^(--json-stream|(--input-format|--output-format|--include-partial-messages|--json-schema)(=.*)?|-o)$/s;
+/** Whether a program asks for a protocol. Text is for people. */
+function speaks(words: readonly string[]): boolean {
+  return words.some((word, at) => {
+    if (/^(--json-stream|(--include-partial-messages|--json-schema)(=.*)?)$/s.test(word)) return true;
+    const [, inline] = /^(?:--input-format|--output-format|-o)(?:=(.*))?$/s.exec(word) ?? [undefined, "text"];
+    return (inline ?? words[at + 1]) !== "text";
+  });
+}
 
 /** What stands behind `--` is meant for somebody else. */
 function own(argv: readonly string[]): readonly string[] {

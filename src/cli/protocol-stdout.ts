@@ -13,10 +13,12 @@ export function keepStdoutClean(): void {
 
 /**
  * What cannot start says so in the dialect's own words, on stdout, where its host listens; and on stderr for people. The exit code, where
- * the dialect has one of its own for it.
+ * the dialect has one of its own for it. `switches`: what the command line says to the wire itself, where that decides on the words.
  */
-export async function refuseToStart(dialect: Dialect, fault: Fault): Promise<number | undefined> {
-  const { out } = dialect.agentSide(sideEnv).write({ type: "reply", to: "session.open", status: "error", fault });
+export async function refuseToStart(dialect: Dialect, fault: Fault, switches?: readonly string[]): Promise<number | undefined> {
+  const side = dialect.agentSide(sideEnv);
+  if (switches !== undefined) side.read({ launch: { argv: [...switches], env: {} } });
+  const { out } = side.write({ type: "reply", to: "session.open", status: "error", fault });
   const transport = stdio(dialect.framing);
   const records = out.flatMap((item) => ("rec" in item ? [item.rec] : []));
   console.error(`parley: ${fault.message}`);

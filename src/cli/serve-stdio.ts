@@ -28,7 +28,7 @@ export async function serveStdio(
   keepStdoutClean();
   const serving = await prepareServing(dialect, load, env, onlookers, options).catch(toFault);
   if (!("connection" in serving)) {
-    return (await refuseToStart(dialect, serving)) ?? 1;
+    return (await refuseToStart(dialect, serving, options.switches)) ?? 1;
   }
   const pipe = stdio(dialect.framing, serving.settings.limits.lineBytes);
   const { agent, transport } = serving.connection(records === undefined ? pipe : { ...pipe, frames: framesOf(records) });

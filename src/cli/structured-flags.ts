@@ -61,7 +61,17 @@ export async function sessionFlags(parsed: Parsed): Promise<SessionConfig> {
 
 /** Whether it is the wire that Qwen Code shipped, and something of it is asked for. */
 export function asksShipped(parsed: Parsed): boolean {
-  return text(parsed, "dialect") === "qwen-shipped" && ASKS.some((flag) => given(parsed, flag));
+  if (text(parsed, "dialect") !== "qwen-shipped") return false;
+  return FORMATS.some((flag) => !isText(parsed, flag)) || given(parsed, "json-schema") || given(parsed, "include-partial-messages");
 }
 
-const ASKS = ["input-format", "output-format", "json-schema", "include-partial-messages"];
+/** Text in and text out, in so many words: that is for people, whatever dialect is named. */
+export function asksText(parsed: Parsed): boolean {
+  return FORMATS.some((flag) => given(parsed, flag)) && FORMATS.every((flag) => isText(parsed, flag));
+}
+
+const FORMATS = ["input-format", "output-format"];
+
+function isText(parsed: Parsed, flag: string): boolean {
+  return !given(parsed, flag) || text(parsed, flag) === "text";
+}

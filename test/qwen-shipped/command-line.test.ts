@@ -36,6 +36,46 @@ const model = (...responses: unknown[]): string[] => modelFlags({ responses });
 
 describe("runs of one prompt", () => {
   it.each([
+    ["the launcher", ["--output-format", "text"], true],
+    ["the launcher, in short", ["-o", "text"], true],
+    ["the launcher, as the SDK would", ["--output-format=text", "--channel=SDK"], true],
+    ["the dialect by name", ["--dialect", "qwen-shipped", "--output-format", "text"], false],
+  ])("text is text, and no protocol: %s", (_name, flags, isShim) => {
+    const program = isShim ? [process.execPath, shim()] : [process.execPath, PARLEY];
+    const { code, stdout } = run([...flags, "-p", "go", ...model({ say: "just words" })], { program });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "just words\n" });
+  });
+
+  it("with a schema, text is the value alone; a failure says nothing on stdout", () => {
+    const args = ["--dialect", "qwen-shipped", "-p", "go", "--json-schema", '{"type":"object"}'];
+    const { code, stdout } = run([...args, ...model({ call: { tool: "structured_output", args: { answer: 7 } } })]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '{"answer":7}\n' });
+    expect(run([...args, ...model({ say: "no" })])).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("structured_output"),
+    });
+  });
+
+  it.each([
+    ["a flag that nobody knows", ["--frobnicate"]],
+    ["no prompt", ["-p", ""]],
+    ["a mode that nobody knows", ["-p", "x", "--approval-mode", "bogus"]],
+    ["a folder that is not there", ["-p", "x", "--cwd", "/nowhere/at/all"]],
+  ])("one document is one document, whatever fails: %s", (_name, flags) => {
+    const { code, stdout } = run(["-o", "json", "--provider", "rehearsal", ...flags]);
+    expect(code).not.toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ type: "result", is_error: true }]);
+  });
+
+  it("a kind of account that every object knows is none", () => {
+    const { code, stdout } = run(["--auth-type", "constructor", "-o", "json", "-p", "go", ...model({ say: "ok" })], {
+      program: [process.execPath, shim()],
+    });
+    expect({ code, result: JSON.parse(stdout).at(-1).result }).toEqual({ code: 0, result: "ok" });
+  });
+
+  it.each([
     ["-p", ["-p", "Say hello"], ""],
     ["a word", ["Say hello"], ""],
     ["stdin", [], "Say hello"],
@@ -112,6 +152,25 @@ describe("runs of one prompt", () => {
       {},
       { permission_denials: [{ tool_name: "run_shell_command", tool_use_id: "t1" }] },
     ]);
+  });
+
+  it.each([
+    ["a wrong type", { answer: "seven" }, "answer must be number, not string"],
+    ["a member that is missing", {}, 'the result must have "answer"'],
+    ["a member too many", { answer: 1, more: 2 }, "more must not be there"],
+    ["a value that is not allowed", { answer: 1, unit: "km" }, 'unit must be one of ["m","s"]'],
+    ["an item", { answer: 1, all: [1, null] }, "all[1] must be integer, not null"],
+  ])("a result that does not fit the schema is not taken: %s", (_name, wrong, why) => {
+    const schema = {
+      type: "object",
+      properties: { answer: { type: "number" }, unit: { enum: ["m", "s"] }, all: { type: "array", items: { type: "integer" } } },
+      required: ["answer"],
+      additionalProperties: false,
+    };
+    const hand = (args: unknown) => ({ call: { tool: "structured_output", args } });
+    const responses = [hand(wrong), { expect: { toolResult: why }, ...hand({ answer: 7, unit: "m", all: [1] }) }];
+    const { code, stdout } = run(["-p", "go", "--json-schema", JSON.stringify(schema), "-o", "json", ...model(...responses)]);
+    expect({ code, last: JSON.parse(stdout).at(-1).structured_result }).toEqual({ code: 0, last: { answer: 7, unit: "m", all: [1] } });
   });
 
   it("S49: --json-schema: the result is what the model hands over, as JSON text and as a value", () => {

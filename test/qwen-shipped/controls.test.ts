@@ -1,9 +1,20 @@
 /** The control requests that the SDK sends, each with its answer. */
 import { describe, expect, it } from "vitest";
 import { modelServer } from "../support/model-server.js";
-import { initialized, launch } from "./host.js";
+import { PARLEY } from "../process/harness.js";
+import { initialized, launch, start } from "./host.js";
 
 describe("control requests", () => {
+  it("that a driven agent has no word for are refused, and no turn is made of them", async () => {
+    const driven = [process.execPath, PARLEY, "--json-stream", "--provider", "rehearsal"];
+    const host = start(["relay", "--as", "qwen-shipped", "--drive", "aionrs", "--", ...driven]);
+    await host.initialize();
+    for (const subtype of ["get_context_usage", "get_available_models"])
+      expect(await host.control(subtype)).toMatchObject({ subtype: "error", error: expect.stringContaining(subtype) });
+    expect(await host.ask("say hello")).toMatchObject({ result: "hello" });
+    expect(host.of("result")).toHaveLength(1);
+  });
+
   it("S31: an interrupt while nothing runs is acknowledged and changes nothing", async () => {
     const host = await initialized({ responses: [{ say: "ok" }] });
     expect(await host.control("interrupt")).toMatchObject({ subtype: "success", response: { subtype: "interrupt" } });

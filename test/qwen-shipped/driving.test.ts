@@ -325,6 +325,25 @@ describe("section 3.4: a reader as robust as the SDK's", () => {
     expect(await driver.say("t2", "hello")).toMatchObject({ outcome: "completed" });
   });
 
+  it("takes names that every object knows for what they are: unknown", async () => {
+    const driver = opened();
+    expect(await driver.say("t1", "inherited")).toMatchObject({ outcome: "completed" });
+    expect(driver.of("notice")).toEqual([]);
+    expect(driver.of("other").map(({ name }) => name)).toEqual(["constructor", "__defineGetter__", "valueOf"]);
+    expect(driver.of("catalog.updated").at(-1)).toMatchObject({ mcpServers: [{ name: "calc", status: "ready" }] });
+    expect(driver.of("error")).toEqual([]);
+  });
+
+  it("refuses a second question about a call that is asked about", async () => {
+    const driver = opened();
+    driver.prompt("t1", "ask twice");
+    await driver.next("notice", ({ text }) => text === "asked twice");
+    driver.answer("c0", "allow");
+    expect(await driver.ended("t1")).toMatchObject({ outcome: "completed" });
+    expect(driver.of("approval.requested")).toHaveLength(1);
+    expect(driver.text("t1")).toContain("asked about already");
+  });
+
   it.each(["minimal", "noisy"])("is content with a handshake that says nothing, and with noise before it: %s", async (start) => {
     const driver = agent(start);
     driver.open();

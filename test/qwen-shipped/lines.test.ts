@@ -95,6 +95,19 @@ describe("prompts", () => {
     for (const result of results) if (result.subtype !== "success") expect(result.error?.message).toContain("wait already");
   });
 
+  it("each gets one result, beyond all measure too", async () => {
+    const responses = [{ steps: [{ say: "well" }, { wait: "forever" }] }, { say: "ok" }];
+    const host = await initialized({ responses, args: ["--include-partial-messages"] });
+    host.user("wait");
+    await host.next("stream_event");
+    const many = 1500;
+    for (let sent = 1; sent < many; sent++) host.raw("{nothing\n");
+    host.request("interrupt");
+    await host.result(many);
+    expect(await host.ask("one more")).toMatchObject({ result: "ok" });
+    expect(host.of("result")).toHaveLength(many + 1);
+  });
+
   it("S16: an image reaches the model as an image", async () => {
     const server = await modelServer("openai-chat", [{ text: ["a dot"] }]);
     const host = launch({ model: ["--provider", "openai", "--model", "gpt-4o", "--base-url", server.url, "--api-key", server.key] });
@@ -128,6 +141,16 @@ describe("prompts", () => {
     host.reply(id, { behavior: "allow" });
     await host.result(2);
     expect(host.of("result").map(({ num_turns }) => num_turns)).toEqual([2, 0]);
+  });
+
+  it("commands, known or not, are done and answered in their place", async () => {
+    const answers = ["first", "second", "unknown", "last"].map((say) => ({ say }));
+    const host = await initialized({ responses: answers });
+    for (const words of ["one", "two", "/stats", "/nosuchcommand", "/stats", "four"]) host.user(words);
+    await host.result(6);
+    const results = host.of("result").map((line) => (line.subtype === "success" ? line.result : ""));
+    const counted = (count: number) => expect.stringMatching(new RegExp(`Messages of the user +${count}\\n`));
+    expect(results).toEqual(["first", "second", counted(2), "unknown", counted(3), "last"]);
   });
 
   it("@missing.txt is plain text for the model", async () => {

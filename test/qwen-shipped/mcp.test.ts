@@ -50,6 +50,17 @@ function calculator({ id = 0, method, params }: Rpc): unknown {
 const add = { call: { tool: "mcp__calc__add", args: { a: 2, b: 3 }, id: "t1" } };
 
 describe("a server of the host", () => {
+  it("that is named a second time holds nothing up", async () => {
+    const host = launch({ responses: [{ say: "one" }, { say: "two" }] });
+    serve(host, calculator);
+    const servers = { sdkMcpServers: { calc: { type: "sdk", name: "calc" } } };
+    await host.initialize(servers);
+    expect(await host.ask()).toMatchObject({ result: "one" });
+    await host.initialize(servers);
+    expect(await host.ask()).toMatchObject({ result: "two" });
+    expect(await host.finish()).toBe(0);
+  });
+
   it("is there for the first prompt, even when nobody waits for initialize", async () => {
     const host = launch({ args: ["--yolo"], responses: [add, { expect: { toolResult: "5" }, say: "five" }] });
     serve(host, calculator);

@@ -84,6 +84,19 @@ describe("can_use_tool", () => {
     expect(await host.ask("go on")).toMatchObject({ result: "next" });
   });
 
+  it("S24: what was denied with the turn is listed with its reason, and nobody is asked about the rest", async () => {
+    const calls = [bash("touch one.txt", "t1").call, bash("touch two.txt", "t2").call];
+    const host = await initialized({ responses: [{ calls }, { say: "next" }] });
+    host.user();
+    const { id } = await host.permission("t1");
+    host.reply(id, { behavior: "deny", message: "stop it", interrupt: true });
+    expect(await host.result()).toMatchObject({ is_error: true, permission_denials: [{ tool_use_id: "t1" }] });
+    expect(host.toolResult("t1").content).toBe("[Operation Cancelled] Reason: stop it");
+    expect(host.of("control_request")).toHaveLength(1);
+    // The next turn asks again.
+    expect(await host.ask("go on")).toMatchObject({ result: "next", permission_denials: [] });
+  });
+
   it.each([
     [
       "S25: an error",
@@ -206,6 +219,15 @@ describe("can_use_tool", () => {
     host.user();
     host.reply((await host.permission("q1")).id, { behavior: "deny", message: "not now" });
     expect(await host.result()).toMatchObject({ result: "fine" });
+  });
+
+  it.each([true, false])("a question that the host refuses is listed as denied; with interrupt the turn stops: %s", async (interrupt) => {
+    const call = { tool: "ask_user_question", args: { questions: [] }, id: "q1" };
+    const host = await initialized({ responses: [{ call }, { say: "next" }] });
+    host.user();
+    host.reply((await host.permission("q1")).id, { behavior: "deny", message: "not now", interrupt });
+    expect(await host.result()).toMatchObject({ is_error: interrupt, permission_denials: [{ tool_use_id: "q1" }] });
+    expect(host.toolResult("q1")).toEqual({ is_error: true, content: "[Operation Cancelled] Reason: not now" });
   });
 
   it("S48: in plan mode the plan is presented, and a yes ends the mode", async () => {

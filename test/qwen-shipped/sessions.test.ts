@@ -22,6 +22,23 @@ describe("sessions", () => {
     expect(new Set(uuids).size).toBe(uuids.length);
   });
 
+  it("no line calls it by another name before it is known which one it is", async () => {
+    const [home, cwd] = [scratch(), scratch()];
+    const none = launch({ home, cwd, args: ["--continue"] });
+    expect(await none.result()).toMatchObject({ is_error: true, session_id: "" });
+
+    const first = await initialized({ home, cwd, args: ["--session-id", ID], responses: [{ say: "one" }] });
+    await first.ask("first");
+    await first.finish();
+    for (const flags of [["--continue"], ["--resume", ID, "--fork-session"]]) {
+      const host = launch({ home, cwd, args: flags, responses: [{ say: "two" }] });
+      host.send({ type: "nobody-knows" });
+      const { session_id } = await host.ask("second");
+      expect(["", session_id]).toContain(host.of("system")[0]?.session_id);
+      await host.finish();
+    }
+  });
+
   it("--resume and --continue go on with it, --fork-session with a copy", async () => {
     const [home, cwd] = [scratch(), scratch()];
     const first = await initialized({ home, cwd, args: ["--session-id", ID], responses: [{ say: "one" }] });

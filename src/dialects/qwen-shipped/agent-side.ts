@@ -52,13 +52,15 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     state.switches = readSwitches(argv);
     const { schema, fork, mode } = state.switches;
     state.modeName = mode;
-    state.session = state.sessionId = open?.sessionId ?? uuidOf(env.stamp().id);
+    state.session = open?.sessionId ?? uuidOf(env.stamp().id);
     state.opener = env.stamp().id;
     const config = { ...(cwd !== undefined && { cwd }), ...open?.config, ...withSchema(schema, open?.config) };
     state.config = config;
     const forked = open?.open === "resume" && fork === true ? { fork: true } : {};
     // A fork has a name of its own.
     if (open?.open === "resume" && fork === true) state.session = uuidOf(env.stamp().id);
+    // Which one was last is told when it is there.
+    state.sessionId = state.session === "latest" ? "" : state.session;
     return { in: [{ open: "new", ...open, ...forked, type: "session.open", id: state.opener, session: state.session, config }], out: [] };
   }
 
@@ -193,6 +195,8 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     if (state.isOver) return [];
     state.isOver = true;
     const problem = event.reason ?? "The agent has ended";
-    return state.asked.splice(0).flatMap(({ outcome = { problem } }) => outcomeLines(outcome, state));
+    return state.asked
+      .splice(0)
+      .flatMap(({ outcome = { problem }, times = 1 }) => Array.from({ length: times }, () => outcomeLines(outcome, state)).flat());
   }
 }

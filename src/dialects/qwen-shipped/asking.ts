@@ -32,6 +32,8 @@ export class Questions {
   readonly #waiting: Question[] = [];
   /** The one that the host has before it. */
   #open: { request_id: string; question: Question } | undefined;
+  /** Calls that the host refused, and why, where the agent tells of a cancellation or a failure only. */
+  readonly #refusals = new Map<string, string>();
   /** Messages to servers: the agent's requests by the wire's. */
   readonly #messages = new Map<string, string>();
 
@@ -84,7 +86,18 @@ export class Questions {
     if (this.#open?.request_id !== request_id) return { in: [], out: [] };
     const { question } = this.#open;
     this.#open = undefined;
-    return { in: decided(question, response, address), out: this.#next() };
+    const { ops, refusal, stops } = decided(question, response, address);
+    if (refusal !== undefined && (stops || question.request !== undefined)) this.#refusals.set(question.call, refusal);
+    // Nobody is asked about a turn that ends.
+    if (stops) this.#waiting.splice(0);
+    return { in: ops, out: this.#next() };
+  }
+
+  /** Why the host refused this call, where the agent does not tell that. */
+  refusalOf(call: string): string | undefined {
+    const reason = this.#refusals.get(call);
+    this.#refusals.delete(call);
+    return reason;
   }
 
   /** The host has no more to say: what waits for it is refused. */
@@ -95,7 +108,7 @@ export class Questions {
     const messages = [...this.#messages.values()];
     this.#messages.clear();
     return [
-      ...questions.flatMap((question) => decided(question, failed, address)),
+      ...questions.flatMap((question) => decided(question, failed, address).ops),
       ...messages.map((request): Op => ({ type: "host.answer", ...address(), request, ok: false, data: { message: reason } })),
     ];
   }
@@ -123,16 +136,25 @@ export class Questions {
   }
 }
 
-function decided(question: Question, response: HostResponse["response"], address: () => { id: string; session: string }): Op[] {
-  const verdict = verdictOf(question, response);
-  if (question.request !== undefined) {
-    const { request } = question;
-    if (verdict.decision === "deny") return [{ type: "host.answer", ...address(), request, ok: false, data: { message: verdict.reason } }];
-    return [{ type: "host.answer", ...address(), request, ok: true, data: answersIn(verdict.args ?? question.input) }];
-  }
-  const { stops, ...answer } = verdict;
-  const stop: Op[] = stops === true ? [{ type: "turn.interrupt", ...address(), reason: answer.reason ?? "denied by the host" }] : [];
-  return [{ type: "approval.answer", ...address(), answers: [answer] }, ...stop];
+interface Decided {
+  ops: Op[];
+  /** Why not, where the host said no. */
+  refusal?: string | undefined;
+  /** The turn ends with it. */
+  stops: boolean;
+}
+
+function decided(question: Question, response: HostResponse["response"], address: () => { id: string; session: string }): Decided {
+  const { stops = false, ...answer } = verdictOf(question, response);
+  const refusal = answer.decision === "deny" ? (answer.reason ?? "") : undefined;
+  const stop: Op[] = stops ? [{ type: "turn.interrupt", ...address(), reason: refusal || "denied by the host" }] : [];
+  return { ops: [answered(question, answer, address), ...stop], refusal, stops };
+}
+
+function answered({ request, input }: Question, answer: Answer, address: () => { id: string; session: string }): Op {
+  if (request === undefined) return { type: "approval.answer", ...address(), answers: [answer] };
+  if (answer.decision === "deny") return { type: "host.answer", ...address(), request, ok: false, data: { message: answer.reason } };
+  return { type: "host.answer", ...address(), request, ok: true, data: answersIn(answer.args ?? input) };
 }
 
 /** Whatever does not clearly allow denies. Input that comes back as it went out is no change: what is secret in it was not shown. */

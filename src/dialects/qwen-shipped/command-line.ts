@@ -15,12 +15,17 @@ export const QWEN_SHORT_FLAGS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Names of their kinds of accounts, and the provider that each means. */
-const PROVIDERS: Readonly<Record<string, string>> = {
-  openai: "openai",
-  anthropic: "anthropic",
-  gemini: "gemini",
-  "vertex-ai": "vertex",
-};
+const PROVIDERS: ReadonlyMap<string, string> = new Map([
+  ["openai", "openai"],
+  ["anthropic", "anthropic"],
+  ["gemini", "gemini"],
+  ["vertex-ai", "vertex"],
+]);
+
+function providerFlag(type: string): readonly string[] {
+  const provider = PROVIDERS.get(type);
+  return provider === undefined ? [] : ["--account", provider];
+}
 
 const as =
   (flag: string) =>
@@ -37,7 +42,7 @@ const SAID: readonly ForeignFlag[] = [
   { name: "max-session-turns", value: "N", means: (turns) => (Number(turns) < 0 ? [] : ["--max-turns", turns]) },
   { name: "max-wall-time", value: "TIME", means: (time) => ["--max-seconds", secondsOf(time)] },
   { name: "max-subagent-depth", value: "N", means: as("--subagent-depth") },
-  { name: "auth-type", value: "TYPE", means: (type) => (PROVIDERS[type] === undefined ? [] : ["--account", PROVIDERS[type]]) },
+  { name: "auth-type", value: "TYPE", means: providerFlag },
   { name: "openai-api-key", value: "KEY", means: as("--api-key") },
   { name: "openai-base-url", value: "URL", means: as("--base-url") },
   { name: "continue", means: () => ["--resume", "latest"] },

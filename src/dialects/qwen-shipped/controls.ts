@@ -39,6 +39,8 @@ export function canAnswer({ subtype }: KnownRequest, { isReady, catalogue }: Age
     case "supported_commands":
       return catalogue.commands !== undefined;
     case "initialize":
+    case "get_context_usage":
+    case "get_available_models":
     case "set_effort":
     case "continue_last_turn":
     case "can_use_tool":
@@ -90,8 +92,10 @@ function configure(patch: SessionConfig, control: Control, state: AgentState): S
   return { in: [{ type: "session.configure", ...head, patch }], out: [] };
 }
 
-/** Commands that show something know it best. */
+/** Commands that show something know it best. Agents that cannot be given tools cannot be asked so: they would make a turn of it. */
 function command(name: string, control: Control, state: AgentState): Step<Op> {
+  if (state.capabilities["hostTools"] !== true)
+    return answer(refusal(control.request_id, `This agent cannot be asked for ${control.subtype}`));
   const head = address(state);
   state.controls.set(head.id, control);
   return { in: [{ type: "turn.prompt", ...head, turn: head.id, parts: [], command: { name } }], out: [] };
@@ -102,7 +106,7 @@ function command(name: string, control: Control, state: AgentState): Step<Op> {
 function onInitialize(request_id: string, request: RequestFields<"initialize">, state: AgentState): Step<Op> {
   const { config } = state;
   const servers = { ...ofHost(request.sdkMcpServers), ...serversOf(request.mcpServers) };
-  for (const name of Object.keys(servers)) state.awaited.add(name);
+  for (const name of Object.keys(servers)) if (!isSettled(name, state)) state.awaited.add(name);
   state.isControlled = true;
   const { canUseTool } = request.timeout ?? {};
   const others = (config.hostTools ?? []).filter(({ name }) => name !== ASK_USER.name);
@@ -117,6 +121,11 @@ function onInitialize(request_id: string, request: RequestFields<"initialize">, 
   };
   const control: Control = { request_id, subtype: "initialize", said: request.effort ?? "", applies: effort !== undefined };
   return Object.keys(patch).length === 0 ? answer(controlAnswer(control, undefined, state)) : configure(patch, control, state);
+}
+
+/** It has connected, or failed, already: of one that is asked for again there may be no more news. */
+function isSettled(name: string, { catalogue }: AgentState): boolean {
+  return catalogue.mcpServers?.some((server) => server.name === name && server.status !== "connecting") === true;
 }
 
 function agentOf(agent: NonNullable<RequestFields<"initialize">["agents"]>[number]): NonNullable<SessionConfig["subagents"]>[number] {

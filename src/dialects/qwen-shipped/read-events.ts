@@ -84,7 +84,7 @@ function onSystem(rec: Record<string, unknown>, state: HostState, env: SideEnv):
   if (subtype === "init") return onInit(rec, state, env);
   const data = isRecord(rec["data"]) ? rec["data"] : {};
   const address = state.running?.told.address ?? { session: state.session };
-  const text = NOTICES[subtype]?.(data) ?? stringField(data, "notice") ?? stringField(data, "message");
+  const text = NOTICES.get(subtype)?.(data) ?? stringField(data, "notice") ?? stringField(data, "message");
   if (text === undefined) return [stray(subtype, rec, state)];
   const level = WARNINGS.has(subtype) || data["level"] === "warning" ? "warning" : data["level"] === "error" ? "error" : "info";
   return [{ type: "notice", ...address, level, text, kind: stringField(data, "kind") ?? subtype, data }];
@@ -92,13 +92,13 @@ function onSystem(rec: Record<string, unknown>, state: HostState, env: SideEnv):
 
 const WARNINGS: ReadonlySet<string> = new Set(["retry", "model_fallback", "continue_turn_failed", "session_recording_degraded"]);
 
-const NOTICES: Readonly<Record<string, (data: Record<string, unknown>) => string | undefined>> = {
-  task_started: (data) => `Task started: ${stringField(data, "description") ?? ""}`,
-  task_notification: (data) => `Task ${stringField(data, "status") ?? "ended"}`,
-  retry: (data) => `Trying again${typeof data["attempt"] === "number" ? `, attempt ${data["attempt"]}` : ""}`,
-  model_fallback: (data) => `Going on with ${stringField(data, "toModel") ?? "another model"}`,
-  continue_turn_failed: (data) => stringField(data, "error"),
-};
+const NOTICES: ReadonlyMap<string, (data: Record<string, unknown>) => string | undefined> = new Map([
+  ["task_started", (data) => `Task started: ${stringField(data, "description") ?? ""}`],
+  ["task_notification", (data) => `Task ${stringField(data, "status") ?? "ended"}`],
+  ["retry", (data) => `Trying again${typeof data["attempt"] === "number" ? `, attempt ${data["attempt"]}` : ""}`],
+  ["model_fallback", (data) => `Going on with ${stringField(data, "toModel") ?? "another model"}`],
+  ["continue_turn_failed", (data) => stringField(data, "error")],
+]);
 
 /** The first line of every turn. It also tells what the session is now. */
 function onInit(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
@@ -131,7 +131,7 @@ function catalogue({ session, catalogue: now }: HostState): EventOf<"catalog.upd
   const named = (name: string): { name: string } => ({ name });
   const mcpServers = now.mcpServers.map((server) => {
     const [name = "", status] = server.split("\n");
-    return { name, status: SERVER_STATUS[status ?? ""] ?? "ready", tools: [] };
+    return { name, status: SERVER_STATUS.get(status ?? "") ?? "ready", tools: [] };
   });
   return {
     type: "catalog.updated",
@@ -144,7 +144,10 @@ function catalogue({ session, catalogue: now }: HostState): EventOf<"catalog.upd
   };
 }
 
-const SERVER_STATUS: Readonly<Record<string, "connecting" | "ready" | "failed">> = { connecting: "connecting", disconnected: "failed" };
+const SERVER_STATUS: ReadonlyMap<string, "connecting" | "ready" | "failed"> = new Map([
+  ["connecting", "connecting"],
+  ["disconnected", "failed"],
+]);
 
 // --- replies to what we asked ---
 
@@ -259,6 +262,8 @@ function onPermission(
   const announced = now.request({ id: asked.tool_use_id, name, args: asked.input, category: categoryOf(name) });
   const call = now.callOf(asked.tool_use_id);
   if (call?.now !== "requested") return { in: [...begun, ...announced], out: [refused(request_id, "The call is not waiting")] };
+  const isAsked = [...state.questions.values()].some((open) => open.kind === "approval" && open.call === call.id);
+  if (isAsked) return { in: [...begun, ...announced], out: [refused(request_id, "The call is asked about already")] };
   const question: Question = { kind: "approval", call: call.id, input: asked.input };
   state.questions.set(request_id, question);
   const title = asked.permission_suggestions?.find(({ type }) => type === "allow")?.description;

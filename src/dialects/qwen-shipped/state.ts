@@ -24,6 +24,8 @@ export interface Asked {
   /** Not with the agent yet: it waits for what surrounds the session. */
   isHeld?: boolean;
   outcome?: Outcome;
+  /** It stands for so many lines. */
+  times?: number;
 }
 
 /** A control request of the host whose answer comes from the agent, by the id of the op that it became. */

@@ -3,8 +3,8 @@
 export interface Switches {
   /** Pieces of messages as they come. */
   partial: boolean;
-  /** `document`: everything in one line, at the end. */
-  format: "lines" | "document";
+  /** `document`: everything in one line, at the end. `value`: nothing but the result that a schema asked for. */
+  format: "lines" | "document" | "value";
   /** There is one prompt, and when it is answered that is the end. */
   isOneShot: boolean;
   /** Of the result that the model must hand over. */
@@ -21,12 +21,17 @@ export function readSwitches(argv: readonly string[]): Switches {
   return {
     partial: argv.includes("--include-partial-messages"),
     isOneShot: valueOf("--input-format") === "text",
-    format: valueOf("--output-format") === "json" ? "document" : "lines",
+    format: FORMATS.get(valueOf("--output-format") ?? "") ?? "lines",
     ...(schema !== undefined && { schema: schemaOf(schema) }),
     ...(mode !== undefined && { mode }),
     ...(argv.includes("--fork-session") && { fork: true }),
   };
 }
+
+const FORMATS: ReadonlyMap<string, Switches["format"]> = new Map([
+  ["json", "document"],
+  ["text", "value"],
+]);
 
 /** The command line was read already, and its schema is an object. */
 function schemaOf(text: string): Record<string, unknown> {

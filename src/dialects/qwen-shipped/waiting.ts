@@ -5,7 +5,7 @@ import { roughSize } from "../../core/queue.js";
 import type { Out, Step } from "../dialect.js";
 import { canAnswer, onRequest } from "./controls.js";
 import { refusal } from "./lines.js";
-import { notice, type AgentState, type Asked } from "./state.js";
+import type { AgentState, Asked } from "./state.js";
 import { outcomeLines } from "./turn.js";
 
 /** Prompts that are held, together. */
@@ -15,11 +15,13 @@ const MOST_WAITING = 1024;
 
 type LateRequest = AgentState["late"][number];
 
-/** What waits is bounded: a prompt too many is refused in its place, and of lines that are nothing so many are answered there and no more. */
+/** What waits is bounded: a prompt too many is refused in its place, and of lines beyond all measure only their number is kept. */
 export function ask(asked: Asked, state: AgentState): Step<Op> {
   const held = state.asked.filter(({ isHeld }) => isHeld === true);
-  if (state.asked.length >= MOST_WAITING) return { in: [], out: [notice("Too many lines wait for an answer; this one gets none", state)] };
-  if (asked.op === undefined) state.asked.push(asked);
+  const last = state.asked.at(-1);
+  if (last !== undefined && state.asked.length > MOST_WAITING) last.times = (last.times ?? 1) + 1;
+  else if (state.asked.length === MOST_WAITING) state.asked.push({ outcome: { problem: "Too many lines wait for an answer; refused" } });
+  else if (asked.op === undefined) state.asked.push(asked);
   else if (held.length < QUEUE_LIMIT && roughSize(held) + roughSize(asked) < HELD_BYTES) state.asked.push({ ...asked, isHeld: true });
   else state.asked.push({ outcome: { problem: `${held.length} prompts wait already; this one was refused` } });
   return released(state);
@@ -55,14 +57,32 @@ export function released(state: AgentState): Step<Op> {
   }
   append(step, answered(state));
   if (isWaiting(state)) return step;
-  for (const asked of state.asked) {
-    if (asked.isHeld !== true || asked.op === undefined) continue;
-    asked.isHeld = false;
-    if (asked.outcome === undefined) step.in.push(asked.op);
-  }
+  step.in.push(...nextPrompts(state));
   append(step, answered(state));
   if (state.drains && isDrained(state)) step.in.push(shutdown(state));
   return step;
+}
+
+/** A command is done at once, whatever is queued: so it waits for all that came before it, and what follows waits for it. */
+function nextPrompts({ asked }: AgentState): Op[] {
+  const ops: Op[] = [];
+  let isFirst = true;
+  for (const prompt of asked) {
+    const { op, outcome, isHeld } = prompt;
+    if (outcome !== undefined || op === undefined) {
+      prompt.isHeld = false;
+      continue;
+    }
+    const isCommand = op.command !== undefined;
+    if (isHeld === true) {
+      if (isCommand && !isFirst) break;
+      prompt.isHeld = false;
+      ops.push(op);
+    }
+    if (isCommand) break;
+    isFirst = false;
+  }
+  return ops;
 }
 
 /** The first prompt waits until all is there that the session was promised. */
@@ -92,10 +112,11 @@ function shutdown(state: AgentState): Op {
 function answered(state: AgentState): Step<Op> {
   const out: Out[] = [];
   while (state.turn === undefined && state.isReady) {
-    const { outcome } = state.asked[0] ?? {};
+    const { outcome, times = 1 } = state.asked[0] ?? {};
     if (outcome === undefined) break;
     state.asked.shift();
-    out.push(...outcomeLines(outcome, state), ...leaving("problem" in outcome ? outcome.problem : undefined, state));
+    for (let at = 0; at < times; at++) out.push(...outcomeLines(outcome, state));
+    out.push(...leaving("problem" in outcome ? outcome.problem : undefined, state));
   }
   return { in: [], out };
 }

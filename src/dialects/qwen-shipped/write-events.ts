@@ -134,7 +134,9 @@ function onCallStarted({ call, args, under, ...event }: EventOf<"tool.started">,
   return [...said, ...taskStarted(call, task, state)];
 }
 
-function onCallEnded(event: EventOf<"tool.ended">, state: AgentState): Step<Op> {
+function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> {
+  const refusal = state.questions.refusalOf(given.call);
+  const event: typeof given = refusal === undefined || given.status === "ok" ? given : { ...given, status: "denied", reason: refusal };
   const said = speechOf(state, event.under).end();
   const own = state.speeches.get(event.call)?.end() ?? [];
   const task = state.tasks.get(event.call);
