@@ -51,11 +51,11 @@ export function quietSummary(promptId: string, startedAt: number, at: number, is
   return { prompt_id: promptId, num_turns: 0, duration_ms: Math.max(0, at - startedAt), is_error };
 }
 
-function sessionEvent({ session, turn }: Said, event: string, message: string): Out {
+export function sessionEvent({ session, turn, promptId = turn?.promptId }: Said, event: string, message: string): Out {
   return line({
     type: "x-qwen-session-event",
     session_id: session.id,
-    ...(turn !== undefined && { prompt_id: turn.promptId }),
+    ...(promptId !== undefined && { prompt_id: promptId }),
     event,
     message,
   });
