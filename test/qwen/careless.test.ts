@@ -152,6 +152,24 @@ describe("usage", () => {
   });
 });
 
+describe("a turn that ends without an answer says why", () => {
+  it.each([
+    ["refusal", "SAFETY", /refused/],
+    ["content_filter", "SAFETY", /filter/],
+  ])("finish %s", async (finish, name, message) => {
+    const host = await received({ responses: [{ say: "", finish }] });
+    await host.turn();
+    expect(host.all(`event:${name}`)[0]?.raw).toMatchObject({ message: expect.stringMatching(message) });
+  });
+
+  it("the limit of tool calls", async () => {
+    const call = { call: { tool: "Bash", args: { command: "true" } } };
+    const host = await received({ args: ["--yolo", "--max-tool-calls", "1"], responses: [call, call, "ok"] });
+    await host.turn();
+    expect(host.all("event:MaxSessionTurns")[0]?.raw).toMatchObject({ message: expect.stringContaining("tool calls") });
+  });
+});
+
 describe("terminal styling", () => {
   it.each([
     ["\u001b[38;5;31mx", undefined],

@@ -256,6 +256,8 @@ function textOf(output: readonly Part[]): string {
   return output.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
+const FINISHES = { MAX_TOKENS: "length", MaxSessionTurns: "max_turns", SAFETY: "refusal" } as const;
+
 function onSessionEvent({ event, message, metrics }: SessionEvent, session: HostedSession): Event[] {
   const turn = session.running;
   const address = turn?.told.address ?? { session: session.handle };
@@ -274,7 +276,8 @@ function onSessionEvent({ event, message, metrics }: SessionEvent, session: Host
     }
     case "MAX_TOKENS":
     case "MaxSessionTurns":
-      if (turn !== undefined) turn.finish = event === "MAX_TOKENS" ? "length" : "max_turns";
+    case "SAFETY":
+      if (turn !== undefined) turn.finish = FINISHES[event];
       return [{ type: "notice", ...address, level: "warning", text: text === "" ? event : text, kind: event }];
     default:
       return [{ type: "notice", ...address, level: "info", text: text === "" ? event : text, kind: event }];
