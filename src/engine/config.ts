@@ -13,7 +13,7 @@ import { checkFlags, type Flags } from "./config-flags.js";
 import { fileLayer, flagLayer, type Layer, type Singles } from "./config-layers.js";
 import { nameModel } from "./config-model.js";
 import type { Config, Hook, McpServer, OwnProvider } from "./config-schema.js";
-import type { HookEvent } from "./extensions/hooks/hook.js";
+import type { HookEvent } from "../core/hooks.js";
 import { TIME_LIMITS, type TimeLimits } from "./models/time-limits.js";
 import { readTrust } from "./trust.js";
 

@@ -9,6 +9,7 @@ import { Deadlines } from "./deadlines.js";
 import { opGap, untold } from "./gaps.js";
 import { Grants } from "./grants.js";
 import { Heartbeat, type Rhythm } from "./heartbeat.js";
+import { HostRequests } from "./host-requests.js";
 import { sideEnv } from "./stamp.js";
 import { Turns, type Release } from "./turns.js";
 import { Unanswered, refusal } from "./unanswered.js";
@@ -49,6 +50,7 @@ export class Line {
   readonly #readySeconds: number;
   readonly #exitSeconds: number;
   readonly #heartbeat: Heartbeat | undefined;
+  readonly #hostRequests = new HostRequests();
   readonly #turns = new Turns();
   readonly #unanswered = new Unanswered();
   #transport: Transport | undefined;
@@ -99,7 +101,7 @@ export class Line {
     if (when === "now") return this.#leaveNow(id);
     void this.#inOrder(async () => {
       this.#leaving ??= "drained";
-      this.#deadlines.deny(NO_ANSWERS);
+      this.#refuseAll();
       this.#leaveWhenIdle();
     });
   }
@@ -172,6 +174,7 @@ export class Line {
     }
     this.#grants.op(op);
     this.#deadlines.op(op);
+    this.#hostRequests.op(op);
     const gap = opGap(this.#dialect, op, this.#turns.runs(op));
     switch (gap.do) {
       case "send":
@@ -346,9 +349,10 @@ export class Line {
     if (answer !== undefined) this.#sendOwn(answer);
     if (pass === undefined) return;
     this.#deadlines.event(pass);
+    this.#hostRequests.event(pass);
     const slow = this.#tell(pass);
     for (const made of untold(this.#dialect.coverage, pass)) void this.#tell(made);
-    if (this.#leaving === "drained") this.#refuseToAsk(pass);
+    if (this.#leaving === "drained" && (pass.type === "approval.requested" || pass.type === "host.request")) this.#refuseAll();
     if (released !== undefined) this.#release(released);
     this.#heartbeat?.work(!this.#turns.idle);
     this.#leaveWhenIdle();
@@ -367,11 +371,9 @@ export class Line {
   }
 
   /** Nobody answers any more. */
-  #refuseToAsk(event: Event): void {
-    if (event.type === "approval.requested") this.#deadlines.deny(NO_ANSWERS);
-    if (event.type !== "host.request") return;
-    const { session, request } = event;
-    this.#sendOwn({ type: "host.answer", ...(session !== undefined && { session }), request, ok: false, data: { message: NO_ANSWERS } });
+  #refuseAll(): void {
+    this.#deadlines.deny(NO_ANSWERS);
+    for (const op of this.#hostRequests.refuse(NO_ANSWERS)) this.#sendOwn(op);
   }
 }
 

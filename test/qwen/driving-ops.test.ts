@@ -336,3 +336,15 @@ describe("heartbeats", () => {
     expect(driver.started).toHaveLength(2);
   });
 });
+
+describe("a host that says no more", () => {
+  it.each(["hook", "mcp"])("leaves no %s of its own waiting", async (kind) => {
+    const driver = opened();
+    driver.prompt("t1", kind);
+    await driver.next("host.request");
+    driver.send({ type: "shutdown", id: "leave", when: "drained" });
+    expect(await driver.ended("t1")).toMatchObject({ outcome: "completed" });
+    expect(driver.text("t1")).toContain("the host closed its input");
+    expect(driver.of("host.settled")).toMatchObject([{ ok: false }]);
+  });
+});

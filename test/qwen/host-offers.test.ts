@@ -158,7 +158,7 @@ describe("MCP servers of the host, readings 58 and 59", () => {
     await host.next("control_request:mcp_message");
     host.cancel({ prompt_id: "p-1" });
     const summary = await host.next("summary");
-    expect(story(host.heard.slice(-2))).toBe("result/cancel summary");
+    expect(story(host.heard.slice(-3))).toBe("result/cancel event:USER_CANCELLED summary");
     expect(summary.metadata).toMatchObject({ cancelled: true, summary: { num_turns: 0, is_error: true } });
   });
 

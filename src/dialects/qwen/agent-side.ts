@@ -136,10 +136,10 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
 
   function chat(request: Chat): Step<Op> {
     const known = request.sessionId === undefined ? state.untaken : sessionNamed(state, request.sessionId);
+    const waits = known?.isReady !== true || known.awaited.size > 0;
+    if (waits && isTooMuch(request)) return refused(invalid(TOO_MUCH, undefined, "limit"), known ?? state.active, request.promptId);
     const session = known ?? addSession(request.sessionId ?? env.stamp().id);
     if (session === state.untaken) state.untaken = undefined;
-    if (known?.isReady !== true && isTooMuch(request))
-      return refused(invalid(TOO_MUCH, undefined, "limit"), state.active, request.promptId);
     session.held.push(request);
     if (known !== undefined) return released(session);
     const { sessionId } = request;

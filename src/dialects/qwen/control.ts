@@ -2,6 +2,7 @@
 import type { Call, EventOf } from "../../core/event.js";
 import type { Answer, Op } from "../../core/op.js";
 import type { Out, SideEnv, Step } from "../dialect.js";
+import { echo } from "../kit/issues.js";
 import { isRecord } from "../kit/record.js";
 import { confirmationOf, reasonOf } from "./displays.js";
 import { line, type Said } from "./lines.js";
@@ -10,6 +11,9 @@ import type { ControlResponse } from "./wire.js";
 
 /** Ids of questions that need no answer any more, the newest; a late answer to one of them is no mistake. */
 const REMEMBERED = 256;
+
+/** What went wrong, until a line comes that tells of it: the newest. */
+const TOLD = 64;
 
 // --- asking ---
 
@@ -61,7 +65,7 @@ export function hearControl(response: ControlResponse, state: AgentState, env: S
   const question = state.control.get(request_id);
   if (question === undefined) {
     if (!state.void.has(request_id))
-      complain(state.active, request_id, undefined, `No control request '${request_id}' waits for a response`);
+      complain(state.active, echo(request_id), undefined, `No control request '${echo(request_id)}' waits for a response`);
     return { in: [], out: [] };
   }
   settle(state, request_id);
@@ -78,8 +82,16 @@ export function hearControl(response: ControlResponse, state: AgentState, env: S
 }
 
 function resultOf({ response }: ControlResponse, { subtype }: ControlQuestion): unknown {
-  if (subtype !== "mcp_message") return response.result ?? {};
+  if (subtype === "can_use_tool") return response.result ?? {};
+  if (subtype === "hook_callback") return verdictOf(response.result ?? {});
   return response.result?.mcp_response ?? response.mcp_response ?? null;
+}
+
+/** A hook may also speak as an approval does. It allows nothing by that, but what is not a clear yes is a no here as well. */
+function verdictOf(result: NonNullable<ControlResponse["response"]["result"]>): unknown {
+  const { behavior, message } = result;
+  if (behavior == null || isYes(behavior)) return result;
+  return { ...(message != null && { reason: message }), ...result, decision: "block" };
 }
 
 function answer({ session, subtype, target }: ControlQuestion, { ok, data }: { ok: boolean; data: unknown }, env: SideEnv): Op {
@@ -90,10 +102,14 @@ function answer({ session, subtype, target }: ControlQuestion, { ok, data }: { o
 
 const YES = new Set(["approve", "approved", "allow", "allowed"]);
 
+function isYes(behavior: string): boolean {
+  return YES.has(behavior.toLowerCase());
+}
+
 /** What is not a clear yes is a no. */
 function decision(call: string, ok: boolean, data: unknown): Answer {
   const { behavior, message, updated_arguments, updatedInput } = isRecord(data) ? data : {};
-  if (!ok || typeof behavior !== "string" || !YES.has(behavior.toLowerCase()))
+  if (!ok || typeof behavior !== "string" || !isYes(behavior))
     return { call, decision: "deny", reason: typeof message === "string" ? message : "denied by the host" };
   const args = updated_arguments ?? updatedInput;
   return { call, decision: "allow", grant: "call", ...(isRecord(args) && { args }) };
@@ -123,5 +139,7 @@ function remember(state: AgentState, request_id: string): void {
 }
 
 function complain(session: ClientSession | undefined, request_id: string, subtype: string | undefined, message: string): void {
-  session?.controlErrors.push({ request_id, ...(subtype !== undefined && { subtype }), message, retryable: false });
+  if (session === undefined) return;
+  session.controlErrors.push({ request_id, ...(subtype !== undefined && { subtype }), message, retryable: false });
+  if (session.controlErrors.length > TOLD) session.controlErrors.shift();
 }

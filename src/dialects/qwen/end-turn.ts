@@ -51,19 +51,24 @@ export function quietSummary(promptId: string, startedAt: number, at: number, is
   return { prompt_id: promptId, num_turns: 0, duration_ms: Math.max(0, at - startedAt), is_error };
 }
 
-function sessionEvent({ session, turn }: Said, event: string, message: string): Out {
+export function sessionEvent({ session, turn, promptId = turn?.promptId }: Said, event: string, message: string): Out {
   return line({
     type: "x-qwen-session-event",
     session_id: session.id,
-    ...(turn !== undefined && { prompt_id: turn.promptId }),
+    ...(promptId !== undefined && { prompt_id: promptId }),
     event,
     message,
   });
 }
 
+/** Names are those of Gemini, as the text has them. */
 const FINISHES: Readonly<Record<string, [name: string, message: string]>> = {
   length: ["MAX_TOKENS", "The response was cut off at the limit of its tokens."],
   max_turns: ["MaxSessionTurns", "The turn was stopped at the limit of its model calls."],
+  max_tool_calls: ["MaxSessionTurns", "The turn was stopped at the limit of its tool calls."],
+  max_seconds: ["MaxSessionTurns", "The turn was stopped at the limit of its time."],
+  refusal: ["SAFETY", "The model refused to answer."],
+  content_filter: ["SAFETY", "The model's answer was held back by a content filter."],
   loop: ["LoopDetected", "The turn was stopped: the model asked for the same call again and again."],
 };
 

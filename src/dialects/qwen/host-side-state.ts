@@ -26,6 +26,8 @@ export interface RunningTurn {
   pieces: Map<number, { id: string; name: string; text: string }>;
   /** Calls that we denied, or that nobody answered for in time. */
   denied: Set<string>;
+  /** Calls that the host was asked to run: once, however often they are shown. */
+  handedOver: Set<string>;
   failed: Fault | undefined;
   finish: string | undefined;
   isCancelled: boolean;
@@ -129,6 +131,7 @@ export function startTurn(prompt: SentPrompt, session: HostedSession): Event[] {
     told: new ToldTurn(address),
     pieces: new Map(),
     denied: new Set(),
+    handedOver: new Set(),
     failed: undefined,
     finish: undefined,
     isCancelled: false,

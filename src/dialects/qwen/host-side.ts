@@ -10,7 +10,7 @@ import { coverage } from "./coverage.js";
 import { hostedSession, hostState, startTurn, type HostedSession } from "./host-side-state.js";
 import { readEvent } from "./read-events.js";
 import { endTurn } from "./read-events-turns.js";
-import { decided, failed, heartbeat, isUnnamed, warning, writeOp } from "./write-ops.js";
+import { asksFor, decided, failed, heartbeat, isUnnamed, warning, writeOp } from "./write-ops.js";
 
 export function hostSide(env: SideEnv): Side<Event, Op> {
   const state = hostState();
@@ -120,11 +120,12 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
   }
 
   function decidedHere(event: EventOf<"approval.requested">): Step<Event> {
-    const allows = ALLOWED_BY[state.sessions.get(event.session ?? "")?.config.mode ?? ""] ?? NONE;
+    const session = state.sessions.get(event.session ?? "");
+    const allows = ALLOWED_BY[session?.config.mode ?? ""] ?? NONE;
     const open = event.calls.filter((call) => !allows.has(call.category ?? ""));
     const steps = [...state.questions].flatMap(([id, question]) => {
-      const isMeant = question.kind === "approval" && event.calls.some((call) => call.id === question.call && !open.includes(call));
-      return isMeant ? [decided({ call: question.call, decision: "allow" }, id, question, state)] : [];
+      const meant = event.calls.find((call) => session !== undefined && asksFor(question, session, call.id) && !open.includes(call));
+      return meant === undefined ? [] : [decided({ call: meant.id, decision: "allow" }, id, question, state)];
     });
     return steps.reduce(together, { in: open.length === 0 ? [] : [{ ...event, calls: open }], out: [] });
   }

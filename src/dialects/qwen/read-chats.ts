@@ -126,7 +126,7 @@ function history({ history: said }: Chat, { handle, isFresh }: ClientSession, en
 // --- names and words ---
 
 /** `<session>########<n>`, counted on from whatever number the host used last. A continuation belongs to the turn before. */
-function promptIdOf({ promptId, continues }: Chat, session: ClientSession): string {
+export function promptIdOf({ promptId, continues }: Chat, session: ClientSession): string {
   if (promptId === undefined) {
     if (continues && session.lastPrompt !== undefined) return session.lastPrompt;
     return `${session.id}########${++session.prompts}`;

@@ -242,16 +242,21 @@ function shown(id: string, output: Part[], { told }: RunningTurn): Event[] {
 function handedOver(call: ToldCall | undefined, session: HostedSession, state: HostState): Event[] {
   const { running } = session;
   const name = running?.prompt.hostTools.find((tool) => canonicalTool(tool) === call?.call.name);
-  if (call === undefined || running === undefined || name === undefined || state.questions.has(call.id)) return [];
+  if (call === undefined || running === undefined || name === undefined || running.handedOver.has(call.id)) return [];
+  running.handedOver.add(call.id);
+  // Calls of two sessions may have the same name, and so may a call and a question of the agent.
+  const request = `${session.handle}/${call.id}`;
   const { prompt, told } = running;
-  state.questions.set(call.id, { kind: "tool", session, call: call.wireId, name, promptId: prompt.promptId });
+  state.questions.set(request, { kind: "tool", session, call: call.wireId, name, promptId: prompt.promptId });
   const data = { name, args: call.call.args ?? {} };
-  return [{ type: "host.request", ...told.address, request: call.id, kind: "tool", call: call.id, data }];
+  return [{ type: "host.request", ...told.address, request, kind: "tool", call: call.id, data }];
 }
 
 function textOf(output: readonly Part[]): string {
   return output.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
+
+const FINISHES = { MAX_TOKENS: "length", MaxSessionTurns: "max_turns", SAFETY: "refusal" } as const;
 
 function onSessionEvent({ event, message, metrics }: SessionEvent, session: HostedSession): Event[] {
   const turn = session.running;
@@ -271,7 +276,8 @@ function onSessionEvent({ event, message, metrics }: SessionEvent, session: Host
     }
     case "MAX_TOKENS":
     case "MaxSessionTurns":
-      if (turn !== undefined) turn.finish = event === "MAX_TOKENS" ? "length" : "max_turns";
+    case "SAFETY":
+      if (turn !== undefined) turn.finish = FINISHES[event];
       return [{ type: "notice", ...address, level: "warning", text: text === "" ? event : text, kind: event }];
     default:
       return [{ type: "notice", ...address, level: "info", text: text === "" ? event : text, kind: event }];

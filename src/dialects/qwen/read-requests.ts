@@ -1,9 +1,10 @@
 /** Host → agent: cancels, and results of the host's tools, as ops. */
 import type { Op } from "../../core/op.js";
 import type { SideEnv, Step } from "../dialect.js";
-import { closing, quietSummary } from "./end-turn.js";
+import { closing, quietSummary, sessionEvent } from "./end-turn.js";
 import { invalid } from "./faults.js";
 import { recoverable } from "./lines.js";
+import { promptIdOf } from "./read-chats.js";
 import type { Chat, Request } from "./requests.js";
 import { resultCancel } from "./results.js";
 import { sessionNamed, type AgentState, type ClientSession, type Turn } from "./state.js";
@@ -51,14 +52,18 @@ function dropHeld(
   const at = session.held.findIndex(({ promptId }) => asked.promptId === undefined || promptId === asked.promptId);
   const [dropped] = at === -1 ? [] : session.held.splice(at, 1);
   if (dropped === undefined) return undefined;
-  const promptId = dropped.promptId ?? "";
+  const promptId = promptIdOf(dropped, session);
   const now = env.stamp().at;
-  const end = closing(
-    state,
-    { at: now, session, promptId },
-    { metadata: { summary: quietSummary(promptId, now, now, true), cancelled: true } },
-  );
-  return { in: [], out: [...resultCancel("ok", "The request is cancelled before it began.", asked), end] };
+  const said = { at: now, session, promptId };
+  const why = "The request is cancelled before it began.";
+  return {
+    in: [],
+    out: [
+      ...resultCancel("ok", why, { ...asked, promptId }),
+      sessionEvent(said, "USER_CANCELLED", why),
+      closing(state, said, { metadata: { summary: quietSummary(promptId, now, now, true), cancelled: true } }),
+    ],
+  };
 }
 
 function nothing(promptId: string | undefined): string {
@@ -81,12 +86,12 @@ export function readToolResponse(chat: Chat, state: AgentState, env: SideEnv): S
   if (session === undefined) return refuse(`There is no session '${chat.sessionId ?? ""}' here`, "session_id", "session_not_found");
   const request = session.hostCalls.get(call);
   if (request !== undefined) {
-    session.hostCalls.delete(call);
+    session.hostCalls.set(call, undefined);
     return { in: [{ type: "host.answer", id: env.stamp().id, session: session.handle, request, ...chat.response }], out: [] };
   }
   const shown = session.live?.shown.get(call);
   const isComing = shown !== undefined && shown.status !== "ended" && session.live?.hostTools.has(shown.call.name) === true;
-  if (!isComing || session.earlyResponses.has(call))
+  if (!isComing || session.hostCalls.has(call) || session.earlyResponses.has(call))
     return refuse(`No call '${call}' waits for a result of the host`, "tool_call_id", "unknown_tool_call_id");
   session.earlyResponses.set(call, chat.response);
   return { in: [], out: [] };

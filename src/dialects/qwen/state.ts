@@ -73,8 +73,8 @@ export interface ClientSession {
   readonly controlErrors: ControlFailure[];
   /** Hints that one for another prompt has overtaken: they are asked for again behind it. */
   readonly overtaken: HintAsked[];
-  /** Calls that the host runs, and the requests that wait for them. */
-  readonly hostCalls: Map<string, string>;
+  /** Calls that the host runs, and the requests that wait for them; undefined once it has answered. */
+  readonly hostCalls: Map<string, string | undefined>;
   /** What a host that is quick says of a call before it is asked for it. */
   readonly earlyResponses: Map<string, { ok: boolean; data: unknown }>;
 }

@@ -64,9 +64,10 @@ export class AnsiReader {
     // oxlint-disable-next-line no-control-regex -- escape sequences are what this is about
     const codes = /^\u001b\[([0-9;]*)m$/.exec(sequence)?.[1];
     if (codes === undefined) return;
-    for (const code of codes.split(";").map(Number)) {
-      if (code === 0 || code === 39) this.#token = undefined;
-      else this.#token = THEME[code] ?? this.#token;
+    // 38 and 48 take what follows: a colour by its number, or by red, green and blue. None of those is of the theme.
+    for (const [code = ""] of codes.matchAll(/[34]8;(?:5;\d*|2;\d*;\d*;\d*)|\d+|^$/g)) {
+      if (/^(?:0*|39|38;.*)$/.test(code)) this.#token = undefined;
+      else this.#token = THEME[Number(code)] ?? this.#token;
     }
   }
 }
@@ -75,16 +76,18 @@ export class AnsiReader {
 export function styledPatch(patch: string): Styled {
   const spans: Styled["spans"] = [];
   let start = 0;
+  let isHead = true;
   for (const line of patch.split("\n")) {
-    const token = patchToken(line);
+    isHead &&= !line.startsWith("@@");
+    const token = patchToken(line, isHead);
     if (token !== undefined) spans.push({ start, end: start + line.length, style: { theme_token: token } });
     start += line.length + 1;
   }
   return { content: patch, ansi: [], spans };
 }
 
-function patchToken(line: string): string | undefined {
-  if (/^(\+\+\+|---) /.test(line)) return "Comment";
+function patchToken(line: string, isHead: boolean): string | undefined {
+  if (isHead && /^(\+\+\+|---) /.test(line)) return "Comment";
   if (line.startsWith("@@")) return "AccentCyan";
   if (line.startsWith("+")) return "DiffAdded";
   return line.startsWith("-") ? "DiffRemoved" : undefined;

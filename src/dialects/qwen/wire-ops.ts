@@ -1,8 +1,11 @@
 /** Host → agent: the lines that the RFC calls input, request events and control responses, as it spells them. */
 import * as v from "valibot";
+import { HOST_EVENTS } from "../../core/hooks.js";
 import type { Known } from "../../core/known.js";
 
 const text = v.string();
+/** One that many lines repeat. */
+const name = v.pipe(text, v.maxLength(1024));
 const json = v.record(v.string(), v.unknown());
 
 // --- what a request is made of ---
@@ -71,13 +74,24 @@ export type WireOptions = Known<v.InferOutput<typeof Options>>;
 
 const HostTool = v.looseObject({ name: text, description: v.nullish(text), parameters: v.nullish(json) });
 
+/** What every object has already cannot be a name in one. */
+const ServerName = v.pipe(
+  text,
+  v.check((given) => given !== "" && !(given in {}), "Expected a name for a server"),
+);
+
+const HookName = v.pipe(
+  text,
+  v.check((given) => HOST_EVENTS.some((event) => event === given), `Expected ${HOST_EVENTS.join(", ")}`),
+);
+
 /** What a host asks of the protocol, and offers: tools, MCP servers and hooks of its own. */
 const RequestMetadata = v.looseObject({
   protocol_version: v.nullish(v.number()),
   required_capabilities: v.nullish(v.array(text)),
   host_tools: v.nullish(v.array(HostTool)),
-  host_mcp_servers: v.nullish(v.array(text)),
-  host_hooks: v.nullish(v.record(v.string(), v.string())),
+  host_mcp_servers: v.nullish(v.array(ServerName)),
+  host_hooks: v.nullish(v.record(HookName, v.string())),
   traceparent: v.nullish(text),
 });
 export type RequestMetadata = Known<v.InferOutput<typeof RequestMetadata>>;
@@ -85,14 +99,14 @@ export type RequestMetadata = Known<v.InferOutput<typeof RequestMetadata>>;
 /** On any line of the host. */
 export const asked = {
   session_id: v.nullish(text),
-  prompt_id: v.nullish(text),
+  prompt_id: v.nullish(name),
   protocol_version: v.nullish(v.number()),
   metadata: v.nullish(RequestMetadata),
 } as const;
 
 export const ToolRequest = v.looseObject({
-  call_id: v.nullish(text),
-  callId: v.nullish(text),
+  call_id: v.nullish(name),
+  callId: v.nullish(name),
   name: text,
   args: json,
 });

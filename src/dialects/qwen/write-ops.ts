@@ -29,9 +29,9 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "turn.interrupt":
       return interrupt(op, session, state);
     case "approval.answer":
-      return answer(op, state);
+      return answer(op, session, state);
     case "host.answer":
-      return hostAnswer(op, state);
+      return hostAnswer(op, session, state);
     default:
       return NOTHING;
   }
@@ -214,13 +214,18 @@ function cancel(promptId: string, op: string | undefined, session: HostedSession
 
 // --- answers ---
 
-function answer(op: OpOf<"approval.answer">, state: HostState): Step<Event> {
+function answer(op: OpOf<"approval.answer">, session: HostedSession, state: HostState): Step<Event> {
   const steps = op.answers.flatMap((each) => {
-    const found = [...state.questions].find(([, question]) => question.kind === "approval" && question.call === each.call);
+    const found = [...state.questions].find(([, question]) => asksFor(question, session, each.call));
     return found === undefined ? [] : [decided(each, found[0], found[1], state)];
   });
   if (steps.length === 0) return { in: [reply(op, "noop")], out: [] };
   return { in: steps.flatMap((step) => step.in), out: steps.flatMap((step) => step.out) };
+}
+
+/** Calls of two sessions may have the same name. */
+export function asksFor(question: Question, session: HostedSession, call: string): boolean {
+  return question.kind === "approval" && question.session === session && question.call === call;
 }
 
 /** A call whose arguments the host changed begins with them: the wire will not say them again. */
@@ -243,11 +248,10 @@ function response(request_id: string, result: object): Out {
   return { rec: { type: "control_response", request_id, response: { subtype: "success", result } } };
 }
 
-function hostAnswer(op: OpOf<"host.answer">, state: HostState): Step<Event> {
+function hostAnswer(op: OpOf<"host.answer">, session: HostedSession, state: HostState): Step<Event> {
   const question = state.questions.get(op.request);
-  if (question === undefined || question.kind === "approval") return { in: [reply(op, "noop")], out: [] };
+  if (question === undefined || question.kind === "approval" || question.session !== session) return { in: [reply(op, "noop")], out: [] };
   state.questions.delete(op.request);
-  const { session } = question;
   const settled: Event = { type: "host.settled", session: session.handle, request: op.request, ok: op.ok };
   if (question.kind === "tool") return { in: [settled], out: [toolResponse(op, question, session)] };
   if (!op.ok) {

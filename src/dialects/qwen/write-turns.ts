@@ -30,10 +30,10 @@ export function writeTurn(event: Event, session: ClientSession, turn: Turn, stat
     case "tool.delta":
       return state.chunks ? toolDelta(event, said, turn, scope) : [];
     case "text.done":
-      count(turn, event);
+      answered(turn, event, scope);
       return [...flush(said, scope, state), ...textDone(event, said, scope, state)];
     case "thinking.done":
-      count(turn, event);
+      answered(turn, event, scope);
       return [...flush(said, scope, state), thought(event.text, said, state)];
     case "usage":
       return usage(event, said, turn, scope, state);
@@ -85,6 +85,13 @@ function count(turn: Turn, { under }: Event): void {
   if (under !== undefined || turn.isCounted) return;
   turn.calls++;
   turn.isCounted = true;
+}
+
+/** A response ends with its usage: what the model says behind one is another response, and that usage is not its own. */
+function answered(turn: Turn, event: Event, scope: Scope): void {
+  if (event.under === undefined && turn.isMeasured) turn.isCounted = turn.isMeasured = false;
+  count(turn, event);
+  scope.usage = undefined;
 }
 
 function usage(event: EventOf<"usage">, said: Said, turn: Turn, scope: Scope, state: AgentState): Out[] {
@@ -194,7 +201,7 @@ function callChunks(calls: readonly Call[], said: Said, scope: Scope): Out[] {
 
 /** Only the first piece of a call has its id and its name; what comes before the name is known waits for it. */
 function toolDelta(event: EventOf<"tool.delta">, said: Said, turn: Turn, scope: Scope): Out[] {
-  count(turn, event);
+  answered(turn, event, scope);
   let pieces = scope.pieces.get(event.call);
   if (pieces === undefined) {
     pieces = { index: scope.pieces.size, isNamed: false, held: "" };

@@ -4,7 +4,8 @@ import { messageOf } from "../../../core/errors.js";
 import { endingOf } from "../../ending.js";
 import { capText } from "../../output.js";
 import type { Workspace } from "../../workspace.js";
-import { toAnswer, type Hook, type HookCommand, type HookEvent, type HookInput, type Said } from "./hook.js";
+import type { HookEvent } from "../../../core/hooks.js";
+import { toAnswer, type Hook, type HookCommand, type HookInput, type Said } from "./hook.js";
 import { compileMatch, type Match } from "./match.js";
 
 const DEFAULT_TIMEOUT_MS = 30_000;

@@ -1,11 +1,9 @@
 /** What a hook is: when it is asked, what it is told, and what it may answer. A command and a callback of the host are the same here. */
 import * as v from "valibot";
 import type { Category, EventOf } from "../../../core/event.js";
+import type { HookEvent } from "../../../core/hooks.js";
 import type { Emit } from "../../run.js";
 import type { JudgedCall } from "../../rules.js";
-
-export const HOOK_EVENTS = ["pre_tool_use", "post_tool_use", "prompt", "stop", "session_start", "session_end"] as const;
-export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /** A hook of the config. */
 export interface HookCommand {

@@ -5,12 +5,13 @@
 import { plainText, type Part } from "../../../core/content.js";
 import { messageOf, ParleyError } from "../../../core/errors.js";
 import type { EventOf } from "../../../core/event.js";
+import { HOOK_EVENTS, HOST_EVENTS, type HookEvent } from "../../../core/hooks.js";
 import type { Redactor } from "../../../core/redact.js";
 import type { JudgedCall } from "../../approval.js";
 import { capText } from "../../output.js";
 import type { SessionControl } from "../../session-control.js";
 import { commandHook } from "./command-hook.js";
-import { HOOK_EVENTS, type Hook, type HookCommands, type HookEvent, type HookInput, type HookScope, type Said } from "./hook.js";
+import type { Hook, HookCommands, HookInput, HookScope, Said } from "./hook.js";
 import { hostHook } from "./host-hook.js";
 
 /** What one hook may add for the model, or say as its reason. */
@@ -191,9 +192,6 @@ export class Hooks {
     };
   }
 }
-
-/** A session that ends has no host to ask; the host hears `session.ended`. */
-const HOST_EVENTS: readonly HookEvent[] = HOOK_EVENTS.filter((event) => event !== "session_end");
 
 interface EndedCall {
   status: EventOf<"tool.ended">["status"];

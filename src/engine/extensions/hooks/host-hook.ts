@@ -1,6 +1,7 @@
 /** A hook that is a callback of the host: asked by `host.request`, answered by `host.answer`, within the session's time for answers. */
 import type { SessionState } from "../../session-state.js";
-import { toAnswer, type Hook, type HookEvent } from "./hook.js";
+import type { HookEvent } from "../../../core/hooks.js";
+import { toAnswer, type Hook } from "./hook.js";
 
 export function hostHook(event: HookEvent, callback: string, state: SessionState): Hook {
   return {

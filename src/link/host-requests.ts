@@ -1,0 +1,39 @@
+/** What a driven agent asks its host for and waits for. Its deadline is the agent's own; when nobody answers any more, it is refused here. */
+import type { Event, EventOf } from "../core/event.js";
+import type { Op, OpOf } from "../core/op.js";
+
+export class HostRequests {
+  readonly #pending = new Set<EventOf<"host.request">>();
+
+  event(event: Event): void {
+    if (event.type === "host.request") this.#pending.add(event);
+    if (event.type === "host.settled") this.#settle(event.session, event.request);
+    if (event.type === "session.ended") this.#drop((pending) => pending.session === event.session);
+  }
+
+  op(op: Op): void {
+    if (op.type === "host.answer") this.#settle(op.session, op.request);
+  }
+
+  /** The refusals of whatever waits, which then waits no more. */
+  refuse(message: string): OpOf<"host.answer">[] {
+    const pending = [...this.#pending];
+    this.#pending.clear();
+    return pending.map(({ session, request }) => ({
+      type: "host.answer",
+      ...(session !== undefined && { session }),
+      request,
+      ok: false,
+      data: { message },
+    }));
+  }
+
+  /** Requests of two sessions may have the same name; who names no session means the request wherever it is. */
+  #settle(session: string | undefined, request: string): void {
+    this.#drop((pending) => pending.request === request && (session === undefined || pending.session === session));
+  }
+
+  #drop(isMeant: (pending: EventOf<"host.request">) => boolean): void {
+    for (const pending of this.#pending) if (isMeant(pending)) this.#pending.delete(pending);
+  }
+}
