@@ -173,6 +173,8 @@ describe("turns", () => {
     await driver.say("t1", "error");
     expect(driver.of("tool.ended")).toMatchObject([{ status: "failed", output: [{ text: "File not found" }] }]);
     expect(await driver.say("t2", "fail")).toMatchObject({ outcome: "failed", reason: "[API Error: 401 no]", fault: { retryable: false } });
+    // The wire says it as an answer, too; once is enough.
+    expect(driver.of("text.done").map(({ text }) => text)).not.toContain("[API Error: 401 no]");
     expect(await driver.say("t3", "max turns")).toMatchObject({ outcome: "completed", finish: "max_turns" });
     expect(await driver.say("t4", "hello")).toMatchObject({ outcome: "completed" });
   });

@@ -3,6 +3,7 @@ import type { Fault } from "../../core/errors.js";
 import type { Closed, Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Dialect, Side, SideEnv, Step } from "../dialect.js";
+import { badLine } from "../kit/bad-line.js";
 import { gone } from "../kit/gone.js";
 import { echo } from "../kit/issues.js";
 import { OpenWork } from "../kit/open-work.js";
@@ -82,7 +83,7 @@ function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
     read(frame) {
       if ("launch" in frame || state.refused !== undefined) return { in: [], out: [] };
       const wasReady = state.ready;
-      const events = followed("bad" in frame ? [badLine(frame)] : readEvent(frame.rec, state));
+      const events = followed("bad" in frame ? [badLine(frame, state.session)] : readEvent(frame.rec, state));
       if (state.refused !== undefined) return { in: [...events, ...refuseHeld(state.refused)], out: [{ kill: true }] };
       if (!wasReady && state.ready) return begun(events);
       return { in: events, out: "bad" in frame ? [] : denyUnreadable(frame.rec, state) };
@@ -115,11 +116,6 @@ function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
   function followed(events: Event[]): Event[] {
     for (const event of events) state.work.follow(event);
     return events;
-  }
-
-  function badLine({ bad, line }: { bad: string; line: string }): Event {
-    const message = `The agent wrote a bad line (${bad}): ${echo(line)}`;
-    return { type: "error", session: state.session, fault: { code: "protocol", message, retryable: false } };
   }
 
   /** Before it was ready its end answers the open and all that waited for it; after it, whatever is open is closed. */

@@ -3,8 +3,8 @@ import type { Fault } from "../../core/errors.js";
 import type { Closed, Event, EventOf } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Side, SideEnv, Step } from "../dialect.js";
+import { badLine } from "../kit/bad-line.js";
 import { gone } from "../kit/gone.js";
-import { echo } from "../kit/issues.js";
 import { OpenWork } from "../kit/open-work.js";
 import { openOp } from "./launch.js";
 import { isUnknownPause, readEvent } from "./read-events.js";
@@ -17,7 +17,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     read(frame) {
       if ("launch" in frame) return { in: [], out: [] };
       const wasReady = state.ready;
-      const events = "bad" in frame ? [badLine(frame)] : readEvent(frame.rec, state);
+      const events = "bad" in frame ? [badLine(frame, state.session)] : readEvent(frame.rec, state);
       const refusal = state.ready ? undefined : events.find((event) => event.type === "reply");
       if (refusal !== undefined) return { in: [...events, ...refuseHeld(refusal.fault)], out: [{ kill: true }] };
       const step = together(answered(followed(events)), "rec" in frame ? unpaused(frame.rec) : NOTHING);
@@ -67,11 +67,6 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
   function unpaused(rec: unknown): Step<Event> {
     if (state.now.turn === undefined || !isUnknownPause(rec)) return NOTHING;
     return { in: [], out: [line("Interrupt", null, { type: "turn.interrupt", id: undefined }, state, env)] };
-  }
-
-  function badLine({ bad, line: text }: { bad: string; line: string }): Event {
-    const message = `The daemon wrote a bad line (${bad}): ${echo(text)}`;
-    return { type: "error", session: state.session, fault: { code: "protocol", message, retryable: false } };
   }
 
   /** Before it was ready its end answers the open and all that waited for it; after it, whatever is open is closed. */

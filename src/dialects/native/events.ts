@@ -23,6 +23,6 @@ function addressOf(rec: unknown): Meta {
   return result.success ? result.output : {};
 }
 
-export function broken(message: string): Event {
+function broken(message: string): Event {
   return { type: "error", fault: { code: "protocol", message, retryable: false } };
 }

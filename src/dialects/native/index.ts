@@ -3,11 +3,12 @@ import type { Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Frame } from "../../core/wire.js";
 import type { Dialect, Side, SideEnv } from "../dialect.js";
+import { badLine } from "../kit/bad-line.js";
 import { gone } from "../kit/gone.js";
 import { echo } from "../kit/issues.js";
 import { OpenWork } from "../kit/open-work.js";
 import { coverage } from "./coverage.js";
-import { broken, readEvent } from "./events.js";
+import { readEvent } from "./events.js";
 import { readOp, refusal } from "./ops.js";
 import { VERSION, wire } from "./wire.js";
 
@@ -45,7 +46,7 @@ function hostSide(): Side<Event, Op> {
   return {
     read(frame: Frame) {
       if ("launch" in frame) return { in: [], out: [] };
-      const event = "bad" in frame ? broken(`The agent wrote a bad line (${frame.bad}): ${echo(frame.line)}`) : readEvent(frame.rec);
+      const event = "bad" in frame ? badLine(frame) : readEvent(frame.rec);
       work.follow(event);
       // The link says it, once the process is really gone.
       return { in: event.type === "closed" ? [] : [event], out: [] };

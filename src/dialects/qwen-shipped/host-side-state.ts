@@ -20,6 +20,8 @@ export interface RunningTurn {
   isInterrupted: boolean;
   /** The call whose arguments come in pieces, by the call that it happens under. */
   pieces: Map<string, { id: string; name: string }>;
+  /** A provider's failure, said as an answer: held back, because the result says it again. */
+  complaint: string;
 }
 
 /** A request of ours that waits for its reply. */
@@ -88,6 +90,6 @@ export function hostState(): HostState {
 
 export function startTurn({ turn, op }: SentPrompt, state: HostState): Event[] {
   const told = new ToldTurn({ session: state.session, turn, ...(op !== undefined && { parent: op }) });
-  state.running = { told, denied: new Set(), isInterrupted: false, pieces: new Map() };
+  state.running = { told, denied: new Set(), isInterrupted: false, pieces: new Map(), complaint: "" };
   return told.start();
 }

@@ -3,8 +3,8 @@ import type { Fault } from "../../core/errors.js";
 import type { Closed, Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Side, SideEnv, Step } from "../dialect.js";
+import { badLine } from "../kit/bad-line.js";
 import { gone } from "../kit/gone.js";
-import { echo } from "../kit/issues.js";
 import { openOp } from "./host-side-launch.js";
 import { hostState, startTurn } from "./host-side-state.js";
 import { readEvent } from "./read-events.js";
@@ -19,7 +19,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
   return {
     read(frame) {
       if ("launch" in frame) return NOTHING;
-      if ("bad" in frame) return { in: [badLine(frame)], out: [] };
+      if ("bad" in frame) return { in: [badLine(frame, state.session)], out: [] };
       const wasReady = state.isReady;
       const { in: heard, out } = readEvent(frame.rec, state, env);
       const step = { in: followed(heard), out };
@@ -52,11 +52,6 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
   function followed(events: Event[]): Event[] {
     for (const event of events) state.work.follow(event);
     return events;
-  }
-
-  function badLine({ bad, line }: { bad: string; line: string }): Event {
-    const message = `The agent wrote a bad line (${bad}): ${echo(line)}`;
-    return { type: "error", session: state.session, fault: { code: "protocol", message, retryable: false } };
   }
 
   /** Before it was ready its end answers the open and all that waited for it; after it, whatever is open is closed. */

@@ -20,11 +20,27 @@ export function turnOf(state: HostState, env: SideEnv): { begun: Event[]; turn: 
 
 // --- messages ---
 
-export function onAssistant({ message, parent_tool_use_id }: Assistant, { told }: RunningTurn): Event[] {
+const COMPLAINT = "[API Error: ";
+
+/** What was held back and is not said again is an answer like any other. */
+function released(turn: RunningTurn): Event[] {
+  const text = turn.complaint;
+  turn.complaint = "";
+  return text === "" ? [] : turn.told.whole("text", text);
+}
+
+export function onAssistant({ message, parent_tool_use_id }: Assistant, turn: RunningTurn): Event[] {
+  const { told } = turn;
   const under = parent_tool_use_id ?? undefined;
+  const [only, ...more] = message.content;
+  if (under === undefined && more.length === 0 && only?.type === "text" && only.text.startsWith(COMPLAINT)) {
+    const before = turn.complaint === only.text ? [] : released(turn);
+    turn.complaint = only.text;
+    return before;
+  }
   const usage = message.usage === undefined ? undefined : readUsage(message.usage);
   const spent = usage === undefined || usage.input + usage.output + (usage.cacheRead ?? 0) === 0 ? [] : told.spent(usage);
-  return [...message.content.flatMap((block) => onBlock(block, told, under)), ...spent];
+  return [...released(turn), ...message.content.flatMap((block) => onBlock(block, told, under)), ...spent];
 }
 
 function onBlock(block: Block, told: RunningTurn["told"], under: string | undefined): Event[] {
@@ -44,15 +60,20 @@ function onBlock(block: Block, told: RunningTurn["told"], under: string | undefi
 }
 
 /** Blocks are closed by their whole message, which follows; where it does not, by the block that begins. */
-export function onStreamed(event: StreamEvent, under: string | undefined, { told, pieces }: RunningTurn): Event[] {
+export function onStreamed(event: StreamEvent, under: string | undefined, turn: RunningTurn): Event[] {
+  const { told, pieces } = turn;
   switch (event.type) {
     case "content_block_start": {
       const { content_block: block } = event;
       if (block.type === "tool_use") pieces.set(under ?? "", { id: block.id, name: canonicalTool(block.name) });
-      return told.closeBlock(under);
+      return [...released(turn), ...told.closeBlock(under)];
     }
     case "content_block_delta": {
       const { delta } = event;
+      if (delta.type === "text_delta" && under === undefined && (turn.complaint !== "" || delta.text.startsWith(COMPLAINT))) {
+        turn.complaint += delta.text;
+        return [];
+      }
       if (delta.type === "text_delta") return told.piece("text", delta.text, under);
       if (delta.type === "thinking_delta") return told.piece("thinking", delta.thinking, under);
       const call = pieces.get(under ?? "");
@@ -122,6 +143,7 @@ export function onResult(rec: Record<string, unknown>, state: HostState, env: Si
   if (turn === undefined) return begun;
   const usage = spentSince(rec["usage"], state);
   const message = stringField(rec["error"], "message") ?? stringField(rec, "result") ?? "";
+  if (turn.complaint === message) turn.complaint = "";
   const subtype = stringField(rec, "subtype") ?? "";
   const isError = rec["is_error"] === true || subtype.startsWith("error");
   const isStopped = turn.isInterrupted || (isError && message === "Operation cancelled.");
@@ -153,7 +175,7 @@ export function endTurn(turn: RunningTurn, state: HostState, end: Parameters<Run
   state.running = undefined;
   state.early.clear();
   for (const [id, { kind }] of state.questions) if (kind === "approval") state.questions.delete(id);
-  return turn.told.close(end);
+  return [...released(turn), ...turn.told.close(end)];
 }
 
 /** The wire counts for the whole process; a turn is what came on top. */

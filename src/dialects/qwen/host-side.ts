@@ -4,8 +4,8 @@ import type { Fault } from "../../core/errors.js";
 import type { Closed, Event, EventOf } from "../../core/event.js";
 import type { Op, OpOf } from "../../core/op.js";
 import type { Side, SideEnv, Step } from "../dialect.js";
+import { badLine } from "../kit/bad-line.js";
 import { gone } from "../kit/gone.js";
-import { echo } from "../kit/issues.js";
 import { coverage } from "./coverage.js";
 import { hostedSession, hostState, startTurn, type HostedSession } from "./host-side-state.js";
 import { readEvent } from "./read-events.js";
@@ -131,10 +131,6 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
   }
 
   // --- the end ---
-
-  function badLine({ bad, line }: { bad: string; line: string }): Event {
-    return { type: "error", fault: { code: "protocol", message: `The agent wrote a bad line (${bad}): ${echo(line)}`, retryable: false } };
-  }
 
   /** It cannot go on, and said why. */
   function refuseAll(fault: Fault): Event[] {
