@@ -46,13 +46,13 @@ describe.each([
     const other = await bench.turn("say hello", { flags: ["--new"] });
     expect(other.result.session_id).not.toBe(first.result.session_id);
   });
+});
 
-  test("is ended when its time is over, with its tools", async () => {
-    const { result } = await new Bench("", { ...profile, timeout_secs: 5, kill_grace_secs: 1 }).turn("Run `sleep 120`", {
-      flags: ["--permission", "allow"],
-    });
-    expect(result).toMatchObject({ exit_code: 124, timed_out: true });
+test("an agent of another protocol is ended when its time is over, with its tools", async () => {
+  const { result } = await new Bench("", { ...NATIVE, timeout_secs: 5, kill_grace_secs: 1 }).turn("Run `sleep 120`", {
+    flags: ["--permission", "allow"],
   });
+  expect(result).toMatchObject({ exit_code: 124, timed_out: true });
 });
 
 test("a session that the agent has lost begins anew", async () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { environment, NativeHost, PARLEY, processesWith, scratch, until } from "../process/harness.js";
 import { agents, driving } from "./agents.js";
 
-const PIECES = 100_000;
+const PIECES = 40_000;
 
 function start(drive: string): { host: NativeHost; ours(): number[] } {
   const mark = `RELAYED=${randomBytes(9).toString("hex")}`;
