@@ -1,8 +1,8 @@
 /** Notices a model that goes round in circles: the same calls with the same results, again and again. */
 import type { CallResult, ModelCall } from "./models/model.js";
 
-/** So often in a row; waiting for something looks the same for a while, too. */
-const MOST = 10;
+/** So often in a row; waiting for something looks the same, too, and may take its time. */
+const MOST = 50;
 
 export class Repetition {
   #last = "";
