@@ -63,7 +63,10 @@ describe.each(Object.keys(agents))("between a native host and a %s agent", (driv
     expect(host.ofType("text.delta").length).toBeLessThan(PIECES);
     expect(await host.finish()).toBe(0);
   });
+});
 
+/** The bound is the link's, whatever the wire: a process a connection, a session and a turn. */
+describe.each(["qwen", "aionrs", "agentproc@0.4"])("between a native host and a %s agent", (drive) => {
   it("a host that reads late gets everything, in order", async () => {
     const { host, ours } = start(drive);
     await host.open();
