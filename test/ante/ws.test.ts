@@ -303,13 +303,12 @@ describe("flags", () => {
 const FLOOD = 100_000;
 
 describe("a client that stops reading", () => {
-  it("costs bounded memory and loses nothing", { timeout: 120_000 }, async () => {
+  it("loses nothing", { timeout: 120_000 }, async () => {
     const server = await serveWs();
     const client = await server.session([{ say: { text: "0123456789abcdef ", pieces: FLOOD } }]);
     client.socket.pause();
     client.send({ UserInput: "go" });
     await idle(server.child.pid);
-    expect(rss(server.child.pid)).toBeLessThan(250 * 1024 * 1024);
     client.socket.resume();
     await client.next("TurnEnd");
     const deltas = client.of("MessageDelta");
@@ -317,37 +316,39 @@ describe("a client that stops reading", () => {
     expect(deltas.join("") === client.of("AgentMessage")[0]).toBe(true);
   });
 
-  it("still has its Interrupt heard", { timeout: 120_000 }, async () => {
+  it("costs bounded memory, and still has its Interrupt heard", { timeout: 120_000 }, async () => {
     const server = await serveWs();
     const client = await server.session([{ say: { text: "0123456789abcdef ", pieces: 20 * FLOOD } }]);
     client.socket.pause();
     client.send({ UserInput: "go" });
     await idle(server.child.pid);
+    // All of it would be several times as much.
+    expect(rss(server.child.pid)).toBeLessThan(250 * 1024 * 1024);
     client.send("Interrupt");
     client.socket.resume();
     expect(await client.next("TurnEnd")).toMatchObject({ status: { Interrupted: {} } });
     expect(client.heard.length).toBeLessThan(20 * FLOOD);
   });
 
-  it("over a pipe costs bounded memory and loses nothing, too", { timeout: 120_000 }, async () => {
+  it("over a pipe loses nothing, too", { timeout: 120_000 }, async () => {
     const client = await started({ responses: [{ say: { text: "0123456789abcdef ", pieces: FLOOD } }] });
     const { pid, stdout } = client.daemon.child;
     stdout.pause();
     const op = client.input();
     await idle(pid);
-    expect(rss(pid)).toBeLessThan(250 * 1024 * 1024);
     stdout.resume();
     expect(await client.status(op)).toBe("Completed");
     expect(client.names(op).filter((name) => name === "MessageDelta")).toHaveLength(FLOOD);
     expect(await client.finish()).toBe(0);
   });
 
-  it("over a pipe still has its Interrupt heard, too", { timeout: 120_000 }, async () => {
+  it("over a pipe costs bounded memory, and still has its Interrupt heard, too", { timeout: 120_000 }, async () => {
     const client = await started({ responses: [{ say: { text: "0123456789abcdef ", pieces: 20 * FLOOD } }] });
     const { pid, stdout } = client.daemon.child;
     stdout.pause();
     const op = client.input();
     await idle(pid);
+    expect(rss(pid)).toBeLessThan(250 * 1024 * 1024);
     client.send("Interrupt");
     stdout.resume();
     expect(await client.status(op)).toMatchObject({ Interrupted: {} });
