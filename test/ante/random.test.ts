@@ -21,7 +21,10 @@ function inProcess(): AnteLine {
     env: { PATH: process.env["PATH"] ?? "" },
     openStore: (redact) => Promise.resolve(jsonlStore(home, { keep: 20, redact })),
   });
-  const closed = serve(engine, ante, far, { launch: { argv: [], env: {} } }).then(({ code }) => {
+  const served = serve(engine, ante, far, { launch: { argv: [], env: {} } });
+  let heard = (): void => undefined;
+  // As a pipe does: closed when what was written has been heard, and not before.
+  const closed = Promise.all([served, new Promise<void>((resolve) => (heard = resolve))]).then(([{ code }]) => {
     rmSync(home, { recursive: true, force: true });
     return code ?? null;
   });
@@ -30,6 +33,7 @@ function inProcess(): AnteLine {
     onRecord(hear) {
       void (async () => {
         for await (const frame of near.frames) if ("rec" in frame) hear(JSON.stringify(frame.rec));
+        heard();
       })();
     },
     end: () => near.close("eof"),
