@@ -81,8 +81,7 @@ export class LineWriter {
 
   /** A single record is not kept waiting. Where there are several, more follow as a rule, and each write wakes the host up. */
   #flushSoon(): void {
-    if (this.#count > 1) setImmediate(() => this.#flush());
-    else this.#flush();
+    setImmediate(() => this.#flush());
   }
 
   #flush(): void {

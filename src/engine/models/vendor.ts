@@ -18,6 +18,7 @@ import type { TimeLimits } from "./time-limits.js";
 import { cutFault, finishFault, vendorFault, type Vendor } from "./vendor-fault.js";
 import { keepMeta, mergeMeta, type Origin } from "./vendor-meta.js";
 import { callOptions } from "./vendor-options.js";
+import type { Target } from "./vendor-prompt.js";
 import type { Details, Wire } from "./wires/wire.js";
 
 /** How the package is to reach its vendor. */
@@ -46,8 +47,7 @@ export async function* streamVendor(vendor: VendorModel, request: ModelRequest, 
     const { model, wire } = await vendor.load(httpFetch(vendor.limits));
     const { request: fitting, notes: unfit } = fitRequest(request, vendor);
     const { notes = [], ...settings } = wire.settings(vendor.id, fitting, vendor.facts);
-    const target = { provider: vendor.provider, model: vendor.id, wire };
-    const { stream } = await model.doStream(callOptions(fitting, target, settings, signal));
+    const { stream } = await model.doStream(callOptions(fitting, targetOf(vendor, wire), settings, signal));
     answering = true;
     const told = [...unfit, ...notes];
     if (told.length > 0) yield told.map((text) => ({ type: "note", text }));
@@ -55,6 +55,14 @@ export async function* streamVendor(vendor: VendorModel, request: ModelRequest, 
   } catch (error) {
     throw vendorFault(error, vendor, answering);
   }
+}
+
+const targets = new WeakMap<VendorModel, Target>();
+
+function targetOf(vendor: VendorModel, wire: Wire): Target {
+  const target = targets.get(vendor) ?? { provider: vendor.provider, model: vendor.id, wire, known: new WeakMap() };
+  targets.set(vendor, target);
+  return target;
 }
 
 async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, vendor: VendorModel, wire: Wire): AsyncIterable<ModelPart[]> {
