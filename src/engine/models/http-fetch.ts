@@ -30,7 +30,7 @@ interface Question {
   signal: AbortSignal | undefined;
 }
 
-/** How long a server may take to end an answer of which all has come; after that the connection is given up, and not the answer. */
+/** How long a server may take to end an answer of which all has come, which nobody waits for; then the connection is given up. */
 const GRACE_MS = 1000;
 /** The same where it may be that more follows. */
 const SOON_MS = 3000;
@@ -195,7 +195,10 @@ function chunksOf(bytes: Readable, { events, ...limits }: Reading): NextChunk {
       throw new BadAnswer(events.address, `sent more than ${longest / 2 ** 20} MiB in one answer`);
     }
     if (events?.failure !== undefined) throw events.failure;
-    if (events?.isOver === true) return restOf(bytes, next);
+    if (events?.isOver === true) {
+      void readRest(bytes, next);
+      return undefined;
+    }
     const value = events?.mayBeOver === true ? await nextSoon(bytes, next) : await inTime(limit, limits, next(), fail);
     limit = "idleSeconds";
     if (value === undefined) {
@@ -243,7 +246,7 @@ async function nextSoon(bytes: Readable, next: NextChunk): ReturnType<NextChunk>
 }
 
 /** What follows the last event is read, so that the connection can be used again, but it does not count; nor does a failure. */
-async function restOf(bytes: Readable, next: NextChunk): Promise<undefined> {
+async function readRest(bytes: Readable, next: NextChunk): Promise<void> {
   const timer = setTimeout(() => bytes.destroy(), GRACE_MS).unref();
   try {
     while ((await next()) !== undefined);

@@ -62,7 +62,8 @@ function withResults(message: Message, all: readonly Message[], at: number): Mes
   const found = resultsBehind(all, at);
   const results = calls.map((call) => found.get(call.id) ?? unfinished(call));
   const next = all[at + 1];
-  const isWhole = next?.role === "tool" && next.results.length === results.length && next.results.every((result, i) => result === results[i]);
+  const isWhole =
+    next?.role === "tool" && next.results.length === results.length && next.results.every((result, i) => result === results[i]);
   return [message, isWhole ? next : { role: "tool", results }];
 }
 
