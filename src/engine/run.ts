@@ -65,20 +65,23 @@ export class Interrupted extends Error {
 }
 
 /** An interrupt does not wait for whoever is slow to hear of it. */
-export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  // Whoever is left behind may still fail, and nobody listens then.
-  work.catch(() => {});
-  if (signal.aborted) throw new Interrupted();
-  let stop: () => void = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(new Interrupted());
-    signal.addEventListener("abort", stop, { once: true });
+export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new Interrupted());
+    const over = (): void => signal.removeEventListener("abort", stop);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    // Whoever is left behind may still fail, and nobody listens then.
+    work.then(
+      (result) => {
+        over();
+        if (signal.aborted) stop();
+        else resolve(result);
+      },
+      (error: unknown) => {
+        over();
+        reject(error);
+      },
+    );
   });
-  try {
-    const result = await Promise.race([work, aborted]);
-    if (signal.aborted) throw new Interrupted();
-    return result;
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }

@@ -12,7 +12,7 @@ import { loadAttachments } from "./attachments.js";
 import { Budget } from "./budget.js";
 import { windowOf } from "./compaction.js";
 import { runLoop, type LoopEnd } from "./loop.js";
-import type { Model, ModelCall } from "./models/model.js";
+import type { Model, ModelCall, ToolSpec } from "./models/model.js";
 import { systemPrompt } from "./prompt.js";
 import { MAX_TURNS } from "../core/limits.js";
 import { Interrupted, untilAborted, type Emit, type Outfit, type Run } from "./run.js";
@@ -106,7 +106,7 @@ async function runToStop(run: Run, asked: readonly ModelCall[]): Promise<LoopEnd
 async function attached(input: TurnInput): Promise<Part[]> {
   const { hooks, signal } = input;
   try {
-    const context = await untilAborted(signal, hooks?.beforePrompt(input.parts, input) ?? Promise.resolve(""));
+    const context = hooks === undefined ? "" : await untilAborted(signal, hooks.beforePrompt(input.parts, input));
     const parts = (await untilAborted(signal, Promise.all([loadAttachments(input), input.mentioned()]))).flat();
     return context === "" ? parts : [...parts, textPart(context)];
   } catch (error) {
@@ -118,17 +118,12 @@ async function attached(input: TurnInput): Promise<Part[]> {
 
 async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Promise<Run> {
   const { config, state } = input;
-  const tools = await Promise.all(
-    [...input.tools.values()].map(async (tool) => ({
-      name: tool.name,
-      description: tool.description,
-      parameters: await tool.parameters(),
-    })),
-  );
+  const tools: ToolSpec[] = [];
+  for (const tool of input.tools.values()) tools.push(specs.get(tool) ?? (await specOf(tool)));
   const limit = config.maxTurns ?? MAX_TURNS;
   if (limit < 1)
     throw new ParleyError({ code: "config", message: `maxTurns is ${limit}; a turn needs at least one model call`, retryable: false });
-  const opening = await untilAborted(input.signal, input.hooks?.opened() ?? Promise.resolve(""));
+  const opening = input.hooks === undefined ? "" : await untilAborted(input.signal, input.hooks.opened());
   const instructions = [input.instructions, opening].filter((part) => part !== "").join("\n\n");
   const run: Run = {
     turn: input.turn,
@@ -169,6 +164,15 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
     spawn: (call, tasks, trace) => runSubAgents(run, tasks, call, { depth: 0, trace, emitUnder: (under) => input.emitUnder(under) }),
   };
   return run;
+}
+
+/** A tool is told to the model in the same words for as long as it is the same. */
+const specs = new WeakMap<Tool, ToolSpec>();
+
+async function specOf(tool: Tool): Promise<ToolSpec> {
+  const spec = { name: tool.name, description: tool.description, parameters: await tool.parameters() };
+  specs.set(tool, spec);
+  return spec;
 }
 
 async function outfit({ config, state, instructions, openModel }: TurnInput, agent: SubAgent | undefined): Promise<Outfit> {

@@ -17,7 +17,7 @@ import { memoryText, readMemory, type MemoryFile } from "./memory.js";
 import { placesOf, repositoryOf, type Surroundings } from "./places.js";
 import { skillTool } from "./skill-tool.js";
 import { skillList, SKILLS, skillText, type Skill } from "./skills.js";
-import { Stamps } from "./stamps.js";
+import { isAnyChanged, Stamps } from "./stamps.js";
 import { FolderWatch } from "./watch.js";
 
 export interface LibraryDeps {
@@ -107,7 +107,7 @@ export class Library {
     const before = this.#contents;
     const trusted = await this.#deps.trusts(root);
     const { subagents: own } = this.#deps.control.config();
-    if (before !== undefined && (this.#isClosed || (before.trusted === trusted && before.own === own && !isAnyChanged(before))))
+    if (before !== undefined && (this.#isClosed || (before.trusted === trusted && before.own === own && !isAnyChanged(before.stamps))))
       return before;
     const contents = await this.#read(root, trusted, own);
     this.#contents = contents;
@@ -161,10 +161,6 @@ export class Library {
     this.#told.add(text);
     void this.#deps.control.emit({ type: "notice", level: "warning", kind, text });
   }
-}
-
-function isAnyChanged({ stamps }: Contents): boolean {
-  return stamps.some((each) => each.changed());
 }
 
 /** A workspace that nobody vouches for grants nothing. */

@@ -7,6 +7,18 @@ import { dirname } from "node:path";
 
 const MISSING = "missing";
 
+type Look = (path: string) => string;
+
+export function isAnyChanged(all: readonly Stamps[]): boolean {
+  const seen = new Map<string, string>();
+  const look: Look = (path) => {
+    const stamp = seen.get(path) ?? stampOf(path);
+    seen.set(path, stamp);
+    return stamp;
+  };
+  return all.some((stamps) => stamps.changed(look));
+}
+
 interface Gap {
   stamp: string;
   paths: Set<string>;
@@ -32,9 +44,10 @@ export class Stamps {
     return [...new Set(paths.map((path) => dirname(path)))];
   }
 
-  changed(): boolean {
-    for (const [path, stamp] of this.#seen) if (stampOf(path) !== stamp) return true;
-    for (const [folder, gap] of this.#gaps) if (stampOf(folder) !== gap.stamp && this.#isFilled(folder, gap)) return true;
+  /** `look` may be shared by several that are asked at one moment: then each path is looked at once. */
+  changed(look: Look = stampOf): boolean {
+    for (const [path, stamp] of this.#seen) if (look(path) !== stamp) return true;
+    for (const [folder, gap] of this.#gaps) if (look(folder) !== gap.stamp && this.#isFilled(folder, gap)) return true;
     return false;
   }
 

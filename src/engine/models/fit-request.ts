@@ -43,12 +43,12 @@ const withoutImages: Fit = (request, { images }) => {
 };
 
 function hasImage(message: Message): boolean {
-  return partsOf(message).some((part) => part.type === "image");
+  if (message.role === "user") return message.parts.some(isImage);
+  return message.role === "tool" && message.results.some(({ parts }) => parts.some(isImage));
 }
 
-function partsOf(message: Message): readonly Part[] {
-  if (message.role === "user") return message.parts;
-  return message.role === "tool" ? message.results.flatMap(({ parts }) => parts) : [];
+function isImage(part: Part): boolean {
+  return part.type === "image";
 }
 
 function blind(message: Message): Message {

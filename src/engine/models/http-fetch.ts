@@ -30,7 +30,7 @@ interface Question {
   signal: AbortSignal | undefined;
 }
 
-/** How long a server may take to end an answer of which all has come; after that the connection is given up, and not the answer. */
+/** How long a server may take to end an answer of which all has come, which nobody waits for; then the connection is given up. */
 const GRACE_MS = 1000;
 /** The same where it may be that more follows. */
 const SOON_MS = 3000;
@@ -179,9 +179,11 @@ async function toResponse(answer: IncomingMessage, { signal }: Question, reading
   return new web.Response(body, { status, statusText, headers });
 }
 
+type NextChunk = () => Promise<Uint8Array<ArrayBuffer> | undefined>;
+
 /** One chunk after the other; undefined at the end. */
-function chunksOf(bytes: Readable, { events, ...limits }: Reading): () => Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const chunks: AsyncIterator<Uint8Array<ArrayBuffer>> = bytes[Symbol.asyncIterator]();
+function chunksOf(bytes: Readable, { events, ...limits }: Reading): NextChunk {
+  const next = readerOf(bytes);
   const fail = (error: Error): void => void bytes.destroy(error);
   const longest = events === undefined ? LONGEST_BODY : LONGEST_STREAM;
   let left = longest;
@@ -193,10 +195,13 @@ function chunksOf(bytes: Readable, { events, ...limits }: Reading): () => Promis
       throw new BadAnswer(events.address, `sent more than ${longest / 2 ** 20} MiB in one answer`);
     }
     if (events?.failure !== undefined) throw events.failure;
-    if (events?.isOver === true) return restOf(bytes, chunks);
-    const { done, value } = events?.mayBeOver === true ? await nextSoon(bytes, chunks) : await inTime(limit, limits, chunks.next(), fail);
+    if (events?.isOver === true) {
+      void readRest(bytes, next);
+      return undefined;
+    }
+    const value = events?.mayBeOver === true ? await nextSoon(bytes, next) : await inTime(limit, limits, next(), fail);
     limit = "idleSeconds";
-    if (done === true) {
+    if (value === undefined) {
       events?.end();
       return undefined;
     }
@@ -206,20 +211,45 @@ function chunksOf(bytes: Readable, { events, ...limits }: Reading): () => Promis
   };
 }
 
+/** What a stream's own iterator does, at a small part of its price. */
+function readerOf(bytes: Readable): NextChunk {
+  let ending: "end" | Error | undefined;
+  let wake = (): void => undefined;
+  const end = (how: "end" | Error): void => {
+    ending ??= how;
+    wake();
+  };
+  bytes.on("readable", () => wake());
+  bytes.once("end", () => end("end"));
+  bytes.on("error", end);
+  bytes.once("close", () => end(new Error("The answer broke off")));
+  return async () => {
+    while (true) {
+      const chunk: Uint8Array<ArrayBuffer> | null = bytes.destroyed ? null : bytes.read();
+      if (chunk !== null) return chunk;
+      if (ending instanceof Error) throw ending;
+      if (ending === "end") return undefined;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+}
+
 /** After what may have been the last event: the next chunk, or the end when none follows soon. */
-async function nextSoon<T>(bytes: Readable, chunks: AsyncIterator<T>): Promise<IteratorResult<T, undefined>> {
+async function nextSoon(bytes: Readable, next: NextChunk): ReturnType<NextChunk> {
   try {
-    return await within(SOON_MS, chunks.next(), () => bytes.destroy());
+    return await within(SOON_MS, next(), () => bytes.destroy());
   } catch {
-    return { done: true, value: undefined };
+    return undefined;
   }
 }
 
 /** What follows the last event is read, so that the connection can be used again, but it does not count; nor does a failure. */
-async function restOf(bytes: Readable, chunks: AsyncIterator<unknown>): Promise<undefined> {
+async function readRest(bytes: Readable, next: NextChunk): Promise<void> {
   const timer = setTimeout(() => bytes.destroy(), GRACE_MS).unref();
   try {
-    while ((await chunks.next()).done !== true);
+    while ((await next()) !== undefined);
   } catch {
     // All that counts has come.
   } finally {

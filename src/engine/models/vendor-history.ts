@@ -22,19 +22,28 @@ export function repair(messages: readonly Message[], taste: Taste): Message[] {
 
 // --- nothing empty ---
 
+/** A message with nothing to leave out stays the one that it is, and whoever knows it already has no work with it. */
 function withoutEmpty(message: Message, { takesThinking }: Taste): Message {
-  if (message.role === "user") return { role: "user", parts: message.parts.filter((part) => !isEmptyPart(part)) };
   if (message.role === "tool") return message;
+  if (message.role === "user") {
+    if (!message.parts.some(isEmptyPart)) return message;
+    return { role: "user", parts: message.parts.filter((part) => !isEmptyPart(part)) };
+  }
   const blocks = message.blocks.filter((block) => {
     if (block.type === "call") return true;
-    return block.type === "text" ? block.text.trim() !== "" : takesThinking(block);
+    return block.type === "text" ? isSaid(block.text) : takesThinking(block);
   });
   // Thinking that led to nothing, because the answer was cut off behind it, is refused as the end of a message.
-  return { role: "assistant", blocks: blocks.slice(0, blocks.findLastIndex((block) => block.type !== "thinking") + 1) };
+  const end = blocks.findLastIndex((block) => block.type !== "thinking") + 1;
+  return end === message.blocks.length ? message : { role: "assistant", blocks: blocks.slice(0, end) };
 }
 
 function isEmptyPart(part: Part): boolean {
-  return part.type !== "image" && plainText([part]).trim() === "";
+  return part.type !== "image" && !isSaid(part.type === "text" ? part.text : plainText([part]));
+}
+
+function isSaid(text: string): boolean {
+  return /\S/.test(text);
 }
 
 function isEmpty(message: Message): boolean {
@@ -51,7 +60,11 @@ function withResults(message: Message, all: readonly Message[], at: number): Mes
   const calls = message.blocks.flatMap((block) => (block.type === "call" ? [block.call] : []));
   if (calls.length === 0) return [message];
   const found = resultsBehind(all, at);
-  return [message, { role: "tool", results: calls.map((call) => found.get(call.id) ?? unfinished(call)) }];
+  const results = calls.map((call) => found.get(call.id) ?? unfinished(call));
+  const next = all[at + 1];
+  const isWhole =
+    next?.role === "tool" && next.results.length === results.length && next.results.every((result, i) => result === results[i]);
+  return [message, isWhole ? next : { role: "tool", results }];
 }
 
 /** The results that come before the model speaks again. */

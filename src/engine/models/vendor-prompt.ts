@@ -15,7 +15,11 @@ import type { Wire } from "./wires/wire.js";
 
 type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
 type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
-export type Target = Origin & { wire: Wire };
+export type Target = Origin & {
+  wire: Wire;
+  /** What messages became for it: a conversation goes out again with each request, and what was said does not change. */
+  known: WeakMap<Message, LanguageModelV3Message>;
+};
 
 /** Anthropic takes four marks: the system prompt, the last tool, and these. */
 const MARKED_MESSAGES = 2;
@@ -27,7 +31,7 @@ export function toPrompt(system: string, messages: readonly Message[], target: T
     takesThinking: (block) => takesThinking(block, target, latest),
     imagesInResults: wire.imagesInResults,
   });
-  const talk = told.map((message) => toMessage(message, target));
+  const talk = told.map((message) => knownMessage(message, target));
   const mark = wire.cacheMark;
   const roles = wire.noMarkOnResults === true ? ["user"] : ["user", "tool"];
   const first = system === "" ? [] : [{ role: "system" as const, content: system, ...(mark !== undefined && { providerOptions: mark }) }];
@@ -46,6 +50,14 @@ function takesThinking(block: Extract<AssistantBlock, { type: "thinking" }>, tar
 function marked(messages: LanguageModelV3Message[], mark: SharedV3ProviderOptions, roles: readonly string[]): LanguageModelV3Message[] {
   const last = messages.flatMap(({ role }, at) => (roles.includes(role) ? [at] : [])).slice(-MARKED_MESSAGES);
   return messages.map((message, at) => (last.includes(at) ? { ...message, providerOptions: mark } : message));
+}
+
+function knownMessage(message: Message, target: Target): LanguageModelV3Message {
+  const known = target.known.get(message);
+  if (known !== undefined) return known;
+  const made = toMessage(message, target);
+  target.known.set(message, made);
+  return made;
 }
 
 function toMessage(message: Message, target: Target): LanguageModelV3Message {

@@ -18,6 +18,7 @@ import type { TimeLimits } from "./time-limits.js";
 import { cutFault, finishFault, vendorFault, type Vendor } from "./vendor-fault.js";
 import { keepMeta, mergeMeta, type Origin } from "./vendor-meta.js";
 import { callOptions } from "./vendor-options.js";
+import type { Target } from "./vendor-prompt.js";
 import type { Details, Wire } from "./wires/wire.js";
 
 /** How the package is to reach its vendor. */
@@ -46,8 +47,7 @@ export async function* streamVendor(vendor: VendorModel, request: ModelRequest, 
     const { model, wire } = await vendor.load(httpFetch(vendor.limits));
     const { request: fitting, notes: unfit } = fitRequest(request, vendor);
     const { notes = [], ...settings } = wire.settings(vendor.id, fitting, vendor.facts);
-    const target = { provider: vendor.provider, model: vendor.id, wire };
-    const { stream } = await model.doStream(callOptions(fitting, target, settings, signal));
+    const { stream } = await model.doStream(callOptions(fitting, targetOf(vendor, wire), settings, signal));
     answering = true;
     const told = [...unfit, ...notes];
     if (told.length > 0) yield told.map((text) => ({ type: "note", text }));
@@ -57,21 +57,29 @@ export async function* streamVendor(vendor: VendorModel, request: ModelRequest, 
   }
 }
 
+const targets = new WeakMap<VendorModel, Target>();
+
+function targetOf(vendor: VendorModel, wire: Wire): Target {
+  const target = targets.get(vendor) ?? { provider: vendor.provider, model: vendor.id, wire, known: new WeakMap() };
+  targets.set(vendor, target);
+  return target;
+}
+
 async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, vendor: VendorModel, wire: Wire): AsyncIterable<ModelPart[]> {
   const blocks = new Blocks({ provider: vendor.provider, model: vendor.id }, wire.details);
   let isFinished = false;
   for await (const batch of batchesOf(stream, (parts) => parts.some(({ type }) => type === "finish"))) {
-    const parts: ModelPart[] = [];
     let failure: { error: unknown } | undefined;
     try {
       for (const part of batch) {
-        for (const ours of translated(part, blocks, vendor, wire)) parts.push(ours);
+        take(part, blocks, vendor, wire);
         isFinished = part.type === "finish";
         if (isFinished) break;
       }
     } catch (error) {
       failure = { error };
     }
+    const parts = blocks.told();
     // What came before a failure is told before it.
     if (parts.length > 0) yield parts;
     if (failure !== undefined) throw failure.error;
@@ -79,34 +87,34 @@ async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, ven
   if (!isFinished) throw cutFault(vendor);
 }
 
-function* translated(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: VendorModel, wire: Wire): Iterable<ModelPart> {
+function take(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: VendorModel, wire: Wire): void {
   switch (part.type) {
     case "stream-start":
-      return yield* part.warnings
-        .filter((warning) => wire.isExpected?.(warning) !== true)
-        .map((warning): ModelPart => ({ type: "note", text: noteOf(warning, vendor) }));
+      for (const warning of part.warnings)
+        if (wire.isExpected?.(warning) !== true) blocks.tell({ type: "note", text: noteOf(warning, vendor) });
+      return;
     case "text-start":
     case "reasoning-start":
       return blocks.note(part);
     case "text-delta":
     case "reasoning-delta":
-      return yield* blocks.delta(part);
+      return blocks.delta(part);
     case "text-end":
     case "reasoning-end":
-      return yield* blocks.end(part);
+      return blocks.end(part);
     case "tool-input-start":
-      yield* blocks.close();
-      return yield { type: "call.delta", id: part.id, name: part.toolName, text: "" };
+      blocks.close();
+      return blocks.tell({ type: "call.delta", id: part.id, name: part.toolName, text: "" });
     case "tool-input-delta":
-      return yield { type: "call.delta", id: part.id, text: part.delta };
+      return blocks.tell({ type: "call.delta", id: part.id, text: part.delta });
     case "tool-call":
-      yield* blocks.close();
-      return yield* blocks.call(toCall(part.toolCallId, part.toolName, part.input), part.providerMetadata);
+      blocks.close();
+      return blocks.call(toCall(part.toolCallId, part.toolName, part.input), part.providerMetadata);
     case "raw":
       blocks.read(part.rawValue);
-      return yield* usageSoFar(wire, part.rawValue);
+      return blocks.tellUsage(wire.usageSoFar?.(part.rawValue));
     case "finish":
-      return yield* finished(part, blocks, vendor, wire);
+      return finish(part, blocks, vendor, wire);
     case "error":
       if (wire.isHarmless?.(part.error) === true) return;
       throw part.error;
@@ -126,7 +134,7 @@ function noteOf(warning: SharedV3Warning, { provider, id }: VendorModel): string
 
 type Piece = Extract<LanguageModelV3StreamPart, { type: `${"text" | "reasoning"}-${"start" | "delta" | "end"}` }>;
 
-/** Signatures come on different parts with each vendor: what any part of a block carries is kept with the block. */
+/** What is told, in order. Signatures come on different parts with each vendor: what any part of a block carries is kept with the block. */
 class Blocks {
   readonly #origin: Origin;
   readonly #metas = new Map<string, SharedV3ProviderMetadata>();
@@ -139,10 +147,26 @@ class Blocks {
   #loose: JSONObject[] = [];
   /** Where there are details, calls wait for the last of them; they are not run before the end anyway. */
   #calls: { call: ModelCall; meta: SharedV3ProviderMetadata | undefined }[] = [];
+  #told: ModelPart[] = [];
 
   constructor(origin: Origin, details: Details | undefined) {
     this.#origin = origin;
     this.#details = details;
+  }
+
+  tell(part: ModelPart): void {
+    this.#told.push(part);
+  }
+
+  tellUsage(usage: Usage | undefined): void {
+    if (usage !== undefined) this.tell({ type: "usage", usage });
+  }
+
+  /** What was told since it was last asked. */
+  told(): ModelPart[] {
+    const told = this.#told;
+    this.#told = [];
+    return told;
   }
 
   read(raw: unknown): void {
@@ -150,22 +174,23 @@ class Blocks {
   }
 
   note({ id, providerMetadata }: Piece): void {
+    if (providerMetadata === undefined) return;
     const meta = mergeMeta(this.#metas.get(id), providerMetadata);
     if (meta !== undefined) this.#metas.set(id, meta);
   }
 
-  *delta(part: Extract<Piece, { delta: string }>): Iterable<ModelPart> {
+  delta(part: Extract<Piece, { delta: string }>): void {
     this.note(part);
     if (part.delta === "") return;
     const type = part.type === "text-delta" ? "text" : "thinking";
     this.#shown.set(part.id, type);
-    yield* this.held();
-    yield { type, text: part.delta };
+    this.release();
+    this.tell({ type, text: part.delta });
   }
 
-  *end(part: Piece): Iterable<ModelPart> {
+  end(part: Piece): void {
     this.note(part);
-    if (this.#shown.has(part.id)) return yield* this.#closeOne(part.id);
+    if (this.#shown.has(part.id)) return this.#closeOne(part.id);
     const meta = this.#withDetails(this.#metas.get(part.id));
     this.#metas.delete(part.id);
     if (part.type === "reasoning-end" && meta !== undefined)
@@ -173,32 +198,32 @@ class Blocks {
   }
 
   /** Before a call: some packages end a block only with the answer, and what it carries belongs to what stands before the call. */
-  *close(): Iterable<ModelPart> {
-    for (const id of this.#shown.keys()) yield* this.#closeOne(id);
-    yield* this.held();
+  close(): void {
+    for (const id of this.#shown.keys()) this.#closeOne(id);
+    this.release();
   }
 
-  *#closeOne(id: string): Iterable<ModelPart> {
+  #closeOne(id: string): void {
     const meta = this.#withDetails(this.#metas.get(id));
     const kind = this.#shown.get(id);
     this.#metas.delete(id);
     this.#shown.delete(id);
-    if (kind === "thinking") yield { type: "thinking.end", meta: keepMeta(this.#origin, meta) };
-    else yield { type: "text.end", ...this.metaOf(meta) };
+    if (kind === "thinking") this.tell({ type: "thinking.end", meta: keepMeta(this.#origin, meta) });
+    else this.tell({ type: "text.end", ...this.#metaOf(meta) });
   }
 
-  *call(call: ModelCall, meta: SharedV3ProviderMetadata | undefined): Iterable<ModelPart> {
+  call(call: ModelCall, meta: SharedV3ProviderMetadata | undefined): void {
     if (this.#details !== undefined) this.#calls.push({ call, meta });
-    else yield { type: "call", call, ...this.metaOf(meta) };
+    else this.tell({ type: "call", call, ...this.#metaOf(meta) });
   }
 
-  *lastCalls(): Iterable<ModelPart> {
-    for (const { call, meta } of this.#calls.splice(0)) yield { type: "call", call, ...this.metaOf(this.#withDetails(meta)) };
+  releaseCalls(): void {
+    for (const { call, meta } of this.#calls.splice(0)) this.tell({ type: "call", call, ...this.#metaOf(this.#withDetails(meta)) });
   }
 
-  *held(): Iterable<ModelPart> {
+  release(): void {
     if (this.#hidden.length === 0) return;
-    yield* this.#hidden;
+    this.#told.push(...this.#hidden);
     this.#hidden = [];
   }
 
@@ -206,7 +231,7 @@ class Blocks {
     return this.#loose.length === 0 ? meta : mergeMeta(meta, this.#details?.keep(this.#loose.splice(0)));
   }
 
-  metaOf(meta: SharedV3ProviderMetadata | undefined): { meta?: unknown } {
+  #metaOf(meta: SharedV3ProviderMetadata | undefined): { meta?: unknown } {
     return meta === undefined ? {} : { meta: keepMeta(this.#origin, meta) };
   }
 }
@@ -223,47 +248,39 @@ function toCall(id: string, name: string, input: string): ModelCall {
   return { id, name, args: {}, raw: input };
 }
 
-// --- usage ---
-
-function* usageSoFar(wire: Wire, raw: unknown): Iterable<ModelPart> {
-  const usage = wire.usageSoFar?.(raw);
-  if (usage !== undefined) yield { type: "usage", usage };
-}
+// --- the end ---
 
 /** Nothing where the server counts nothing. */
-function* totalUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): Iterable<ModelPart> {
-  if (inputTokens.total === undefined && outputTokens.total === undefined) return;
+function totalUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage | undefined {
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
   const cacheRead = inputTokens.cacheRead ?? 0;
   const cacheWrite = inputTokens.cacheWrite ?? 0;
   const reasoning = outputTokens.reasoning ?? 0;
-  const usage: Usage = {
+  return {
     input: Math.max(0, inputTokens.noCache ?? (inputTokens.total ?? 0) - cacheRead - cacheWrite),
     output: Math.max(0, outputTokens.text ?? (outputTokens.total ?? 0) - reasoning),
     cacheRead,
     cacheWrite,
     reasoning,
   };
-  yield { type: "usage", usage };
 }
 
-// --- the end ---
-
-function* finished(
+function finish(
   { finishReason, usage }: Extract<LanguageModelV3StreamPart, { type: "finish" }>,
   blocks: Blocks,
   vendor: VendorModel,
   wire: Wire,
-): Iterable<ModelPart> {
+): void {
   const { raw } = finishReason;
   if (isCut(finishReason)) throw cutFault(vendor);
-  yield* totalUsage(usage);
+  blocks.tellUsage(totalUsage(usage));
   const failure = raw === undefined ? undefined : wire.failedFinish?.(raw);
   if (failure !== undefined) throw finishFault(vendor, failure);
-  yield* blocks.held();
-  yield* blocks.lastCalls();
+  blocks.release();
+  blocks.releaseCalls();
   const reason = toFinish(finishReason);
-  if (reason === "content_filter") yield { type: "note", text: `${vendor.provider} held its answer back (${raw})` };
-  yield { type: "finish", reason };
+  if (reason === "content_filter") blocks.tell({ type: "note", text: `${vendor.provider} held its answer back (${raw})` });
+  blocks.tell({ type: "finish", reason });
 }
 
 /** The packages make up a finish of their own for a stream that just ends. */
