@@ -29,6 +29,8 @@ export interface TelegramServer {
   script: (call: Call) => Reply | "hang up" | undefined;
   sees(text: string): Promise<void>;
   files: Map<string, string>;
+  /** Whether files begin to come and never end. */
+  holdsFiles: boolean;
 }
 
 const Params = v.record(v.string(), v.unknown());
@@ -45,6 +47,7 @@ export async function telegramServer(): Promise<TelegramServer> {
     url: "",
     calls,
     files: new Map(),
+    holdsFiles: false,
     messages: (chat) => [...(chats.get(chat)?.values() ?? [])],
     say(text, more = {}) {
       const update_id = nextId++;
@@ -107,6 +110,7 @@ export async function telegramServer(): Promise<TelegramServer> {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(Buffer.from(chunk));
       const [, token, path = ""] = /^\/(?:file\/)?bot([^/]+)\/(.+)$/.exec(request.url ?? "") ?? [];
+      if (request.url?.startsWith("/file/") === true && here.holdsFiles) return response.write("a");
       if (request.url?.startsWith("/file/") === true) return response.end(here.files.get(path.replace("documents/", "")) ?? "");
       const body = Buffer.concat(chunks).toString();
       const call: Call = { method: path, params: v.parse(Params, body === "" ? {} : JSON.parse(body)) };

@@ -19,7 +19,7 @@ export interface TelegramApi {
   /** Rejects when there was no answer: nobody knows whether it was done. */
   call(method: string, params: Record<string, unknown>, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<ApiAnswer>;
   /** The bytes of a file that the API named; rejects when there are more than `most`. */
-  download(path: string, most: number): Promise<Buffer>;
+  download(path: string, most: number, signal: AbortSignal): Promise<Buffer>;
 }
 
 const ANSWER_MS = 15_000;
@@ -40,8 +40,8 @@ export function telegramApi(baseUrl: string, token: string): TelegramApi {
       const response = await ask(`${root}/bot${token}/${method}`, init, timeoutMs, signal);
       return answerIn(response.status, await response.text());
     },
-    async download(path, most) {
-      const response = await ask(`${root}/file/bot${token}/${path}`, {}, ANSWER_MS * 4);
+    async download(path, most, signal) {
+      const response = await ask(`${root}/file/bot${token}/${path}`, {}, ANSWER_MS * 4, signal);
       if (!response.ok || response.body === null) throw new Error(`Telegram answered ${response.status}`);
       const chunks: Uint8Array[] = [];
       let size = 0;

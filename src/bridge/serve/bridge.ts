@@ -48,7 +48,7 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
   const approvals = new Approvals(limits.approvalSeconds);
   const room = { journal, outbox, voice, approvals, platform: (name: string) => platforms.get(name), runner: runnerIn(runners), log };
   const conversations = new Conversations(limits, (message, turn) => runTurn(message, turn, room));
-  const desk = new Desk({ journal, voice, chats: new Chats(journal), conversations, approvals, queue: limits.queue, log });
+  const desk = new Desk({ journal, outbox, voice, chats: new Chats(journal), conversations, approvals, queue: limits.queue, log });
 
   const close = async (): Promise<void> => {
     desk.close();
@@ -87,6 +87,7 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
       allows: (from) => isAllowed(allow, from),
       ended() {
         open.delete(name);
+        approvals.silence(name);
         if (open.size === 0) void conversations.finished().then(() => over());
       },
       log,
@@ -133,7 +134,7 @@ async function openAll(config: BridgeConfig, options: ServeOptions, onFailure: (
   try {
     const platforms = await openPlatforms(config, options);
     const journal = await Journal.open(config.stateFolder, { onFailure });
-    if (journal.unreadable > 0) options.log(`${journal.unreadable} lines of the journal in ${config.stateFolder} could not be read`);
+    if (journal.unreadable > 0) options.log(`${journal.unreadable} lines of the journal could not be read and are in ${journal.aside} now`);
     return { journal, runners, platforms };
   } catch (error) {
     await closeAll(runners.values());
