@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
+import { CTRL_D, hasTerminal, terminal } from "../process/terminal.js";
 import { scratch, until } from "../support/processes.js";
 import { site, type Bridge, type Site } from "./harness.js";
 import { post, receiver } from "./webhook-client.js";
@@ -116,6 +117,17 @@ describe("the console", () => {
     await here.gone();
   });
 
+  test.skipIf(!hasTerminal)("an agent does not steer the terminal", async () => {
+    const folder = scratch();
+    writeFileSync(join(folder, "agent.yaml"), stringify({ command: "printf", args: [String.raw`\033[2Jreply\n`] }));
+    writeFileSync(join(folder, "bridge.yaml"), stringify({ profile: "agent.yaml", platforms: { me: { type: "console" } } }));
+    const screen = terminal(["bridge", "serve", "bridge.yaml"], { PARLEY_HOME: folder }, folder);
+    await screen.type("the bridge is up", "hello\n");
+    await screen.type("reply", CTRL_D);
+    expect(await screen.exited).toBe(0);
+    expect(screen.raw).toContain("\\u001b[2Jreply");
+  });
+
   test("nobody is left to answer a permission once its input has ended", async () => {
     const here = site();
     const bridge = await here.start({ profile: "asking.yaml", platforms: { me: { type: "console" } } }).up();
@@ -210,6 +222,36 @@ describe("the platform of somebody else", () => {
     const bridge = here.start({ platforms: { mine: { module: "./mine.mjs", allow: ["*"] } } });
     expect((await bridge.exited).code).toBe(1);
     expect(bridge.stderr).toContain(words);
+  });
+
+  test("that keeps nothing open and fails wherever it can: the bridge stays up, delivers, and ends in order", async () => {
+    const here = site();
+    writeFileSync(
+      here.path("mine.mjs"),
+      `import { appendFileSync } from "node:fs";
+       let sends = 0;
+       const fail = () => { throw new Error("no"); };
+       export default () => ({
+         limits: { text: 100 },
+         start: (inbox) => inbox.accept({ chat: "c", from: "x", text: "say hello" }),
+         send: ({ text }) => {
+           sends++;
+           if (sends === 1) fail();
+           if (sends > 2) appendFileSync("said", text);
+           return sends === 2 ? undefined : { status: "sent" };
+         },
+         typing: fail,
+         pause: fail,
+         stop: fail,
+       });`,
+    );
+    const bridge = await here.start({ platforms: { mine: { module: "./mine.mjs", allow: ["*"] } } }).up();
+    await until(() => here.journal().includes('"delivered"'), "the delivery");
+    expect(readFileSync(here.path("said"), "utf8")).toBe("hello");
+    expect(bridge.child.exitCode).toBeNull();
+    expect((await bridge.kill("SIGTERM")).code).toBe(143);
+    await here.gone();
+    expect(existsSync(here.path("state/lock"))).toBe(false);
   });
 
   test("as the example has it: what comes at the end of the bridge waits for the next start", async () => {

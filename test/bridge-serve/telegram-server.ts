@@ -13,7 +13,7 @@ interface Call {
 
 interface Reply {
   status: number;
-  body: Record<string, unknown>;
+  body: Record<string, unknown> | string;
 }
 
 export interface TelegramServer {
@@ -117,7 +117,9 @@ export async function telegramServer(): Promise<TelegramServer> {
       calls.push(call);
       const reply = token === TOKEN ? await answer(call, request) : failed(401, "Unauthorized");
       if (reply === "hang up") return request.socket.destroy();
-      return response.writeHead(reply.status, { "content-type": "application/json" }).end(JSON.stringify(reply.body));
+      return response
+        .writeHead(reply.status, { "content-type": "application/json" })
+        .end(typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body));
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -67,8 +67,9 @@ describe("throttling", () => {
 
   test("an answer that never came is repeated, and says so", async () => {
     const { telegram } = await open();
+    const silence = [{ status: 200, body: "<html>Log in to this network</html>" }, { status: 403, body: "" }, "hang up"] as const;
     let attempts = 0;
-    telegram.script = ({ method }) => (method === "sendMessage" && attempts++ === 0 ? "hang up" : undefined);
+    telegram.script = ({ method }) => (method === "sendMessage" ? silence[attempts++] : undefined);
     telegram.say("say hello");
     await telegram.sees("(again) hello");
   });

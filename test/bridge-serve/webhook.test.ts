@@ -40,6 +40,13 @@ test("the end of a turn is told, when there was nothing to say, too", async () =
   expect(hook.got).toEqual([]);
 });
 
+test("the bridge's own secrets are no agent's, whatever it inherits", async () => {
+  const { hook, say } = await open({ profile: "environment.yaml" });
+  await say("which?");
+  await hook.sees("HOME=");
+  expect(hook.texts().join()).not.toContain("HOOK_SECRET");
+});
+
 test("what fails is told", async () => {
   const { hook, say } = await open();
   await say("error no such thing");

@@ -16,7 +16,7 @@ export type ApiAnswer =
   | { ok: false; code: number; description: string; retryAfter?: number };
 
 export interface TelegramApi {
-  /** Rejects when there was no answer: nobody knows whether it was done. */
+  /** Rejects when there was no answer, or one of somebody in between: nobody knows whether it was done. */
   call(method: string, params: Record<string, unknown>, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<ApiAnswer>;
   /** The bytes of a file that the API named; rejects when there are more than `most`. */
   download(path: string, most: number, signal: AbortSignal): Promise<Buffer>;
@@ -57,7 +57,7 @@ export function telegramApi(baseUrl: string, token: string): TelegramApi {
 
 function answerIn(status: number, text: string): ApiAnswer {
   const answer = v.safeParse(Answer, parsed(text));
-  if (!answer.success) return { ok: false, code: status, description: `an answer that is none of the API's (HTTP ${status})` };
+  if (!answer.success) throw new Error(`Telegram did not answer, somebody else did (HTTP ${status})`);
   const { ok, result, error_code: code, description, parameters } = answer.output;
   if (ok) return { ok, result };
   const seconds = parameters?.retry_after;

@@ -24,6 +24,7 @@ type Settings = v.InferOutput<typeof Settings>;
 
 export const telegramKind = kindOf({
   settings: Settings,
+  secrets: ({ tokenEnv }) => [tokenEnv],
   open: (settings, context) => Promise.resolve(telegram(settings, tokenIn(settings, context), context)),
 });
 
@@ -34,7 +35,7 @@ function telegram(settings: Settings, token: string, context: PlatformContext): 
   return {
     limits: { text: TEXT_LIMIT, interval: settings.intervalMs },
     async start(inbox) {
-      const me = await api.call("getMe", {}, { signal: ended.signal }).catch(unanswered);
+      const me = await api.call("getMe", {}).catch(unanswered);
       if (!me.ok && (me.code === 401 || me.code === 404)) throw wrongToken(settings.tokenEnv, me.description);
       const username = me.ok && v.is(Me, me.result) ? me.result.username : undefined;
       polling = poll(settings.pollSeconds, { api, inbox, context, username, signal: ended.signal });

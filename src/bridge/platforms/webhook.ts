@@ -38,6 +38,7 @@ type Settings = v.InferOutput<typeof Settings>;
 
 export const webhookKind = kindOf({
   settings: Settings,
+  secrets: ({ secretEnv }) => [secretEnv],
   open: (settings, context) => Promise.resolve(webhook(settings, secretIn(settings, context), context)),
 });
 

@@ -52,14 +52,17 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
 
   const close = async (): Promise<void> => {
     desk.close();
-    await Promise.all([...platforms.values()].map((platform) => platform.pause().catch(ignore)));
+    await atTheEnd(platforms.values(), (platform) => platform.pause());
     await conversations.close();
     await outbox.drain(limits.shutdownSeconds * 1000);
     outbox.stop();
-    await Promise.all([...platforms.values()].map((platform) => platform.stop().catch(ignore)));
+    await atTheEnd(platforms.values(), (platform) => platform.stop());
     await closeAll(runners.values());
+    clearInterval(awake);
     await journal.close();
   };
+  // Whether or not a platform keeps something open.
+  const awake = setInterval(() => {}, HOUR_MS);
   let closing: Promise<void> | undefined;
   const bridge: RunningBridge = { over: ended, close: () => (closing ??= close()) };
 
@@ -173,9 +176,10 @@ function runnerIn(runners: ReadonlyMap<string, Runner>): (platform: string) => R
 }
 
 async function closeAll(runners: Iterable<Runner>): Promise<void> {
-  await Promise.all([...new Set(runners)].map((runner) => runner.close().catch(ignore)));
+  await atTheEnd(new Set(runners), (runner) => runner.close());
 }
 
-function ignore(): void {
-  // It is at its end anyway.
+/** Nothing that fails at its end keeps another from ending. */
+async function atTheEnd<T>(all: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> {
+  await Promise.allSettled([...all].map(async (one) => work(one)));
 }

@@ -31,6 +31,8 @@ export interface PlatformConfig {
   profile: string;
   folder: string;
   allow: Senders;
+  /** The variables that no agent gets to see. */
+  secrets: readonly string[];
   open: OpenPlatform;
 }
 
@@ -91,6 +93,7 @@ export async function loadBridgeConfig(path: string, home: string): Promise<Brid
         profile: own ?? profile ?? "",
         folder,
         allow: new Set(allow ?? kind.allow ?? []),
+        secrets: kind.secrets(rest),
         open: (context) => kind.open(rest, { ...context, folder }),
       };
     }),
@@ -135,6 +138,7 @@ function kindOf(settings: unknown): PlatformKind {
 /** Its schema always refuses. */
 const UNKNOWN: PlatformKind = {
   settings: { type: v.picklist(Object.keys(BUILT_IN), `be one of ${Object.keys(BUILT_IN).join(", ")}; or give a 'module'`) },
+  secrets: () => [],
   open: () => Promise.reject(new Error("a platform of no kind")),
 };
 

@@ -2,10 +2,10 @@
  * The bridge's write-ahead log: an append-only file with one writer. Whatever must survive us is written here first, and `durable`
  * is awaited before anybody outside hears of it.
  */
-import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, fsyncSync, openSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, ParleyError } from "../../core/errors.js";
-import { makeFolder, syncFolder } from "../../os/folders.js";
+import { makeFolder } from "../../os/folders.js";
 import { takeLock } from "../../os/lock.js";
 import { LogFile, readLines } from "../../os/log-file.js";
 import { parseEntry, type Entry } from "./entry.js";
@@ -62,9 +62,7 @@ export class Journal {
     makeFolder(folder, 0o700);
     const release = await takeLock(join(folder, "lock"), `The bridge's state in ${folder}`);
     try {
-      const isNew = !existsSync(fileIn(folder));
       const journal = new Journal(folder, release, options);
-      if (isNew) await syncFolder(folder);
       journal.#compact();
       return journal;
     } catch (error) {

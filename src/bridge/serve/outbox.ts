@@ -71,13 +71,13 @@ export class Outbox {
   /** When the chat has everything that was told, and the platform would take more. */
   async quiet(platform: string, chat: string): Promise<void> {
     const lane = this.#lane(platform, chat);
-    while (lane.queue.length > 0 && !this.#stopped.signal.aborted) await new Promise<void>((resolve) => lane.waiters.push(resolve));
+    await this.#emptied(lane);
     await this.#pause(lane.nextAt - performance.now());
   }
 
   /** Waits until all is delivered, or so long. */
   async drain(ms: number): Promise<void> {
-    const all = Promise.all([...this.#lanes.keys()].map((place) => this.#drained(place)));
+    const all = Promise.all([...this.#lanes.values()].map((lane) => this.#emptied(lane)));
     await Promise.race([all, this.#pause(ms)]);
   }
 
@@ -107,9 +107,9 @@ export class Outbox {
     void this.#work(lane);
   }
 
-  async #drained(place: string): Promise<void> {
-    const lane = this.#lanes.get(place);
-    while (lane !== undefined && lane.queue.length > 0) await new Promise<void>((resolve) => lane.waiters.push(resolve));
+  /** Or stopped. */
+  async #emptied(lane: Lane): Promise<void> {
+    while (lane.queue.length > 0 && !this.#stopped.signal.aborted) await new Promise<void>((resolve) => lane.waiters.push(resolve));
   }
 
   async #work(lane: Lane): Promise<void> {

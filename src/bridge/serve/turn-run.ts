@@ -109,8 +109,14 @@ function ending(message: Received, result: TurnResult | Error, turn: RunningTurn
 
 function showTyping({ chat }: Received, platform: Platform | undefined): () => void {
   if (platform?.typing === undefined) return () => {};
-  const show = (): void => void platform.typing?.(chat).catch(() => {});
-  show();
-  const timer = setInterval(show, TYPING_MS);
+  const show = async (): Promise<void> => {
+    try {
+      await platform.typing?.(chat);
+    } catch {
+      return;
+    }
+  };
+  void show();
+  const timer = setInterval(() => void show(), TYPING_MS);
   return () => clearInterval(timer);
 }
