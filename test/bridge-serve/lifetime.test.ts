@@ -49,6 +49,18 @@ describe("a signal", () => {
     expect(here.runs()).toHaveLength(1);
   });
 
+  test("behind the reply, while the agent is about to leave: the reply arrives", async () => {
+    const { here, hook, start, say } = await open();
+    const bridge = await start("state", "leaving.yaml");
+    await say(bridge, "hello");
+    await until(() => existsSync(here.path("runs.jsonl.leaving")), "the agent to leave");
+    bridge.child.kill("SIGTERM");
+    await bridge.hears("the bridge ends");
+    writeFileSync(here.path("runs.jsonl.go"), "");
+    expect((await bridge.exited).code).toBe(143);
+    expect(hook.texts()).toEqual(["the whole reply"]);
+  });
+
   test("while the receiver does not answer: the end comes all the same, and the words after the next start", async () => {
     const { here, hook, start, say } = await open({ shutdownSeconds: 1 });
     const bridge = await start();
@@ -101,7 +113,8 @@ describe("a signal", () => {
     const here = site();
     const hook = await receiver();
     const settings = { type: "webhook", listen: 0, secretEnv: "HOOK_SECRET", callbackUrl: hook.url, allow: ["ann"] };
-    const start = (stateFolder = "state"): Promise<Bridge> => here.start({ stateFolder, limits, platforms: { hook: settings } }).up();
+    const start = (stateFolder = "state", profile = "agent.yaml"): Promise<Bridge> =>
+      here.start({ stateFolder, profile, limits, platforms: { hook: settings } }).up();
     const say = (bridge: Bridge, text: string) => post(bridge.url, { id: randomUUID(), chat: "c", from: "ann", text });
     return { here, hook, start, say };
   }
@@ -306,6 +319,18 @@ describe("a configuration", () => {
     [
       "profile: x\nplatforms:\n  a: { type: webhook, listen: 1, secretEnv: S, callbackUrl: 'https://ann:pass@example.com' }",
       "platforms.a.callbackUrl must be an https URL, or an http one of this machine, without a name and a password",
+    ],
+    [
+      "profile: x\nplatforms:\n  a: { type: telegram, baseUrl: 'ftp://example.com' }",
+      "bridge.yaml:3:33: platforms.a.baseUrl must be an http or https URL, without a name and a password",
+    ],
+    [
+      "profile: x\nplatforms:\n  a: { type: telegram, baseUrl: 'http://ann:pass@example.com' }",
+      "platforms.a.baseUrl must be an http or https URL, without a name and a password",
+    ],
+    [
+      "profile: x\nplatforms:\n  a: { type: console }\n  b: { type: console }",
+      "bridge.yaml:4:3: platforms.b is a second console, and there is one terminal",
     ],
     ["profile: nowhere\nplatforms:\n  a: { type: console }", "There is no profile 'nowhere'"],
     ["profile: ./nowhere.yaml\nplatforms:\n  a: { type: console }", "nowhere.yaml'"],

@@ -16,7 +16,10 @@ const Settings = v.strictObject({
   type: v.literal("telegram", "be telegram"),
   /** The variable that holds the bot's token: it stands in no file. */
   tokenEnv: v.optional(v.pipe(v.string("be a text"), v.nonEmpty("be the name of a variable")), "TELEGRAM_BOT_TOKEN"),
-  baseUrl: v.optional(v.pipe(v.string("be a URL"), v.url("be a URL")), "https://api.telegram.org"),
+  baseUrl: v.optional(
+    v.pipe(v.string("be a URL"), v.check(isBaseUrl, "be an http or https URL, without a name and a password")),
+    "https://api.telegram.org",
+  ),
   pollSeconds: v.optional(v.pipe(v.number("be a number"), v.minValue(0, "be 0 or more"), v.maxValue(50, "be 50 or less")), 50),
   intervalMs: v.optional(v.pipe(v.number("be a number"), v.minValue(0, "be 0 or more"), v.maxValue(60_000, "be 60000 or less")), 1000),
 });
@@ -109,6 +112,13 @@ async function take(id: number, update: unknown, { api, inbox, context, username
   } catch {
     return false;
   }
+}
+
+/** A password in it would end up in a log. */
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
 }
 
 /** The API knows no key by which it could tell doubles apart, so the reader is told. */

@@ -96,13 +96,10 @@ function warningsOf({ platform }: Received, { log }: TurnRoom): TurnEvents["warn
 
 /** What is left to say: that it was cut short, what went wrong, or the reply. */
 function ending(message: Received, result: TurnResult | Error, turn: RunningTurn): ["reply" | "notice", string] {
-  switch (turn.cut()) {
-    case "stop":
-      return ["notice", words.STOPPED];
-    case "shutdown":
-      return ["notice", words.cutByShutdown(message.text)];
-    default:
-  }
+  // One that was over when the end of the bridge came to it is whole.
+  const isWhole = !(result instanceof Error) && result.exitCode === 0;
+  if (turn.cut() === "stop") return ["notice", words.STOPPED];
+  if (turn.cut() === "shutdown" && !isWhole) return ["notice", words.cutByShutdown(message.text)];
   if (result instanceof Error) return ["notice", `The turn could not be run: ${result.message}`];
   return result.error === "" ? ["reply", result.reply] : ["notice", result.error];
 }
