@@ -17,7 +17,9 @@ export default async function fileDrop(options, context) {
       const text = await readFile(file, "utf8");
       const { mtimeMs } = await stat(file);
       // The key makes it safe to come here twice: after a crash between these two lines the file is still there.
-      await inbox.accept({ chat: parse(name).name, from: "folder", text, key: `${name} ${mtimeMs}` });
+      const verdict = await inbox.accept({ chat: parse(name).name, from: "folder", text, key: `${name} ${mtimeMs}` });
+      // What the bridge has no time for any more waits here until it is up again.
+      if (!verdict.accepted && verdict.why === "stopping") return;
       await rm(file);
     }
   }

@@ -30,7 +30,7 @@ describe("a runner", () => {
     await until(() => log() === "begin\nbegin\n", "two of them to begin");
     bench.write("go", "");
     expect((await Promise.all(results)).map(({ reply }) => reply)).toEqual(["had ''", "had 's'", "had ''"]);
-    await runner.forget("default");
+    await runner.forget("default", { warning: () => {} }, new AbortController().signal);
     expect((await runner.run(turn(), quiet, never)).reply).toBe("had ''");
     await runner.close();
     await bench.processes.gone();

@@ -36,8 +36,9 @@ export function createRunner(profile: Profile, options: RunnerOptions = {}): Run
       void result.finally(() => running.delete(result));
       return result;
     },
-    async forget(sessionName) {
-      await sessions.alone(sessionName, { signal: closing.signal, warn: () => {} }, (conversation) => conversation.forget());
+    async forget(sessionName, on, given) {
+      const signal = AbortSignal.any([given, closing.signal]);
+      await sessions.alone(sessionName, { signal, warn: (text) => on.warning(text) }, (conversation) => conversation.forget());
     },
     async close() {
       closing.abort();

@@ -53,8 +53,8 @@ export interface TurnResult {
 export interface Runner {
   /** A failed turn is a result, never a rejection. An aborted one has its process group ended first. */
   run(turn: BridgeTurn, on: TurnEvents, signal: AbortSignal): Promise<TurnResult>;
-  /** The conversation's next turn begins a new session. */
-  forget(sessionName: string): Promise<void>;
+  /** The conversation's next turn begins a new session. Rejects when the signal aborts before it is this one's turn. */
+  forget(sessionName: string, on: Pick<TurnEvents, "warning">, signal: AbortSignal): Promise<void>;
   /** Ends running turns. */
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Event } from "../core/event.js";
-import { Screen, shown } from "./screen.js";
+import { shown } from "../core/shown.js";
+import { Screen } from "./screen.js";
 
 const EVIL = "a\u001b]52;c;aGk=\u0007b\u001b[2Jc\u202ed\u009be\r\nf\tg";
 
@@ -40,7 +41,7 @@ describe("what others say does not steer the terminal", () => {
   });
 
   test("and is shown instead; a pipe gets it as it is", () => {
-    expect(shown("\u001b[2J", { write() {}, isTTY: true })).toBe("\\u001b[2J");
+    expect(shown("\u001b[2J", { isTTY: true })).toBe("\\u001b[2J");
     expect(screen(false, [{ type: "text.done", text: EVIL }])).toBe(`${EVIL}\n`);
   });
 });

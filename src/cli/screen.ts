@@ -2,6 +2,7 @@
 import type { Part } from "../core/content.js";
 import { plainText } from "../core/content.js";
 import type { Event, EventOf, Usage } from "../core/event.js";
+import { shown } from "../core/shown.js";
 import { ToolLines } from "./tool-lines.js";
 
 export interface Sink {
@@ -205,18 +206,6 @@ function unseen(part: Part, isFailed: boolean): Part[] {
   if (part.type === "terminal") return isFailed ? [{ ...part, text: part.text.split("\n", 1)[0] ?? "" }] : [];
   return part.type === "text" && !isFailed ? [] : [part];
 }
-
-/**
- * What a model, a tool or a file says must not steer the terminal (clear it, write to the clipboard, turn text around under an
- * approval): control and direction characters are shown instead of obeyed. A pipe gets everything as it is.
- */
-export function shown(text: string, sink: Sink): string {
-  if (sink.isTTY !== true) return text;
-  return text.replace(/\r\n?/g, "\n").replace(STEERING, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
-// oxlint-disable-next-line no-control-regex
-const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 function diffRole(line: string): Role | undefined {
   if (line.startsWith("+++") || line.startsWith("---")) return "heading";

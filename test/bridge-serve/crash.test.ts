@@ -71,6 +71,42 @@ describe("killed", () => {
   });
 });
 
+describe("down for days, with answers that were not delivered", () => {
+  const told = (id: number, chat: string): Entry => ({
+    kind: "told",
+    id: `t${id}`,
+    at: Date.now() - 3 * 24 * 3_600_000,
+    platform: "hook",
+    chat,
+    type: "reply",
+    text: `answer ${id}`,
+  });
+
+  test("they are tried anew for as long as any", async () => {
+    const { hook } = await opened([told(1, "c"), told(2, "c")], (count) => (count === 1 ? 503 : 200));
+    await hook.sees("answer 2");
+    expect(hook.got.map(({ text }) => text)).toEqual(["answer 1", "answer 1", "answer 2"]);
+  });
+
+  test("a chat with too many of them takes no more messages, and another does", async () => {
+    const backlog = Array.from({ length: 1000 }, (_, index) => told(index, "c"));
+    const { say } = await opened(backlog, () => 503);
+    expect(await say("say hi", "m1")).toMatchObject({ status: 429, body: { why: "full" } });
+    expect((await say("say hi", "m2", "d")).status).toBe(200);
+  });
+
+  async function opened(entries: readonly Entry[], status: (count: number) => number) {
+    const here = site();
+    const hook = await receiver();
+    hook.answer = (_, count) => status(count);
+    mkdirSync(here.path("state"));
+    writeFileSync(here.path("state/journal.jsonl"), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    const settings = { type: "webhook", listen: 0, secretEnv: "HOOK_SECRET", callbackUrl: hook.url, allow: ["ann"] };
+    const bridge = await here.start({ limits: { shutdownSeconds: 1 }, platforms: { hook: settings } }).up();
+    return { hook, say: (text: string, id: string, chat = "c") => post(bridge.url, { id, chat, from: "ann", text }) };
+  }
+});
+
 test("again and again in the midst of traffic: every accepted message is answered, and none is run twice", async () => {
   const { here, hook, say, restart } = await open();
   const accepted: string[] = [];

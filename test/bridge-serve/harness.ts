@@ -29,7 +29,7 @@ export interface Site {
   path(name: string): string;
 }
 
-/** With `agent.yaml`, `quick.yaml` and `asking.yaml`, profiles of the agents in test/fixtures/bridge-serve. */
+/** With `agent.yaml`, `quick.yaml`, `asking.yaml` and `leaving.yaml`, profiles of the agents in test/fixtures/bridge-serve, and one that tells its environment. */
 export function site(env: Record<string, string> = {}): Site {
   const folder = scratch();
   const mark = marked();
@@ -50,6 +50,8 @@ export function site(env: Record<string, string> = {}): Site {
     env: { RUNS: path("runs.jsonl") },
   };
   writeFileSync(path("agent.yaml"), stringify({ ...common, args: agent("agent.mjs") }));
+  writeFileSync(path("leaving.yaml"), stringify({ ...common, kill_grace_secs: 60, dialect: "native", args: agent("slow-to-leave.mjs") }));
+  writeFileSync(path("environment.yaml"), stringify({ ...common, command: "env" }));
   writeFileSync(path("quick.yaml"), stringify({ ...common, args: agent("quick-agent.mjs") }));
   writeFileSync(path("asking.yaml"), stringify({ ...common, protocol: "0.4", permission: true, args: agent("asking-agent.mjs") }));
   const all = { ...mark.env, HOME: folder, PARLEY_HOME: path("home"), HOOK_SECRET: SECRET, ...env };

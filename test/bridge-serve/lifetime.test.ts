@@ -3,8 +3,9 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
-import { until } from "../support/processes.js";
+import { parse, stringify } from "yaml";
+import { CTRL_D, hasTerminal, terminal } from "../process/terminal.js";
+import { scratch, until } from "../support/processes.js";
 import { site, type Bridge, type Site } from "./harness.js";
 import { post, receiver } from "./webhook-client.js";
 
@@ -48,6 +49,18 @@ describe("a signal", () => {
     expect(here.runs()).toHaveLength(1);
   });
 
+  test("behind the reply, while the agent is about to leave: the reply arrives", async () => {
+    const { here, hook, start, say } = await open();
+    const bridge = await start("state", "leaving.yaml");
+    await say(bridge, "hello");
+    await until(() => existsSync(here.path("runs.jsonl.leaving")), "the agent to leave");
+    bridge.child.kill("SIGTERM");
+    await bridge.hears("the bridge ends");
+    writeFileSync(here.path("runs.jsonl.go"), "");
+    expect((await bridge.exited).code).toBe(143);
+    expect(hook.texts()).toEqual(["the whole reply"]);
+  });
+
   test("while the receiver does not answer: the end comes all the same, and the words after the next start", async () => {
     const { here, hook, start, say } = await open({ shutdownSeconds: 1 });
     const bridge = await start();
@@ -77,11 +90,31 @@ describe("a signal", () => {
     expect(hook.texts().join("")).toMatch(/^firstx{60000,}[^x]*The bridge/);
   });
 
+  test("and /stop, while /new waits for somebody else's turn in the same conversation", async () => {
+    const { here, hook, start, say } = await open();
+    const other = await start();
+    await say(other, `partial mine; await ${here.path("never")}`);
+    await hook.sees("mine");
+    const bridge = await start("state2");
+    await say(bridge, "/new");
+    await bridge.hears("this turn waits");
+    await say(bridge, "/stop");
+    await hook.sees("Stopped.");
+    await say(bridge, "/new");
+    await say(bridge, "/sessions");
+    await hook.sees("* default (running)");
+    expect((await bridge.kill("SIGTERM")).code).toBe(143);
+    await other.kill("SIGTERM");
+    await start("state2");
+    await hook.sees("The next message begins a new session.");
+  });
+
   async function open(limits: Record<string, number> = {}) {
     const here = site();
     const hook = await receiver();
     const settings = { type: "webhook", listen: 0, secretEnv: "HOOK_SECRET", callbackUrl: hook.url, allow: ["ann"] };
-    const start = (): Promise<Bridge> => here.start({ limits, platforms: { hook: settings } }).up();
+    const start = (stateFolder = "state", profile = "agent.yaml"): Promise<Bridge> =>
+      here.start({ stateFolder, profile, limits, platforms: { hook: settings } }).up();
     const say = (bridge: Bridge, text: string) => post(bridge.url, { id: randomUUID(), chat: "c", from: "ann", text });
     return { here, hook, start, say };
   }
@@ -95,6 +128,25 @@ describe("the console", () => {
     expect((await bridge.exited).code).toBe(0);
     expect(bridge.stdout).toBe("onetwo\nthree\nfour\n");
     await here.gone();
+  });
+
+  test.skipIf(!hasTerminal)("an agent does not steer the terminal", async () => {
+    const folder = scratch();
+    writeFileSync(join(folder, "agent.yaml"), stringify({ command: "printf", args: [String.raw`\033[2Jreply\n`] }));
+    writeFileSync(join(folder, "bridge.yaml"), stringify({ profile: "agent.yaml", platforms: { me: { type: "console" } } }));
+    const screen = terminal(["bridge", "serve", "bridge.yaml"], { PARLEY_HOME: folder }, folder);
+    await screen.type("the bridge is up", "hello\n");
+    await screen.type("reply", CTRL_D);
+    expect(await screen.exited).toBe(0);
+    expect(screen.raw).toContain("\\u001b[2Jreply");
+  });
+
+  test("nobody is left to answer a permission once its input has ended", async () => {
+    const here = site();
+    const bridge = await here.start({ profile: "asking.yaml", platforms: { me: { type: "console" } } }).up();
+    bridge.child.stdin.end("rm -rf build\nmake\n");
+    expect((await bridge.exited).code).toBe(0);
+    expect(bridge.stdout).toBe("deny Nobody is there to answer.\n".repeat(2));
   });
 
   test("an empty list is nobody there, too", async () => {
@@ -113,6 +165,16 @@ test("a state that another bridge has is refused", async () => {
   const second = here.start({ platforms: { me: { type: "console" } } });
   expect((await second.exited).code).toBe(1);
   expect(second.stderr).toMatch(/parley: The bridge's state in .*state is in use by process \d+/);
+});
+
+test("a state that cannot be kept is told with what to do", async () => {
+  const here = site();
+  writeFileSync(here.path("state"), "");
+  const bridge = here.start({ platforms: { me: { type: "console" } } });
+  expect((await bridge.exited).code).toBe(1);
+  expect(bridge.stderr).toMatch(
+    /^parley: The bridge's state cannot be kept in .*state \(ENOTDIR.*\); 'stateFolder' names another folder\n$/,
+  );
 });
 
 test("a disk that takes no more: nothing is accepted that could be lost, the bridge ends, and makes good what it had accepted", async () => {
@@ -175,6 +237,49 @@ describe("the platform of somebody else", () => {
     expect(bridge.stderr).toContain(words);
   });
 
+  test("that keeps nothing open and fails wherever it can: the bridge stays up, delivers, and ends in order", async () => {
+    const here = site();
+    writeFileSync(
+      here.path("mine.mjs"),
+      `import { appendFileSync } from "node:fs";
+       let sends = 0;
+       const fail = () => { throw new Error("no"); };
+       export default () => ({
+         limits: { text: 100 },
+         start: (inbox) => inbox.accept({ chat: "c", from: "x", text: "say hello" }),
+         send: ({ text }) => {
+           sends++;
+           if (sends === 1) fail();
+           if (sends > 2) appendFileSync("said", text);
+           return sends === 2 ? undefined : { status: "sent" };
+         },
+         typing: fail,
+         pause: fail,
+         stop: fail,
+       });`,
+    );
+    const bridge = await here.start({ platforms: { mine: { module: "./mine.mjs", allow: ["*"] } } }).up();
+    await until(() => here.journal().includes('"delivered"'), "the delivery");
+    expect(readFileSync(here.path("said"), "utf8")).toBe("hello");
+    expect(bridge.child.exitCode).toBeNull();
+    expect((await bridge.kill("SIGTERM")).code).toBe(143);
+    await here.gone();
+    expect(existsSync(here.path("state/lock"))).toBe(false);
+  });
+
+  test("as the example has it: what comes at the end of the bridge waits for the next start", async () => {
+    const folder = scratch();
+    const { default: fileDrop } = await import(join(example, "platform.mjs"));
+    const platform = await fileDrop({ folder }, { folder });
+    writeFileSync(join(folder, "in/ann.txt"), "hello");
+    await new Promise<void>((resolve) => {
+      const accept = async () => (resolve(), { accepted: false, why: "stopping", text: "" });
+      void platform.start({ accept, allows: () => true, ended() {}, log() {} });
+    });
+    await platform.pause();
+    expect(readFileSync(join(folder, "in/ann.txt"), "utf8")).toBe("hello");
+  });
+
   function exampleIn(here: Site): Record<string, unknown> {
     const config = parse(readFileSync(join(example, "bridge.yaml"), "utf8"));
     mkdirSync(here.path("drop"));
@@ -206,6 +311,26 @@ describe("a configuration", () => {
     [
       "profile: x\nplatforms:\n  a: { type: webhook, listen: x, secretEnv: S, callbackUrl: 'https://example.com' }",
       "platforms.a.listen must be HOST:PORT",
+    ],
+    [
+      "profile: x\nplatforms:\n  a: { type: webhook, listen: 99999, secretEnv: S, callbackUrl: 'https://example.com' }",
+      "bridge.yaml:3:31: platforms.a.listen must be HOST:PORT",
+    ],
+    [
+      "profile: x\nplatforms:\n  a: { type: webhook, listen: 1, secretEnv: S, callbackUrl: 'https://ann:pass@example.com' }",
+      "platforms.a.callbackUrl must be an https URL, or an http one of this machine, without a name and a password",
+    ],
+    [
+      "profile: x\nplatforms:\n  a: { type: telegram, baseUrl: 'ftp://example.com' }",
+      "bridge.yaml:3:33: platforms.a.baseUrl must be an http or https URL, without a name and a password",
+    ],
+    [
+      "profile: x\nplatforms:\n  a: { type: telegram, baseUrl: 'http://ann:pass@example.com' }",
+      "platforms.a.baseUrl must be an http or https URL, without a name and a password",
+    ],
+    [
+      "profile: x\nplatforms:\n  a: { type: console }\n  b: { type: console }",
+      "bridge.yaml:4:3: platforms.b is a second console, and there is one terminal",
     ],
     ["profile: nowhere\nplatforms:\n  a: { type: console }", "There is no profile 'nowhere'"],
     ["profile: ./nowhere.yaml\nplatforms:\n  a: { type: console }", "nowhere.yaml'"],

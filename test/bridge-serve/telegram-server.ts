@@ -13,7 +13,7 @@ interface Call {
 
 interface Reply {
   status: number;
-  body: Record<string, unknown>;
+  body: Record<string, unknown> | string;
 }
 
 export interface TelegramServer {
@@ -29,6 +29,8 @@ export interface TelegramServer {
   script: (call: Call) => Reply | "hang up" | undefined;
   sees(text: string): Promise<void>;
   files: Map<string, string>;
+  /** Whether files begin to come and never end. */
+  holdsFiles: boolean;
 }
 
 const Params = v.record(v.string(), v.unknown());
@@ -45,6 +47,7 @@ export async function telegramServer(): Promise<TelegramServer> {
     url: "",
     calls,
     files: new Map(),
+    holdsFiles: false,
     messages: (chat) => [...(chats.get(chat)?.values() ?? [])],
     say(text, more = {}) {
       const update_id = nextId++;
@@ -107,13 +110,16 @@ export async function telegramServer(): Promise<TelegramServer> {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(Buffer.from(chunk));
       const [, token, path = ""] = /^\/(?:file\/)?bot([^/]+)\/(.+)$/.exec(request.url ?? "") ?? [];
+      if (request.url?.startsWith("/file/") === true && here.holdsFiles) return response.write("a");
       if (request.url?.startsWith("/file/") === true) return response.end(here.files.get(path.replace("documents/", "")) ?? "");
       const body = Buffer.concat(chunks).toString();
       const call: Call = { method: path, params: v.parse(Params, body === "" ? {} : JSON.parse(body)) };
       calls.push(call);
       const reply = token === TOKEN ? await answer(call, request) : failed(401, "Unauthorized");
       if (reply === "hang up") return request.socket.destroy();
-      return response.writeHead(reply.status, { "content-type": "application/json" }).end(JSON.stringify(reply.body));
+      return response
+        .writeHead(reply.status, { "content-type": "application/json" })
+        .end(typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body));
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -13,10 +13,10 @@ interface Open {
   config: Record<string, unknown>;
 }
 
-async function open(more: Record<string, unknown> = {}): Promise<Open> {
+async function open(more: Record<string, unknown> = {}, limits: Record<string, number> = {}): Promise<Open> {
   const telegram = await telegramServer();
   const here = site({ TELEGRAM_BOT_TOKEN: TOKEN });
-  const config = { platforms: { bot: { type: "telegram", baseUrl: telegram.url, intervalMs: 0, allow: [7], ...more } } };
+  const config = { limits, platforms: { bot: { type: "telegram", baseUrl: telegram.url, intervalMs: 0, allow: [7], ...more } } };
   const bridge = await here.start(config).up();
   return { here, telegram, bridge, config };
 }
@@ -67,8 +67,9 @@ describe("throttling", () => {
 
   test("an answer that never came is repeated, and says so", async () => {
     const { telegram } = await open();
+    const silence = [{ status: 200, body: "<html>Log in to this network</html>" }, { status: 403, body: "" }, "hang up"] as const;
     let attempts = 0;
-    telegram.script = ({ method }) => (method === "sendMessage" && attempts++ === 0 ? "hang up" : undefined);
+    telegram.script = ({ method }) => (method === "sendMessage" ? silence[attempts++] : undefined);
     telegram.say("say hello");
     await telegram.sees("(again) hello");
   });
@@ -95,6 +96,15 @@ describe("who", () => {
     expect(telegram.messages(9)).toEqual([]);
     expect(here.runs()).toHaveLength(1);
     await bridge.hears("refused a message of '8' on 'bot'");
+  });
+
+  test("in a group, a command to another bot is not for us", async () => {
+    const { here, telegram } = await open();
+    telegram.say("/help@other_bot", { chat: { id: -5 } });
+    telegram.say("/agents@other_bot own", { chat: { id: -5 } });
+    telegram.say("/sessions@Our_Bot", { chat: { id: -5 } });
+    await telegram.sees("* default");
+    expect([telegram.messages(-5), here.runs()]).toEqual([["* default"], []]);
   });
 
   test("a topic of a forum is a chat of its own", async () => {
@@ -138,6 +148,31 @@ test("files are fetched and passed on by a path of ours: the address with the to
   expect(attachment).toMatchObject({ type: "file", name: "../../notes 1.txt" });
   const file = fileURLToPath(attachment?.url ?? "");
   expect([file.startsWith(here.path("state/files/")), readFileSync(file, "utf8")]).toEqual([true, "the text of the file"]);
+});
+
+test("a file that does not come holds up no end: its message comes again", async () => {
+  const { here, telegram, bridge, config } = await open();
+  telegram.holdsFiles = true;
+  telegram.say("", { text: undefined, caption: "say got it", document: { file_id: "f1" } });
+  await until(() => telegram.calls.some(({ method }) => method === "getFile"), "the file to be asked for");
+  expect((await bridge.kill("SIGTERM")).code).toBe(143);
+  telegram.holdsFiles = false;
+  await here.start(config).up();
+  await telegram.sees("got it");
+});
+
+test("a flood is answered, but not each message of it", async () => {
+  const { here, telegram } = await open({}, { queue: 1 });
+  const go = here.path("go");
+  telegram.say(`await ${go}; say first`);
+  await until(() => here.runs().length === 1, "the turn");
+  telegram.script = ({ method }) => (method === "sendMessage" && !existsSync(go) ? failed(429, "later", { retry_after: 1 }) : undefined);
+  telegram.say("say second");
+  for (let count = 0; count < 30; count++) telegram.say(`say ${count}`);
+  await until(() => telegram.confirmed() === 32, "all to be taken");
+  writeFileSync(go, "");
+  await telegram.sees("second");
+  expect(telegram.messages(7)).toEqual([expect.stringMatching(/^1 messages wait in this session already/), "first", "second"]);
 });
 
 describe("the token", () => {

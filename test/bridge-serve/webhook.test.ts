@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { until } from "../support/processes.js";
 import { site, type Bridge, type Site } from "./harness.js";
@@ -39,6 +40,13 @@ test("the end of a turn is told, when there was nothing to say, too", async () =
   expect(hook.got).toEqual([]);
 });
 
+test("the bridge's own secrets are no agent's, whatever it inherits", async () => {
+  const { hook, say } = await open({ profile: "environment.yaml" });
+  await say("which?");
+  await hook.sees("HOME=");
+  expect(hook.texts().join()).not.toContain("HOOK_SECRET");
+});
+
 test("what fails is told", async () => {
   const { hook, say } = await open();
   await say("error no such thing");
@@ -62,9 +70,12 @@ describe("a request", () => {
       (await post(bridge.url, { ...message, text: " " })).status,
       (await post(bridge.url, { ...message, session: "a/b" })).status,
       (await post(bridge.url, { ...message, chat: "a\nb" })).status,
+      (await post(bridge.url, { ...message, from: "e".repeat(10_000) })).status,
+      (await post(bridge.url, { ...message, attachments: [{ type: "file", url: "file:///etc/passwd" }] })).status,
+      (await post(bridge.url, { ...message, attachments: [{ type: "image", url: "a.png" }] })).status,
       (await post(bridge.url, { ...message, from: "eve" })).status,
     ];
-    expect(statuses).toEqual([401, 401, 401, 401, 405, 404, 400, 400, 400, 400, 400, 403]);
+    expect(statuses).toEqual([401, 401, 401, 401, 405, 404, 400, 400, 400, 400, 400, 400, 400, 400, 403]);
     expect([here.runs(), here.journal()]).toEqual([[], ""]);
     expect(bridge.stderr).toContain("refused a message of 'eve' on 'hook'");
   });
@@ -73,6 +84,27 @@ describe("a request", () => {
     const { bridge } = await open();
     const answer = await post(bridge.url, { id: "m", chat: "c", from: "ann", text: "x".repeat(2_000_000) }).catch(() => ({ status: 413 }));
     expect(answer.status).toBe(413);
+  });
+
+  test("that never comes to its end takes the place of others only up to a limit", async () => {
+    const { bridge, say } = await open();
+    const { hostname, port } = new URL(bridge.url);
+    const sockets = Array.from({ length: 400 }, () => connect(Number(port), hostname).on("error", () => {}));
+    await until(() => sockets.some((socket) => socket.closed), "a connection to be refused");
+    for (const socket of sockets) socket.destroy();
+    await until(() => sockets.every((socket) => socket.closed), "all to be closed");
+    expect(await again(say)).toBe(200);
+
+    /** The other side of a closed connection hears of it a little later. */
+    async function again(ask: Open["say"]): Promise<number> {
+      for (let attempt = 0; ; attempt++) {
+        const status = await ask("/help").then(
+          (posted) => posted.status,
+          () => 0,
+        );
+        if (status !== 0 || attempt === 100) return status;
+      }
+    }
   });
 
   test("that comes again is taken once", async () => {
@@ -247,6 +279,8 @@ describe("commands", () => {
     await hook.sees("four");
     await say("/new ../etc");
     await hook.sees("'../etc' cannot be a session's name");
+    await say("/sessions ..");
+    await hook.sees("'..' cannot be a session's name");
     const seen = here.runs().map(({ message, session, name }) => [message, session, name.split("/")[2]]);
     expect(seen.slice(0, 3)).toEqual([
       ["session s1; say one", "", "default"],
@@ -290,6 +324,15 @@ describe("a permission", () => {
     await asked(hook, say, "sleep 1");
     await hook.sees("was denied, because nobody answered");
     await until(() => hook.got.some(({ kind, text }) => kind === "reply" && text.startsWith("deny")), "the agent's answer");
+  });
+
+  test("is over with the turn that asked for it", async () => {
+    const { hook, say } = await open({ profile: "asking.yaml" });
+    const name = await asked(hook, say, "hasty");
+    await hook.sees("did not wait");
+    await say(`/approve ${name}`);
+    await hook.sees(`There is no request '${name}'`);
+    expect(hook.texts()).not.toContain(`Permission [${name}]: allowed.`);
   });
 
   test("comes behind what the agent said before it, though the receiver is slow", async () => {

@@ -89,6 +89,19 @@ describe("two turns at once", () => {
     expect((await bench.turn("last")).result.reply).toBe(`had 'from-${second}'`);
   });
 
+  test("one that waits to forget the session ends at a signal", async () => {
+    const bench = new Bench(WAITS);
+    const first = bench.start(["run", "PROFILE", "--message", "one", "--json"]);
+    await until(() => linesOf(join(bench.folder, "log")).length === 1, "the first to begin");
+    const second = bench.start(["run", "PROFILE", "--message", "two", "--json", "--new"]);
+    const result = told(second);
+    second.stderr.once("data", () => second.kill("SIGTERM"));
+    expect(await result).toMatchObject({ code: 143, result: { exit_code: 143, error: "The turn was interrupted" } });
+    bench.write("go", "");
+    await told(first);
+    expect(linesOf(join(bench.folder, "log"))).toEqual(["begin one", "end one"]);
+  });
+
   test("66: of two conversations run side by side and know nothing of each other", async () => {
     const bench = new Bench(WAITS);
     const turns = ["one", "two"].map((name) => {

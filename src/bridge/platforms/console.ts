@@ -1,5 +1,6 @@
 /** The terminal as a platform: a line on stdin is a message, answers go to stdout. One chat, one sender. */
 import * as v from "valibot";
+import { shown } from "../../core/shown.js";
 import { FrameReader } from "../../os/lines.js";
 import { kindOf } from "./kind.js";
 import type { Inbox, Platform } from "./platform.js";
@@ -16,7 +17,7 @@ function consolePlatform(input: NodeJS.ReadStream, output: NodeJS.WriteStream): 
   /** Whether the last thing written ended its line. */
   let atLineStart = true;
   const write = (text: string): Promise<void> =>
-    new Promise((resolve, reject) => output.write(text, (error) => (error ? reject(error) : resolve())));
+    new Promise((resolve, reject) => output.write(shown(text, output), (error) => (error ? reject(error) : resolve())));
   return {
     limits: { text: 64 * 1024 },
     start(inbox) {

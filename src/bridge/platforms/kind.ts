@@ -21,6 +21,8 @@ export interface PlatformKind {
   settings: v.ObjectEntries;
   /** Who may talk when nobody says; else nobody. */
   allow?: readonly string[];
+  /** The variables that hold secrets of the bridge, which no agent gets to see. */
+  secrets(settings: Record<string, unknown>): readonly string[];
   /** `settings` have been checked against the schemas. */
   open(settings: Record<string, unknown>, context: PlatformContext): Promise<Platform>;
 }
@@ -29,12 +31,14 @@ export interface PlatformKind {
 export function kindOf<E extends v.ObjectEntries>(kind: {
   settings: v.StrictObjectSchema<E, undefined>;
   allow?: readonly string[];
+  secrets?(settings: v.InferOutput<v.StrictObjectSchema<E, undefined>>): readonly string[];
   open(settings: v.InferOutput<v.StrictObjectSchema<E, undefined>>, context: PlatformContext): Promise<Platform>;
 }): PlatformKind {
-  const { settings, allow, open } = kind;
+  const { settings, allow, secrets = () => [], open } = kind;
   return {
     settings: settings.entries,
     ...(allow !== undefined && { allow }),
+    secrets: (value) => secrets(v.parse(settings, value)),
     open: (value, context) => open(v.parse(settings, value), context),
   };
 }

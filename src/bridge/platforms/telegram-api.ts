@@ -16,10 +16,10 @@ export type ApiAnswer =
   | { ok: false; code: number; description: string; retryAfter?: number };
 
 export interface TelegramApi {
-  /** Rejects when there was no answer: nobody knows whether it was done. */
+  /** Rejects when there was no answer, or one of somebody in between: nobody knows whether it was done. */
   call(method: string, params: Record<string, unknown>, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<ApiAnswer>;
   /** The bytes of a file that the API named; rejects when there are more than `most`. */
-  download(path: string, most: number): Promise<Buffer>;
+  download(path: string, most: number, signal: AbortSignal): Promise<Buffer>;
 }
 
 const ANSWER_MS = 15_000;
@@ -40,8 +40,8 @@ export function telegramApi(baseUrl: string, token: string): TelegramApi {
       const response = await ask(`${root}/bot${token}/${method}`, init, timeoutMs, signal);
       return answerIn(response.status, await response.text());
     },
-    async download(path, most) {
-      const response = await ask(`${root}/file/bot${token}/${path}`, {}, ANSWER_MS * 4);
+    async download(path, most, signal) {
+      const response = await ask(`${root}/file/bot${token}/${path}`, {}, ANSWER_MS * 4, signal);
       if (!response.ok || response.body === null) throw new Error(`Telegram answered ${response.status}`);
       const chunks: Uint8Array[] = [];
       let size = 0;
@@ -57,7 +57,7 @@ export function telegramApi(baseUrl: string, token: string): TelegramApi {
 
 function answerIn(status: number, text: string): ApiAnswer {
   const answer = v.safeParse(Answer, parsed(text));
-  if (!answer.success) return { ok: false, code: status, description: `an answer that is none of the API's (HTTP ${status})` };
+  if (!answer.success) throw new Error(`Telegram did not answer, somebody else did (HTTP ${status})`);
   const { ok, result, error_code: code, description, parameters } = answer.output;
   if (ok) return { ok, result };
   const seconds = parameters?.retry_after;

@@ -26,13 +26,14 @@ export async function fetchFiles(
   files: TelegramMessage["files"],
   api: TelegramApi,
   context: PlatformContext,
+  signal: AbortSignal,
 ): Promise<{ attachments: Attachment[]; missing: string[] }> {
   const attachments: Attachment[] = [];
   const missing: string[] = [];
   if (files.length > 0) forgetOld(context.files);
   for (const file of files) {
     try {
-      attachments.push({ type: file.type, url: await fetchFile(file, api, context.files), name: file.name });
+      attachments.push({ type: file.type, url: await fetchFile(file, api, context.files, signal), name: file.name });
     } catch (error) {
       missing.push(`[${file.name} could not be fetched: ${messageOf(error)}]`);
     }
@@ -40,11 +41,13 @@ export async function fetchFiles(
   return { attachments, missing };
 }
 
-async function fetchFile({ id, name, size }: TelegramMessage["files"][number], api: TelegramApi, folder: string): Promise<string> {
+type File = TelegramMessage["files"][number];
+
+async function fetchFile({ id, name, size }: File, api: TelegramApi, folder: string, signal: AbortSignal): Promise<string> {
   if (size !== undefined && size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`);
-  const info = await api.call("getFile", { file_id: id });
+  const info = await api.call("getFile", { file_id: id }, { signal });
   if (!info.ok) throw new Error(info.description);
-  const bytes = await api.download(v.parse(FileInfo, info.result).file_path, MOST_BYTES);
+  const bytes = await api.download(v.parse(FileInfo, info.result).file_path, MOST_BYTES, signal);
   makeFolder(folder, 0o700);
   const file = join(folder, `${mintId()}-${safeName(name)}`);
   await writeFile(file, bytes, { mode: 0o600 });

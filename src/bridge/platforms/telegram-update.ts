@@ -29,14 +29,16 @@ export interface TelegramMessage {
   files: readonly { type: "image" | "file" | "audio" | "video"; id: string; name: string; size: number | undefined }[];
 }
 
-/** Undefined for what is none: other kinds of updates, service messages, and what bots say (two would talk for ever). */
-export function messageOf(update: unknown): TelegramMessage | undefined {
+/** Undefined for what is none: other kinds of updates, service messages, what bots say (two would talk for ever), another bot's commands. */
+export function messageOf(update: unknown, username: string | undefined): TelegramMessage | undefined {
   const checked = v.safeParse(Message, update);
   if (!checked.success) return undefined;
   const { from, chat, message_thread_id: thread, is_topic_message: inTopic, text, caption, ...rest } = checked.output;
   if (from === undefined || from.is_bot === true) return undefined;
   const files = filesOf(rest);
   if (text === undefined && caption === undefined && files.length === 0) return undefined;
+  const [, addressee] = /^\/\w+@(\w+)/.exec(text ?? caption ?? "") ?? [];
+  if (addressee !== undefined && username !== undefined && addressee.toLowerCase() !== username.toLowerCase()) return undefined;
   return {
     chat: inTopic === true && thread !== undefined ? `${chat.id}/${thread}` : String(chat.id),
     from: String(from.id),

@@ -2,6 +2,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import * as v from "valibot";
 import { messageOf as wordsOf, ParleyError } from "../../core/errors.js";
+import { retryMs } from "../retry.js";
 import { kindOf, type PlatformContext } from "./kind.js";
 import type { Delivery, Inbox, Outgoing, Platform } from "./platform.js";
 import { telegramApi, type ApiAnswer, type TelegramApi } from "./telegram-api.js";
@@ -10,14 +11,15 @@ import { addressOf, messageOf, Updates } from "./telegram-update.js";
 
 /** Telegram takes 4096; the mark of a repetition must fit in too. */
 const TEXT_LIMIT = 4000;
-const FIRST_RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 60_000;
 
 const Settings = v.strictObject({
   type: v.literal("telegram", "be telegram"),
   /** The variable that holds the bot's token: it stands in no file. */
   tokenEnv: v.optional(v.pipe(v.string("be a text"), v.nonEmpty("be the name of a variable")), "TELEGRAM_BOT_TOKEN"),
-  baseUrl: v.optional(v.pipe(v.string("be a URL"), v.url("be a URL")), "https://api.telegram.org"),
+  baseUrl: v.optional(
+    v.pipe(v.string("be a URL"), v.check(isBaseUrl, "be an http or https URL, without a name and a password")),
+    "https://api.telegram.org",
+  ),
   pollSeconds: v.optional(v.pipe(v.number("be a number"), v.minValue(0, "be 0 or more"), v.maxValue(50, "be 50 or less")), 50),
   intervalMs: v.optional(v.pipe(v.number("be a number"), v.minValue(0, "be 0 or more"), v.maxValue(60_000, "be 60000 or less")), 1000),
 });
@@ -25,6 +27,7 @@ type Settings = v.InferOutput<typeof Settings>;
 
 export const telegramKind = kindOf({
   settings: Settings,
+  secrets: ({ tokenEnv }) => [tokenEnv],
   open: (settings, context) => Promise.resolve(telegram(settings, tokenIn(settings, context), context)),
 });
 
@@ -37,7 +40,8 @@ function telegram(settings: Settings, token: string, context: PlatformContext): 
     async start(inbox) {
       const me = await api.call("getMe", {}).catch(unanswered);
       if (!me.ok && (me.code === 401 || me.code === 404)) throw wrongToken(settings.tokenEnv, me.description);
-      polling = poll(api, settings.pollSeconds, inbox, context, ended.signal);
+      const username = me.ok && v.is(Me, me.result) ? me.result.username : undefined;
+      polling = poll(settings.pollSeconds, { api, inbox, context, username, signal: ended.signal });
     },
     async send(message) {
       if (message.text.trim() === "") return { status: "sent" };
@@ -59,8 +63,20 @@ function telegram(settings: Settings, token: string, context: PlatformContext): 
   };
 }
 
-async function poll(api: TelegramApi, seconds: number, inbox: Inbox, context: PlatformContext, signal: AbortSignal): Promise<void> {
-  const { log, name } = context;
+const Me = v.looseObject({ username: v.string() });
+
+interface Polling {
+  api: TelegramApi;
+  inbox: Inbox;
+  context: PlatformContext;
+  /** The bot's own; undefined when it is not known. */
+  username: string | undefined;
+  signal: AbortSignal;
+}
+
+async function poll(seconds: number, polling: Polling): Promise<void> {
+  const { api, signal } = polling;
+  const { log, name } = polling.context;
   const timeoutMs = (seconds + 15) * 1000;
   let offset: number | undefined;
   for (let failures = 0; !signal.aborted;) {
@@ -71,23 +87,24 @@ async function poll(api: TelegramApi, seconds: number, inbox: Inbox, context: Pl
     if (updates?.success !== true) {
       const why = answer.ok ? "an answer without updates" : answer.description;
       if (failures === 0) log(`'${name}' cannot poll and tries again: ${why}${conflictHint(answer)}`);
-      await after(retryMs(answer, failures++), undefined, { signal }).catch(() => {});
+      await after(retryMs(failures++, answer.ok ? undefined : answer.retryAfter), undefined, { signal }).catch(() => {});
       continue;
     }
     failures = 0;
     for (const { update_id: id, message } of updates.output) {
       // One that was not kept because the bridge is about to end is not confirmed, and comes again.
-      if (!(await take(id, message, api, inbox, context))) return;
+      if (!(await take(id, message, polling))) return;
       offset = id + 1;
     }
   }
 }
 
-async function take(id: number, update: unknown, api: TelegramApi, inbox: Inbox, context: PlatformContext): Promise<boolean> {
-  const message = messageOf(update);
+async function take(id: number, update: unknown, { api, inbox, context, username, signal }: Polling): Promise<boolean> {
+  const message = messageOf(update, username);
   if (message === undefined) return true;
   const { chat, from, files } = message;
-  const { attachments, missing } = inbox.allows(from) ? await fetchFiles(files, api, context) : { attachments: [], missing: [] };
+  const { attachments, missing } = inbox.allows(from) ? await fetchFiles(files, api, context, signal) : { attachments: [], missing: [] };
+  if (signal.aborted) return false;
   const text = [message.text, ...missing].filter((part) => part !== "").join("\n");
   try {
     const verdict = await inbox.accept({ chat, from, text, attachments, key: String(id) });
@@ -95,6 +112,13 @@ async function take(id: number, update: unknown, api: TelegramApi, inbox: Inbox,
   } catch {
     return false;
   }
+}
+
+/** A password in it would end up in a log. */
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
 }
 
 /** The API knows no key by which it could tell doubles apart, so the reader is told. */
@@ -122,11 +146,6 @@ function unanswered(error: unknown): ApiAnswer {
 
 function conflictHint(answer: ApiAnswer): string {
   return !answer.ok && answer.code === 409 ? " (another program polls for the same bot, or a webhook is set for it: end that)" : "";
-}
-
-function retryMs(answer: ApiAnswer, failures: number): number {
-  if (!answer.ok && answer.retryAfter !== undefined) return Math.min(answer.retryAfter, LONGEST_RETRY_MS);
-  return Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
 }
 
 function tokenIn({ tokenEnv }: Settings, { env, name }: PlatformContext): string {

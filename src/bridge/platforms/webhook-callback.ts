@@ -7,10 +7,11 @@ const ANSWER_MS = 15_000;
 /** Not now; everything else from 400 on is never. */
 const LATER: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** Nobody between us and the receiver may read along. */
+/** Nobody between us and the receiver may read along, and no log may know a password. */
 export function isCallbackUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username !== "" || password !== "") return false;
   return protocol === "https:" || (protocol === "http:" && ["127.0.0.1", "localhost", "[::1]"].includes(hostname));
 }
 

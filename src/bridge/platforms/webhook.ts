@@ -12,8 +12,11 @@ import { SIGNATURE_HEADER, signatureProblem, TIMESTAMP_HEADER } from "./signatur
 
 const BODY_CAP = 1024 * 1024;
 const SHORTEST_SECRET = 16;
-/** How long a request may take to arrive. */
+/** How long a request may take to arrive, and how often that is looked at. */
 const REQUEST_MS = 30_000;
+const LOOK_MS = 5000;
+/** Each may hold a body that nobody has vouched for yet, and a file handle that the journal may need. */
+const MOST_CONNECTIONS = 256;
 
 const text = v.pipe(v.string("be a text"), v.nonEmpty("be a text that is not empty"));
 const Settings = v.strictObject({
@@ -23,17 +26,19 @@ const Settings = v.strictObject({
     v.union([v.string(), v.number()], "be HOST:PORT, or a port of this machine alone"),
     v.transform((value) => (/^\d+$/.test(String(value)) ? `127.0.0.1:${value}` : String(value))),
     v.regex(/^(\[[0-9a-f:]+\]|[^:]+):\d{1,5}$/i, "be HOST:PORT, or a port of this machine alone"),
+    v.check((value) => Number(/\d+$/.exec(value)?.[0]) < 65_536, "be HOST:PORT, with a port below 65536"),
   ),
   path: v.optional(v.pipe(text, v.startsWith("/", "begin with /")), "/"),
   /** The variable that holds the secret. */
   secretEnv: text,
-  callbackUrl: v.pipe(text, v.check(isCallbackUrl, "be an https URL, or an http one of this machine")),
+  callbackUrl: v.pipe(text, v.check(isCallbackUrl, "be an https URL, or an http one of this machine, without a name and a password")),
   maxTextLength: v.optional(v.pipe(v.number("be a number"), v.integer("be a whole number"), v.minValue(100, "be 100 or more")), 65_536),
 });
 type Settings = v.InferOutput<typeof Settings>;
 
 export const webhookKind = kindOf({
   settings: Settings,
+  secrets: ({ secretEnv }) => [secretEnv],
   open: (settings, context) => Promise.resolve(webhook(settings, secretIn(settings, context), context)),
 });
 
@@ -49,7 +54,8 @@ const Body = v.looseObject({
     v.array(
       v.looseObject({
         type: v.fallback(v.picklist(["image", "file", "audio", "video", "other"]), "other"),
-        url: v.string(),
+        // Whoever sends it is elsewhere: a file of this machine is not theirs to name.
+        url: v.pipe(v.string(), v.regex(/^(https?|data):/i, "must be an http, https or data URL")),
         name: v.optional(v.string(), ""),
       }),
     ),
@@ -57,7 +63,8 @@ const Body = v.looseObject({
 });
 
 function webhook(settings: Settings, secret: string, { log, name }: PlatformContext): Platform {
-  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS });
+  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: LOOK_MS });
+  server.maxConnections = MOST_CONNECTIONS;
   return {
     limits: { text: settings.maxTextLength, tellsRefusals: true, wantsEnds: true },
     async start(inbox) {

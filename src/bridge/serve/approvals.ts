@@ -9,6 +9,8 @@ import * as words from "./words.js";
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
 const NAME_LENGTH = 4;
 
+const NOBODY_THERE: PermissionAnswer = { behavior: "deny", message: words.NOBODY_THERE };
+
 interface Pending extends Where {
   settle(answer: PermissionAnswer): void;
 }
@@ -16,13 +18,16 @@ interface Pending extends Where {
 export class Approvals {
   readonly #seconds: number;
   readonly #pending = new Map<string, Pending>();
+  /** Platforms from which no answer will come. */
+  readonly #silent = new Set<string>();
 
   constructor(seconds: number) {
     this.#seconds = seconds;
   }
 
   /** `signal` voids it: whoever asked is gone. `tell` speaks to the chat. */
-  ask(where: Where, request: PermissionRequest, signal: AbortSignal, tell: (text: string) => void): Promise<PermissionAnswer> {
+  async ask(where: Where, request: PermissionRequest, signal: AbortSignal, tell: (text: string) => void): Promise<PermissionAnswer> {
+    if (this.#silent.has(where.platform)) return NOBODY_THERE;
     const name = this.#freeName();
     const ms = Math.max(0, Math.min((request.deadline ?? Infinity) - Date.now(), timerMs(this.#seconds)));
     return new Promise((resolve) => {
@@ -42,6 +47,12 @@ export class Approvals {
       if (signal.aborted) return onAbort();
       tell(words.asked(name, request, ms));
     });
+  }
+
+  /** Nobody speaks on it any more: what it was asked is denied, and what it would be asked. */
+  silence(platform: string): void {
+    this.#silent.add(platform);
+    for (const pending of this.#pending.values()) if (pending.platform === platform) pending.settle(NOBODY_THERE);
   }
 
   /** What to say about it. A name of another chat is as unknown as one that never was. */

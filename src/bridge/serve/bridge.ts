@@ -48,18 +48,21 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
   const approvals = new Approvals(limits.approvalSeconds);
   const room = { journal, outbox, voice, approvals, platform: (name: string) => platforms.get(name), runner: runnerIn(runners), log };
   const conversations = new Conversations(limits, (message, turn) => runTurn(message, turn, room));
-  const desk = new Desk({ journal, voice, chats: new Chats(journal), conversations, approvals, queue: limits.queue, log });
+  const desk = new Desk({ journal, outbox, voice, chats: new Chats(journal), conversations, approvals, queue: limits.queue, log });
 
   const close = async (): Promise<void> => {
     desk.close();
-    await Promise.all([...platforms.values()].map((platform) => platform.pause().catch(ignore)));
+    await atTheEnd(platforms.values(), (platform) => platform.pause());
     await conversations.close();
     await outbox.drain(limits.shutdownSeconds * 1000);
     outbox.stop();
-    await Promise.all([...platforms.values()].map((platform) => platform.stop().catch(ignore)));
+    await atTheEnd(platforms.values(), (platform) => platform.stop());
     await closeAll(runners.values());
+    clearInterval(awake);
     await journal.close();
   };
+  // Whether or not a platform keeps something open.
+  const awake = setInterval(() => {}, HOUR_MS);
   let closing: Promise<void> | undefined;
   const bridge: RunningBridge = { over: ended, close: () => (closing ??= close()) };
 
@@ -87,6 +90,7 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
       allows: (from) => isAllowed(allow, from),
       ended() {
         open.delete(name);
+        approvals.silence(name);
         if (open.size === 0) void conversations.finished().then(() => over());
       },
       log,
@@ -133,7 +137,7 @@ async function openAll(config: BridgeConfig, options: ServeOptions, onFailure: (
   try {
     const platforms = await openPlatforms(config, options);
     const journal = await Journal.open(config.stateFolder, { onFailure });
-    if (journal.unreadable > 0) options.log(`${journal.unreadable} lines of the journal in ${config.stateFolder} could not be read`);
+    if (journal.unreadable > 0) options.log(`${journal.unreadable} lines of the journal could not be read and are in ${journal.aside} now`);
     return { journal, runners, platforms };
   } catch (error) {
     await closeAll(runners.values());
@@ -172,9 +176,10 @@ function runnerIn(runners: ReadonlyMap<string, Runner>): (platform: string) => R
 }
 
 async function closeAll(runners: Iterable<Runner>): Promise<void> {
-  await Promise.all([...new Set(runners)].map((runner) => runner.close().catch(ignore)));
+  await atTheEnd(new Set(runners), (runner) => runner.close());
 }
 
-function ignore(): void {
-  // It is at its end anyway.
+/** Nothing that fails at its end keeps another from ending. */
+async function atTheEnd<T>(all: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> {
+  await Promise.allSettled([...all].map(async (one) => work(one)));
 }

@@ -7,7 +7,7 @@ const DEFAULT_SESSION = "default";
 export const MOST_SESSIONS = 100;
 
 export function isSessionName(name: string): boolean {
-  return /^[\w.-]{1,64}$/.test(name);
+  return /^[\w-][\w.-]{0,63}$/.test(name);
 }
 
 export class Chats {

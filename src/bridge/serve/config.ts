@@ -31,6 +31,8 @@ export interface PlatformConfig {
   profile: string;
   folder: string;
   allow: Senders;
+  /** The variables that no agent gets to see. */
+  secrets: readonly string[];
   open: OpenPlatform;
 }
 
@@ -75,11 +77,13 @@ export async function loadBridgeConfig(path: string, home: string): Promise<Brid
   const { platforms, profile, limits, stateFolder } = checked.output;
   const folder = dirname(resolve(path));
   const missing = Object.entries(platforms).filter(([, own]) => (own.profile ?? profile) === undefined);
-  if (missing.length > 0) {
-    throw brokenFile(
-      missing.map(([name]) => `${file.point(["platforms", name], "key")}: platforms.${name} has no profile, and there is none for all`),
-    );
-  }
+  const [, ...moreConsoles] = [...kinds].filter(([, kind]) => kind === BUILT_IN.console);
+  const wrong = [
+    ...missing.map(([name]) => ({ name, why: "has no profile, and there is none for all" })),
+    ...moreConsoles.map(([name]) => ({ name, why: "is a second console, and there is one terminal" })),
+  ];
+  if (wrong.length > 0)
+    throw brokenFile(wrong.map(({ name, why }) => `${file.point(["platforms", name], "key")}: platforms.${name} ${why}`));
   return {
     stateFolder: stateFolder === undefined ? await ownFolder(path, home) : resolve(folder, stateFolder),
     limits,
@@ -91,6 +95,7 @@ export async function loadBridgeConfig(path: string, home: string): Promise<Brid
         profile: own ?? profile ?? "",
         folder,
         allow: new Set(allow ?? kind.allow ?? []),
+        secrets: kind.secrets(rest),
         open: (context) => kind.open(rest, { ...context, folder }),
       };
     }),
@@ -135,6 +140,7 @@ function kindOf(settings: unknown): PlatformKind {
 /** Its schema always refuses. */
 const UNKNOWN: PlatformKind = {
   settings: { type: v.picklist(Object.keys(BUILT_IN), `be one of ${Object.keys(BUILT_IN).join(", ")}; or give a 'module'`) },
+  secrets: () => [],
   open: () => Promise.reject(new Error("a platform of no kind")),
 };
 

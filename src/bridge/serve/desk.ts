@@ -10,14 +10,19 @@ import { perform, type CommandRoom } from "./commands.js";
 import { keyOf } from "./conversations.js";
 import type { Entry, Received } from "./entry.js";
 import type { Journal } from "./journal.js";
+import type { Outbox } from "./outbox.js";
 import { isAllowed, Strangers, type Senders } from "./strangers.js";
 import type { Where } from "./voice.js";
 import * as words from "./words.js";
 
 const LONGEST_NAME = 256;
+/** Answers that may wait to be delivered: to one chat, and in all. Whoever does not take them is not given more. */
+const MOST_UNSENT = 1000;
+const MOST_UNSENT_IN_ALL = 20_000;
 
 export interface DeskOptions extends CommandRoom {
   journal: Journal;
+  outbox: Outbox;
   queue: number;
   log(text: string): void;
 }
@@ -57,28 +62,40 @@ export class Desk {
 
   #refusal({ allow }: Counter, message: Incoming): Refusal | undefined {
     if (this.#closed) return { accepted: false, why: "stopping", text: words.SHUTTING_DOWN };
+    const wrongName = wrongNameIn(message);
+    if (wrongName !== undefined) return { accepted: false, why: "invalid", text: wrongName };
     if (!isAllowed(allow, message.from)) return { accepted: false, why: "sender", text: words.notOnTheList(message.from) };
-    const problem = problemOf(message);
-    return problem === undefined ? undefined : { accepted: false, why: "invalid", text: problem };
+    const isEmpty = message.text.trim() === "" && (message.attachments ?? []).length === 0;
+    return isEmpty ? { accepted: false, why: "invalid", text: words.EMPTY } : undefined;
   }
 
   #refuse({ platform, tellsRefusals }: Counter, { chat, from }: Incoming, refusal: Refusal): Refusal {
-    const { log, voice } = this.#options;
+    const { log, outbox, voice } = this.#options;
     if (refusal.why === "sender" && !this.#strangers.isNew(platform, from)) return refusal;
     if (refusal.why === "sender") log(`refused a message of '${from}' on '${platform}': not in 'allow'`);
-    // What comes while the bridge ends is not acknowledged, and so comes again.
-    if (!tellsRefusals && refusal.why !== "stopping") voice.say({ platform, chat }, "notice", refusal.text);
+    // What comes while the bridge ends is not acknowledged, and so comes again. A flood is told once, until that has arrived.
+    const isTold = tellsRefusals || refusal.why === "stopping" || outbox.unsent(platform, chat).some(({ text }) => text === refusal.text);
+    if (!isTold) voice.say({ platform, chat }, "notice", refusal.text);
     return refusal;
+  }
+
+  /** Why nothing that needs an answer is taken now. */
+  #backlog({ platform, chat }: Where): string | undefined {
+    const { journal, outbox } = this.#options;
+    if (outbox.unsent(platform, chat).length >= MOST_UNSENT) return words.unread(MOST_UNSENT);
+    return journal.ledger.unsent.size >= MOST_UNSENT_IN_ALL ? words.BUSY : undefined;
   }
 
   #take(counter: Counter, message: Incoming): Verdict {
     const { chats, voice } = this.#options;
     const where: Where = { platform: counter.platform, chat: message.chat };
+    const backlog = this.#backlog(where);
+    if (backlog !== undefined) return this.#refuse(counter, message, { accepted: false, why: "full", text: backlog });
     const command = commandIn(message.text);
     const begins = command?.name === "new" && (command.word === "" || isSessionName(command.word));
     if (command === undefined || begins) return this.#queue(counter, message, command);
     const { answer, also = [] } = perform(command, where, message.session ?? chats.of(where).current, this.#options);
-    const seen: Entry[] = message.key === undefined ? [] : [{ kind: "seen", platform: where.platform, key: message.key }];
+    const seen: Entry[] = message.key === undefined ? [] : [{ kind: "seen", platform: where.platform, key: message.key, id: "" }];
     const told = voice.words(where, "notice", answer).map((line) => ({ ...line, ...keyed(message) }));
     voice.write(...also, ...seen, ...told);
     return { accepted: true, id: told[0]?.id ?? "" };
@@ -118,12 +135,11 @@ function keyed({ key }: Incoming): { key?: string } {
 }
 
 /** Names become parts of file names, variables and log lines of others. */
-function problemOf({ chat, from, text, session, key, attachments }: Incoming): string | undefined {
+function wrongNameIn({ chat, from, session, key }: Incoming): string | undefined {
   for (const [what, name] of Object.entries({ chat, from, ...(key !== undefined && { key }) })) {
     if (name === "" || name.length > LONGEST_NAME || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
       return `'${what}' must have 1 to ${LONGEST_NAME} characters, none of them control characters`;
     }
   }
-  if (session !== undefined && !isSessionName(session)) return words.wrongSessionName(session);
-  return text.trim() === "" && (attachments ?? []).length === 0 ? words.EMPTY : undefined;
+  return session === undefined || isSessionName(session) ? undefined : words.wrongSessionName(session);
 }

@@ -47,8 +47,8 @@ const Attempted = v.looseObject({ kind: v.literal("attempted"), id: v.string() }
 /** It has arrived, or (with a reason) never will. */
 const Delivered = v.looseObject({ kind: v.literal("delivered"), id: v.string(), refused: v.optional(v.string()) });
 
-/** A message that needed no turn was taken care of: it is known by this key when it comes again. */
-const Seen = v.looseObject({ kind: v.literal("seen"), platform: v.string(), key: v.string() });
+/** A message was taken care of, and is known by this key when it comes again. Its id is "" when it needed no turn. */
+const Seen = v.looseObject({ kind: v.literal("seen"), platform: v.string(), key: v.string(), id: v.optional(v.string(), "") });
 
 /** The sessions of a chat, and which of them is meant when nobody says. */
 const Chat = v.looseObject({
@@ -68,8 +68,8 @@ export type Chat = v.InferOutput<typeof Chat>;
 /** Undefined for a line that is none: one bad sector must not cost the rest. */
 export function parseEntry(line: string): Entry | undefined {
   try {
-    const value: unknown = JSON.parse(line);
-    return v.is(Entry, value) ? value : undefined;
+    const entry = v.safeParse(Entry, JSON.parse(line));
+    return entry.success ? entry.output : undefined;
   } catch {
     return undefined;
   }

@@ -35,7 +35,7 @@ test("what was written is there again, the user's alone, and one process has it 
   expect(readdirSync(folder)).toEqual(["journal.jsonl"]);
 });
 
-test("a torn last line is cut off, and an unreadable one costs only itself", async () => {
+test("a torn last line is cut off, and an unreadable one costs only itself: it is set aside", async () => {
   const folder = scratch();
   writeFileSync(join(folder, "journal.jsonl"), `${JSON.stringify(message("1"))}\nrubbish\n${JSON.stringify(message("2"))}\n{"kind":"rec`);
   const journal = await open(folder);
@@ -43,6 +43,7 @@ test("a torn last line is cut off, and an unreadable one costs only itself", asy
   journal.write(message("3"));
   await journal.close();
   expect([...(await reopened(folder)).keys()]).toEqual(["1", "2", "3"]);
+  expect(readFileSync(join(folder, "unreadable.jsonl"), "utf8")).toBe("rubbish\n");
 });
 
 test("a long file becomes a short one, and says the same", async () => {

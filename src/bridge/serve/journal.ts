@@ -2,9 +2,10 @@
  * The bridge's write-ahead log: an append-only file with one writer. Whatever must survive us is written here first, and `durable`
  * is awaited before anybody outside hears of it.
  */
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, fsyncSync, openSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder, syncFolder } from "../../os/folders.js";
+import { messageOf, ParleyError } from "../../core/errors.js";
+import { makeFolder } from "../../os/folders.js";
 import { takeLock } from "../../os/lock.js";
 import { LogFile, readLines } from "../../os/log-file.js";
 import { parseEntry, type Entry } from "./entry.js";
@@ -20,8 +21,9 @@ export interface JournalOptions {
 
 export class Journal {
   readonly ledger = new Ledger();
-  /** Lines that could not be read. */
+  /** Lines that could not be read, and where they are now: they may be another program's, or a later version's. */
   readonly unreadable: number;
+  readonly aside: string;
   readonly #folder: string;
   readonly #release: () => Promise<void>;
   readonly #onFailure: (error: unknown) => void;
@@ -34,23 +36,33 @@ export class Journal {
     this.#release = release;
     this.#onFailure = onFailure;
     this.#file = LogFile.open(fileIn(folder));
-    let unreadable = 0;
+    this.aside = join(folder, "unreadable.jsonl");
+    const unreadable: string[] = [];
     for (const line of readLines(fileIn(folder), 0)) {
       const entry = parseEntry(line);
-      if (entry === undefined) unreadable++;
+      if (entry === undefined) unreadable.push(`${line}\n`);
       else this.ledger.apply(entry);
     }
-    this.unreadable = unreadable;
+    this.unreadable = unreadable.length;
+    if (unreadable.length > 0) appendFileSync(this.aside, unreadable.join(""), { mode: 0o600, flush: true });
   }
 
-  /** Throws when another process has it. A last line that a crash tore is cut off. */
+  /** Throws when another process has it, or the folder cannot hold it. A last line that a crash tore is cut off. */
   static async open(folder: string, options: JournalOptions): Promise<Journal> {
+    try {
+      return await Journal.#open(folder, options);
+    } catch (error) {
+      if (error instanceof ParleyError) throw error;
+      const message = `The bridge's state cannot be kept in ${folder} (${messageOf(error)}); 'stateFolder' names another folder`;
+      throw new ParleyError({ code: "config", message, retryable: false }, { cause: error });
+    }
+  }
+
+  static async #open(folder: string, options: JournalOptions): Promise<Journal> {
     makeFolder(folder, 0o700);
     const release = await takeLock(join(folder, "lock"), `The bridge's state in ${folder}`);
     try {
-      const isNew = !existsSync(fileIn(folder));
       const journal = new Journal(folder, release, options);
-      if (isNew) await syncFolder(folder);
       journal.#compact();
       return journal;
     } catch (error) {

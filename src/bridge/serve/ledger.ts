@@ -42,7 +42,7 @@ export class Ledger {
         this.unsent.delete(entry.id);
         return;
       case "seen":
-        return this.#see(entry.platform, entry.key, "");
+        return this.#see(entry.platform, entry.key, entry.id);
       case "chat":
         return keep(this.#chats, placeOf(entry.platform, entry.chat), entry, CHATS);
       default:
@@ -53,14 +53,11 @@ export class Ledger {
   /** The same state in as few lines as it takes. */
   *entries(): Generator<Entry> {
     yield* this.#chats.values();
-    const open = new Set([...this.messages.values()].map(({ received: { platform, key } }) => placeOf(platform, key ?? "")));
-    for (const [platform, keys] of this.#seen) {
-      for (const key of keys.keys()) if (!open.has(placeOf(platform, key))) yield { kind: "seen", platform, key };
-    }
     for (const { received, started } of this.messages.values()) {
       yield received;
       if (started) yield { kind: "started", id: received.id };
     }
+    for (const [platform, keys] of this.#seen) for (const [key, id] of keys) yield { kind: "seen", platform, key, id };
     for (const { told, attempted } of this.unsent.values()) {
       yield told;
       if (attempted) yield { kind: "attempted", id: told.id };

@@ -5,14 +5,11 @@
 import { setTimeout as after } from "node:timers/promises";
 import { messageOf } from "../../core/errors.js";
 import type { Delivery, Outgoing, Platform } from "../platforms/platform.js";
+import { retryMs } from "../retry.js";
 import type { Told } from "./entry.js";
 import type { Journal } from "./journal.js";
 import { placeOf } from "./ledger.js";
 
-const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 60_000;
-/** However long a platform wants us to wait. */
-const LONGEST_WAIT_MS = 3_600_000;
 /** Chats that are remembered though nothing is under way to them. */
 const IDLE_LANES = 1000;
 
@@ -46,7 +43,8 @@ export class Outbox {
   readonly #options: OutboxOptions;
   readonly #lanes = new Map<string, Lane>();
   readonly #stopped = new AbortController();
-  #begun = false;
+  /** Since when; what was told before, while nobody could deliver it, has waited from then on. */
+  #begun: number | undefined;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -54,7 +52,7 @@ export class Outbox {
 
   /** The platforms are there: what was posted goes out from now on. */
   begin(): void {
-    this.#begun = true;
+    this.#begun = Date.now();
     for (const lane of this.#lanes.values()) this.#start(lane);
   }
 
@@ -65,16 +63,21 @@ export class Outbox {
     this.#start(lane);
   }
 
+  /** What was told to a chat and has not arrived. */
+  unsent(platform: string, chat: string): readonly Told[] {
+    return this.#lanes.get(placeOf(platform, chat))?.queue.map(({ told }) => told) ?? [];
+  }
+
   /** When the chat has everything that was told, and the platform would take more. */
   async quiet(platform: string, chat: string): Promise<void> {
     const lane = this.#lane(platform, chat);
-    while (lane.queue.length > 0 && !this.#stopped.signal.aborted) await new Promise<void>((resolve) => lane.waiters.push(resolve));
+    await this.#emptied(lane);
     await this.#pause(lane.nextAt - performance.now());
   }
 
   /** Waits until all is delivered, or so long. */
   async drain(ms: number): Promise<void> {
-    const all = Promise.all([...this.#lanes.keys()].map((place) => this.#drained(place)));
+    const all = Promise.all([...this.#lanes.values()].map((lane) => this.#emptied(lane)));
     await Promise.race([all, this.#pause(ms)]);
   }
 
@@ -95,18 +98,18 @@ export class Outbox {
   }
 
   #forgetIdle(): void {
-    for (const [place, { queue, working }] of this.#lanes) if (queue.length === 0 && !working) this.#lanes.delete(place);
+    for (const [place, { queue, nextAt }] of this.#lanes) if (queue.length === 0 && nextAt < performance.now()) this.#lanes.delete(place);
   }
 
   #start(lane: Lane): void {
-    if (!this.#begun || lane.working || lane.queue.length === 0) return;
+    if (this.#begun === undefined || lane.working || lane.queue.length === 0) return;
     lane.working = true;
     void this.#work(lane);
   }
 
-  async #drained(place: string): Promise<void> {
-    const lane = this.#lanes.get(place);
-    while (lane !== undefined && lane.queue.length > 0) await new Promise<void>((resolve) => lane.waiters.push(resolve));
+  /** Or stopped. */
+  async #emptied(lane: Lane): Promise<void> {
+    while (lane.queue.length > 0 && !this.#stopped.signal.aborted) await new Promise<void>((resolve) => lane.waiters.push(resolve));
   }
 
   async #work(lane: Lane): Promise<void> {
@@ -139,14 +142,14 @@ export class Outbox {
         journal.write({ kind: "delivered", id: told.id });
         return true;
       }
-      const reason = answer.status === "rejected" ? answer.reason : Date.now() - told.at > patienceMs ? "it was tried for too long" : "";
+      const tried = Date.now() - Math.max(told.at, this.#begun ?? 0);
+      const reason = answer.status === "rejected" ? answer.reason : tried > patienceMs ? "it was tried for too long" : "";
       if (reason !== "") {
         log(`a message to '${told.chat}' on '${told.platform}' was not delivered: ${reason}`);
         journal.write({ kind: "delivered", id: told.id, refused: reason });
         return true;
       }
-      const asked = answer.status === "throttled" ? answer.retryAfter : undefined;
-      await this.#pause(Math.min(asked ?? backoff(failures), LONGEST_WAIT_MS));
+      await this.#pause(retryMs(failures, answer.status === "throttled" ? answer.retryAfter : undefined));
     }
     return false;
   }
@@ -188,12 +191,6 @@ async function sendOrEdit(lane: Lane, platform: Platform, { told, repeated }: It
 
 function outgoing({ id, chat, text, type, key }: Told, repeated: boolean): Outgoing {
   return { key: id, chat, text, kind: type, repeated, ...(key !== undefined && { inReplyTo: key }) };
-}
-
-/** Doubles, with some chance in it so that many do not come back at the same moment. */
-function backoff(failures: number): number {
-  const base = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
-  return base * (0.5 + Math.random() / 2);
 }
 
 function wake(lane: Lane): void {

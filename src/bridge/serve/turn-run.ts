@@ -29,16 +29,24 @@ export interface TurnRoom {
 export async function runTurn(message: Received, turn: RunningTurn, room: TurnRoom): Promise<void> {
   try {
     // Doing it twice does no harm, so it is not marked as started.
-    if (commandIn(message.text)?.name === "new") await beginAnew(message, room);
+    if (commandIn(message.text)?.name === "new") await beginAnew(message, turn, room);
     else await runAgent(message, turn, room);
   } catch (error) {
     room.log(`the turn for message ${message.id} on '${message.platform}' has no end in the journal: ${messageOf(error)}`);
   }
 }
 
-async function beginAnew(message: Received, { voice, runner }: TurnRoom): Promise<void> {
-  await runner(message.platform).forget(keyOf(message));
-  voice.answer(message, ...voice.words(message, "notice", words.NEW_SESSION, message));
+/** Somebody else may have a turn in the conversation: what waits for that at a shutdown is taken up at the next start. */
+async function beginAnew(message: Received, turn: RunningTurn, room: TurnRoom): Promise<void> {
+  const { voice, runner } = room;
+  const say = (text: string): void => voice.answer(message, ...voice.words(message, "notice", text, message));
+  try {
+    await runner(message.platform).forget(keyOf(message), { warning: warningsOf(message, room) }, turn.signal);
+  } catch (error) {
+    if (turn.cut() === undefined) throw error;
+    return turn.cut() === "stop" ? say(words.STOPPED) : undefined;
+  }
+  say(words.NEW_SESSION);
 }
 
 async function runAgent(message: Received, turn: RunningTurn, room: TurnRoom): Promise<void> {
@@ -66,35 +74,46 @@ async function run(message: Received, { signal }: RunningTurn, stream: Stream, r
     room.voice.say(message, "partial", stream.flush(), message);
     room.voice.say(message, "notice", words, message);
   };
+  const over = new AbortController();
+  const asking = AbortSignal.any([signal, over.signal]);
   const on: TurnEvents = {
     partial: (piece, role) => (role === "thinking" ? undefined : stream.push(piece)),
-    permission: (request) => room.approvals.ask(message, request, signal, notice),
-    warning: (warning) => room.log(`'${platform}': ${warning}`),
+    permission: (request) => room.approvals.ask(message, request, asking, notice),
+    warning: warningsOf(message, room),
   };
   try {
     return await room.runner(platform).run({ message: text, sessionName: keyOf(message), from, attachments }, on, signal);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
+  } finally {
+    over.abort();
   }
+}
+
+function warningsOf({ platform }: Received, { log }: TurnRoom): TurnEvents["warning"] {
+  return (warning) => log(`'${platform}': ${warning}`);
 }
 
 /** What is left to say: that it was cut short, what went wrong, or the reply. */
 function ending(message: Received, result: TurnResult | Error, turn: RunningTurn): ["reply" | "notice", string] {
-  switch (turn.cut()) {
-    case "stop":
-      return ["notice", words.STOPPED];
-    case "shutdown":
-      return ["notice", words.cutByShutdown(message.text)];
-    default:
-  }
+  // One that was over when the end of the bridge came to it is whole.
+  const isWhole = !(result instanceof Error) && result.exitCode === 0;
+  if (turn.cut() === "stop") return ["notice", words.STOPPED];
+  if (turn.cut() === "shutdown" && !isWhole) return ["notice", words.cutByShutdown(message.text)];
   if (result instanceof Error) return ["notice", `The turn could not be run: ${result.message}`];
   return result.error === "" ? ["reply", result.reply] : ["notice", result.error];
 }
 
 function showTyping({ chat }: Received, platform: Platform | undefined): () => void {
   if (platform?.typing === undefined) return () => {};
-  const show = (): void => void platform.typing?.(chat).catch(() => {});
-  show();
-  const timer = setInterval(show, TYPING_MS);
+  const show = async (): Promise<void> => {
+    try {
+      await platform.typing?.(chat);
+    } catch {
+      return;
+    }
+  };
+  void show();
+  const timer = setInterval(() => void show(), TYPING_MS);
   return () => clearInterval(timer);
 }

@@ -15,6 +15,7 @@ const NOTHING_RUNS = "Nothing is running here.";
 export const NEW_SESSION = "The next message begins a new session.";
 export const SHUTTING_DOWN = "The bridge is shutting down and takes no more messages.";
 export const NOBODY_ANSWERED = "Nobody answered in time.";
+export const NOBODY_THERE = "Nobody is there to answer.";
 export const TURN_IS_OVER = "The turn is over.";
 export const BUSY = "Too many conversations are under way; try again in a while.";
 export const EMPTY = "The message is empty.";
@@ -35,6 +36,10 @@ export function cutByShutdown(message: string): string {
 
 export function queueFull(limit: number): string {
   return `${limit} messages wait in this session already, so this one was not taken. Send it again later, or /stop the running turn.`;
+}
+
+export function unread(limit: number): string {
+  return `${limit} answers wait to be delivered to this chat already, so this message was not taken. Send it again later.`;
 }
 
 export function notOnTheList(from: string): string {
@@ -60,7 +65,7 @@ export function switched(name: string): string {
 }
 
 export function wrongSessionName(name: string): string {
-  return `'${name.slice(0, QUOTED)}' cannot be a session's name: up to 64 letters, digits, dots, dashes and underscores.`;
+  return `'${name.slice(0, QUOTED)}' cannot be a session's name: up to 64 letters, digits, dashes, underscores and, but not at its beginning, dots.`;
 }
 
 export function tooManySessions(most: number): string {

@@ -5,7 +5,7 @@ import type { PermissionAnswer, PermissionRequest } from "../../bridge/index.js"
 import { readFrames } from "../../transports/streams.js";
 import { asker } from "../asker.js";
 import { text, usage, type Parsed } from "../flags.js";
-import { shown } from "../screen.js";
+import { shown } from "../../core/shown.js";
 
 export interface Permissions {
   ask(request: PermissionRequest): Promise<PermissionAnswer>;

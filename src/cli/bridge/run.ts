@@ -1,5 +1,5 @@
 /** `parley bridge run`: one turn, and its exit code. */
-import { createRunner, findProfile, type TurnResult } from "../../bridge/index.js";
+import { createRunner, findProfile, type Runner, type TurnResult } from "../../bridge/index.js";
 import { ParleyError } from "../../core/errors.js";
 import { given, text, usage, type Parsed } from "../flags.js";
 import { turnOf } from "./message.js";
@@ -31,8 +31,8 @@ export async function runBridge(parsed: Parsed, env: Env, cwd: string): Promise<
   const code = stopOnSignal(stopped);
   const runner = createRunner(loaded.profile, { env, cwd });
   try {
-    if (given(parsed, "new")) await runner.forget(turn.sessionName);
     const on = { ...output, permission: permissions.ask };
+    if (given(parsed, "new")) await forget(runner, turn.sessionName, on, stopped.signal);
     const result = await runner.run(turn, on, stopped.signal);
     const exitCode = code() ?? result.exitCode;
     const isHeard = await output.result({ ...result, exitCode });
@@ -62,6 +62,15 @@ function stopOnSignal(stopped: AbortController): () => number | undefined {
   }
   process.stdout.on("error", () => stopped.abort());
   return () => code;
+}
+
+/** When it is stopped before, the turn says so. */
+async function forget(runner: Runner, name: string, on: Pick<Output, "warning">, signal: AbortSignal): Promise<void> {
+  try {
+    await runner.forget(name, on, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }
 
 /** What machines hear of a profile that cannot be used. */

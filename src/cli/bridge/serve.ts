@@ -13,6 +13,8 @@ export async function serveBridge({ positionals: [path] }: Parsed, env: Env, cwd
   if (path === undefined) throw usage("Which configuration? parley bridge serve CONFIG");
   const home = homeOf(env, cwd);
   const config = await loadBridgeConfig(path, home);
+  const secrets = new Set(config.platforms.flatMap((platform) => platform.secrets));
+  const agentsEnv = Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
   let leave = (): void => {};
   const leaving = new Promise<void>((settle) => {
     leave = settle;
@@ -31,7 +33,7 @@ export async function serveBridge({ positionals: [path] }: Parsed, env: Env, cwd
     const isFile = profile.includes("/") || statSync(file, { throwIfNoEntry: false })?.isFile() === true;
     const { profile: found, warnings } = await findProfile(isFile ? file : profile);
     for (const warning of warnings) log(warning);
-    return createRunner(found, { env, cwd, home });
+    return createRunner(found, { env: agentsEnv, cwd, home });
   }
 }
 
