@@ -7,13 +7,14 @@ import { badLine } from "../kit/bad-line.js";
 import { gone } from "../kit/gone.js";
 import { echo } from "../kit/issues.js";
 import { OpenWork } from "../kit/open-work.js";
-import { denyUnreadable, endTurn, readEvent, refuseOpen, startTurn } from "./read-events.js";
+import { endTurn, readEvent, refuseOpen, startTurn } from "./read-events.js";
 import { errorLine } from "./lines.js";
 import { readCommand, readOps } from "./read-ops.js";
 import { FIRST, SECOND, type Revision } from "./revision.js";
 import { agentState, hostState } from "./state.js";
 import type { Command } from "./wire.js";
 import { isQuit, promptAfterAll } from "./slash.js";
+import { denyUnheard } from "./unheard.js";
 import { writeEvent } from "./write-events.js";
 import { readSwitches } from "./launch.js";
 import { linesAtReady, openOp, writeOp } from "./write-ops.js";
@@ -86,7 +87,7 @@ function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
       const events = followed("bad" in frame ? [badLine(frame, state.session)] : readEvent(frame.rec, state));
       if (state.refused !== undefined) return { in: [...events, ...refuseHeld(state.refused)], out: [{ kill: true }] };
       if (!wasReady && state.ready) return begun(events);
-      return { in: events, out: "bad" in frame ? [] : denyUnreadable(frame.rec, state) };
+      return { in: events, out: "bad" in frame ? [] : denyUnheard(frame.rec, state) };
     },
     write(op) {
       if (op.type === "session.open") return openOp(op, state);
