@@ -221,8 +221,9 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   }
 }
 
+/** An empty line, as an editor leaves it, is no damage. */
 function* readEntries(folder: string, from: number): Generator<ReadEntry> {
-  for (const line of readLines(join(folder, LOG), from)) yield parseEntry(line);
+  for (const line of readLines(join(folder, LOG), from)) if (line.trim() !== "") yield parseEntry(line);
 }
 
 /** Nothing was ever said there. */
@@ -250,7 +251,9 @@ function replayed(event: Event): Event {
 
 function readable(id: string, session: StoredSession | undefined): StoredSession {
   if (session !== undefined) return session;
-  throw fault(`The log of session '${id}' cannot be read; 'parley sessions rm ${id}' removes it`);
+  throw fault(
+    `The log of session '${id}' cannot be read: its first line is damaged, or a later version wrote it; 'parley sessions rm ${id}' removes it`,
+  );
 }
 
 function exists(id: string): ParleyError {
