@@ -216,7 +216,6 @@ describe("approval", () => {
       ],
     });
     host.send({ type: "set_mode", mode: "auto_edit" });
-    await host.next("info", ({ message }) => message.startsWith("MCP ready"));
     host.message("m1");
     await host.asks("t3");
     expect((await host.asks("t4")).tool).toMatchObject({ name: "mcp__files__echo", category: "mcp", args: { text: "hello" } });

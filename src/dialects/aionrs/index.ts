@@ -23,7 +23,7 @@ export const aionrs: Dialect = dialectOf(FIRST);
 export const aionrsLater: Dialect = dialectOf(SECOND);
 
 export function dialectOf(revision: Revision): Dialect {
-  const { id, version, wire, coverage, heartbeat } = revision;
+  const { id, version, wire, coverage, heartbeat, isLater } = revision;
   return {
     id,
     version,
@@ -35,6 +35,8 @@ export function dialectOf(revision: Revision): Dialect {
     ...(heartbeat !== undefined && { heartbeat }),
     // The document: all tools need approval except those that the user lists.
     unasked: [],
+    // Later ones have a word for a server that came; in the first only `ready` says that there are such tools.
+    ...(!isLater && { awaitsServers: true }),
     agentSide: (env) => agentSide(revision, env),
     hostSide: (env) => hostSide(revision, env),
     coverage,
