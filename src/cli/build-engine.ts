@@ -20,6 +20,8 @@ export interface Surroundings extends Pick<EngineOptions, "openTracer" | "redact
   registered?: Readonly<Record<string, ProviderOverride>>;
   /** Secrets that neither the settings nor the environment hold. */
   secrets?: readonly string[];
+  /** A turn waits for MCP servers that still connect. */
+  awaitsServers?: boolean;
   /** Settles when nobody else in this process is about to let go of a session, or nobody wants one any more. */
   resumable?(): Promise<unknown>;
 }
@@ -47,6 +49,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
       mcpServers: settings.mcpServers,
       hooks: settings.hooks,
       models: Object.values(providers).flatMap(({ models = {} }) => Object.keys(models)),
+      awaitsServers: around.awaitsServers ?? false,
       trusts: async (root) => (root === (await realWorkspace()) ? settings.trusted : (await readTrust(home, root)).trusted),
     },
     ...(around.openTracer !== undefined && { openTracer: around.openTracer }),

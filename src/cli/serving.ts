@@ -54,7 +54,14 @@ export async function prepareServing(
     settings: loaded.settings,
     connection(transport, { conn, ...one } = {}) {
       const redactor = new Redactor();
-      const around = { registered, secrets, redactor, openTracer: telemetry.openTracer, ...one };
+      const around = {
+        registered,
+        secrets,
+        redactor,
+        openTracer: telemetry.openTracer,
+        awaitsServers: dialect.awaitsServers === true,
+        ...one,
+      };
       const agent = buildEngine(loaded, env, { ...promised(dialect, loaded), ...config }, around);
       return { agent, transport: audit?.of(transport, { framing: dialect.framing, redactor, conn }) ?? transport };
     },

@@ -69,6 +69,8 @@ export interface Dialect {
   readonly answerSeconds?: number;
   /** Tools that run unasked where the user says nothing; undefined is the engine's own choice. */
   readonly unasked?: readonly string[];
+  /** Who hears that the agent is ready hears that the tools of its MCP servers are there: the first turn waits for them. */
+  readonly awaitsServers?: true;
   agentSide(env: SideEnv): Side<Op, Event>;
   hostSide(env: SideEnv): Side<Event, Op>;
   readonly coverage: Coverage;

@@ -25,8 +25,10 @@ export class SessionExtensions {
     await this.#load().catch(() => this.#tellNone());
   }
 
-  async forTurn(): Promise<TurnExtensions> {
-    return (await (await this.#load())?.forTurn()) ?? NONE;
+  async forTurn(signal: AbortSignal): Promise<TurnExtensions> {
+    const extensions = await this.#load();
+    await extensions?.serversFor(signal);
+    return (await extensions?.forTurn()) ?? NONE;
   }
 
   /** Throws when there is none of that name. */

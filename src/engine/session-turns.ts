@@ -178,7 +178,7 @@ export class SessionTurns {
     this.#state.permissions.forTurn = [];
     const tracing = this.#deps.openTrace === undefined ? undefined : await this.#deps.openTrace();
     if (tracing !== undefined) live.trace = (op.trace === undefined ? undefined : tracing.below(op.trace)) ?? tracing.root();
-    const begun = await beginTurn(op, { ...this.#deps, tools: () => this.#tools(op) }, live.abort.signal, cancelled);
+    const begun = await beginTurn(op, { ...this.#deps, tools: () => this.#tools(op, live.abort.signal) }, live.abort.signal, cancelled);
     if (begun === undefined) {
       if (live.steering.parts.length > 0) this.#keepSteering(live.steering, live.abort.signal.aborted ? "interrupted" : "completed");
       this.#live = undefined;
@@ -225,13 +225,13 @@ export class SessionTurns {
     await this.#voice.recorder.settle(() => this.#deps.kept());
   }
 
-  async #tools(op: OpOf<"turn.prompt">): Promise<ReadonlyMap<string, Tool>> {
-    return (await this.#outfit(op, this.#settings.config, (event) => this.#voice.emit(event))).tools;
+  async #tools(op: OpOf<"turn.prompt">, signal: AbortSignal): Promise<ReadonlyMap<string, Tool>> {
+    return (await this.#outfit(op, this.#settings.config, (event) => this.#voice.emit(event), signal)).tools;
   }
 
   /** What surrounds a turn now, and the tools that its prompt has. */
-  async #outfit(op: OpOf<"turn.prompt">, config: SessionConfig, emit: Emit) {
-    const [{ toolbox }, { tools: own, ...around }] = await Promise.all([this.load(), this.#extensions.forTurn()]);
+  async #outfit(op: OpOf<"turn.prompt">, config: SessionConfig, emit: Emit, signal: AbortSignal) {
+    const [{ toolbox }, { tools: own, ...around }] = await Promise.all([this.load(), this.#extensions.forTurn(signal)]);
     const host = { requests: this.#state.hostRequests, emit, seconds: this.#state.answerSeconds };
     return { tools: toolbox(withOverrides(config, op), host, own), ...around };
   }
@@ -248,7 +248,7 @@ export class SessionTurns {
     try {
       const { runTurn } = await this.load();
       const { provider, model } = op.overrides ?? {};
-      const outfit = await this.#outfit(op, config, emit);
+      const outfit = await this.#outfit(op, config, emit, live.abort.signal);
       const used = provider === undefined && model === undefined ? current : await this.#deps.openModel(config);
       live.span?.model(used);
       return await runTurn({

@@ -79,6 +79,11 @@ describe("a reader of lines", () => {
     expect(read("json", [Buffer.from("\n\r\n \t \n1\n")])).toEqual([{ rec: 1 }]);
   });
 
+  test("passes over the byte order mark with which some programs begin", () => {
+    expect(read("json", [Buffer.from("\uFEFF1\r\n\uFEFF\n2\n")])).toEqual([{ rec: 1 }, { rec: 2 }]);
+    expect(read("json", [Buffer.from('"\uFEFF"\n')])).toEqual([{ rec: "\uFEFF" }]);
+  });
+
   test("tells a line that is not JSON or not UTF-8, and goes on", () => {
     const frames = read("json", [Buffer.from("{oops\n"), Buffer.from([0x22, 0xff, 0x22, 0x0a]), Buffer.from("1\n")]);
     expect(frames).toEqual([

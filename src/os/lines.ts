@@ -102,9 +102,10 @@ export function overlong(what: "line" | "frame", cap: number, sample: string): F
   return { bad: `The ${what} is longer than ${cap} bytes and was skipped`, line: sample.slice(0, SAMPLE) };
 }
 
-/** One record out of the bytes of one; none when they are blank. */
+/** One record out of the bytes of one; none when they are blank. Some programs begin what they write with a byte order mark. */
 export function jsonFrames(bytes: Buffer, what: "line" | "frame"): Frame[] {
-  const text = bytes.toString();
+  const whole = bytes.toString();
+  const text = whole.startsWith("\uFEFF") ? whole.slice(1) : whole;
   if (text.trim() === "") return [];
   if (!isUtf8(bytes)) return [{ bad: `The ${what} is not valid UTF-8`, line: text }];
   if (isTooDeep(bytes)) return [{ bad: `The ${what} is nested more than ${DEPTH} levels deep`, line: text.slice(0, SAMPLE) }];

@@ -6,7 +6,7 @@
  * end of that line, once it has seen that the lock is still the one at which the line begins, puts its own in that lock's place.
  */
 import { link, open, readdir, readFile, rename, rm, stat, type FileHandle } from "node:fs/promises";
-import { readFileSync, readlinkSync } from "node:fs";
+import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
@@ -56,6 +56,15 @@ export async function takeLock(file: string, what: string): Promise<() => Promis
   } finally {
     await rm(draft, { force: true });
   }
+}
+
+/**
+ * Tells from now on whether the lock that is there is still there. A living owner may lose it: to somebody who cannot look at it and took
+ * a machine that slept, or a clock that jumped, for its death; or to somebody who removes the whole folder.
+ */
+export function watchLock(file: string): () => boolean {
+  const { ino } = statSync(file);
+  return () => statSync(file, { throwIfNoEntry: false })?.ino === ino;
 }
 
 /** False: somebody moved in between; look again. */

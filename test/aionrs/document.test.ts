@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { OFFICIAL } from "../extensions/mcp-harness.js";
 import { processesWith, scratch, until } from "../process/harness.js";
 import { launch, launchWith, ready } from "./host.js";
 
@@ -200,18 +201,29 @@ describe("approval", () => {
     await host.stream("m1");
   });
 
-  it("set_mode auto_edit: info and edit auto-approved; exec needs approval", async () => {
+  it("set_mode auto_edit: info and edit auto-approved; exec and mcp need approval, until always allows their category", async () => {
     const cwd = scratch({ a: "x\n" });
+    const echo = (id: string) => ({ tool: "mcp__files__echo", args: { text: "hello" }, id });
     const host = await ready({
       cwd,
-      responses: [{ call: read("a", "t1") }, { call: edit("a", "t2") }, { call: bash("true", "t3") }, { say: "ok" }],
+      config: { mcpServers: { files: { command: process.execPath, args: [OFFICIAL, "stdio"] } } },
+      responses: [
+        { call: read("a", "t1") },
+        { call: edit("a", "t2") },
+        { calls: [bash("true", "t3"), echo("t4")] },
+        { call: echo("t5") },
+        "ok",
+      ],
     });
     host.send({ type: "set_mode", mode: "auto_edit" });
     host.message("m1");
     await host.asks("t3");
+    expect((await host.asks("t4")).tool).toMatchObject({ name: "mcp__files__echo", category: "mcp", args: { text: "hello" } });
     host.approve("t3");
+    host.approve("t4", "always");
     await host.stream("m1");
-    expect([host.story("t1"), host.story("t2")]).toEqual(["tool_running tool_result", "tool_running tool_result"]);
+    expect(["t1", "t2", "t5"].map((id) => host.story(id))).toEqual(Array(3).fill("tool_running tool_result"));
+    expect(host.of("tool_result").at(-1)).toMatchObject({ tool_name: "mcp__files__echo", status: "success", output: "echo: hello" });
   });
 
   it("yolo auto-approves all tools; back in default it asks again, and what always allowed stays allowed", async () => {

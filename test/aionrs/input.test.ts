@@ -76,10 +76,10 @@ describe("a bad line", () => {
 });
 
 describe("lines", () => {
-  it("end at LF: CRLF, blank lines, blanks around them and chunks anyhow mean the same", async () => {
+  it("end at LF: a byte order mark, CRLF, blank lines, blanks around them and chunks anyhow mean the same", async () => {
     const host = await ready();
     const text =
-      '\n  \r\n{"type":"message","msg_id":"m1","input":"say ünï 🦜"}\r\n\t\n {"type":"message","msg_id":"m2","input":"say two"} \n';
+      '\uFEFF{"type":"stop"}\r\n\n  \r\n{"type":"message","msg_id":"m1","input":"say ünï 🦜"}\r\n\t\n {"type":"message","msg_id":"m2","input":"say two"} \n';
     for (const byte of Buffer.from(text)) {
       host.raw(Buffer.from([byte]));
       await new Promise((resolve) => setImmediate(resolve));

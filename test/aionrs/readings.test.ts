@@ -315,6 +315,21 @@ describe("a sub-agent", () => {
   });
 });
 
+describe("an MCP server of the config", () => {
+  it("that never answers holds up the first turn no longer than its time, and not its stop", async () => {
+    const slow = { command: process.execPath, args: ["-e", "setInterval(() => {}, 1000)"], timeoutMs: 1500 };
+    const host = await ready({ config: { mcpServers: { slow } }, responses: [{ say: "never" }, { say: "there" }] });
+    host.message("m1");
+    await host.next("info", ({ message }) => message.startsWith("Warming up"));
+    host.send({ type: "stop" });
+    await host.stream("m1");
+    host.message("m2");
+    await host.stream("m2");
+    expect([host.text("m1"), host.text("m2")]).toEqual(["", "never"]);
+    expect(host.of("info").map(({ message }) => message)).toContainEqual(expect.stringMatching(/^slow: .*not ready/));
+  });
+});
+
 describe("attachments", () => {
   it("may be folders, and may lie outside the workspace", async () => {
     const outside = scratch({ "letter.txt": "dear heron\n" });

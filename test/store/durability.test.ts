@@ -1,6 +1,6 @@
 /** The built command and its disk: what is written when, what happens when it cannot be, and `parley sessions`. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { EventType } from "../../src/core/event.js";
@@ -145,6 +145,29 @@ test("of several processes that resume a crashed session at once, one gets it an
     .split("\n")
     .filter((line) => line.includes('"turn.ended"'));
   expect(ends).toHaveLength(1);
+});
+
+test("a session that another process took over, or whose folder is gone, is not written any more, and its host is told", async () => {
+  for (const loss of ["taken over", "removed"]) {
+    const home = scratch();
+    const host = start({ env: { PARLEY_HOME: home }, responses: [{ say: "one" }], then: "repeat" });
+    await host.open();
+    host.prompt("first");
+    await host.turnEnded();
+    // As a successor does it that took us for dead: a machine that slept, a clock that jumped.
+    writeFileSync(join(home, "sessions", "s", "theirs"), "{}");
+    if (loss === "taken over") renameSync(join(home, "sessions", "s", "theirs"), join(home, "sessions", "s", "lock"));
+    else rmSync(join(home, "sessions"), { recursive: true });
+    const size = loss === "taken over" ? readFileSync(logOf(home)).length : 0;
+    host.prompt("second");
+    await host.turnEnded(2);
+    expect(host.ofType("notice").map(({ text }) => text)).toEqual([
+      expect.stringMatching(/can no longer be saved: another process has it, or it was removed/),
+    ]);
+    expect(await host.finish()).toBe(0);
+    if (loss === "taken over")
+      expect([readFileSync(logOf(home)).length, readFileSync(join(home, "sessions", "s", "lock"), "utf8")]).toEqual([size, "{}"]);
+  }
 });
 
 describe("a home that cannot be written", () => {

@@ -125,7 +125,7 @@ export function noMode(mode: string | undefined, { name, modes }: Revision): str
   return `${name} has no mode '${mode ?? ""}'; it has ${Object.keys(modes).join(", ")}`;
 }
 
-export function refused(op: Op, message: string, state: HostState): Step<Event> {
-  const fault = { code: "unsupported", message, retryable: false };
+export function refused(op: Op, message: string, state: HostState, code = "unsupported"): Step<Event> {
+  const fault = { code, message, retryable: false };
   return { in: [{ type: "reply", to: op.type, status: "error", fault, parent: op.id, session: state.session }], out: [] };
 }

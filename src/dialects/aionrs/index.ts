@@ -7,13 +7,14 @@ import { badLine } from "../kit/bad-line.js";
 import { gone } from "../kit/gone.js";
 import { echo } from "../kit/issues.js";
 import { OpenWork } from "../kit/open-work.js";
-import { denyUnreadable, endTurn, readEvent, refuseOpen, startTurn } from "./read-events.js";
+import { endTurn, readEvent, refuseOpen, startTurn } from "./read-events.js";
 import { errorLine } from "./lines.js";
 import { readCommand, readOps } from "./read-ops.js";
 import { FIRST, SECOND, type Revision } from "./revision.js";
 import { agentState, hostState } from "./state.js";
 import type { Command } from "./wire.js";
 import { isQuit, promptAfterAll } from "./slash.js";
+import { denyUnheard } from "./unheard.js";
 import { writeEvent } from "./write-events.js";
 import { readSwitches } from "./launch.js";
 import { linesAtReady, openOp, writeOp } from "./write-ops.js";
@@ -22,7 +23,7 @@ export const aionrs: Dialect = dialectOf(FIRST);
 export const aionrsLater: Dialect = dialectOf(SECOND);
 
 export function dialectOf(revision: Revision): Dialect {
-  const { id, version, wire, coverage, heartbeat } = revision;
+  const { id, version, wire, coverage, heartbeat, isLater } = revision;
   return {
     id,
     version,
@@ -34,6 +35,8 @@ export function dialectOf(revision: Revision): Dialect {
     ...(heartbeat !== undefined && { heartbeat }),
     // The document: all tools need approval except those that the user lists.
     unasked: [],
+    // Later ones have a word for a server that came; in the first only `ready` says that there are such tools.
+    ...(!isLater && { awaitsServers: true }),
     agentSide: (env) => agentSide(revision, env),
     hostSide: (env) => hostSide(revision, env),
     coverage,
@@ -86,7 +89,7 @@ function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
       const events = followed("bad" in frame ? [badLine(frame, state.session)] : readEvent(frame.rec, state));
       if (state.refused !== undefined) return { in: [...events, ...refuseHeld(state.refused)], out: [{ kill: true }] };
       if (!wasReady && state.ready) return begun(events);
-      return { in: events, out: "bad" in frame ? [] : denyUnreadable(frame.rec, state) };
+      return { in: events, out: "bad" in frame ? [] : denyUnheard(frame.rec, state) };
     },
     write(op) {
       if (op.type === "session.open") return openOp(op, state);

@@ -1,8 +1,7 @@
 /** Lines of the agent that more than one place writes. */
 import type { Fault } from "../../core/errors.js";
 import type { Out } from "../dialect.js";
-import type { Usage } from "../../core/event.js";
-import type { LaterEvent, WireUsage } from "./wire.js";
+import type { LaterEvent } from "./wire.js";
 
 export function line(rec: LaterEvent): Out {
   return { rec };
@@ -29,13 +28,3 @@ const TO_WIRE: ReadonlyMap<string, string> = new Map([
   ["limit", "protocol_error"],
   ["unsupported", "protocol_error"],
 ]);
-
-/** The counts are disjoint on both sides; reasoning is output here. */
-export function toUsage(usage: Usage | undefined): WireUsage {
-  return {
-    input_tokens: usage?.input ?? 0,
-    output_tokens: (usage?.output ?? 0) + (usage?.reasoning ?? 0),
-    cache_read_tokens: usage?.cacheRead ?? 0,
-    cache_write_tokens: usage?.cacheWrite ?? 0,
-  };
-}

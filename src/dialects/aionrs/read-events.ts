@@ -1,20 +1,20 @@
 /** Agent → host, read: a driven agent's lines become events. */
-import * as v from "valibot";
 import type { Part, PartOf } from "../../core/content.js";
 import type { Fault } from "../../core/errors.js";
 import type { Call, Event, EventOf, Usage } from "../../core/event.js";
 import { categoryOf } from "../../core/names.js";
-import type { Out } from "../dialect.js";
-import { issuesOf, shapeOf, stringField } from "../kit/issues.js";
+import { stringField } from "../kit/issues.js";
 import { onChanged, onChangeTold, onPong, onServer } from "./answers.js";
 import { readCapabilities } from "./capabilities.js";
-import { repaired } from "./repair.js";
-import type { Revision } from "./revision.js";
+import { parse } from "./parse.js";
 import type { HostState } from "./state.js";
-import type { LaterEvent, LaterEventOf, WireUsage } from "./wire.js";
+import { isOfPastTurn } from "./unheard.js";
+import { fromUsage } from "./usage.js";
+import type { LaterEvent, LaterEventOf } from "./wire.js";
 
 /** Readers repair: beginnings and ends that the wire does not say, blocks that it does not close, calls that it does not announce. */
 export function readEvent(rec: unknown, state: HostState): Event[] {
+  if (isOfPastTurn(rec, state)) return [stray(stringField(rec, "type") ?? "", rec, state)];
   const own = state.revision.hears.own(rec, state);
   if (own !== undefined) return own;
   const parsed = parse(rec, state.revision);
@@ -72,27 +72,6 @@ function onMessageEvent(event: MessageEvent, state: HostState): Event[] {
   }
 }
 
-function parse(rec: unknown, { events }: Revision): { event: LaterEvent } | { unknown: string } | string {
-  const type = stringField(rec, "type");
-  if (type === undefined) return `The agent wrote a line that is ${shapeOf(rec)} without a "type"`;
-  const schema = Object.entries(events).find(([name]) => name === type)?.[1];
-  if (schema === undefined) return { unknown: type };
-  // The record itself, checked: the schema's copy leaves out names like "constructor", which an argument may have.
-  if (v.is(schema, rec)) return { event: rec };
-  const whole = repaired(rec);
-  return v.is(schema, whole) ? { event: whole } : `The agent wrote an invalid ${type}: ${issuesOf(schema, whole)}`;
-}
-
-/** A call that we cannot ask anybody about is denied, or the agent would wait for ever. */
-export function denyUnreadable(rec: unknown, state: HostState): Out[] {
-  const call_id = stringField(rec, "type") === "tool_request" ? stringField(rec, "call_id") : undefined;
-  if (call_id === undefined || !state.ready || state.calls.has(call_id)) return [];
-  const reason = parse(rec, state.revision);
-  if (typeof reason !== "string") return [];
-  if (state.turn !== undefined) state.denied.add(call_id);
-  return [{ rec: { type: "tool_deny", call_id, reason } }];
-}
-
 /** An end with something wrong in it is an end all the same. */
 function onBadRecord(rec: unknown, message: string, state: HostState): Event[] {
   const error: Event = { type: "error", ...at(state), fault: { code: "protocol", message, retryable: false } };
@@ -128,10 +107,17 @@ function onReady(event: LaterEventOf<"ready">, state: HostState): Event[] {
 /** A message whose beginning the wire left out (a slash command has none) begins with its first line. Undefined: there is no such message. */
 function begin(event: MessageEvent, state: HostState): Event[] | undefined {
   if (!state.ready) return undefined;
-  if (event.type === "stream_start" && event.msg_id === state.turn) return [];
-  if (event.type === "stream_start") return [...(state.turn === undefined ? [] : endTurn(state)), ...startTurn(event.msg_id, state)];
+  if (event.type === "stream_start") return onStart(event.msg_id, state);
   if (state.turn !== undefined) return [];
   return state.prompts.has(event.msg_id) ? startTurn(event.msg_id, state) : undefined;
+}
+
+/** One without a name is the oldest message that waits, if any does. */
+function onStart(named: string, state: HostState): Event[] | undefined {
+  const msg_id = named === "" ? [...state.prompts.keys()].find((asked) => asked !== state.turn) : named;
+  if (msg_id === undefined) return undefined;
+  if (msg_id === state.turn) return [];
+  return [...(state.turn === undefined ? [] : endTurn(state)), ...startTurn(msg_id, state)];
 }
 
 export function startTurn(msg_id: string, state: HostState): Event[] {
@@ -164,6 +150,7 @@ function onPiece(type: "text" | "thinking", text: string, state: HostState): Eve
 
 export function onRequest({ call_id, tool }: LaterEventOf<"tool_request">, state: HostState): Event[] {
   const call: Call = { id: call_id, name: tool.name, args: tool.args, category: tool.category, title: tool.description };
+  state.asked.set(call_id, "open");
   return [...announce(call, state), { type: "approval.requested", ...inTurn(state), calls: [call], message: tool.description }];
 }
 
@@ -259,6 +246,7 @@ export function endTurn(state: HostState, usage?: Usage, finish?: string): Event
   const meta = inTurn(state);
   const ends: Event[] = closeBlock(state);
   for (const [call, now] of state.calls) {
+    if (state.asked.has(call)) state.asked.set(call, "settled");
     if (now === "ended") continue;
     const status = state.denied.has(call) ? "denied" : "cancelled";
     ends.push({ type: "tool.ended", ...meta, call, status, reason: "the turn ended" });
@@ -267,7 +255,8 @@ export function endTurn(state: HostState, usage?: Usage, finish?: string): Event
   const why = state.failed === undefined ? {} : { reason: state.failed.message, fault: state.failed };
   const how = finish === undefined || outcome !== "completed" ? {} : { finish };
   ends.push({ type: "turn.ended", ...meta, outcome, ...how, ...why, ...(usage && { usage }) });
-  state.prompts.delete(state.turn ?? "");
+  state.prompts.delete(meta.turn);
+  state.past.add(meta.turn);
   state.turn = undefined;
   state.interrupted = false;
   state.failed = undefined;
@@ -309,12 +298,3 @@ const FROM_WIRE: ReadonlyMap<string, string> = new Map([
   ["protocol_error", "protocol"],
   ["internal_error", "internal"],
 ]);
-
-export function fromUsage(usage: WireUsage): Usage {
-  return {
-    input: usage.input_tokens,
-    output: usage.output_tokens,
-    cacheRead: usage.cache_read_tokens ?? 0,
-    cacheWrite: usage.cache_write_tokens ?? 0,
-  };
-}

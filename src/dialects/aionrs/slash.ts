@@ -6,8 +6,9 @@ import type { Event, EventOf } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Out } from "../dialect.js";
 import { afterStream } from "./changes.js";
-import { errorLine, info, line, toUsage } from "./lines.js";
+import { errorLine, info, line } from "./lines.js";
 import type { AgentState } from "./state.js";
+import { toUsage } from "./usage.js";
 
 /** There is no such command: then it was a prompt, and is asked as one. */
 export function promptAfterAll(event: Event, state: AgentState): Op | undefined {

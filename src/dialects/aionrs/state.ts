@@ -85,6 +85,10 @@ export interface HostState {
   readonly calls: Map<string, "requested" | "running" | "ended">;
   /** Calls that we denied: the wire has one word for denied and cancelled. */
   readonly denied: Set<string>;
+  /** Calls that were ever asked about: the wire has no word for an answer that comes too late or to nothing. */
+  readonly asked: Map<string, "open" | "settled">;
+  /** Turns that have ended: what is still said of them is heard by nobody. */
+  readonly past: Set<string>;
   block: { type: "text" | "thinking"; text: string } | undefined;
   interrupted: boolean;
   failed: Fault | undefined;
@@ -136,6 +140,8 @@ export function hostState(revision: Revision, work: OpenWork): HostState {
     turn: undefined,
     calls: new Map(),
     denied: new Set(),
+    asked: new Map(),
+    past: new Set(),
     block: undefined,
     interrupted: false,
     failed: undefined,

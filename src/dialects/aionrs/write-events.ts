@@ -5,9 +5,10 @@ import { canonicalTool, categoryOf } from "../../core/names.js";
 import type { Out } from "../dialect.js";
 import { capabilitiesOf } from "./capabilities.js";
 import { writeServers, writeUnchanged, writeUpdated } from "./changes.js";
-import { errorLine, info, line, toUsage } from "./lines.js";
+import { errorLine, info, line } from "./lines.js";
 import { writeCommand } from "./slash.js";
 import type { AgentState } from "./state.js";
+import { toUsage } from "./usage.js";
 import type { LaterEvent, WireEventOf } from "./wire.js";
 
 export function writeEvent(event: Event, state: AgentState): Out[] {

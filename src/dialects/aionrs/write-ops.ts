@@ -16,7 +16,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "turn.interrupt":
       return interrupt(op, state);
     case "approval.answer":
-      return { in: [], out: op.answers.map((answer) => answerLine(answer, state)) };
+      return answer(op, state);
     case "session.seed":
       return { in: answered(op, "ok").in, out: [{ rec: { type: "init_history", text: op.text } }] };
     case "session.configure":
@@ -96,7 +96,17 @@ function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
   return { in: answered(op, "ok").in, out: [{ rec: { type: "stop" } }] };
 }
 
+/** A real one passes over what is no answer to an open question, so we say what became of it. */
+function answer(op: OpOf<"approval.answer">, state: HostState): Step<Event> {
+  const open = op.answers.filter(({ call }) => state.asked.get(call) === "open" && state.calls.get(call) === "requested");
+  const out = open.map((one) => answerLine(one, state));
+  const strange = op.answers.find(({ call }) => !state.asked.has(call));
+  if (strange !== undefined) return { in: refused(op, `No approval was asked for call '${strange.call}'`, state, "protocol").in, out };
+  return { in: open.length < op.answers.length ? answered(op, "noop").in : [], out };
+}
+
 function answerLine(answer: OpOf<"approval.answer">["answers"][number], state: HostState): Out {
+  state.asked.set(answer.call, "settled");
   if (answer.decision === "deny") state.denied.add(answer.call);
   const token = state.tokens.get(answer.call);
   if (token !== undefined) return { rec: { type: "approval_resume", resume_token: token, approved: answer.decision === "allow" } };

@@ -2,9 +2,10 @@
 import * as v from "valibot";
 import type { Event } from "../../core/event.js";
 import { onServer } from "../aionrs/answers.js";
-import { announce, at, fromUsage, inTurn, onRequest, refuseOpen, stray, unasked } from "../aionrs/read-events.js";
+import { announce, at, inTurn, onRequest, refuseOpen, stray, unasked } from "../aionrs/read-events.js";
 import type { Hears } from "../aionrs/revision.js";
 import type { HostState } from "../aionrs/state.js";
+import { fromUsage } from "../aionrs/usage.js";
 import { stringField } from "../kit/issues.js";
 import { events, ownEvents, PASSED_ON, type OwnEvent, type OwnEventOf } from "./wire.js";
 

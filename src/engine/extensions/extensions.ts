@@ -34,6 +34,8 @@ export interface ExtensionSources {
   hooks: HookCommands;
   /** Names of models that the config knows, beside our own. */
   models: readonly string[];
+  /** A turn waits for servers that still connect, because its host was told that their tools are there. */
+  awaitsServers?: boolean;
 }
 
 export interface ExtensionDeps {
@@ -89,6 +91,11 @@ export class Extensions {
   configure(config: SessionConfig): void {
     this.#library.start();
     this.#mcp.configure(config);
+  }
+
+  /** Where a turn may not begin without them. */
+  async serversFor(signal: AbortSignal): Promise<void> {
+    if (this.#deps.sources.awaitsServers) await this.#mcp.untilSettled(signal);
   }
 
   /** Waits for files, never for servers. */

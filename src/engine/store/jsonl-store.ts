@@ -10,7 +10,7 @@ import { copyLog } from "./copy-log.js";
 import { parseEntry, type ReadEntry } from "./entry.js";
 import { folderName } from "./folder-name.js";
 import { readHead } from "./heads.js";
-import { takeLock } from "../../os/lock.js";
+import { takeLock, watchLock } from "../../os/lock.js";
 import { LogFile, readLines } from "../../os/log-file.js";
 import { rebuild } from "./rebuild.js";
 import { readSnapshot, snapshotOf, writeSnapshot, type Snapshot } from "./snapshot.js";
@@ -133,9 +133,13 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   ): SessionLog {
     let { offset, bytes } = snapshot ?? { offset: 0, bytes: 0 };
     let closing: Promise<void> | undefined;
+    const isOurs = watchLock(join(folder, "lock"));
     rooted?.catch(() => {});
     return {
-      append: (entry) => file.append(JSON.stringify(options.redact(entry))),
+      append(entry) {
+        if (closing === undefined && !isOurs()) throw new Error("another process has it, or it was removed");
+        file.append(JSON.stringify(options.redact(entry)));
+      },
       async sync() {
         await Promise.all([rooted, file.sync()]);
       },
@@ -221,8 +225,9 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   }
 }
 
+/** An empty line, as an editor leaves it, is no damage. */
 function* readEntries(folder: string, from: number): Generator<ReadEntry> {
-  for (const line of readLines(join(folder, LOG), from)) yield parseEntry(line);
+  for (const line of readLines(join(folder, LOG), from)) if (line.trim() !== "") yield parseEntry(line);
 }
 
 /** Nothing was ever said there. */
@@ -250,7 +255,9 @@ function replayed(event: Event): Event {
 
 function readable(id: string, session: StoredSession | undefined): StoredSession {
   if (session !== undefined) return session;
-  throw fault(`The log of session '${id}' cannot be read; 'parley sessions rm ${id}' removes it`);
+  throw fault(
+    `The log of session '${id}' cannot be read: its first line is damaged, or a later version wrote it; 'parley sessions rm ${id}' removes it`,
+  );
 }
 
 function exists(id: string): ParleyError {

@@ -194,6 +194,19 @@ describe("a log with a line that cannot be read", () => {
     }
   });
 
+  test("loses no more than that line, though it be the first, where a later run says again whose log it is", () => {
+    const again: Entry = { kind: "opened", at: 2, id: "s", cwd: "/b", name: "n", config: {}, seq: 2 ** 20 };
+    fc.assert(
+      fc.property(cutLog, ({ entries }) => {
+        const whole = rebuilt([...entries, again]);
+        const hit = rebuilt([{ kind: "unreadable" }, ...entries.slice(1), again]);
+        expect(hit).toEqual({ ...whole, name: "n", unreadable: 1 });
+        expect(rebuild(undefined, [{ kind: "unreadable" }, ...entries.slice(1)])).toBeUndefined();
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   /** Whichever line it is. */
   function damaged(what: string, holds: (messages: Message[], entries: Entry[]) => void): void {
     test(what, () => {
@@ -274,7 +287,7 @@ function law(what: string, holds: (log: CutLog) => void, logs = cutLog): void {
   test(what, () => fc.assert(fc.property(logs, holds), { numRuns: 200 }));
 }
 
-function rebuilt(entries: readonly Entry[]): StoredSession {
+function rebuilt(entries: readonly ReadEntry[]): StoredSession {
   const session = rebuild(undefined, structuredClone(entries));
   if (session === undefined) throw new Error("there is no session in this log");
   return session;

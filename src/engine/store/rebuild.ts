@@ -9,16 +9,20 @@ import { afterReset, afterTurn, type LastTurn } from "../unfinished.js";
 import { paired } from "./paired.js";
 import type { KeptSession, StoredSession } from "./store.js";
 
-/** `base` is what a snapshot already knows; the entries are those after it. */
+/**
+ * `base` is what a snapshot already knows; the entries are those after it. Undefined when nothing says whose log it is: a first line that
+ * is damaged costs no more than itself where a later run says it again.
+ */
 export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEntry>): StoredSession | undefined {
-  let session = base;
+  let session = base ?? nobodys();
+  let known = base !== undefined;
   const open = new Open();
   for (const entry of entries) {
     if (entry.kind === "opened") {
       session = opened(session, entry);
+      known = true;
       open.unsavedSince = undefined;
     }
-    if (session === undefined) continue;
     if (entry.kind === "message") session.messages.push(entry.message);
     if (entry.kind === "reset") session.messages = [...entry.messages];
     session.lastTurn = open.lastTurn(entry, session.lastTurn);
@@ -26,7 +30,7 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
     if (entry.kind === "event") note(session, entry.event);
     open.follow(entry);
   }
-  if (session === undefined) return undefined;
+  if (!known) return undefined;
   const crash = mend(open.turn, open.late);
   // As if it had been written already.
   for (const entry of crash?.mend ?? []) {
@@ -37,9 +41,12 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
   return { ...session, messages: paired(session.messages), crash, unsavedSince: open.unsavedSince, unreadable: open.unreadable };
 }
 
-function opened(session: KeptSession | undefined, { id, cwd, name, config, seq = 0 }: Extract<Entry, { kind: "opened" }>): KeptSession {
-  if (session === undefined) return { id, cwd, name, config, messages: [], lastTurn: undefined, seq };
-  return { ...session, cwd, config, seq: Math.max(session.seq, seq) };
+function nobodys(): KeptSession {
+  return { id: "", cwd: "", name: undefined, config: {}, messages: [], lastTurn: undefined, seq: 0 };
+}
+
+function opened(session: KeptSession, { id, cwd, name, config, seq = 0 }: Extract<Entry, { kind: "opened" }>): KeptSession {
+  return { ...session, id: session.id || id, name: session.name ?? name, cwd, config, seq: Math.max(session.seq, seq) };
 }
 
 function note(session: KeptSession, event: Event): void {

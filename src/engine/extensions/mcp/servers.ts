@@ -42,6 +42,7 @@ export class McpServers {
   #order: Promise<unknown> = Promise.resolve();
   /** Changes whose servers are not all connected or failed. */
   #open = 0;
+  #whenSettled: (() => void)[] = [];
   /** Something changed, and is told at the latest once nothing is under way. */
   #untold = false;
   #batches = 0;
@@ -69,6 +70,7 @@ export class McpServers {
     void applied.then(async ({ fresh, isNew }) => {
       await this.#warmUp(fresh);
       this.#open--;
+      if (this.settled) for (const resolve of this.#whenSettled.splice(0)) resolve();
       this.#untold ||= isNew;
       // One that never answers holds up nobody's news of the others.
       if (isNew || (this.settled && this.#untold)) this.#tell();
@@ -78,6 +80,15 @@ export class McpServers {
   /** Nothing is under way: each server is connected or has failed. */
   get settled(): boolean {
     return this.#open === 0;
+  }
+
+  /** Resolves when that is so, or when nobody wants to know any more. */
+  async untilSettled(signal: AbortSignal): Promise<void> {
+    if (this.settled || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.#whenSettled.push(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
   }
 
   /** Those whose fate is known. */
