@@ -10,7 +10,7 @@ const external = [...builtinModules, ...builtinModules.map((name) => `node:${nam
 /** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
 const START = [
   /\/src\/core\/(?!grammar|redact-records|yaml|value-issues)/,
-  /\/src\/os\/(home|lines|lock|log-file)\./,
+  /\/src\/os\/(home|lines|lock|log-file|whole-file)\./,
   /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\/(?!told-turn)/,
   /\/src\/dialects\/(index|dialect|(aionrs|qwen-shipped)\/command-line|qwen-shipped\/names|qwen\/launch|agentproc\/in-env)\./,
@@ -21,7 +21,7 @@ const START = [
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
   /\/src\/engine\/store\//,
-  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|telemetry|version|flags|commands)\./,
+  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|telemetry|version|flags|commands|here)\./,
   /\/src\/cli\/(structured|structured-flags|structured-shipped|agentproc-wire|bridge\/commands)\./,
   /\/node_modules\/valibot\//,
 ];
