@@ -71,7 +71,7 @@ async function ended(tree: Tree, launch: ProcessLaunch, tail: Tail): Promise<Clo
   await Promise.race([quiet, new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);
   if (code === 0) return { code, signal };
   const how = signal === null ? `exited with code ${code ?? "unknown"}` : `was ended by ${signal}`;
-  const words = tail.lastLines(1);
+  const words = tail.reason();
   return { code, signal, reason: `Agent '${launch.argv[0] ?? ""}' ${how}${words === "" ? "" : `: ${words}`}` };
 }
 
