@@ -136,6 +136,12 @@ export function list(parsed: Parsed, name: string): string[] | undefined {
     .filter((item) => item !== "");
 }
 
+/** What stands behind `--` is meant for somebody else. */
+export function beforeDashes(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end === -1 ? argv : argv.slice(0, end);
+}
+
 function unknownFlag(rawName: string, table: readonly Flag[]): ParleyError {
   const known = table.flatMap(({ name, alias }) => (alias === undefined ? [`--${name}`] : [`--${name}`, `--${alias}`]));
   const meant = nearest(rawName, known);

@@ -5,7 +5,7 @@ import { dialectIds, loadDialect } from "../dialects/index.js";
 import { agentprocId } from "./agentproc-wire.js";
 import type { Command } from "./commands.js";
 import { commandOf, commandsBelow, helpTopic, isCommand, refuseMisspelt } from "./find-command.js";
-import { COMMON_FLAGS, given, parseFlags, usage } from "./flags.js";
+import { beforeDashes, COMMON_FLAGS, given, parseFlags, usage } from "./flags.js";
 import { inOurWords, personalityAsked, personalityNamed } from "./personality.js";
 import { telemetryOf } from "./telemetry.js";
 import { VERSION } from "./version.js";
@@ -116,12 +116,6 @@ function spokenSwitches(argv: readonly string[], dialect: string): string[] | un
   const ours = beforeDashes(argv);
   const format = lastValue(ours, "--output-format") ?? lastValue(ours, "-o");
   return dialect === "qwen-shipped" && format === "json" ? ["--output-format", format] : undefined;
-}
-
-/** What stands behind `--` is meant for somebody else. */
-function beforeDashes(argv: readonly string[]): readonly string[] {
-  const end = argv.indexOf("--");
-  return end === -1 ? argv : argv.slice(0, end);
 }
 
 function lastValue(argv: readonly string[], flag: string): string | undefined {
