@@ -4,7 +4,7 @@ import type { EventOf } from "../core/event.js";
 import type { Answer } from "../core/op.js";
 import type { Loaded } from "../engine/config.js";
 import { openSession, type HostSession } from "../host/session.js";
-import { Questions } from "./ask.js";
+import { Questions } from "./questions.js";
 import { asker } from "./asker.js";
 import { buildEngine } from "./build-engine.js";
 import { rehearsalFallback } from "./fallback.js";
