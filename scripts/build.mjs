@@ -29,7 +29,16 @@ const START = [
 const bundled = new Set();
 await rm("dist", { recursive: true, force: true });
 await build({ parley: "src/cli/parley.ts" }, [{ name: "start", test: (id) => START.some((pattern) => pattern.test(id)) }]);
-await build({ index: "src/index.ts", engine: "src/engine/index.ts", dialects: "src/dialects/index.ts", bridge: "src/bridge/index.ts", otel: "src/engine/trace/otel-tracer.ts" }, []);
+await build(
+  {
+    index: "src/index.ts",
+    engine: "src/engine/index.ts",
+    dialects: "src/dialects/index.ts",
+    bridge: "src/bridge/index.ts",
+    otel: "src/engine/trace/otel-tracer.ts",
+  },
+  [],
+);
 await cp("src/bridge/profiles", "dist/profiles", { recursive: true });
 await chmod("dist/parley.js", 0o755);
 await writeFile("dist/THIRD-PARTY-NOTICES.txt", await notices());
