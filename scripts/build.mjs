@@ -10,7 +10,7 @@ const external = [...builtinModules, ...builtinModules.map((name) => `node:${nam
 /** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
 const START = [
   /\/src\/core\/(?!grammar|redact-records|yaml|value-issues)/,
-  /\/src\/os\/(home|lines|lock|log-file)\./,
+  /\/src\/os\/(home|lines|lock|log-file|whole-file)\./,
   /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\/(?!told-turn)/,
   /\/src\/dialects\/(index|dialect|(aionrs|qwen-shipped)\/command-line|qwen-shipped\/names|qwen\/launch|agentproc\/in-env)\./,
@@ -21,7 +21,7 @@ const START = [
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
   /\/src\/engine\/store\//,
-  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|telemetry|version|flags|commands)\./,
+  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|telemetry|version|flags|commands|here)\./,
   /\/src\/cli\/(structured|structured-flags|structured-shipped|agentproc-wire|bridge\/commands)\./,
   /\/node_modules\/valibot\//,
 ];
@@ -29,7 +29,16 @@ const START = [
 const bundled = new Set();
 await rm("dist", { recursive: true, force: true });
 await build({ parley: "src/cli/parley.ts" }, [{ name: "start", test: (id) => START.some((pattern) => pattern.test(id)) }]);
-await build({ index: "src/index.ts", engine: "src/engine/index.ts", dialects: "src/dialects/index.ts", bridge: "src/bridge/index.ts" }, []);
+await build(
+  {
+    index: "src/index.ts",
+    engine: "src/engine/index.ts",
+    dialects: "src/dialects/index.ts",
+    bridge: "src/bridge/index.ts",
+    otel: "src/engine/trace/otel-tracer.ts",
+  },
+  [],
+);
 await cp("src/bridge/profiles", "dist/profiles", { recursive: true });
 await chmod("dist/parley.js", 0o755);
 await writeFile("dist/THIRD-PARTY-NOTICES.txt", await notices());

@@ -12,6 +12,7 @@ export { connect, type ConnectOptions, type Dial } from "./link/connect.js";
 export { relay, type Relay, type RelayOptions, type SessionMap } from "./link/relay.js";
 export { serve, type ServeOptions } from "./link/serve.js";
 export { memoryPair } from "./transports/memory.js";
-export { spawnTransport, type ProcessOptions, type ProcessTransport } from "./transports/process.js";
+export { spawnTransport, type ProcessLaunch, type ProcessOptions, type ProcessTransport } from "./transports/process.js";
 export { stdio, type StdioTransport } from "./transports/stdio.js";
+export { drive, type DriveOptions } from "./host/drive.js";
 export { openSession, HostSession, type Opening, type PromptOptions } from "./host/session.js";

@@ -1,8 +1,8 @@
 /** The examples are programs that run, and the README quotes them as they are. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 
 const root = join(import.meta.dirname, "..");
@@ -35,6 +35,37 @@ it.each(shellBlocks)("the README's command works as it stands: %s", async (block
   expect(output).toContain('"outcome":"completed"');
   expect(code).toBe(0);
 });
+
+it("every link of the pages leads somewhere", () => {
+  const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...markdownIn("docs"), ...markdownIn("src/dialects")];
+  const links = pages.flatMap((page) => [...textOf(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = ""]) => ({ page, link })));
+  expect(links.length).toBeGreaterThan(50);
+  expect(links.filter(({ page, link }) => !leads(page, link))).toEqual([]);
+});
+
+function markdownIn(folder: string): string[] {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
+  return files.filter((file) => file.endsWith(".md")).map((file) => join(folder, file));
+}
+
+function leads(page: string, link: string): boolean {
+  const [path = "", heading] = link.split("#");
+  const target = path === "" ? page : join(dirname(page), path);
+  if (!existsSync(join(root, target))) return false;
+  return heading === undefined || [...textOf(target).matchAll(/^#+ (.*)$/gm)].some(([, title = ""]) => anchorOf(title) === heading);
+}
+
+/** As GitHub makes it. */
+function anchorOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-");
+}
+
+function textOf(page: string): string {
+  return readFileSync(join(root, page), "utf8");
+}
 
 function runExample(file: string, input: string): Promise<{ code: number | null; output: string }> {
   return runCommand(process.execPath, [file], input);

@@ -47,12 +47,13 @@ export async function checkProfile(profile: Profile, place: Place): Promise<Chec
   };
 }
 
+/** But PARLEY_HOME, which has a default wherever it is empty. */
 function unsetVariables({ env, envAllowlist }: Profile, place: Place): string[] {
   const asked = Object.values(env).flatMap((template) =>
     [...template.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name = ""]) => name),
   );
   return [...new Set(asked)]
-    .filter((name) => place.env[name] === undefined && envAllowlist?.includes(name) !== false)
+    .filter((name) => name !== "PARLEY_HOME" && place.env[name] === undefined && envAllowlist?.includes(name) !== false)
     .map((name) => `\${${name}} is not set here; the agent gets an empty text`);
 }
 

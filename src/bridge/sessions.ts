@@ -3,13 +3,13 @@
  * PARLEY_HOME/bridge, a file a conversation; its name is a hash of the profile and the session's name, so neither can lead anywhere.
  */
 import { createHash } from "node:crypto";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf, ParleyError } from "../core/errors.js";
-import { mintId } from "../core/ids.js";
 import { makeFolder } from "../os/folders.js";
 import { takeLock } from "../os/lock.js";
+import { writeWhole } from "../os/whole-file.js";
 
 const Entry = v.object({ profile: v.string(), name: v.string(), sessionId: v.string() });
 
@@ -74,7 +74,7 @@ export class Sessions {
       keep: async (sessionId) => {
         if ((await read(file)) === sessionId) return;
         const text = JSON.stringify({ profile: this.#profile, name, sessionId });
-        await tried("the agent's session cannot be remembered", warn, () => write(file, text));
+        await tried("the agent's session cannot be remembered", warn, () => writeWhole(file, text));
       },
       forget: () => tried("the agent's session cannot be forgotten", warn, () => rm(file, { force: true })),
     };
@@ -89,7 +89,7 @@ export class Sessions {
         return await takeLock(`${this.#path(name)}.lock`, `The conversation '${name}'`);
       } catch (error) {
         if (!(error instanceof ParleyError)) {
-          warn(`nobody is kept out of the conversation '${name}': ${messageOf(error)}`);
+          warn(`another turn of the conversation '${name}' could run at the same time, because it cannot be locked: ${messageOf(error)}`);
           return async () => {};
         }
         if (wait === SHORTEST_WAIT_MS) warn(`${error.message}; this turn waits`);
@@ -118,18 +118,6 @@ async function read(file: string): Promise<string | undefined> {
     return v.parse(Entry, JSON.parse(await readFile(file, "utf8"))).sessionId;
   } catch {
     return undefined;
-  }
-}
-
-/** Whole or not at all. */
-async function write(file: string, text: string): Promise<void> {
-  const draft = `${file}.${mintId()}`;
-  try {
-    await writeFile(draft, text, { mode: 0o600 });
-    await rename(draft, file);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
   }
 }
 

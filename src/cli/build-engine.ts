@@ -1,6 +1,5 @@
 /** Settings in, engine out: the composition that every command that runs an agent shares. */
 import { realpath } from "node:fs/promises";
-import { homedir } from "node:os";
 import type { Agent } from "../core/agent.js";
 import type { SessionConfig } from "../core/config.js";
 import { createEngine, type EngineOptions } from "../engine/engine.js";
@@ -11,6 +10,7 @@ import { openModel } from "../engine/models/open.js";
 import { jsonlStore } from "../engine/store/jsonl-store.js";
 import type { SessionStore } from "../engine/store/store.js";
 import { readTrust } from "../engine/trust.js";
+import { userHomeOf } from "../os/home.js";
 import { VERSION } from "./version.js";
 
 type Env = Record<string, string | undefined>;
@@ -45,7 +45,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
     version: VERSION,
     extensions: {
       home,
-      userHome: env["HOME"] || homedir(),
+      userHome: userHomeOf(env),
       mcpServers: settings.mcpServers,
       hooks: settings.hooks,
       models: Object.values(providers).flatMap(({ models = {} }) => Object.keys(models)),

@@ -7,6 +7,7 @@ import { dialectIds } from "../dialects/index.js";
 import { isAgentproc } from "./agentproc-wire.js";
 import { BRIDGE_COMMANDS } from "./bridge/commands.js";
 import { given, list, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
+import { here } from "./here.js";
 import { serveStdio } from "./serve-stdio.js";
 import type { Onlookers } from "./serving.js";
 import { asksShipped, asksText, RELAYED_FLAGS, SESSION_FLAGS, STRUCTURED_FLAGS } from "./structured-flags.js";
@@ -43,7 +44,9 @@ export const COMMANDS: readonly Command[] = [
     details:
       "A chat, which PROMPT may begin; /help in it lists its commands, Tab completes them and @files.\n" +
       "With -p, or when there is no terminal: runs one prompt, prints the answer and exits.\n" +
-      "Without a key the offline rehearsal model answers.",
+      "Without a key the offline rehearsal model answers. 'parley help COMMAND' tells more of a command.\n\n" +
+      "Keys are read from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, …; 'parley doctor' looks for them). Settings, sessions and trust are in ~/.parley, or where PARLEY_HOME says.\n" +
+      "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 a check found something, 124 the time was over, 130 SIGINT, 143 SIGTERM.",
     positionals: 1,
     flags: [
       { name: "print", short: "p", value: "PROMPT", help: "run one prompt, print the answer, exit (without PROMPT: read it from stdin)" },
@@ -52,9 +55,9 @@ export const COMMANDS: readonly Command[] = [
         help: "speak aionrs 0.1.0 on stdin and stdout, or the --dialect given; flags of aionrs and wayland-core are taken then",
       },
       DIALECT,
-      ...STRUCTURED_FLAGS,
       AUDIT,
       ...SHARED_FLAGS,
+      ...STRUCTURED_FLAGS.map((flag) => ({ ...flag, group: "Flags of structured input and output" })),
     ],
     run: runDefault,
   },
@@ -71,7 +74,7 @@ export const COMMANDS: readonly Command[] = [
       { name: "ws", value: "HOST:PORT", help: "over WebSockets, for several clients at once" },
       TOKEN_FILE,
       { name: "allow-origin", value: "ORIGIN", help: "with --ws: a web page that may connect, as in https://example.com; may be repeated" },
-      { name: "prompt", short: "p", value: "TEXT", help: "not here: prompts come over the protocol" },
+      { name: "prompt", short: "p", value: "TEXT", help: "", hidden: true },
       AUDIT,
       ...SHARED_FLAGS,
     ],
@@ -167,7 +170,7 @@ export const COMMANDS: readonly Command[] = [
     flags: [],
     async run({ positionals: [dir = "."] }) {
       const { trustWorkspace } = await import("./trust-workspace.js");
-      return print(await trustWorkspace(dir, process.env, process.cwd()));
+      return print(await trustWorkspace(dir, process.env, here()));
     },
   },
   {
@@ -247,7 +250,7 @@ function onlookersOf(parsed: Parsed, telemetry: Telemetry): Onlookers {
 }
 
 async function load(parsed: Parsed): Promise<Loaded> {
-  return limited(await loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: process.cwd() }), parsed);
+  return limited(await loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: here() }), parsed);
 }
 
 /** What runs unasked beside what the settings say, and which of their servers there are. */

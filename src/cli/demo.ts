@@ -4,13 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "../core/agent.js";
 import type { PartOf } from "../core/content.js";
+import { ParleyError, systemReason } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
 import { loadSettings, type Loaded } from "../engine/config.js";
 import { openSession, type HostSession } from "../host/session.js";
 import { buildEngine } from "./build-engine.js";
 import { Conversation } from "./chat/conversation.js";
 import { openTerminal } from "./chat/terminal.js";
-import { Screen, usageLine, wantsColour, watchOutput } from "./screen.js";
+import { Screen, usageLine, wantsColour } from "./screen.js";
 import { endOnSignal } from "./signals.js";
 
 const FILES = {
@@ -30,10 +31,8 @@ const PROMPT =
   "Think about why the check fails, then run `node check.mjs`, replace 'a - b' with 'a + b' in sum.mjs, and run `node check.mjs` again.";
 
 export async function runDemo(): Promise<number> {
-  const scratch = await mkdtemp(join(tmpdir(), "parley-demo-"));
-  for (const [name, content] of Object.entries(FILES)) await writeFile(join(scratch, name), content);
+  const scratch = await scratchFolder();
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
-  watchOutput();
   // The user's own configuration stays out of it: the demo is the same for everybody.
   const env = { ...process.env, PARLEY_HOME: join(scratch, ".parley-home") };
   const loaded = await loadSettings({ flags: { provider: "rehearsal", workspace: scratch }, env, cwd: scratch });
@@ -46,6 +45,17 @@ export async function runDemo(): Promise<number> {
   } finally {
     await agent.close();
     await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function scratchFolder(): Promise<string> {
+  try {
+    const folder = await mkdtemp(join(tmpdir(), "parley-demo-"));
+    for (const [name, content] of Object.entries(FILES)) await writeFile(join(folder, name), content);
+    return folder;
+  } catch (error) {
+    const message = `No scratch folder could be made in ${tmpdir()}: ${systemReason(error)}. TMPDIR names another place`;
+    throw new ParleyError({ code: "config", message, retryable: false }, { cause: error });
   }
 }
 

@@ -13,11 +13,13 @@ export interface Flag {
   /** What stands for the value in the help; a flag without it is a switch. */
   value?: string;
   help: string;
-  /** What other programs' flags mean in our words, for nobody to write. */
+  /** The heading that the help lists it under, where that is not "Flags". */
+  group?: string;
+  /** For nobody to write: what other programs' flags mean in our words, and what is only refused with a better sentence. */
   hidden?: true;
 }
 
-export const SHARED_FLAGS: readonly Flag[] = [
+const AGENT_FLAGS: readonly Flag[] = [
   { name: "provider", value: "NAME", help: `${Object.keys(PROVIDERS).join(", ")}, or one of the config's own` },
   { name: "model", short: "m", value: "ID", help: "the model; for rehearsal a script file" },
   { name: "base-url", value: "URL", help: "the provider's API root" },
@@ -42,6 +44,8 @@ export const SHARED_FLAGS: readonly Flag[] = [
   { name: "compaction", value: "LEVEL", help: "how much of a tool's output is folded: off, safe or full" },
   { name: "capability", value: "NAME", help: "switch on a capability of the protocol that is off by default" },
 ];
+
+export const SHARED_FLAGS: readonly Flag[] = AGENT_FLAGS.map((flag) => ({ ...flag, group: "Flags of the agent" }));
 
 export const COMMON_FLAGS: readonly Flag[] = [
   { name: "help", short: "h", help: "this text" },
@@ -130,6 +134,12 @@ export function list(parsed: Parsed, name: string): string[] | undefined {
     ?.flatMap((value) => value.split(/,(?![^(]*\))/))
     .map((item) => item.trim())
     .filter((item) => item !== "");
+}
+
+/** What stands behind `--` is meant for somebody else. */
+export function beforeDashes(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end === -1 ? argv : argv.slice(0, end);
 }
 
 function unknownFlag(rawName: string, table: readonly Flag[]): ParleyError {

@@ -1,5 +1,6 @@
-/** Help texts, made from the tables of commands and flags. */
+/** Help texts, made from the tables of commands and flags and as wide as the terminal is. */
 import type { Flag } from "./flags.js";
+import { table, wrapped } from "./table.js";
 
 export interface Topic {
   usage: string;
@@ -8,21 +9,46 @@ export interface Topic {
   flags: readonly Flag[];
 }
 
-export function helpText(topic: Topic, commands: readonly { usage: string; summary: string }[] = []): string {
+/** Where nobody says how wide it is; wider lines are hard to read. */
+const WIDEST = 100;
+const NARROWEST = 50;
+
+/** `commands`: those below this one. */
+export function helpText(topic: Topic, commands: readonly { name: string; summary: string }[], columns = WIDEST): string {
+  const width = Math.max(NARROWEST, Math.min(WIDEST, columns));
+  const shown = topic.flags.filter(({ hidden }) => hidden !== true);
   const sections = [
-    `Usage: ${topic.usage}\n\n${topic.summary}${topic.details === undefined ? "" : `\n\n${topic.details}`}`,
-    commands.length === 0 ? "" : `Commands:\n${table(commands.map(({ usage, summary }) => [usage, summary]))}`,
-    `Flags:\n${table(topic.flags.filter(({ hidden }) => hidden !== true).map((flag) => [flagForm(flag), flag.help]))}`,
+    `Usage: ${topic.usage}`,
+    paragraph(topic.summary, width),
+    ...(topic.details === undefined ? [] : [paragraph(topic.details, width)]),
+    ...(commands.length === 0 ? [] : [`Commands:\n${table(commandRows(commands), width)}`]),
+    ...groups(shown).map(([title, flags]) => `${title}:\n${table(flags.map(flagRow), width)}`),
   ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+  return `${sections.join("\n\n")}\n`;
 }
 
-function flagForm({ name, short, alias, value }: Flag): string {
+type Row = readonly [left: string, right: string];
+
+function commandRows(commands: readonly { name: string; summary: string }[]): Row[] {
+  return commands.map(({ name, summary }) => [`parley ${name}`, summary]);
+}
+
+/** In the order in which the groups first appear, but a command's own flags first. */
+function groups(flags: readonly Flag[]): [title: string, flags: Flag[]][] {
+  const found = new Map<string, Flag[]>([["Flags", []]]);
+  for (const flag of flags) found.set(flag.group ?? "Flags", [...(found.get(flag.group ?? "Flags") ?? []), flag]);
+  return [...found];
+}
+
+function flagRow({ name, short, alias, value, help }: Flag): Row {
   const names = [...(short === undefined ? [] : [`-${short}`]), `--${name}`, ...(alias === undefined ? [] : [`--${alias}`])].join(", ");
-  return value === undefined ? names : `${names} ${value}`;
+  return [value === undefined ? names : `${names} ${value}`, help];
 }
 
-function table(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join("\n");
+/** The text's own lines stay apart. */
+function paragraph(text: string, width: number): string {
+  return text
+    .split("\n")
+    .flatMap((line) => wrapped(line, width))
+    .join("\n");
 }

@@ -1,30 +1,27 @@
 #!/usr/bin/env node
 /** The command: which one is meant, its flags, its exit code. Everything else is loaded when it is needed. */
-import { messageOf, ParleyError, toFault } from "../core/errors.js";
+import { messageOf, ParleyError, systemCode, toFault } from "../core/errors.js";
 import { dialectIds, loadDialect } from "../dialects/index.js";
 import { agentprocId } from "./agentproc-wire.js";
-import { COMMANDS, type Command } from "./commands.js";
-import { COMMON_FLAGS, given, parseFlags, usage } from "./flags.js";
+import type { Command } from "./commands.js";
+import { commandOf, commandsBelow, helpTopic, isCommand, refuseMisspelt } from "./find-command.js";
+import { beforeDashes, COMMON_FLAGS, given, parseFlags, usage } from "./flags.js";
 import { inOurWords, personalityAsked, personalityNamed } from "./personality.js";
 import { telemetryOf } from "./telemetry.js";
 import { VERSION } from "./version.js";
+import { watchOutput } from "./watch-output.js";
 
 async function main(argv: readonly string[]): Promise<number> {
+  const topic = helpTopic(argv);
+  if (topic !== undefined) return say(await help(topic));
   const { command, words: rest } = commandOf(argv);
   const parsed = parseFlags(prepared(command, rest), [...command.flags, ...COMMON_FLAGS]);
   if (given(parsed, "help")) return say(await help(command));
   if (given(parsed, "version")) return say(`${await versionText()}\n`);
   if (parsed.positionals.length > command.positionals)
     throw usage(`Unexpected argument '${parsed.positionals[command.positionals] ?? ""}' (see --help)`);
+  refuseMisspelt(command, parsed);
   return command.run(parsed, telemetry);
-}
-
-function commandOf(argv: readonly string[]): { command: Command; words: readonly string[] } {
-  const named = COMMANDS.filter(({ name }) => name.split(" ").every((word, at) => word === argv[at]));
-  // The longest name that fits; the default command has none.
-  const command = named.toSorted((one, other) => other.name.length - one.name.length)[0] ?? COMMANDS.find(({ name }) => name === "");
-  if (command === undefined) throw new Error("there is no default command");
-  return { command, words: command.name === "" ? argv : argv.slice(command.name.split(" ").length) };
 }
 
 /** Under another program's name, or asked for its stream, its command line is what we are given. */
@@ -32,10 +29,6 @@ function ownWords(argv: readonly string[]): string[] {
   const asked = personalityAsked(argv, named, isCommand);
   if (asked === undefined) return [...argv];
   return inOurWords(argv, asked, process.env, isCommand, (flag) => process.stderr.write(`parley: ${flag} changes nothing here\n`));
-}
-
-function isCommand(word: string): boolean {
-  return word !== "" && COMMANDS.some(({ name }) => name === word);
 }
 
 /** As the original says it: its name, and the version of what it speaks. */
@@ -63,8 +56,7 @@ function prepared(command: Command, argv: readonly string[]): string[] {
 
 async function help(command: Command): Promise<string> {
   const { helpText } = await import("./help.js");
-  const others = command.name === "" ? COMMANDS.filter(({ name }) => name !== "") : [];
-  return helpText({ ...command, flags: [...command.flags, ...COMMON_FLAGS] }, others);
+  return helpText({ ...command, flags: [...command.flags, ...COMMON_FLAGS] }, commandsBelow(command), process.stdout.columns);
 }
 
 function say(text: string): number {
@@ -82,7 +74,8 @@ async function report(error: unknown): Promise<number> {
     return own ?? EXITS[code] ?? 1;
   }
   process.stderr.write(`parley: ${messageOf(error)}\n`);
-  if (code === "internal" && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
+  if (code === "internal" && systemCode(error) === undefined && error instanceof Error && error.stack !== undefined)
+    process.stderr.write(`${error.stack}\n`);
   return EXITS[code] ?? 1;
 }
 
@@ -107,10 +100,7 @@ function spokenDialect(argv: readonly string[]): string | undefined {
 /** How long a finished command may take to let go of everything. */
 const FORGOTTEN_MS = 2000;
 
-/** A reader that has left is no reason to complain. */
-process.stdout.on("error", () => {});
-process.stderr.on("error", () => {});
-
+watchOutput();
 const named = personalityNamed(process.argv[1]);
 const words = ownWords(process.argv.slice(2));
 const telemetry = telemetryOf(process.env, (line) => process.stderr.write(`parley: ${line}\n`));
@@ -126,12 +116,6 @@ function spokenSwitches(argv: readonly string[], dialect: string): string[] | un
   const ours = beforeDashes(argv);
   const format = lastValue(ours, "--output-format") ?? lastValue(ours, "-o");
   return dialect === "qwen-shipped" && format === "json" ? ["--output-format", format] : undefined;
-}
-
-/** What stands behind `--` is meant for somebody else. */
-function beforeDashes(argv: readonly string[]): readonly string[] {
-  const end = argv.indexOf("--");
-  return end === -1 ? argv : argv.slice(0, end);
 }
 
 function lastValue(argv: readonly string[], flag: string): string | undefined {

@@ -4,6 +4,7 @@ import { AIONRS_FLAGS, FLAG_VARIABLES, SHORT_FLAGS, WAYLAND_FLAGS, WAYLAND_SHORT
 import type { ForeignFlag } from "../dialects/kit/foreign-flags.js";
 import { WIRE_VERSION } from "../dialects/qwen-shipped/names.js";
 import { asksShipped, QWEN_FLAGS, QWEN_SHORT_FLAGS, QWEN_VARIABLES } from "../dialects/qwen-shipped/command-line.js";
+import { beforeDashes } from "./flags.js";
 
 export interface Personality {
   name: string;
@@ -49,7 +50,7 @@ export function personalityAsked(
   named: Personality | undefined,
   isCommand: (word: string) => boolean,
 ): Personality | undefined {
-  const ours = own(argv);
+  const ours = beforeDashes(argv);
   if (named === QWEN || (named === undefined && asksShipped(ours) && !isCommand(ours[0] ?? ""))) return asQwen(ours, named);
   if (named !== undefined || !ours.includes("--json-stream")) return named;
   const isWayland = ours.some((word, at) => word === "--dialect=wayland" || (word === "wayland" && ours[at - 1] === "--dialect"));
@@ -70,7 +71,7 @@ export function inOurWords(
   unused: (flag: string) => void,
 ): string[] {
   const words: string[] = [];
-  const ours = own(argv);
+  const ours = beforeDashes(argv);
   for (let at = 0; at < ours.length; at++) {
     const given = ours[at] ?? "";
     const word = shortFlags.get(given) ?? given;
@@ -98,10 +99,4 @@ function speaks(words: readonly string[]): boolean {
     const [, inline] = /^(?:--input-format|--output-format|-o)(?:=(.*))?$/s.exec(word) ?? [undefined, "text"];
     return (inline ?? words[at + 1]) !== "text";
   });
-}
-
-/** What stands behind `--` is meant for somebody else. */
-function own(argv: readonly string[]): readonly string[] {
-  const end = argv.indexOf("--");
-  return end === -1 ? argv : argv.slice(0, end);
 }

@@ -4,14 +4,14 @@ import type { EventOf } from "../core/event.js";
 import type { Answer } from "../core/op.js";
 import type { Loaded } from "../engine/config.js";
 import { openSession, type HostSession } from "../host/session.js";
-import { Questions } from "./ask.js";
+import { Questions } from "./questions.js";
 import { asker } from "./asker.js";
 import { buildEngine } from "./build-engine.js";
 import { rehearsalFallback } from "./fallback.js";
 import { usage } from "./flags.js";
 import { withOfflineModel } from "./offline.js";
 import { openingOf } from "./opening.js";
-import { Screen, wantsColour, watchOutput } from "./screen.js";
+import { Screen, wantsColour } from "./screen.js";
 import { endOnSignal, type SignalWatch } from "./signals.js";
 import type { Telemetry } from "./telemetry.js";
 
@@ -27,7 +27,6 @@ export async function runPrint(settled: Loaded, env: Env, given: string | undefi
   const agent = buildEngine(loaded, env, config, { registered, openTracer: telemetry.openTracer });
   const signals = endOnSignal(agent);
   const canAsk = !fromStdin && process.stdin.isTTY && process.stderr.isTTY;
-  watchOutput();
   try {
     const session = await openSession(agent, openingOf(loaded));
     // A single prompt has no next turn, so the tools of servers must be there for the first. Each server has a time limit.

@@ -1,12 +1,13 @@
 /** `parley doctor`: a broken configuration is a finding, not an end. */
 import { toFault } from "../core/errors.js";
 import type { Loaded } from "../engine/config.js";
+import { here } from "./here.js";
 
 export async function doctor(load: () => Promise<Loaded>): Promise<number> {
   const { runDoctor } = await import("./doctor.js");
   const loaded = await load().catch(toFault);
   const { text, ok } = await runDoctor(loaded, process.env, {
-    cwd: process.cwd(),
+    cwd: here(),
     nodeVersion: process.versions.node,
     stdout: process.stdout,
   });

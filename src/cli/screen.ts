@@ -231,19 +231,6 @@ export function usageLine(usage: Usage | undefined): string {
   return `${usage.input} tokens in${cached}, ${usage.output + (usage.reasoning ?? 0)} tokens out`;
 }
 
-/** An answer that cannot be written is told once, and by the exit code; a reader that has left is no reason to complain. */
-export function watchOutput(): void {
-  let isLost = false;
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (isLost || error.code === "EPIPE") return;
-    isLost = true;
-    process.stderr.write(`parley: The output cannot be written: ${error.message}\n`);
-    process.once("exit", () => {
-      process.exitCode ||= 1;
-    });
-  });
-}
-
 /** NO_COLOR and dumb terminals are respected. */
 export function wantsColour(stream: { isTTY?: boolean }, env: Record<string, string | undefined>): boolean {
   return stream.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";

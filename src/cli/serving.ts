@@ -1,6 +1,5 @@
 /** What serving takes whatever the transport is: the settings, an offline model, and an engine for each connection. */
 import { readFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "../core/agent.js";
 import type { SessionConfig } from "../core/config.js";
@@ -9,6 +8,7 @@ import type { Transport } from "../core/wire.js";
 import type { Dialect } from "../dialects/index.js";
 import type { Env, Loaded } from "../engine/config.js";
 import type { ServeOptions } from "../link/serve.js";
+import { userHomeOf } from "../os/home.js";
 import { buildEngine, type Surroundings } from "./build-engine.js";
 import { withOfflineModel } from "./offline.js";
 import { answerSecondsOf, launchOf, openingOf } from "./opening.js";
@@ -84,7 +84,7 @@ function promised(dialect: Dialect, loaded: Loaded): SessionConfig {
 
 /** Our own config wins where both name a server. */
 async function withServersOfAnte(loaded: Loaded, env: Env): Promise<Loaded> {
-  const path = join(env["ANTE_HOME"] || join(env["HOME"] || homedir(), ".ante"), "settings.json");
+  const path = join(env["ANTE_HOME"] || join(userHomeOf(env), ".ante"), "settings.json");
   const text = await readFile(path, "utf8").catch(() => undefined);
   if (text === undefined) return loaded;
   const { anteServers } = await import("./ante-home.js");

@@ -5,11 +5,12 @@ import { homeOf } from "../os/home.js";
 import { jsonlStore } from "../engine/store/jsonl-store.js";
 import type { SessionStore, SessionSummary } from "../engine/store/store.js";
 import { given, usage, type Parsed } from "./flags.js";
+import { here } from "./here.js";
 import { Screen, wantsColour } from "./screen.js";
 
 export async function runSessions(parsed: Parsed, env: Env): Promise<number> {
   const [what = "list", id] = parsed.positionals;
-  const store = jsonlStore(homeOf(env, process.cwd()), { keep: Infinity, redact: (value) => value });
+  const store = jsonlStore(homeOf(env, here()), { keep: Infinity, redact: (value) => value });
   if (what === "list") return list(await store.list(), given(parsed, "json"));
   if (what !== "show" && what !== "rm") throw usage(`'${what}' is not list, show or rm`);
   if (id === undefined) throw usage(`Which session? parley sessions ${what} ID ('parley sessions' lists them)`);

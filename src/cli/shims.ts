@@ -2,7 +2,7 @@
 import { chmod, mkdir, readFile, realpath, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { systemCode } from "../core/errors.js";
+import { ParleyError, systemCode, systemReason } from "../core/errors.js";
 import { dialectIds } from "../dialects/index.js";
 import { usage } from "./flags.js";
 import { PERSONALITIES } from "./personality.js";
@@ -14,9 +14,15 @@ export async function writeShims(folder: string, program: string, node: string):
   const dir = resolve(folder);
   const target = pathToFileURL(await realpath(program)).href;
   const names = PERSONALITIES.filter(({ dialect }) => dialectIds.includes(dialect)).map(({ name }) => name);
-  await mkdir(dir, { recursive: true });
-  for (const name of names) await refuseForeign(join(dir, name));
-  for (const name of names) await writeLauncher(join(dir, name), target, node);
+  try {
+    await mkdir(dir, { recursive: true });
+    for (const name of names) await refuseForeign(join(dir, name));
+    for (const name of names) await writeLauncher(join(dir, name), target, node);
+  } catch (error) {
+    if (error instanceof ParleyError) throw error;
+    const message = `The launchers could not be written to ${dir}: ${systemReason(error)}. Choose another folder`;
+    throw new ParleyError({ code: "config", message, retryable: false }, { cause: error });
+  }
   return `${names.map((name) => join(dir, name)).join("\n")}\nPut ${dir} first in PATH, or give a host one of these paths.\n`;
 }
 

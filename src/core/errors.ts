@@ -38,6 +38,24 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** Why the system refused something, in words; whoever tells it names the path. */
+export function systemReason(thrown: unknown): string {
+  return REASONS[systemCode(thrown) ?? ""] ?? messageOf(thrown);
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: "no such file",
+  ENOTDIR: "a part of the path is not a folder",
+  EEXIST: "a part of the path is not a folder",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EISDIR: "it is a folder",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  ENAMETOOLONG: "the name is too long",
+  ELOOP: "too many symbolic links",
+};
+
 /** The `code` of a Node system error ("ENOENT"), if it is one. */
 export function systemCode(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || !("code" in thrown)) return undefined;

@@ -10,9 +10,9 @@ const DIALECTS = {
   aionrs: async () => (await import("./aionrs/index.js")).aionrs,
   "aionrs@0.2": async () => (await import("./aionrs/index.js")).aionrsLater,
   ante: async () => (await import("./ante/index.js")).ante,
-  "qwen-shipped": async () => (await import("./qwen-shipped/index.js")).qwenShipped,
   native: async () => (await import("./native/index.js")).native,
   qwen: async () => (await import("./qwen/index.js")).qwen,
+  "qwen-shipped": async () => (await import("./qwen-shipped/index.js")).qwenShipped,
   wayland: async () => (await import("./wayland/index.js")).wayland,
 } satisfies Record<string, () => Promise<Dialect>>;
 

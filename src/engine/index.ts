@@ -1,7 +1,6 @@
 /** `agent-parley/engine`: the coding agent itself. */
 export { createEngine, type EngineOptions } from "./engine.js";
 export { openRehearsal, type RehearsalOptions } from "./models/rehearsal/index.js";
-export { otelTracer } from "./trace/otel-tracer.js";
 export type { Attributes, NewSpan, Span, Tracer } from "./trace/tracer.js";
 export type { ProviderOverride } from "./models/access.js";
 export type { Model, ModelPart, ModelRequest, Message, ToolSpec } from "./models/model.js";

@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { dirname, join, parse, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { Readable } from "node:stream";
-import { messageOf, ParleyError, systemCode } from "../core/errors.js";
+import { ParleyError, systemCode, systemReason } from "../core/errors.js";
 import { mintId } from "../core/ids.js";
 import { makeFolder } from "../os/folders.js";
 import type { Exit, Tree } from "../os/process.js";
@@ -236,21 +236,8 @@ function tooLarge(path: string, size: string, maxBytes: number): ParleyError {
 
 function fileError(doing: string, path: string, error: unknown): ParleyError {
   if (error instanceof ParleyError) return error;
-  return toolError(`Failed to ${doing} ${path}: ${REASONS[systemCode(error) ?? ""] ?? messageOf(error)}`, error);
+  return toolError(`Failed to ${doing} ${path}: ${systemReason(error)}`, error);
 }
-
-const REASONS: Record<string, string> = {
-  ENOENT: "no such file",
-  ENOTDIR: "a part of the path is not a folder",
-  EEXIST: "a part of the path is not a folder",
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EISDIR: "it is a folder",
-  EROFS: "the file system is read-only",
-  ENOSPC: "the disk is full",
-  ENAMETOOLONG: "the name is too long",
-  ELOOP: "too many symbolic links",
-};
 
 function toolError(message: string, cause?: unknown): ParleyError {
   return new ParleyError({ code: "tool", message, retryable: false }, { cause });

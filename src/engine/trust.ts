@@ -1,9 +1,10 @@
 /** Which workspaces the user trusts: PARLEY_HOME/trust.json, `{"trusted": ["/path", …]}`. A trusted folder covers what lies in it. */
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import * as v from "valibot";
 import { messageOf, systemCode } from "../core/errors.js";
 import { makeFolder } from "../os/folders.js";
+import { writeWhole } from "../os/whole-file.js";
 
 const TrustFile = v.object({ trusted: v.array(v.string()) });
 
@@ -44,7 +45,5 @@ export async function addTrust(home: string, workspace: string): Promise<void> {
   const { trusted } = v.parse(TrustFile, JSON.parse(before));
   if (trusted.includes(workspace)) return;
   makeFolder(home, 0o700);
-  const next = `${file}.${process.pid}.tmp`;
-  await writeFile(next, `${JSON.stringify({ trusted: [...trusted, workspace] }, null, 2)}\n`, { mode: 0o600 });
-  await rename(next, file);
+  await writeWhole(file, `${JSON.stringify({ trusted: [...trusted, workspace] }, null, 2)}\n`);
 }

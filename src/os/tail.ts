@@ -9,6 +9,13 @@ export class Tail {
     this.#text = (this.#text + text).slice(-KEPT);
   }
 
+  /** The line that says most: the last, but for programs of Node that crash, whose last words are the version of Node. */
+  reason(): string {
+    const lines = this.#text.trim().split("\n");
+    const error = /^Node\.js v\d/.test(lines.at(-1) ?? "") ? lines.findLast((line) => /^(Uncaught )?\w*Error\b.*: /.test(line)) : undefined;
+    return (error ?? lines.at(-1) ?? "").trim();
+  }
+
   lastLines(count: number): string {
     const lines = this.#text.trim().split("\n");
     return lines

@@ -120,6 +120,12 @@ describe("the end", () => {
     expect(await transport.closed).toEqual(closed);
   });
 
+  test("of a program of Node that crashed is told with its error, not with what Node says below it", async () => {
+    const argv = [process.execPath, join(scratch(), "nowhere.mjs")];
+    const transport = await spawnTransport({ argv, env: marked().env }, { framing: "json" });
+    expect((await transport.closed).reason).toMatch(/exited with code 1: Error: Cannot find module '.*nowhere\.mjs'/);
+  });
+
   test("shows diagnostics as they come", async () => {
     const mark = marked();
     let heard = "";

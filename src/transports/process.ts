@@ -23,11 +23,16 @@ export interface ProcessOptions {
   onStderr?(text: string): void;
 }
 
+/** What is started: `process.env` will do for its environment. */
+export interface ProcessLaunch extends Pick<Launch, "argv" | "cwd" | "input"> {
+  env: Readonly<Record<string, string | undefined>>;
+}
+
 export interface ProcessTransport extends Transport {
   readonly pid: number;
 }
 
-export async function spawnTransport(launch: Launch, options: ProcessOptions): Promise<ProcessTransport> {
+export async function spawnTransport(launch: ProcessLaunch, options: ProcessOptions): Promise<ProcessTransport> {
   const tree = await startTree(launch.argv, { cwd: launch.cwd, env: launch.env, stdio: ["pipe", "pipe", "pipe"] });
   const { stdin, stdout, stderr } = tree.child;
   if (stdin === null || stdout === null || stderr === null) throw new Error("a child was started without pipes");
@@ -54,7 +59,7 @@ export async function spawnTransport(launch: Launch, options: ProcessOptions): P
 }
 
 /** Does not wait for its output to be read: whoever reads the frames sees their end. */
-async function ended(tree: Tree, launch: Launch, tail: Tail): Promise<Closed> {
+async function ended(tree: Tree, launch: ProcessLaunch, tail: Tail): Promise<Closed> {
   const quiet = new Promise((resolve) => tree.child.stderr?.once("close", resolve));
   const { code, signal } = await new Promise<Exit>((resolve) => {
     tree.child.once("exit", (exitCode, exitSignal) => resolve({ code: exitCode, signal: exitSignal }));
@@ -66,7 +71,7 @@ async function ended(tree: Tree, launch: Launch, tail: Tail): Promise<Closed> {
   await Promise.race([quiet, new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);
   if (code === 0) return { code, signal };
   const how = signal === null ? `exited with code ${code ?? "unknown"}` : `was ended by ${signal}`;
-  const words = tail.lastLines(1);
+  const words = tail.reason();
   return { code, signal, reason: `Agent '${launch.argv[0] ?? ""}' ${how}${words === "" ? "" : `: ${words}`}` };
 }
 

@@ -8,7 +8,8 @@ import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from "@
 import * as v from "valibot";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Grammar } from "../../src/core/grammar.js";
-import { createEngine, otelTracer } from "../../src/engine/index.js";
+import { createEngine } from "../../src/engine/index.js";
+import { otelTracer } from "../../src/engine/trace/otel-tracer.js";
 import { raw, settled, outputText } from "../extensions/mcp-harness.js";
 import { environment, NativeHost, PARLEY, run, scratch, script, start, type StartOptions } from "../process/harness.js";
 import { collector, named, traceparentOf, treeOf, type CollectedSpan, type Collector } from "../support/collector.js";

@@ -277,7 +277,10 @@ describe("parley sessions", () => {
     for (const piece of ["> greet", "Let me.", "echo hello", "hello", "Done so."]) expect(shown).toContain(piece);
     expect(await run(["sessions", "rm", "s"], { env })).toMatchObject({ code: 0, stdout: "Session 's' is removed.\n" });
     expect(readdirSync(join(home, "sessions"))).toEqual([]);
-    expect(await run(["sessions", "show", "s"], { env })).toMatchObject({ code: 1, stderr: "parley: Session 's' not found\n" });
+    expect(await run(["sessions", "show", "s"], { env })).toMatchObject({
+      code: 1,
+      stderr: "parley: Session 's' not found; 'parley sessions' lists what is stored\n",
+    });
     expect((await run(["sessions", "burn", "s"], { env })).code).toBe(2);
     expect((await run(["sessions", "rm"], { env })).code).toBe(2);
   });

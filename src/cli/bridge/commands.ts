@@ -1,6 +1,7 @@
 /** The commands that begin with `bridge`, as data. */
 import type { Command } from "../commands.js";
 import { given, usage, type Flag } from "../flags.js";
+import { here } from "../here.js";
 
 const JSON_OUTPUT: Flag = { name: "json", help: "for machines: one JSON object a line" };
 const WIRE: Flag = { name: "wire", value: "W", help: "the revision of AgentProc: 0.1, 0.2, 0.3, 0.4 or auto (default: the profile's)" };
@@ -10,7 +11,6 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     name: "bridge",
     usage: "parley bridge run | check | profiles | serve",
     summary: "Runs agents by AgentProc profiles: any command that answers a message.",
-    details: "See 'parley bridge run --help'.",
     positionals: 1,
     flags: [],
     async run({ positionals: [word] }) {
@@ -43,7 +43,7 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     ],
     async run(parsed) {
       const { runBridge } = await import("./run.js");
-      return runBridge(parsed, process.env, process.cwd());
+      return runBridge(parsed, process.env, here());
     },
   },
   {
@@ -57,7 +57,7 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     flags: [],
     async run(parsed) {
       const { serveBridge } = await import("./serve.js");
-      return serveBridge(parsed, process.env, process.cwd());
+      return serveBridge(parsed, process.env, here());
     },
   },
   {
@@ -68,7 +68,7 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     flags: [WIRE, { ...JSON_OUTPUT, help: "for machines" }],
     async run(parsed) {
       const { checkBridge } = await import("./check.js");
-      return checkBridge(parsed, process.env, process.cwd());
+      return checkBridge(parsed, process.env, here());
     },
   },
   {
@@ -79,7 +79,7 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     flags: [{ ...JSON_OUTPUT, help: "for machines" }],
     async run(parsed) {
       const { listProfiles } = await import("./profiles.js");
-      return listProfiles(given(parsed, "json"), { env: process.env, cwd: process.cwd() });
+      return listProfiles(given(parsed, "json"), { env: process.env, cwd: here() });
     },
   },
 ];

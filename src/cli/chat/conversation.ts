@@ -6,7 +6,7 @@ import type { Event, EventOf } from "../../core/event.js";
 import { mintId } from "../../core/ids.js";
 import type { OpOf } from "../../core/op.js";
 import type { Opening } from "../../host/session.js";
-import { Questions } from "../ask.js";
+import { Questions } from "../questions.js";
 import { endLine, type Screen } from "../screen.js";
 import { completion } from "./complete.js";
 import type { Entry, LineInput } from "./line-input.js";

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { CommandReply } from "../../core/command.js";
 import { THEMES, type Screen } from "../screen.js";
-import { table } from "./table.js";
+import { table } from "../table.js";
 
 export const THEMES_HELP = `Themes: ${THEMES.join(", ")}. /theme NAME takes one; 'theme: NAME' in config.yaml keeps it.`;
 

@@ -265,7 +265,7 @@ function exists(id: string): ParleyError {
 }
 
 function notFound(id: string): ParleyError {
-  return fault(`Session '${id}' not found`);
+  return fault(`Session '${id}' not found; 'parley sessions' lists what is stored`);
 }
 
 function fault(message: string): ParleyError {

@@ -1,12 +1,12 @@
 /** Named points of conversations: PARLEY_HOME/chats, a folder a workspace, a file a name. Redacted, readable by the user alone. */
 import { createHash } from "node:crypto";
-import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
-import { mintId } from "../../../core/ids.js";
 import type { Redactor } from "../../../core/redact.js";
 import { makeFolder } from "../../../os/folders.js";
+import { writeWhole } from "../../../os/whole-file.js";
 import type { Message } from "../../models/model.js";
 import { StoredMessage } from "../../store/entry.js";
 
@@ -54,14 +54,7 @@ export class SavedChats {
     const text = JSON.stringify({ cwd: this.#cwd, savedAt: Date.now(), messages: this.#redactor.value(messages) });
     if (Buffer.byteLength(text) > MOST_BYTES) throw fault(`The conversation has more than ${MOST_BYTES} bytes, too much to save`);
     makeFolder(this.#folder, 0o700);
-    const draft = join(this.#folder, `.${mintId()}.tmp`);
-    try {
-      await writeFile(draft, text, { mode: 0o600, flag: "wx" });
-      await rename(draft, file);
-    } catch (error) {
-      await rm(draft, { force: true });
-      throw error;
-    }
+    await writeWhole(file, text);
   }
 
   async load(tag: string): Promise<Message[]> {

@@ -3,12 +3,12 @@
  * so that a token never goes to another server that took over a name.
  */
 import { createHash } from "node:crypto";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { Redactor } from "../../../core/redact.js";
-import { mintId } from "../../../core/ids.js";
 import { makeFolder } from "../../../os/folders.js";
+import { writeWhole } from "../../../os/whole-file.js";
 
 const Tokens = v.looseObject({
   access_token: v.string(),
@@ -51,15 +51,7 @@ export class TokenStore {
     const login = { ...(await this.read(url)), ...change };
     this.#learn(login);
     makeFolder(this.#folder, 0o700);
-    const file = this.#file(url);
-    const next = `${file}.${mintId()}.tmp`;
-    try {
-      await writeFile(next, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600, flush: true });
-      await rename(next, file);
-    } catch (error) {
-      await rm(next, { force: true });
-      throw error;
-    }
+    await writeWhole(this.#file(url), `${JSON.stringify(login, null, 2)}\n`);
   }
 
   #learn({ tokens, client }: Login): void {

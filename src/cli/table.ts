@@ -16,7 +16,8 @@ export function table(rows: readonly (readonly [name: string, meaning: string])[
     .join("\n");
 }
 
-function wrapped(text: string, width: number): string[] {
+/** Broken between words; one that is too long stays whole. */
+export function wrapped(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(/\s+/)) {
     const line = lines.at(-1) ?? "";
