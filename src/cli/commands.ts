@@ -4,6 +4,7 @@ import { ParleyError } from "../core/errors.js";
 import type { Loaded } from "../engine/config.js";
 import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
+import { MODE_NAMES, modeNamed } from "../dialects/qwen-shipped/names.js";
 import { isAgentproc } from "./agentproc-wire.js";
 import { BRIDGE_COMMANDS } from "./bridge/commands.js";
 import { given, list, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
@@ -198,6 +199,7 @@ export const COMMANDS: readonly Command[] = [
 
 async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   if (given(parsed, "in-sandbox")) throw noSandbox();
+  refuseMode(text(parsed, "mode-name"));
   if (asksShipped(parsed)) {
     const { runShipped } = await import("./structured-shipped.js");
     return runShipped(parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
@@ -209,7 +211,7 @@ async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number>
   }
   if (given(parsed, "json-stream") || (given(parsed, "dialect") && !asksText(parsed))) return runServe(parsed, telemetry);
   if (given(parsed, "audit")) throw usage("--audit goes with a protocol: --json-stream, --output-format, --dialect, serve or relay");
-  for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
+  refuseSessionFlags(parsed);
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
   const loaded = await load(parsed);
   if (given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
@@ -220,7 +222,18 @@ async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number>
   return runChat(loaded, () => load(parsed), process.env, prompt, telemetry);
 }
 
+function refuseSessionFlags(parsed: Parsed): void {
+  for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
+}
+
+/** As another program calls it: what is refused is told in that program's names. */
+function refuseMode(name: string | undefined): void {
+  if (name === undefined || modeNamed(name) !== undefined) return;
+  throw usage(`--approval-mode must be one of ${MODE_NAMES.join(", ")}, not '${name}'`);
+}
+
 async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
+  refuseSessionFlags(parsed);
   const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? "aionrs" : "ante");
   if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
   if (given(parsed, "prompt"))

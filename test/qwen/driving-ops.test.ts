@@ -292,6 +292,22 @@ describe("an agent that is not well", () => {
     expect(await driver.reply("open")).toMatchObject({ fault: { message: "The agent was not ready after 0.5 s and was ended" } });
   });
 
+  it("that leaves a cancel or a hint unanswered has them refused in time", async () => {
+    const driver = agent("mute", { replySeconds: 0.3 });
+    driver.open();
+    driver.prompt("t1", "hang");
+    await driver.next("turn.started");
+    driver.send({ type: "turn.interrupt", id: "stop", session: "s" });
+    driver.send({ type: "command.suggest", id: "hint", session: "s", trigger: "slash", text: "/c", cursor: 2 });
+    for (const [id, what] of [
+      ["stop", "turn.interrupt"],
+      ["hint", "command.suggest"],
+    ] as const) {
+      const fault = { code: "timeout", message: `The agent did not answer ${what} within 0.3 s` };
+      expect(await driver.reply(id)).toMatchObject({ status: "error", fault });
+    }
+  });
+
   it.each([
     ["fatal", "invalid tool input", "QWEN_INVALID_TOOL_ARGS"],
     ["unsupported", "unsupported_protocol", "version"],

@@ -50,18 +50,16 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   /** The command line opens the session; what `initialize` adds to it comes later. */
   function opened({ argv, open, cwd }: Launch): Step<Op> {
     state.switches = readSwitches(argv);
-    const { schema, fork, mode } = state.switches;
+    const { schema, mode } = state.switches;
     state.modeName = mode;
-    state.session = open?.sessionId ?? uuidOf(env.stamp().id);
+    // A fork has a name of its own.
+    state.session = (open?.fork === true ? undefined : open?.sessionId) ?? uuidOf(env.stamp().id);
     state.opener = env.stamp().id;
     const config = { ...(cwd !== undefined && { cwd }), ...open?.config, ...withSchema(schema, open?.config) };
     state.config = config;
-    const forked = open?.open === "resume" && fork === true ? { fork: true } : {};
-    // A fork has a name of its own.
-    if (open?.open === "resume" && fork === true) state.session = uuidOf(env.stamp().id);
     // Which one was last is told when it is there.
     state.sessionId = state.session === "latest" ? "" : state.session;
-    return { in: [{ open: "new", ...open, ...forked, type: "session.open", id: state.opener, session: state.session, config }], out: [] };
+    return { in: [{ open: "new", ...open, type: "session.open", id: state.opener, session: state.session, config }], out: [] };
   }
 
   function onLine(said: HostSaid): Step<Op> {

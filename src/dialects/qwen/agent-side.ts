@@ -10,7 +10,7 @@ import type { Out, Side, SideEnv, Step } from "../dialect.js";
 import { echo } from "../kit/issues.js";
 import { hearControl } from "./control.js";
 import { closing, quietSummary } from "./end-turn.js";
-import { exitOf, invalid, wireError } from "./faults.js";
+import { exitOf, invalid, ofRequest, wireError } from "./faults.js";
 import { answerHint, readHint } from "./hints.js";
 import { readFormats } from "./launch.js";
 import { line, recoverable, type Said } from "./lines.js";
@@ -224,6 +224,8 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     session.isReady = true;
     session.id = event.sessionId ?? session.handle;
     session.config = event.config ?? {};
+    // Which numbers it has had nobody remembers; but they were not given out faster than one a millisecond.
+    if (!session.isFresh) session.prompts = event.at ?? 0;
     if (state.isReceived) return released(session);
     state.isReceived = true;
     const first = { in: [], out: [receipt({ at: event.at ?? 0, session }, event.version, state)] };
@@ -306,9 +308,10 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       .reduce(joined, NOTHING);
   }
 
-  function onPrompted(event: EventOf<"reply">, { session, turn, command }: Extract<Asked, { kind: "prompt" }>, at: number): Step<Op> {
+  function onPrompted(event: EventOf<"reply">, asked: Extract<Asked, { kind: "prompt" }>, at: number): Step<Op> {
+    const { session, turn, command } = asked;
     if (!becamePrompt(event.data)) session.turns.delete(turn.id);
-    if (command === undefined) return failed(event.fault, { at, session, promptId: turn.promptId });
+    if (command === undefined) return failed(ofRequest(event.fault, asked.firstCall), { at, session, promptId: turn.promptId });
     return { in: [], out: [resultCommand(session, turn.promptId, command, commandResult(event, state))] };
   }
 
