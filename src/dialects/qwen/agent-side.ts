@@ -7,7 +7,7 @@ import type { Op } from "../../core/op.js";
 import { roughSize } from "../../core/queue.js";
 import type { Frame, Launch } from "../../core/wire.js";
 import type { Out, Side, SideEnv, Step } from "../dialect.js";
-import { echo } from "../kit/issues.js";
+import { echo, stringField } from "../kit/issues.js";
 import { hearControl } from "./control.js";
 import { closing, quietSummary } from "./end-turn.js";
 import { exitOf, invalid, ofRequest, wireError } from "./faults.js";
@@ -80,7 +80,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       return { in: [], out: [controlResponse(request.unanswerable, { subtype: "error", error })] };
     }
     if (!("error" in request)) return meant(request);
-    if (request.fatal !== true) return refused(request.error);
+    if (request.fatal !== true) return unreadable(frame.rec, request.error);
     const { error } = request;
     return fatal(() => line({ error }), exitOf({ code: "usage", message: "" }));
   }
@@ -110,6 +110,11 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   function refused(error: WireError, session = state.active, promptId?: string): Step<Op> {
     if (session === undefined) return NOTHING;
     return { in: [], out: [recoverable(state, { at: env.stamp().at, session, promptId }, error)] };
+  }
+
+  /** Whoever asked waits for an answer by the name that he gave. */
+  function unreadable(rec: unknown, error: WireError): Step<Op> {
+    return refused(error, sessionNamed(state, stringField(rec, "session_id") ?? ""), stringField(rec, "prompt_id"));
   }
 
   /** Nothing more is heard. What runs is ended first, so that this is the last line. */

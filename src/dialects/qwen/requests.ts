@@ -189,7 +189,7 @@ function contentText(content: Content): string {
 
 function common(line: Head): Pick<Chat, "kind" | "sessionId" | "promptId" | "metadata"> {
   const sessionId = line.session_id === "_new" ? undefined : (line.session_id ?? undefined);
-  return { kind: "chat", sessionId, promptId: line.prompt_id ?? undefined, metadata: line.metadata ?? {} };
+  return { kind: "chat", sessionId, promptId: line.prompt_id || undefined, metadata: line.metadata ?? {} };
 }
 
 type HostTools = NonNullable<Chat["overrides"]["hostTools"]>;
