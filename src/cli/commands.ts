@@ -4,7 +4,6 @@ import { ParleyError } from "../core/errors.js";
 import type { Loaded } from "../engine/config.js";
 import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
-import { MODE_NAMES, modeNamed } from "../dialects/qwen-shipped/names.js";
 import { isAgentproc } from "./agentproc-wire.js";
 import { BRIDGE_COMMANDS } from "./bridge/commands.js";
 import { given, list, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
@@ -199,7 +198,8 @@ export const COMMANDS: readonly Command[] = [
 
 async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   if (given(parsed, "in-sandbox")) throw noSandbox();
-  refuseMode(text(parsed, "mode-name"));
+  const refused = text(parsed, "refused");
+  if (refused !== undefined) throw usage(refused);
   if (asksShipped(parsed)) {
     const { runShipped } = await import("./structured-shipped.js");
     return runShipped(parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
@@ -224,12 +224,6 @@ async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number>
 
 function refuseSessionFlags(parsed: Parsed): void {
   for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
-}
-
-/** As another program calls it: what is refused is told in that program's names. */
-function refuseMode(name: string | undefined): void {
-  if (name === undefined || modeNamed(name) !== undefined) return;
-  throw usage(`--approval-mode must be one of ${MODE_NAMES.join(", ")}, not '${name}'`);
 }
 
 async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {

@@ -220,6 +220,13 @@ describe("flags", () => {
     [["--input-format", "stream-json", "--output-format", "stream-json", "--channel=SDK", "-p", "x"], "over the protocol"],
     [["-o", "json", "-p", "x", "--approval-mode", "sometimes"], "one of plan, default, auto-edit, auto, yolo, not 'sometimes'"],
     [["-o", "json", "-p", "x", "--approval-mode", "auto_edit"], "one of plan, default, auto-edit, auto, yolo, not 'auto_edit'"],
+    [
+      ["-o", "json", "-p", "x", "--max-session-turns", "x"],
+      "--max-session-turns must be a whole number from 1, or -1 for no limit, not 'x'",
+    ],
+    [["-o", "json", "-p", "x", "--max-session-turns=0"], "--max-session-turns must be"],
+    [["-o", "json", "-p", "x", "--max-wall-time", "soon"], "--max-wall-time must be seconds, or a number with s, m or h, not 'soon'"],
+    [["-o", "json", "-p", "x", "--max-subagent-depth", "deep"], "--max-subagent-depth must be a whole number, not 'deep'"],
     [["-o", "json", "-p", "x", "--provider", "rehearsal", "--fork-session"], "say which with --resume ID"],
     [
       ["--input-format", "stream-json", "--output-format", "stream-json", "--channel=SDK", "--provider", "rehearsal", "--fork-session"],
