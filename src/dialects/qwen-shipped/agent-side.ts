@@ -64,12 +64,18 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
 
   function onLine(said: HostSaid): Step<Op> {
     if ("problem" in said) return ask({ outcome: { problem: said.problem } }, state);
-    if ("ignored" in said) return { in: [], out: [notice(said.ignored, state)] };
+    if ("ignored" in said) return joined({ in: [], out: [notice(said.ignored, state)] }, unanswered(said));
     if ("refused" in said) return { in: [], out: [refusal(said.request_id, said.refused)] };
     if ("request" in said) return control(said, state);
     if ("response" in said) return state.questions.answered(said.response, () => address(state));
     if ("cancels" in said) return cancelled(said.cancels);
     return ask(askedBy(said.prompt, state), state);
+  }
+
+  function unanswered({ fails: request_id, ignored: error }: Extract<HostSaid, { ignored: string }>): Step<Op> {
+    if (request_id === undefined) return NOTHING;
+    const response = { subtype: "error", request_id, error } as const;
+    return state.questions.answered({ type: "control_response", response }, () => address(state));
   }
 
   function cancelled(request_id: string): Step<Op> {
