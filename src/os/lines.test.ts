@@ -79,6 +79,10 @@ describe("a reader of lines", () => {
     expect(read("json", [Buffer.from("\n\r\n \t \n1\n")])).toEqual([{ rec: 1 }]);
   });
 
+  test("takes a byte order mark off a line of JSON", () => {
+    expect(read("json", [Buffer.from('\ufeff{"a":1}\n\ufeff[2]\n\ufeff\n')])).toEqual([{ rec: { a: 1 } }, { rec: [2] }]);
+  });
+
   test("tells a line that is not JSON or not UTF-8, and goes on", () => {
     const frames = read("json", [Buffer.from("{oops\n"), Buffer.from([0x22, 0xff, 0x22, 0x0a]), Buffer.from("1\n")]);
     expect(frames).toEqual([

@@ -13,6 +13,8 @@ export const LINE_CAP = 16 * 1024 * 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;
+/** What some programs write before a text; it is no part of it. */
+const BOM = 0xfeff;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN = [0x5b, 0x7b] as const;
@@ -109,7 +111,7 @@ export function jsonFrames(bytes: Buffer, what: "line" | "frame"): Frame[] {
   if (!isUtf8(bytes)) return [{ bad: `The ${what} is not valid UTF-8`, line: text }];
   if (isTooDeep(bytes)) return [{ bad: `The ${what} is nested more than ${DEPTH} levels deep`, line: text.slice(0, SAMPLE) }];
   try {
-    const rec: unknown = JSON.parse(text);
+    const rec: unknown = JSON.parse(text.charCodeAt(0) === BOM ? text.slice(1) : text);
     return [{ rec }];
   } catch (error) {
     return [{ bad: `The ${what} is not JSON (${messageOf(error)})`, line: text }];
