@@ -65,6 +65,18 @@ describe("sessions", () => {
     expect(driver.text("t2")).toContain("qwen-coder");
   });
 
+  it("an interrupt that names none means all that runs, and is answered", async () => {
+    const driver = opened();
+    driver.open({}, { session: "other", id: "open-other" });
+    driver.send({ type: "turn.interrupt", id: "idle" });
+    expect(await driver.reply("idle")).toMatchObject({ status: "noop" });
+    driver.prompt("t1", "hang");
+    await driver.next("turn.started");
+    driver.send({ type: "turn.interrupt", id: "stop" });
+    expect(await driver.reply("stop")).toMatchObject({ status: "ok" });
+    expect(await driver.ended("t1")).toMatchObject({ outcome: "interrupted" });
+  });
+
   it("is closed: what runs is cancelled, and the process lives on for the others", async () => {
     const driver = opened();
     driver.open({}, { session: "other", id: "open-other" });
