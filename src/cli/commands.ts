@@ -201,6 +201,8 @@ export const COMMANDS: readonly Command[] = [
 
 async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   if (given(parsed, "in-sandbox")) throw noSandbox();
+  const refused = text(parsed, "refused");
+  if (refused !== undefined) throw usage(refused);
   if (asksShipped(parsed)) {
     const { runShipped } = await import("./structured-shipped.js");
     return runShipped(parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
@@ -212,7 +214,7 @@ async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number>
   }
   if (given(parsed, "json-stream") || (given(parsed, "dialect") && !asksText(parsed))) return runServe(parsed, telemetry);
   if (given(parsed, "audit")) throw usage("--audit goes with a protocol: --json-stream, --output-format, --dialect, serve or relay");
-  for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
+  refuseSessionFlags(parsed);
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
   const loaded = await load(parsed);
   if (given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
@@ -223,7 +225,12 @@ async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number>
   return runChat(loaded, () => load(parsed), process.env, prompt, telemetry);
 }
 
+function refuseSessionFlags(parsed: Parsed): void {
+  for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
+}
+
 async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
+  refuseSessionFlags(parsed);
   const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? "aionrs" : "ante");
   if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
   if (given(parsed, "prompt"))

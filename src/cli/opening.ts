@@ -5,11 +5,13 @@ import type { Dialect } from "../dialects/index.js";
 import type { Loaded } from "../engine/config.js";
 import type { Opening } from "../host/session.js";
 import { sessionDefaults } from "./build-engine.js";
+import { usage } from "./flags.js";
 
-export function openingOf(loaded: Loaded): Opening & { open: "new" | "resume" } {
+export function openingOf(loaded: Loaded, fork = false): Opening & { open: "new" | "resume"; fork?: boolean } {
   const { resume, sessionId } = loaded.settings;
   const config = explicitConfig(loaded);
-  if (resume !== undefined) return { open: "resume", sessionId: resume, config };
+  if (resume !== undefined) return { open: "resume", sessionId: resume, config, ...(fork && { fork }) };
+  if (fork) throw usage("--fork-session goes on with a copy of a stored session: say which with --resume ID, or --resume latest");
   return { open: "new", config, ...(sessionId !== undefined && { sessionId }) };
 }
 

@@ -28,6 +28,8 @@ export interface Asked {
   switches?: readonly string[];
   /** Of the session. */
   config?: SessionConfig;
+  /** Of a stored session: a copy goes on, under a name of its own. */
+  fork?: boolean;
 }
 
 /** Who looks on, and what must not be told. */
@@ -43,7 +45,7 @@ export async function prepareServing(
   load: () => Promise<Loaded>,
   env: Env,
   { telemetry, audit: path, secrets = [] }: Onlookers,
-  { switches = [], config = {} }: Asked = {},
+  { switches = [], config = {}, fork = false }: Asked = {},
 ): Promise<Serving> {
   const given = await load();
   const audit = path === undefined ? undefined : await (await import("./audit.js")).openAudit(path, { dialect: dialect.id }, given, env);
@@ -65,7 +67,7 @@ export async function prepareServing(
       const agent = buildEngine(loaded, env, { ...promised(dialect, loaded), ...config }, around);
       return { agent, transport: audit?.of(transport, { framing: dialect.framing, redactor, conn }) ?? transport };
     },
-    launch: launchOf(dialect, loaded, { open: withConfig(openingOf(loaded), config), switches }),
+    launch: launchOf(dialect, loaded, { open: withConfig(openingOf(loaded, fork), config), switches }),
     async end() {
       await Promise.all([end(), audit?.close()]);
     },

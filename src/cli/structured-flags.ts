@@ -23,6 +23,7 @@ export const STRUCTURED_FLAGS: readonly Flag[] = [
   { name: "allowed-mcp-server-names", value: "A,B", help: "the only MCP servers of the configuration to use" },
   { name: "unasked", value: "A,B", help: "calls that run unasked, beside those that do anyway: Tool or Tool(pattern)" },
   { name: "account", value: "PROVIDER", help: "", hidden: true },
+  { name: "refused", value: "WHY", help: "", hidden: true },
   { name: "mode-name", value: "NAME", help: "", hidden: true },
   { name: "in-sandbox", help: "", hidden: true },
 ];

@@ -1,5 +1,6 @@
 /** The wire that Qwen Code shipped, as its command line asks for it: which formats, one prompt or many, and what else a session is told. */
 import * as v from "valibot";
+import { messageOf } from "../core/errors.js";
 import type { Env, Loaded } from "../engine/config.js";
 import { isRecord } from "../dialects/kit/record.js";
 import { given, text, usage, type Parsed } from "./flags.js";
@@ -11,7 +12,8 @@ export async function runShipped(parsed: Parsed, load: () => Promise<Loaded>, en
   const input = text(parsed, "input-format") ?? "text";
   const output = text(parsed, "output-format") ?? "text";
   refuseFormats(input, output, parsed);
-  const asked = { config: await sessionFlags(parsed), switches: await switchesOf(parsed, input, output) };
+  const switches = await switchesOf(parsed, input, output);
+  const asked = { config: await sessionFlags(parsed), switches, fork: given(parsed, "fork-session") };
   if (input !== "text") return serveStdio("qwen-shipped", load, env, onlookers, asked);
   const { promptOf } = await import("./print.js");
   const prompt = await promptOf(text(parsed, "print") ?? parsed.positionals[0]);
@@ -43,16 +45,20 @@ async function switchesOf(parsed: Parsed, input: string, output: string): Promis
   return [
     ...formats,
     ...(given(parsed, "include-partial-messages") ? ["--include-partial-messages"] : []),
-    ...(given(parsed, "fork-session") ? ["--fork-session"] : []),
     ...(mode === undefined ? [] : ["--approval-mode", mode]),
     ...(schema === undefined ? [] : ["--json-schema", await schemaText(schema)]),
   ];
 }
 
 async function schemaText(given: string): Promise<string> {
-  const { fileText } = await import("./asked-config.js");
+  const [{ fileText }, { argumentCheck }] = await Promise.all([import("./asked-config.js"), import("../engine/argument-check.js")]);
   const json = given.startsWith("@") ? await fileText(given.slice(1), "--json-schema") : given;
-  const schema = v.safeParse(v.pipe(v.string(), v.parseJson(), v.custom<Record<string, unknown>>(isRecord)), json);
-  if (!schema.success) throw usage("--json-schema must be a JSON Schema as a JSON object, or @FILE");
-  return JSON.stringify(schema.output);
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), v.custom<Record<string, unknown>>(isRecord)), json);
+  if (!read.success) throw usage("--json-schema must be a JSON Schema as a JSON object, or @FILE");
+  const schema = { type: "object", ...read.output };
+  if (schema.type !== "object") throw usage("--json-schema must describe an object: a model hands its result over as named values");
+  await argumentCheck(schema).catch((error: unknown) => {
+    throw usage(`--json-schema: ${messageOf(error)}`);
+  });
+  return JSON.stringify(schema);
 }

@@ -28,23 +28,22 @@ export function structured(parsed: Parsed): Structured | undefined {
 
 /** With text in, the prompt is all there is to hear. */
 export async function runStructured(
-  asked: Structured,
+  { input, output, beatSeconds }: Structured,
   parsed: Parsed,
   load: () => Promise<Loaded>,
   env: Env,
   onlookers: Onlookers,
 ): Promise<number> {
-  const { input, output, beatSeconds } = asked;
   const id = text(parsed, "dialect") ?? "qwen";
   const prompt = text(parsed, "print") ?? parsed.positionals[0];
   const switches = writeFormats({ input, output });
-  const config = await sessionFlags(parsed);
+  const asked = { switches, config: await sessionFlags(parsed), fork: given(parsed, "fork-session"), beatSeconds };
   if (input === "text") {
     const { promptOf } = await import("./print.js");
-    return serveStdio(id, load, env, onlookers, { switches, config, beatSeconds, records: [chatRequest(await promptOf(prompt))] });
+    return serveStdio(id, load, env, onlookers, { ...asked, records: [chatRequest(await promptOf(prompt))] });
   }
   if (prompt !== undefined) throw usage(`There is no place for a prompt here: with --input-format ${input} they come over the protocol`);
-  return serveStdio(id, load, env, onlookers, { switches, config, beatSeconds });
+  return serveStdio(id, load, env, onlookers, asked);
 }
 
 function chatRequest(prompt: string): unknown {

@@ -13,7 +13,7 @@ export interface Launch {
   /** All that its standard input holds; without it that stays open for records. */
   input?: string;
   /** What the command line asks of the session, where it was read already. */
-  open?: Pick<OpOf<"session.open">, "open" | "sessionId" | "config">;
+  open?: Pick<OpOf<"session.open">, "open" | "sessionId" | "config" | "fork">;
 }
 
 /** A duplex of records. Bytes, lines and frames are its business alone. */

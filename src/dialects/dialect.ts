@@ -65,6 +65,8 @@ export interface Dialect {
   readonly oneTurn?: true;
   /** While a turn runs the link asks so often, in seconds, whether the agent is still there, and ends one that says nothing for so long. */
   readonly heartbeat?: { readonly every: number; readonly within: number };
+  /** What this wire's agents answer at once, whatever else they do, and in how many seconds; the link refuses what they leave unanswered. */
+  readonly replies?: { readonly to: readonly (OpType | "turn.prompt continues")[]; readonly within: number };
   /** Seconds that an approval or a host request waits where the user says nothing. */
   readonly answerSeconds?: number;
   /** Tools that run unasked where the user says nothing; undefined is the engine's own choice. */

@@ -16,6 +16,7 @@ import type { Model } from "./models/model.js";
 import { withModel } from "./open-session.js";
 import type { Emit } from "./run.js";
 import type { SessionExtensions } from "./session-extensions.js";
+import { tellUnknown, withOverrides } from "./session-overrides.js";
 import type { SessionSettings } from "./session-settings.js";
 import type { SessionState } from "./session-state.js";
 import type { SessionVoice } from "./session-voice.js";
@@ -249,6 +250,7 @@ export class SessionTurns {
       const { runTurn } = await this.load();
       const { provider, model } = op.overrides ?? {};
       const outfit = await this.#outfit(op, config, emit, live.abort.signal);
+      await tellUnknown(op, outfit.tools, emit);
       const used = provider === undefined && model === undefined ? current : await this.#deps.openModel(config);
       live.span?.model(used);
       return await runTurn({
@@ -327,13 +329,4 @@ export class SessionTurns {
 
 function noSteering(): Steering {
   return { parts: [], bytes: 0, op: undefined };
-}
-
-function withOverrides(config: SessionConfig, op: OpOf<"turn.prompt">): SessionConfig {
-  const { tools, hostTools } = op.overrides ?? {};
-  return {
-    ...config,
-    ...(tools !== undefined && { allowedTools: tools }),
-    ...(hostTools !== undefined && { hostTools: [...(config.hostTools ?? []), ...hostTools] }),
-  };
 }

@@ -80,6 +80,7 @@ export class Session {
   #closing: Promise<void> | undefined;
   /** Changes of the session that are under way, and what waits behind them. */
   #configuring: Promise<void> | undefined;
+  readonly #suggesting = new Set<Promise<void>>();
 
   constructor(deps: SessionDeps) {
     const { config, rules } = deps;
@@ -189,7 +190,7 @@ export class Session {
       case "host.answer":
         return this.#voice.reply(op, this.#state.hostRequests.answer(op.request, { ok: op.ok, data: op.data }) ? "ok" : "noop");
       case "command.suggest":
-        void this.#suggest(op);
+        this.#suggest(op);
         return undefined;
       case "turn.prompt":
       case "session.configure":
@@ -229,12 +230,12 @@ export class Session {
     await this.#voice.reply(op, "ok", { command: given, result: await command.run(args, new AbortController().signal) });
   }
 
-  async #suggest(op: OpOf<"command.suggest">): Promise<void> {
-    try {
-      await this.#extensions.suggest(op, (status, data) => this.#voice.reply(op, status, data));
-    } catch (error) {
-      await this.#voice.refuse(op, toFault(error));
-    }
+  #suggest(op: OpOf<"command.suggest">): void {
+    const answered = this.#extensions
+      .suggest(op, (status, data) => this.#voice.reply(op, status, data))
+      .catch((error: unknown) => this.#voice.refuse(op, toFault(error)))
+      .finally(() => this.#suggesting.delete(answered));
+    this.#suggesting.add(answered);
   }
 
   #answer(op: OpOf<"approval.answer">): Promise<void> | undefined {
@@ -332,7 +333,7 @@ export class Session {
     const reason = "the host closed its input";
     this.#state.approvals.close(reason);
     this.#state.hostRequests.close(reason);
-    await drained;
+    await Promise.all([drained, ...this.#suggesting]);
   }
 
   /** Interrupts, ends every child, tells `session.ended`. */

@@ -1,6 +1,7 @@
 /** Which tools a session has: ours and the host's, less what its lists leave out. */
 import type { HostTool, SessionConfig } from "../core/config.js";
 import { NESTING } from "../core/limits.js";
+import { argumentCheck, type ArgumentCheck } from "./argument-check.js";
 import type { HostReply, HostRequests } from "./host-requests.js";
 import type { Emit } from "./run.js";
 import { toolExists } from "./tool-lists.js";
@@ -21,8 +22,9 @@ export function toolbox(config: SessionConfig, host: HostLine, own: readonly Too
   return new Map(tools.filter(exists).map((tool) => [tool.name, tool]));
 }
 
-/** A tool that the host runs: a call of it is a request to the host. */
+/** A tool that the host runs: a call of it is a request to the host, who gets only arguments of the form that it asked for. */
 function hostTool(spec: HostTool, host: HostLine): Tool {
+  let check: Promise<ArgumentCheck> | undefined;
   return {
     name: spec.name,
     category: "exec",
@@ -34,10 +36,19 @@ function hostTool(spec: HostTool, host: HostLine): Tool {
     title: () => spec.name,
     paths: () => [],
     async run(args, context) {
+      check ??= checkOf(spec);
+      const problem = (await check)(args);
+      if (problem !== undefined) return textResult(`Invalid arguments for ${spec.name}: ${problem}`, true);
       const options = { seconds: host.seconds, signal: context.signal, call: context.call };
       return hostResult(await host.requests.ask(host.emit, "tool", { name: spec.name, args }, options));
     },
   };
+}
+
+/** What cannot be read as a schema forbids nothing: the host looks at the arguments itself. */
+async function checkOf({ parameters }: HostTool): Promise<ArgumentCheck> {
+  const nothing: ArgumentCheck = () => undefined;
+  return parameters === undefined ? nothing : argumentCheck(parameters).catch(() => nothing);
 }
 
 function hostResult({ ok, data }: HostReply): ToolResult {

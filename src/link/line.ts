@@ -10,6 +10,7 @@ import { opGap, untold } from "./gaps.js";
 import { Grants } from "./grants.js";
 import { Heartbeat, type Rhythm } from "./heartbeat.js";
 import { HostRequests } from "./host-requests.js";
+import { Replies } from "./replies.js";
 import { sideEnv } from "./stamp.js";
 import { Turns, type Release } from "./turns.js";
 import { Unanswered, refusal } from "./unanswered.js";
@@ -32,6 +33,8 @@ export interface ConnectOptions {
   exitSeconds?: number;
   /** In place of the dialect's own: how often an agent at work is asked whether it is there, and how long it may say nothing, in seconds. */
   heartbeat?: Rhythm;
+  /** In place of the dialect's own: seconds until what the agent must answer at once, and does not, is refused. */
+  replySeconds?: number;
   /** An agent that served the whole connection and is gone is started again by the next `session.open`, instead of ending it all. */
   redials?: boolean;
 }
@@ -52,6 +55,7 @@ export class Line {
   readonly #heartbeat: Heartbeat | undefined;
   readonly #hostRequests = new HostRequests();
   readonly #turns = new Turns();
+  readonly #replies: Replies;
   readonly #unanswered = new Unanswered();
   #transport: Transport | undefined;
   #launching: Promise<void> | undefined;
@@ -78,6 +82,7 @@ export class Line {
     this.#deadlines = new Deadlines(options.answerSeconds ?? ANSWER_SECONDS, (op) => this.#sendOwn(op));
     this.#readySeconds = options.readySeconds ?? READY_SECONDS;
     this.#exitSeconds = options.exitSeconds ?? EXIT_SECONDS;
+    this.#replies = new Replies(dialect.replies, options.replySeconds, (reply) => void this.#hear(reply));
     this.#heartbeat = this.#heartbeatOf(options.heartbeat ?? dialect.heartbeat);
   }
 
@@ -180,6 +185,7 @@ export class Line {
       case "send":
         if (gap.op.type === "turn.prompt" && this.#mustWait(gap.op)) return this.#hold(gap.op);
         if (gap.op.type === "turn.prompt") this.#turns.sent(gap.op);
+        this.#replies.sent(gap.op);
         return this.#write(gap.op);
       case "answer":
         return this.#answer(gap.events);
@@ -323,6 +329,7 @@ export class Line {
     const closed = this.#closed;
     this.#over = true;
     this.#deadlines.clear();
+    this.#replies.clear();
     clearTimeout(this.#leaveTimer);
     const fault: Fault = { code: "launch", message: closed.reason ?? "The agent is gone", retryable: true };
     for (const answer of this.#unanswered.close(fault)) void this.#tell(answer);
@@ -340,8 +347,10 @@ export class Line {
 
   // --- events ---
 
-  async #hear(event: Event): Promise<void> {
-    if (this.#heartbeat?.isOwn(event) === true) return;
+  async #hear(told: Event): Promise<void> {
+    if (this.#heartbeat?.isOwn(told) === true) return;
+    const event = this.#replies.event(told);
+    if (event === undefined) return;
     if (event.type === "session.ready") clearTimeout(this.#readyTimer);
     this.#unanswered.event(event);
     const released = this.#turns.event(event);

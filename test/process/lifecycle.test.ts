@@ -93,6 +93,19 @@ describe("a background command", () => {
 });
 
 describe("a host that stops reading", () => {
+  it("and signals is not waited for", async () => {
+    const host = start({ responses: [{ say: { text: "0123456789abcdef ", pieces: 200_000 } }] });
+    await host.open();
+    host.child.stdout.pause();
+    host.prompt("go");
+    const cpu = (): string => readFileSync(`/proc/${host.child.pid}/stat`, "latin1").split(" ").slice(13, 15).join();
+    for (let before = ""; before !== cpu(); await new Promise((resolve) => setTimeout(resolve, 150))) before = cpu();
+    const exit = new Promise((resolve) => host.child.once("exit", (code) => resolve(code)));
+    host.child.kill("SIGTERM");
+    expect(await exit).toBe(143);
+    host.child.stdout.resume();
+  });
+
   it("holds the producer back in bounded memory and then gets everything", async () => {
     const count = 200_000;
     const host = start({ responses: [{ say: { text: "0123456789abcdef ", pieces: count } }] });

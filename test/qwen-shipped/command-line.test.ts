@@ -155,17 +155,29 @@ describe("runs of one prompt", () => {
   });
 
   it.each([
-    ["a wrong type", { answer: "seven" }, "answer must be number, not string"],
-    ["a member that is missing", {}, 'the result must have "answer"'],
-    ["a member too many", { answer: 1, more: 2 }, "more must not be there"],
-    ["a value that is not allowed", { answer: 1, unit: "km" }, 'unit must be one of ["m","s"]'],
-    ["an item", { answer: 1, all: [1, null] }, "all[1] must be integer, not null"],
+    ["a wrong type", { answer: "seven" }, "data/answer must be number"],
+    ["a member that is missing", {}, "data must have required property 'answer'"],
+    ["a member too many", { answer: 1, more: 2 }, "data must NOT have additional properties"],
+    ["a value that is not allowed", { answer: 1, unit: "km" }, "data/unit must be equal to one of the allowed values"],
+    ["an item", { answer: 1, all: [1, null] }, "data/all/1 must be integer"],
+    ["a number too small", { answer: -1 }, "data/answer must be >= 0"],
+    ["a text of another form", { answer: 1, day: "tomorrow" }, 'data/day must match format "date"'],
+    ["none of the alternatives", { answer: 1, either: true }, "data/either must match a schema in anyOf"],
+    ["what a reference says", { answer: 1, part: { id: "x" } }, 'data/part/id must match pattern "^p-"'],
   ])("a result that does not fit the schema is not taken: %s", (_name, wrong, why) => {
     const schema = {
       type: "object",
-      properties: { answer: { type: "number" }, unit: { enum: ["m", "s"] }, all: { type: "array", items: { type: "integer" } } },
+      properties: {
+        answer: { type: "number", minimum: 0 },
+        unit: { enum: ["m", "s"] },
+        all: { type: "array", items: { type: "integer" } },
+        day: { type: "string", format: "date" },
+        either: { anyOf: [{ type: "string" }, { type: "null" }] },
+        part: { $ref: "#/$defs/part" },
+      },
       required: ["answer"],
       additionalProperties: false,
+      $defs: { part: { type: "object", properties: { id: { type: "string", pattern: "^p-" } } } },
     };
     const hand = (args: unknown) => ({ call: { tool: "structured_output", args } });
     const responses = [hand(wrong), { expect: { toolResult: why }, ...hand({ answer: 7, unit: "m", all: [1] }) }];
@@ -206,8 +218,26 @@ describe("flags", () => {
     [["--input-format", "stream-json", "--output-format", "stream-json", "--json-schema", "{}"], "--json-schema"],
     [["--input-format", "stream-json", "--output-format", "stream-json", "--channel=SDK", "--nonsense"], "--nonsense"],
     [["--input-format", "stream-json", "--output-format", "stream-json", "--channel=SDK", "-p", "x"], "over the protocol"],
-    [["-o", "json", "-p", "x", "--approval-mode", "sometimes"], "sometimes"],
+    [["-o", "json", "-p", "x", "--approval-mode", "sometimes"], "one of plan, default, auto-edit, auto, yolo, not 'sometimes'"],
+    [["-o", "json", "-p", "x", "--approval-mode", "auto_edit"], "one of plan, default, auto-edit, auto, yolo, not 'auto_edit'"],
+    [
+      ["-o", "json", "-p", "x", "--max-session-turns", "x"],
+      "--max-session-turns must be a whole number from 1, or -1 for no limit, not 'x'",
+    ],
+    [["-o", "json", "-p", "x", "--max-session-turns=0"], "--max-session-turns must be"],
+    [["-o", "json", "-p", "x", "--max-wall-time", "soon"], "--max-wall-time must be seconds, or a number with s, m or h, not 'soon'"],
+    [["-o", "json", "-p", "x", "--max-subagent-depth", "deep"], "--max-subagent-depth must be a whole number, not 'deep'"],
+    [["-o", "json", "-p", "x", "--provider", "rehearsal", "--fork-session"], "say which with --resume ID"],
+    [
+      ["--input-format", "stream-json", "--output-format", "stream-json", "--channel=SDK", "--provider", "rehearsal", "--fork-session"],
+      "--resume",
+    ],
     [["-o", "json", "-p", "x", "--json-schema", "[]"], "--json-schema"],
+    [["-o", "json", "-p", "x", "--json-schema", '{"type":"array"}'], "an object"],
+    [["-o", "json", "-p", "x", "--json-schema", '{"type":"object","properties":{"a":{"type":"strin"}}}'], "strin"],
+    [["-o", "json", "-p", "x", "--json-schema", '{"properties":{"a":{"$ref":"#/$defs/no"}}}'], "#/$defs/no"],
+    [["-o", "json", "-p", "x", "--json-schema", '{"properties":{"a":{"pattern":"["}}}'], "regular expression"],
+    [["-o", "json", "-p", "x", "--json-schema", '{"$schema":"https://example.com/mine"}'], "https://example.com/mine"],
   ])("%j is wrong usage", (args, says) => {
     const { code, stdout, stderr } = run(args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);

@@ -368,6 +368,32 @@ describe("an agent that is not well", () => {
     expect(await driver.reply("op-t1")).toMatchObject({ status: "error", fault });
   });
 
+  it("owes answers to control requests: what it does not answer in time is refused, and the next prompt runs", async () => {
+    const driver = agent("mute", { replySeconds: 0.3 });
+    driver.open({ model: "m1" });
+    driver.prompt("t0", "", { continues: true });
+    driver.prompt("t1", "hello");
+    driver.send({ type: "session.configure", id: "change", session: "s", patch: { model: "m2" } });
+    const overdue = (what: string) => ({ code: "timeout", message: `The agent did not answer ${what} within 0.3 s` });
+    expect(await driver.reply("op-t0")).toMatchObject({ status: "error", fault: overdue("turn.prompt continues") });
+    expect(await driver.reply("change")).toMatchObject({ status: "error", fault: overdue("session.configure") });
+    await driver.ended("t1");
+    driver.prompt("t2", "hang");
+    await driver.next("turn.started", ({ turn }) => turn === "t2");
+    driver.send({ type: "turn.interrupt", id: "stop", session: "s" });
+    expect(await driver.reply("stop")).toMatchObject({ status: "error", fault: overdue("turn.interrupt") });
+  });
+
+  it("a late answer is told to nobody; what it changed is", async () => {
+    const driver = agent("mute", { replySeconds: 0.3 });
+    driver.open({ model: "m1" });
+    driver.send({ type: "session.configure", id: "change", session: "s", patch: { model: "m2" } });
+    await driver.reply("change");
+    await driver.say("t1", "answer now");
+    expect(driver.of("reply")).toHaveLength(1);
+    expect(driver.of("session.updated").filter(({ parent }) => parent === "change")).toEqual([]);
+  });
+
   it("is given up when it never answers the handshake", async () => {
     const driver = agent("deaf", { readySeconds: 0.5 });
     driver.open();

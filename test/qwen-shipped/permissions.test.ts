@@ -109,6 +109,17 @@ describe("can_use_tool", () => {
       "Error: broke",
     ],
     [
+      "an error without a reason",
+      (host: Awaited<ReturnType<typeof initialized>>, id: string) => host.replyError(id, undefined),
+      "Error: Invalid control_response",
+    ],
+    [
+      "an answer of no known kind",
+      (host: Awaited<ReturnType<typeof initialized>>, id: string) =>
+        host.send({ type: "control_response", response: { subtype: "yes", request_id: id } }),
+      "Error: Invalid control_response",
+    ],
+    [
       "an answer without a verdict",
       (host: Awaited<ReturnType<typeof initialized>>, id: string) => host.reply(id, {}),
       "neither allow nor deny",
@@ -184,17 +195,18 @@ describe("can_use_tool", () => {
     expect(host.of("system")[0]).toMatchObject({ permission_mode: "yolo" });
   });
 
+  const questions = [
+    {
+      question: "Which?",
+      header: "Pick",
+      options: [
+        { label: "A", description: "a" },
+        { label: "B", description: "b" },
+      ],
+    },
+  ];
+
   it("S47: the answers to ask_user_question reach the model", async () => {
-    const questions = [
-      {
-        question: "Which?",
-        header: "Pick",
-        options: [
-          { label: "A", description: "a" },
-          { label: "B", description: "b" },
-        ],
-      },
-    ];
     const host = await initialized({
       responses: [
         { call: { tool: "ask_user_question", args: { questions }, id: "q1" } },
@@ -209,10 +221,14 @@ describe("can_use_tool", () => {
   });
 
   it("a question that the host does not want to answer fails, and the turn goes on", async () => {
-    const questions = [{ question: "Which?", header: "Pick", options: [] }];
     const host = await initialized({
       responses: [
-        { call: { tool: "ask_user_question", args: { questions }, id: "q1" } },
+        // Nothing to choose from is nothing to ask.
+        { call: { tool: "ask_user_question", args: { questions: [{ question: "Which?", header: "Pick", options: [] }] }, id: "q0" } },
+        {
+          expect: { toolResult: "options must NOT have fewer than 2 items" },
+          call: { tool: "ask_user_question", args: { questions }, id: "q1" },
+        },
         { expect: { toolResult: "not now" }, say: "fine" },
       ],
     });
@@ -222,7 +238,7 @@ describe("can_use_tool", () => {
   });
 
   it.each([true, false])("a question that the host refuses is listed as denied; with interrupt the turn stops: %s", async (interrupt) => {
-    const call = { tool: "ask_user_question", args: { questions: [] }, id: "q1" };
+    const call = { tool: "ask_user_question", args: { questions }, id: "q1" };
     const host = await initialized({ responses: [{ call }, { say: "next" }] });
     host.user();
     host.reply((await host.permission("q1")).id, { behavior: "deny", message: "not now", interrupt });

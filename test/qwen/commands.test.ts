@@ -150,6 +150,16 @@ describe("hints", () => {
     });
   }
 
+  it.each([
+    ["slash", "/cl", "clear"],
+    ["at", "@al", "alpha.txt"],
+  ])("is answered though the input ends behind it: %s", async (trigger, text, value) => {
+    const host = await received({ cwd: scratch({ "alpha.txt": "a" }) });
+    hint(host, trigger, text);
+    expect(await host.finish()).toBe(0);
+    expect(host.all("result/command_hint").at(-1)?.raw).toMatchObject({ status: "ok", suggestions: [{ value }] });
+  });
+
   it("R22: commands that begin so, and no model call", async () => {
     const host = await received({ responses: [{ expect: { messages: 1 }, say: "first" }] });
     hint(host, "slash", "/c");

@@ -65,6 +65,18 @@ describe("sessions", () => {
     expect(driver.text("t2")).toContain("qwen-coder");
   });
 
+  it("an interrupt that names none means all that runs, and is answered", async () => {
+    const driver = opened();
+    driver.open({}, { session: "other", id: "open-other" });
+    driver.send({ type: "turn.interrupt", id: "idle" });
+    expect(await driver.reply("idle")).toMatchObject({ status: "noop" });
+    driver.prompt("t1", "hang");
+    await driver.next("turn.started");
+    driver.send({ type: "turn.interrupt", id: "stop" });
+    expect(await driver.reply("stop")).toMatchObject({ status: "ok" });
+    expect(await driver.ended("t1")).toMatchObject({ outcome: "interrupted" });
+  });
+
   it("is closed: what runs is cancelled, and the process lives on for the others", async () => {
     const driver = opened();
     driver.open({}, { session: "other", id: "open-other" });
@@ -290,6 +302,22 @@ describe("an agent that is not well", () => {
     const driver = agent("deaf", { readySeconds: 0.5 });
     driver.open();
     expect(await driver.reply("open")).toMatchObject({ fault: { message: "The agent was not ready after 0.5 s and was ended" } });
+  });
+
+  it("that leaves a cancel or a hint unanswered has them refused in time", async () => {
+    const driver = agent("mute", { replySeconds: 0.3 });
+    driver.open();
+    driver.prompt("t1", "hang");
+    await driver.next("turn.started");
+    driver.send({ type: "turn.interrupt", id: "stop", session: "s" });
+    driver.send({ type: "command.suggest", id: "hint", session: "s", trigger: "slash", text: "/c", cursor: 2 });
+    for (const [id, what] of [
+      ["stop", "turn.interrupt"],
+      ["hint", "command.suggest"],
+    ] as const) {
+      const fault = { code: "timeout", message: `The agent did not answer ${what} within 0.3 s` };
+      expect(await driver.reply(id)).toMatchObject({ status: "error", fault });
+    }
   });
 
   it.each([

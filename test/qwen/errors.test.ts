@@ -131,6 +131,16 @@ describe.each(FORMATS)("bad lines, %s", (output) => {
     },
   );
 
+  it("a request that cannot be read is refused under the name that it has, and an empty name is none", async () => {
+    const host = await received({ responses: [{ say: "ok" }] });
+    host.send({ session_id: host.session, prompt_id: "p-9", input: { origin: "alien" } });
+    host.send({ session_id: host.session, prompt_id: "p-10", input: { parts: "x" }, options: { temperature: "hot" } });
+    host.send({ session_id: host.session, prompt_id: 7, input: { parts: "x" } });
+    await host.nth("error", 3);
+    expect(host.all("error").map(({ metadata }) => metadata.prompt_id)).toEqual(["p-9", "p-10", undefined]);
+    expect((await host.turn("go", { prompt_id: "" })).at(-1)?.metadata.prompt_id).toBe(`${host.session}########1`);
+  });
+
   it("an error about a line stands outside of the turn that runs", async () => {
     const host = await received({
       output,

@@ -123,6 +123,24 @@ describe("options are for that request only", () => {
     for (const key of ["temperature", "top_p", "stop"]) expect(body(1)[key]).toBeUndefined();
   });
 
+  it("an unknown name among tool_overrides is told, and the turn goes on with the others", async () => {
+    const host = await received({ responses: [{ expect: { tools: ["Read"] }, say: "ok" }] });
+    const lines = await host.turn("a", { options: { tool_overrides: ["NoSuchTool", "read_file", "mcp__none__*"] } });
+    expect(lines[0]).toMatchObject({
+      word: "error",
+      metadata: {
+        prompt_id: expect.any(String),
+        error: {
+          code: "unknown_tool",
+          type: "invalid_request_error",
+          param: "options.tool_overrides",
+          message: expect.stringMatching(/'NoSuchTool', 'mcp__none__\*'/),
+        },
+      },
+    });
+    expect(host.text(lines)).toBe("ok");
+  });
+
   it("R40, reading 36: tool_overrides is a list of what there is, by any name; an empty one leaves nothing", async () => {
     const { host, body } = await asked([{ text: ["a"] }, { text: ["b"] }, { text: ["c"] }]);
     await host.turn("a", { options: { tool_overrides: [] } });
@@ -274,7 +292,10 @@ describe("tool_request", () => {
 
   it.each([
     ["arguments that are no object", { name: "Write", args: "x" }, "tool_request.args"],
-    ["arguments that the tool does not take", { name: "Write", args: { file_path: 7 } }, expect.stringContaining("tool_request[0].args")],
+    ["arguments that the tool does not take", { name: "Write", args: { file_path: 7, content: "" } }, "tool_request.args.file_path"],
+    ["those of one of several", [write("a"), { name: "Write", args: { file_path: 7, content: "" } }], "tool_request[1].args.file_path"],
+    ["those of the first of several", [{ name: "Write", args: {} }], "tool_request[0].args.file_path"],
+    ["those in a list", { name: "TodoWrite", args: { todos: [{ content: "a" }] } }, "tool_request.args.todos[0].status"],
   ])("%s are refused with QWEN_INVALID_TOOL_ARGS, and the process lives", async (_name, tool_request, param) => {
     const host = await received({ responses: [{ say: "ok" }] });
     host.say("go", { tool_request, prompt_id: "p-1" });

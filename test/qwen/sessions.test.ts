@@ -1,7 +1,7 @@
 /** The RFC from the outside: which session a request means, prompts and their names, several sessions in one process. */
 import { describe, expect, it } from "vitest";
 import { scratch } from "../process/harness.js";
-import { received, story, type Format } from "./host.js";
+import { launch, received, story, type Format } from "./host.js";
 
 const FORMATS: Format[] = ["stream-json", "stream-chunk-json"];
 const words = (text: string): Record<string, unknown> => ({ input: { origin: "user", parts: [{ type: "text", text }] } });
@@ -34,6 +34,8 @@ describe("which session", () => {
     second.send({ session_id: "session-123", ...words("say what was first") });
     await second.next("summary");
     expect(second.heard[1]?.metadata.session_id).toBe("session-123");
+    // No prompt of the session has the name of another.
+    expect(second.all("summary")[0]?.metadata.prompt_id).toMatch(/^session-123########\d{2,}$/);
     second.send({ session_id: "session-123", input: { command: { kind: "slash", path: ["context"], args: "" } } });
     const result = await second.next("result/command");
     expect(JSON.stringify(result.raw["result"])).toMatch(/Messages +4/);
@@ -70,6 +72,25 @@ describe("which session", () => {
       expect(again.text(await again.turn())).toBe("yes");
       expect(await again.finish()).toBe(0);
     }
+  });
+
+  it("`--fork-session` goes on with a copy of the session that `--resume` names, and is refused without one", async () => {
+    const home = scratch();
+    const cwd = scratch();
+    const first = await received({ home, cwd, args: ["--session-id", "mine"], responses: [{ say: "ok" }] });
+    await first.turn();
+    expect(await first.finish()).toBe(0);
+    const copy = await received({
+      home,
+      cwd,
+      args: ["--resume", "mine", "--fork-session"],
+      responses: [{ expect: { messages: 3 }, say: "yes" }],
+    });
+    expect(copy.session).not.toBe("mine");
+    expect(copy.text(await copy.turn())).toBe("yes");
+    const wrong = launch({ home, cwd, args: ["--fork-session"] });
+    expect((await wrong.next("fatal")).raw).toMatchObject({ error: { message: expect.stringContaining("--resume ID") } });
+    expect(await wrong.exited).toBe(42);
   });
 
   it("reading 31: sessions stay side by side, each with its own history", async () => {

@@ -50,28 +50,32 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   /** The command line opens the session; what `initialize` adds to it comes later. */
   function opened({ argv, open, cwd }: Launch): Step<Op> {
     state.switches = readSwitches(argv);
-    const { schema, fork, mode } = state.switches;
+    const { schema, mode } = state.switches;
     state.modeName = mode;
-    state.session = open?.sessionId ?? uuidOf(env.stamp().id);
+    // A fork has a name of its own.
+    state.session = (open?.fork === true ? undefined : open?.sessionId) ?? uuidOf(env.stamp().id);
     state.opener = env.stamp().id;
     const config = { ...(cwd !== undefined && { cwd }), ...open?.config, ...withSchema(schema, open?.config) };
     state.config = config;
-    const forked = open?.open === "resume" && fork === true ? { fork: true } : {};
-    // A fork has a name of its own.
-    if (open?.open === "resume" && fork === true) state.session = uuidOf(env.stamp().id);
     // Which one was last is told when it is there.
     state.sessionId = state.session === "latest" ? "" : state.session;
-    return { in: [{ open: "new", ...open, ...forked, type: "session.open", id: state.opener, session: state.session, config }], out: [] };
+    return { in: [{ open: "new", ...open, type: "session.open", id: state.opener, session: state.session, config }], out: [] };
   }
 
   function onLine(said: HostSaid): Step<Op> {
     if ("problem" in said) return ask({ outcome: { problem: said.problem } }, state);
-    if ("ignored" in said) return { in: [], out: [notice(said.ignored, state)] };
+    if ("ignored" in said) return joined({ in: [], out: [notice(said.ignored, state)] }, unanswered(said));
     if ("refused" in said) return { in: [], out: [refusal(said.request_id, said.refused)] };
     if ("request" in said) return control(said, state);
     if ("response" in said) return state.questions.answered(said.response, () => address(state));
     if ("cancels" in said) return cancelled(said.cancels);
     return ask(askedBy(said.prompt, state), state);
+  }
+
+  function unanswered({ fails: request_id, ignored: error }: Extract<HostSaid, { ignored: string }>): Step<Op> {
+    if (request_id === undefined) return NOTHING;
+    const response = { subtype: "error", request_id, error } as const;
+    return state.questions.answered({ type: "control_response", response }, () => address(state));
   }
 
   function cancelled(request_id: string): Step<Op> {

@@ -1,7 +1,7 @@
 /** Qwen Code's command line, where it differs from ours: which flags there are, and what we say for them. */
 import { toolNamed } from "../../core/names.js";
 import type { ForeignFlag } from "../kit/foreign-flags.js";
-import { modeNamed } from "./names.js";
+import { MODE_NAMES, modeNamed } from "./names.js";
 
 export const QWEN_SHORT_FLAGS: ReadonlyMap<string, string> = new Map([
   ["-c", "--continue"],
@@ -27,6 +27,35 @@ function providerFlag(type: string): readonly string[] {
   return provider === undefined ? [] : ["--account", provider];
 }
 
+/** What is wrong is told in their words, not in those that it would have become. */
+function refused(flag: string, takes: string, value: string): readonly string[] {
+  return ["--refused", `--${flag} must be ${takes}, not '${value}'`];
+}
+
+function modeFlags(name: string): readonly string[] {
+  const mode = modeNamed(name);
+  if (mode === undefined) return refused("approval-mode", `one of ${MODE_NAMES.join(", ")}`, name);
+  return ["--approval-mode", mode, "--mode-name", name];
+}
+
+/** A negative number is no limit, as theirs has it. */
+function turnFlags(turns: string): readonly string[] {
+  if (/^-\d+$/.test(turns)) return [];
+  return /^0*[1-9]\d*$/.test(turns)
+    ? ["--max-turns", turns]
+    : refused("max-session-turns", "a whole number from 1, or -1 for no limit", turns);
+}
+
+function timeFlags(time: string): readonly string[] {
+  const seconds = secondsOf(time);
+  if (seconds === undefined) return refused("max-wall-time", "seconds, or a number with s, m or h", time);
+  return ["--max-seconds", String(seconds)];
+}
+
+function depthFlags(depth: string): readonly string[] {
+  return /^\d+$/.test(depth) ? ["--subagent-depth", depth] : refused("max-subagent-depth", "a whole number", depth);
+}
+
 const as =
   (flag: string) =>
   (value: string): readonly string[] => [flag, value];
@@ -35,13 +64,13 @@ const tools =
   (value: string): readonly string[] => [flag, toolEntries(value).join(",")];
 
 const SAID: readonly ForeignFlag[] = [
-  { name: "approval-mode", value: "MODE", means: (mode) => ["--approval-mode", modeNamed(mode) ?? mode, "--mode-name", mode] },
+  { name: "approval-mode", value: "MODE", means: modeFlags },
   { name: "core-tools", value: "A,B", means: tools("--allowed-tools") },
   { name: "exclude-tools", value: "A,B", means: tools("--disallowed-tools") },
   { name: "allowed-tools", value: "A,B", means: tools("--unasked") },
-  { name: "max-session-turns", value: "N", means: (turns) => (Number(turns) < 0 ? [] : ["--max-turns", turns]) },
-  { name: "max-wall-time", value: "TIME", means: (time) => ["--max-seconds", secondsOf(time)] },
-  { name: "max-subagent-depth", value: "N", means: as("--subagent-depth") },
+  { name: "max-session-turns", value: "N", means: turnFlags },
+  { name: "max-wall-time", value: "TIME", means: timeFlags },
+  { name: "max-subagent-depth", value: "N", means: depthFlags },
   { name: "auth-type", value: "TYPE", means: providerFlag },
   { name: "openai-api-key", value: "KEY", means: as("--api-key") },
   { name: "openai-base-url", value: "URL", means: as("--base-url") },
@@ -125,9 +154,10 @@ function toolEntries(list: string): string[] {
     });
 }
 
-/** A number of seconds, or one with a unit: 90, 90s, 30m, 1h. What is neither stays for the flag to refuse. */
-function secondsOf(time: string): string {
-  const [, number, unit = "s"] = /^(\d+)([smh]?)$/.exec(time) ?? [];
-  if (number === undefined) return time;
-  return String(Number(number) * ({ s: 1, m: 60, h: 3600 }[unit === "" ? "s" : unit] ?? 1));
+/** A number of seconds, or one with a unit: 90, 90s, 30m, 1h. */
+function secondsOf(time: string): number | undefined {
+  const [, number, unit = "s"] = /^0*([1-9]\d*)([smh]?)$/.exec(time) ?? [];
+  return number === undefined ? undefined : Number(number) * (UNITS[unit] ?? 1);
 }
+
+const UNITS: Readonly<Record<string, number>> = { m: 60, h: 3600 };

@@ -14,7 +14,8 @@ export type HostSaid =
   /** Nobody knows what it was meant to be, a prompt perhaps: it gets a `result`. */
   | { problem: string }
   | { request_id: string; refused: string }
-  | { ignored: string };
+  /** `fails`: the question that it was meant to answer. */
+  | { ignored: string; fails?: string };
 
 export function readLine(rec: unknown): HostSaid {
   if (!isRecord(rec)) return { problem: `A message must be a JSON object, not ${shapeOf(rec)}` };
@@ -25,7 +26,7 @@ export function readLine(rec: unknown): HostSaid {
     case "control_request":
       return readControl(rec);
     case "control_response":
-      return v.is(HostResponse, rec) ? { response: rec } : { ignored: `Invalid control_response: ${issuesOf(HostResponse, rec)}` };
+      return v.is(HostResponse, rec) ? { response: rec } : unreadable(rec["response"], issuesOf(HostResponse, rec));
     case "control_cancel_request":
       return { cancels: (v.is(CancelRequest, rec) ? rec.request_id : undefined) ?? "" };
     case undefined:
@@ -35,12 +36,18 @@ export function readLine(rec: unknown): HostSaid {
   }
 }
 
+/** An answer that nobody can read is no yes: whatever it answers has failed. */
+function unreadable(response: unknown, problem: string): HostSaid {
+  const request_id = stringField(response, "request_id");
+  return { ignored: `Invalid control_response: ${problem}`, ...(request_id !== undefined && { fails: request_id }) };
+}
+
 /** The first block that is none, where the content is a list: a schema of alternatives only says that none of them fits. */
 function badBlock({ message }: Record<string, unknown>): string | undefined {
   const blocks: unknown = isRecord(message) ? message["content"] : undefined;
   if (!Array.isArray(blocks)) return undefined;
   const at = blocks.findIndex((block) => !v.is(content.Given, block));
-  return at === -1 ? undefined : `message.content.${at}: ${issuesOf(content.Given, blocks[at])}`;
+  return at === -1 ? undefined : `message.content[${at}].${issuesOf(content.Given, blocks[at])}`;
 }
 
 function readControl(rec: Record<string, unknown>): HostSaid {

@@ -13,6 +13,8 @@ export const qwenShipped: Dialect = {
   // A process has one session: its id, its model and its modes stand on the command line.
   lifetime: "session",
   answerSeconds: 60,
+  // As long as the SDK waits for a control response.
+  replies: { to: ["session.configure", "turn.interrupt", "turn.prompt continues"], within: 60 },
   // Its word for an interrupt names no prompt: one that waits can only be taken back before it is on the wire.
   oneTurn: true,
   agentSide,

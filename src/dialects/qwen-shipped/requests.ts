@@ -4,7 +4,6 @@ import type { EventOf } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Step } from "../dialect.js";
 import { ASK_USER, STRUCTURED } from "./host-tools.js";
-import { misfit } from "./schema-check.js";
 import { address, type AgentState } from "./state.js";
 
 const ToolCall = v.looseObject({ name: v.string(), args: v.record(v.string(), v.unknown()) });
@@ -12,8 +11,6 @@ const Message = v.looseObject({ server: v.string(), message: v.unknown() });
 
 export function onHostRequest(event: EventOf<"host.request">, state: AgentState): Step<Op> {
   if (event.kind === "tool" && v.is(ToolCall, event.data) && event.data.name === STRUCTURED) {
-    const problem = misfit(event.data.args, state.switches.schema);
-    if (problem !== undefined) return settle(event, false, { message: `The result does not fit the schema: ${problem}` }, state);
     state.structured = { value: event.data.args };
     return settle(event, true, "The result was taken.", state);
   }

@@ -11,7 +11,6 @@ export interface Switches {
   schema?: Record<string, unknown>;
   /** The mode as it was called. */
   mode?: string;
-  fork?: boolean;
 }
 
 export function readSwitches(argv: readonly string[]): Switches {
@@ -24,7 +23,6 @@ export function readSwitches(argv: readonly string[]): Switches {
     format: FORMATS.get(valueOf("--output-format") ?? "") ?? "lines",
     ...(schema !== undefined && { schema: schemaOf(schema) }),
     ...(mode !== undefined && { mode }),
-    ...(argv.includes("--fork-session") && { fork: true }),
   };
 }
 

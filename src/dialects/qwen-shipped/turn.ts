@@ -164,7 +164,7 @@ const STOPS: Readonly<Record<string, End>> = {
 
 /** A provider's failure is told as the original tells it, in an answer and in the result. */
 function failureText(fault: Fault | undefined, reason = ""): string {
-  const message = fault?.message ?? reason;
+  const message = (fault?.message ?? reason).replace("(maxSeconds)", "(--max-wall-time)");
   return isApiError(fault) ? `[API Error: ${message}]` : message;
 }
 

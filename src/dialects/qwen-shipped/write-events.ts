@@ -176,6 +176,8 @@ function onNotice(event: EventOf<"notice">, state: AgentState): Out[] {
   const data = isRecord(event.data) ? event.data : {};
   if (event.kind === "retry") return [systemLine("retry", { reason: "retry", ...retryData(data) }, envelopeOf(state, event.under))];
   if (event.kind === "model_fallback") return [systemLine("model_fallback", fallbackData(data), envelopeOf(state, event.under))];
+  // The result tells it, in the words of this command line.
+  if (event.under === undefined && (event.kind === "max_turns" || event.kind === "max_tool_calls")) return [];
   if (event.kind === "store") return [systemLine("session_recording_degraded", degraded(event.text, state), envelopeOf(state))];
   if (event.level === "debug" || event.level === "info") return [];
   return [notice(event.text, state, event.level, event.kind)];

@@ -7,10 +7,10 @@ import type { Op } from "../../core/op.js";
 import { roughSize } from "../../core/queue.js";
 import type { Frame, Launch } from "../../core/wire.js";
 import type { Out, Side, SideEnv, Step } from "../dialect.js";
-import { echo } from "../kit/issues.js";
+import { echo, stringField } from "../kit/issues.js";
 import { hearControl } from "./control.js";
 import { closing, quietSummary } from "./end-turn.js";
-import { exitOf, invalid, wireError } from "./faults.js";
+import { exitOf, invalid, ofRequest, wireError } from "./faults.js";
 import { answerHint, readHint } from "./hints.js";
 import { readFormats } from "./launch.js";
 import { line, recoverable, type Said } from "./lines.js";
@@ -80,7 +80,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       return { in: [], out: [controlResponse(request.unanswerable, { subtype: "error", error })] };
     }
     if (!("error" in request)) return meant(request);
-    if (request.fatal !== true) return refused(request.error);
+    if (request.fatal !== true) return unreadable(frame.rec, request.error);
     const { error } = request;
     return fatal(() => line({ error }), exitOf({ code: "usage", message: "" }));
   }
@@ -110,6 +110,11 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   function refused(error: WireError, session = state.active, promptId?: string): Step<Op> {
     if (session === undefined) return NOTHING;
     return { in: [], out: [recoverable(state, { at: env.stamp().at, session, promptId }, error)] };
+  }
+
+  /** Whoever asked waits for an answer by the name that he gave. */
+  function unreadable(rec: unknown, error: WireError): Step<Op> {
+    return refused(error, sessionNamed(state, stringField(rec, "session_id") ?? ""), stringField(rec, "prompt_id"));
   }
 
   /** Nothing more is heard. What runs is ended first, so that this is the last line. */
@@ -224,6 +229,8 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     session.isReady = true;
     session.id = event.sessionId ?? session.handle;
     session.config = event.config ?? {};
+    // Which numbers it has had nobody remembers; but they were not given out faster than one a millisecond.
+    if (!session.isFresh) session.prompts = event.at ?? 0;
     if (state.isReceived) return released(session);
     state.isReceived = true;
     const first = { in: [], out: [receipt({ at: event.at ?? 0, session }, event.version, state)] };
@@ -306,9 +313,10 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       .reduce(joined, NOTHING);
   }
 
-  function onPrompted(event: EventOf<"reply">, { session, turn, command }: Extract<Asked, { kind: "prompt" }>, at: number): Step<Op> {
+  function onPrompted(event: EventOf<"reply">, asked: Extract<Asked, { kind: "prompt" }>, at: number): Step<Op> {
+    const { session, turn, command } = asked;
     if (!becamePrompt(event.data)) session.turns.delete(turn.id);
-    if (command === undefined) return failed(event.fault, { at, session, promptId: turn.promptId });
+    if (command === undefined) return failed(ofRequest(event.fault, asked.firstCall), { at, session, promptId: turn.promptId });
     return { in: [], out: [resultCommand(session, turn.promptId, command, commandResult(event, state))] };
   }
 

@@ -4,8 +4,14 @@ import type { WireError } from "./wire.js";
 
 const CODES: Readonly<Record<string, string>> = { config: "config_error", version: "unsupported_protocol" };
 
+/** Of a request: a call that the host asked for by it is named as it stands in the line. */
+export function ofRequest(fault: Fault | undefined, firstCall: string): Fault | undefined {
+  if (fault === undefined || !isOfToolRequest(fault)) return fault;
+  return { ...fault, param: fault.param?.replace(/^calls\[0\]/, firstCall).replace(/^calls/, "tool_request") };
+}
+
 export function wireError(fault: Fault): WireError {
-  if (isOfToolRequest(fault)) return invalid(fault.message, fault.param?.replace(/^calls/, "tool_request"), "QWEN_INVALID_TOOL_ARGS");
+  if (isOfToolRequest(fault)) return invalid(fault.message, fault.param, "QWEN_INVALID_TOOL_ARGS");
   const { code, message, param } = fault;
   return { message, type: typeOf(fault), param: param ?? null, code: CODES[code] ?? code };
 }
@@ -47,7 +53,7 @@ function isAuthentication({ code, status, param }: Fault): boolean {
 
 /** A call that the host asked for, and whose arguments the tool does not take. */
 function isOfToolRequest({ code, param }: Fault): boolean {
-  return code === "invalid" && param?.startsWith("calls[") === true;
+  return code === "invalid" && /^(calls|tool_request)\b/.test(param ?? "");
 }
 
 export function invalid(message: string, param?: string, code = "invalid_request"): WireError {

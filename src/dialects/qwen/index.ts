@@ -16,6 +16,7 @@ export const qwen: Dialect = {
   start: writeFormats({ input: "stream-json", output: "stream-chunk-json" }),
   heartbeat: { every: 10, within: 60 },
   answerSeconds: 60,
+  replies: { to: ["turn.interrupt", "command.suggest", "ping"], within: 60 },
   agentSide,
   hostSide,
   coverage,

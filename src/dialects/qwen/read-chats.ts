@@ -85,7 +85,7 @@ export function prompt(chat: Chat, parts: Part[], session: ClientSession, state:
   const isAt = command?.kind === "at";
   const turn = newTurn(id, promptIdOf(chat, session), model ?? session.config.model, isAt ? command : undefined, hostTools(chat));
   session.turns.set(id, turn);
-  state.asked.set(id, { kind: "prompt", session, turn, command: isAt ? undefined : command });
+  state.asked.set(id, { kind: "prompt", session, turn, command: isAt ? undefined : command, firstCall: chat.firstCall });
   const before = history(chat, session, env);
   session.isFresh = false;
   const op: OpOf<"turn.prompt"> = {
@@ -131,7 +131,7 @@ export function promptIdOf({ promptId, continues }: Chat, session: ClientSession
     if (continues && session.lastPrompt !== undefined) return session.lastPrompt;
     return `${session.id}########${++session.prompts}`;
   }
-  const number = Number(/########(\d{1,9})$/.exec(promptId)?.[1] ?? 0);
+  const number = Number(/########(\d{1,15})$/.exec(promptId)?.[1] ?? 0);
   session.prompts = Math.max(session.prompts, number);
   return promptId;
 }

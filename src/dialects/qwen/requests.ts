@@ -35,6 +35,8 @@ export interface Chat {
   parts: Part[];
   command: CommandRef | undefined;
   calls: NonNullable<Prompt["calls"]>;
+  /** Where the first of them stands in the line. */
+  firstCall: "tool_request" | "tool_request[0]";
   continues: boolean;
   /** What a tool of the host came to. */
   toolCallId: string | undefined;
@@ -141,6 +143,7 @@ function chat(line: ChatRequest): Request | Refused {
     parts: partsOf(parts),
     command: input.command ?? undefined,
     calls: calls.list.map((call) => ({ ...call, name: ours(call.name, hosted) })),
+    firstCall: Array.isArray(line.tool_request) ? "tool_request[0]" : "tool_request",
     continues: continuation === true,
     toolCallId: tool_call_id ?? undefined,
     response: toolResponse(parts),
@@ -166,6 +169,7 @@ function messages(line: MessagesRequest): Request | Refused {
     parts: typeof last.content === "string" ? [] : partsOf(last.content),
     command: undefined,
     calls: [],
+    firstCall: "tool_request",
     continues: false,
     toolCallId: undefined,
     response: { ok: true, data: "" },
@@ -185,7 +189,7 @@ function contentText(content: Content): string {
 
 function common(line: Head): Pick<Chat, "kind" | "sessionId" | "promptId" | "metadata"> {
   const sessionId = line.session_id === "_new" ? undefined : (line.session_id ?? undefined);
-  return { kind: "chat", sessionId, promptId: line.prompt_id ?? undefined, metadata: line.metadata ?? {} };
+  return { kind: "chat", sessionId, promptId: line.prompt_id || undefined, metadata: line.metadata ?? {} };
 }
 
 type HostTools = NonNullable<Chat["overrides"]["hostTools"]>;

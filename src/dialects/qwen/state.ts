@@ -132,7 +132,7 @@ export interface ShownCall {
 /** What an op was for. */
 export type Asked =
   | { kind: "open"; session: ClientSession }
-  | { kind: "prompt"; session: ClientSession; turn: Turn; command: CommandRef | undefined }
+  | { kind: "prompt"; session: ClientSession; turn: Turn; command: CommandRef | undefined; firstCall: Chat["firstCall"] }
   | { kind: "steer"; session: ClientSession; request: Chat }
   | { kind: "guidance"; session: ClientSession; promptId: string; at: number }
   | { kind: "cancel"; session: ClientSession; promptId: string | undefined; reason: string | undefined; requestId: string | undefined }

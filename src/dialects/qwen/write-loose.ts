@@ -39,6 +39,7 @@ const LEVELS = { debug: "debug", info: "info", warning: "warn", error: "error" }
 /** For people: to whoever asked for a terminal, and else to the log of whoever started us. */
 function notice(event: EventOf<"notice">, said: Said, state: AgentState): Out[] {
   if (event.kind === "mentions") return [recoverable(state, said, invalid(event.text, "input.parts", "attachment_failed"))];
+  if (event.kind === "unknown_tool") return [recoverable(state, said, invalid(event.text, "options.tool_overrides", "unknown_tool"))];
   if (!said.session.showsTerminal) return event.level === "debug" ? [] : [{ log: event.text }];
   const scope = event.level === "debug" ? "debug" : "system";
   const annotation = terminal(said, { channel: "stderr", source: "console", console_level: LEVELS[event.level], log_scope: scope });

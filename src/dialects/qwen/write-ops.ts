@@ -11,7 +11,7 @@ import type { RequestMetadata, WireOptions, WirePart } from "./wire.js";
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   if (op.type === "ping") return ping(op, state);
   if (op.type === "command.suggest") return suggest(op, state);
-  if (op.type === "turn.interrupt" && op.session === undefined) return interruptAll(state);
+  if (op.type === "turn.interrupt" && op.session === undefined) return interruptAll(op, state);
   const session = sessionOf(op, state);
   if (session === undefined) return failed(op, "session", `There is no session '${op.session ?? ""}'`);
   switch (op.type) {
@@ -200,11 +200,14 @@ function interrupt(op: OpOf<"turn.interrupt">, session: HostedSession, state: Ho
   return { in: [], out: [cancel(meant.promptId, op.id, session, state)] };
 }
 
-function interruptAll(state: HostState): Step<Event> {
+/** The answer to the first is the answer. */
+function interruptAll(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
   const running = [...state.sessions.values()].flatMap((session) =>
     session.running === undefined ? [] : [{ session, ...session.running }],
   );
-  return { in: [], out: running.map(({ session, prompt: { promptId } }) => cancel(promptId, undefined, session, state)) };
+  if (running.length === 0) return { in: [reply(op, "noop")], out: [] };
+  const cancels = running.map(({ session, prompt: { promptId } }, at) => cancel(promptId, at === 0 ? op.id : undefined, session, state));
+  return { in: [], out: cancels };
 }
 
 function cancel(promptId: string, op: string | undefined, session: HostedSession, state: HostState): Out {

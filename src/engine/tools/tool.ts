@@ -116,8 +116,10 @@ export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>):
       return result.success ? undefined : result.issues.map((issue) => issueText(issue)).join("; ");
     },
     wrongArgument(args) {
-      const issue = v.safeParse(schema, args).issues?.[0];
-      return (issue && v.getDotPath(issue)) ?? undefined;
+      return v
+        .safeParse(schema, args)
+        .issues?.[0].path?.reduce((at, { key }) => at + placeOf(key), "")
+        .replace(/^\./, "");
     },
     title: (args) => parsed(schema, args, definition.title, ""),
     ...(preview !== undefined && {
@@ -127,6 +129,11 @@ export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>):
     paths: (args) => (definition.paths === undefined ? [] : parsed(schema, args, definition.paths, [])),
     run: (args, context) => definition.run(v.parse(schema, args), context),
   };
+}
+
+/** `todos[0].status` */
+function placeOf(key: unknown): string {
+  return typeof key === "number" ? `[${key}]` : `.${String(key)}`;
 }
 
 async function jsonSchemaOf(schema: ArgsSchema): Promise<Record<string, unknown>> {
