@@ -35,6 +35,8 @@ export interface Side<In, Written> {
   end(closed: Closed): Step<In>;
   /** Called at the interval that was asked for: a sign of life. */
   beat?(): Step<In>;
+  /** Called when the other side has said nothing since its launch, for as long as the dialect says. */
+  quiet?(): Step<In>;
 }
 
 /** The only clock and the only source of ids that a side has. */
@@ -65,6 +67,8 @@ export interface Dialect {
   readonly oneTurn?: true;
   /** While a turn runs the link asks so often, in seconds, whether the agent is still there, and ends one that says nothing for so long. */
   readonly heartbeat?: { readonly every: number; readonly within: number };
+  /** Seconds from its launch within which an agent is expected to say something; then its side hears that it did not. */
+  readonly quietSeconds?: number;
   /** Seconds that an approval or a host request waits where the user says nothing. */
   readonly answerSeconds?: number;
   /** Tools that run unasked where the user says nothing; undefined is the engine's own choice. */

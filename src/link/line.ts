@@ -30,6 +30,8 @@ export interface ConnectOptions {
   readySeconds?: number;
   /** Seconds until an agent whose process is a turn must have left, once its output has ended; then it is ended. */
   exitSeconds?: number;
+  /** In place of the dialect's own: seconds within which an agent is expected to say something. */
+  quietSeconds?: number;
   /** In place of the dialect's own: how often an agent at work is asked whether it is there, and how long it may say nothing, in seconds. */
   heartbeat?: Rhythm;
   /** An agent that served the whole connection and is gone is started again by the next `session.open`, instead of ending it all. */
@@ -49,6 +51,7 @@ export class Line {
   readonly #deadlines: Deadlines;
   readonly #readySeconds: number;
   readonly #exitSeconds: number;
+  readonly #quietSeconds: number | undefined;
   readonly #heartbeat: Heartbeat | undefined;
   readonly #hostRequests = new HostRequests();
   readonly #turns = new Turns();
@@ -62,6 +65,7 @@ export class Line {
   #leaving: "drained" | "now" | undefined;
   #leaveTimer: NodeJS.Timeout | undefined;
   #readyTimer: NodeJS.Timeout | undefined;
+  #quietTimer: NodeJS.Timeout | undefined;
   /** Why we ended it ourselves. */
   #verdict: string | undefined;
   /** How a transport that lasts as long as the line ended. */
@@ -78,6 +82,7 @@ export class Line {
     this.#deadlines = new Deadlines(options.answerSeconds ?? ANSWER_SECONDS, (op) => this.#sendOwn(op));
     this.#readySeconds = options.readySeconds ?? READY_SECONDS;
     this.#exitSeconds = options.exitSeconds ?? EXIT_SECONDS;
+    this.#quietSeconds = options.quietSeconds ?? dialect.quietSeconds;
     this.#heartbeat = this.#heartbeatOf(options.heartbeat ?? dialect.heartbeat);
   }
 
@@ -252,7 +257,17 @@ export class Line {
     // Somebody may have closed us meanwhile.
     if (this.#isLeavingNow()) this.#transport.close("term");
     if (this.#dialect.lifetime === "session" || this.#dialect.start !== undefined) this.#expectReady(this.#transport);
+    this.#expectWords();
     this.#reading = this.#read(this.#transport);
+  }
+
+  #expectWords(): void {
+    if (this.#quietSeconds === undefined) return;
+    this.#quietTimer = setTimeout(() => {
+      const step = this.#side.quiet?.() ?? { in: [], out: [] };
+      void this.#put(step);
+      for (const event of step.in) void this.#hear(event);
+    }, timerMs(this.#quietSeconds));
   }
 
   #expectReady(transport: Transport): void {
@@ -285,6 +300,7 @@ export class Line {
   async #read(transport: Transport): Promise<void> {
     try {
       for await (const frame of transport.frames) {
+        clearTimeout(this.#quietTimer);
         this.#heartbeat?.heard(false);
         const step = this.#side.read(frame);
         await this.#put(step);
@@ -307,6 +323,7 @@ export class Line {
     this.#transport = undefined;
     this.#launching = undefined;
     clearTimeout(this.#readyTimer);
+    clearTimeout(this.#quietTimer);
     this.#heartbeat?.stop();
     // One that was told to leave has done so; how is no news.
     if (this.#dialect.lifetime !== "turn" && !this.#isLeavingNow()) this.#closed = closed;
