@@ -1,5 +1,6 @@
 /** What a profile would do, without doing it: `parley bridge check`. */
 import { messageOf } from "../core/errors.js";
+import { firstFew } from "../core/told.js";
 import { loadDialect } from "../dialects/index.js";
 import type { Placeholders } from "./expand.js";
 import { findProgram, isFolder, prepare, remedy, type Place } from "./prepare.js";
@@ -51,9 +52,12 @@ function unsetVariables({ env, envAllowlist }: Profile, place: Place): string[] 
   const asked = Object.values(env).flatMap((template) =>
     [...template.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name = ""]) => name),
   );
-  return [...new Set(asked)]
-    .filter((name) => place.env[name] === undefined && envAllowlist?.includes(name) !== false)
-    .map((name) => `\${${name}} is not set here; the agent gets an empty text`);
+  const allowed = envAllowlist === undefined ? undefined : new Set(envAllowlist);
+  return firstFew(
+    [...new Set(asked)].filter((name) => place.env[name] === undefined && allowed?.has(name) !== false),
+    (name) => `\${${name}} is not set here; the agent gets an empty text`,
+    (count) => `${count} more variables are not set here`,
+  );
 }
 
 /** What a person wrote would be run by the shell. */
