@@ -168,8 +168,12 @@ async function dialled(parsed: Parsed): Promise<Reach> {
     throw usage(`--url takes a WebSocket address, as in ws://127.0.0.1:8080, not '${url}'`);
   const token = await readToken(parsed);
   return async (_launch, drive, { settings }) => {
-    const { dialSocket } = await import("../transports/ws.js");
-    return dialSocket(url, { framing: drive.framing, frameCap: settings.limits.lineBytes, token });
+    const [{ dialSocket, KEEP_ALIVE_MS }, { isLoopback }] = await Promise.all([
+      import("../transports/ws.js"),
+      import("../transports/ws-rules.js"),
+    ]);
+    const keepAliveMs = isLoopback(new URL(url).hostname.replace(/^\[(.*)\]$/, "$1")) ? undefined : KEEP_ALIVE_MS;
+    return dialSocket(url, { framing: drive.framing, frameCap: settings.limits.lineBytes, token, keepAliveMs });
   };
 }
 
