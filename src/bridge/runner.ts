@@ -2,6 +2,7 @@
 import { toFault } from "../core/errors.js";
 import { homeOf } from "../os/home.js";
 import type { Env } from "./environment.js";
+import { linkProblem } from "./links.js";
 import { nothingRan, outcome } from "./outcome.js";
 import type { Profile } from "./profile.js";
 import { runTurn, type Asked } from "./run-turn.js";
@@ -15,6 +16,8 @@ export interface RunnerOptions {
   cwd?: string;
   /** Where sessions are kept; PARLEY_HOME by default. */
   home?: string;
+  /** Turns come from people elsewhere: of this machine they may attach what lies in this folder, and no other file. */
+  files?: string;
 }
 
 export function createRunner(profile: Profile, options: RunnerOptions = {}): Runner {
@@ -27,6 +30,8 @@ export function createRunner(profile: Profile, options: RunnerOptions = {}): Run
   return {
     async run(turn, on, given) {
       const warn = (text: string): void => on.warning(text);
+      const refused = options.files === undefined ? undefined : linkProblem(turn.attachments, options.files);
+      if (refused !== undefined) return outcome(nothingRan(profile, false, { code: "usage", message: refused, retryable: false }), warn);
       const signal = AbortSignal.any([given, closing.signal]);
       const asked: Asked = { profile, place: { env, cwd }, turn, on, signal };
       const result = sessions

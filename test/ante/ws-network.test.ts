@@ -118,8 +118,7 @@ describe("off loopback", () => {
     await dead.start();
     const { session_id: id } = await dead.next("SessionStart");
     isThere = false;
-    await dead.closed;
-    expect(server.stderr).toContain("Nothing was heard for");
+    expect(await dead.closed).toMatchObject({ code: 1013, reason: expect.stringContaining("Nothing was heard for") });
     const next = new WsClient(new WebSocket(`ws://127.0.0.1:${server.port}`, { headers }));
     await next.open();
     next.send({ ResumeSession: { session_id: id } });

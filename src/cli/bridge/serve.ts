@@ -1,6 +1,6 @@
 /** `parley bridge serve`: the long-running bridge, until its platforms have ended or a signal comes. */
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { createRunner, findProfile, loadBridgeConfig, startBridge, type Runner } from "../../bridge/index.js";
 import { messageOf } from "../../core/errors.js";
 import { homeOf } from "../../os/home.js";
@@ -31,7 +31,7 @@ export async function serveBridge({ positionals: [path] }: Parsed, env: Env, cwd
     const isFile = profile.includes("/") || statSync(file, { throwIfNoEntry: false })?.isFile() === true;
     const { profile: found, warnings } = await findProfile(isFile ? file : profile);
     for (const warning of warnings) log(warning);
-    return createRunner(found, { env, cwd, home });
+    return createRunner(found, { env, cwd, home, files: join(config.stateFolder, "files") });
   }
 }
 
