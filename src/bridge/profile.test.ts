@@ -165,6 +165,7 @@ agentproc:
     ["- command", "p.yaml: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'"],
     ["", "p.yaml: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'"],
     ["command: x\ncommand: y", "p.yaml:2:1: Map keys must be unique"],
+    ["command: x\nargs: [{{MESSAGE}}]", 'p.yaml:2:9: With stringKeys, all keys must be strings; what begins with {{ needs quotes: "{{…}}"'],
     ["command: x\npermission: true", "p.yaml: 'permission: true' does not go with protocol 0.1, which cannot ask: name a later one"],
     [
       "command: x\npermission: true\nprotocol: 0.2\nstdin: message",

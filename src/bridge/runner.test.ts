@@ -117,6 +117,14 @@ describe("a runner", () => {
     expect(deadline).toBeLessThanOrEqual(Date.now() + 20_000);
   });
 
+  test("tells the session that is stored, also where nothing ran", async () => {
+    const bench = new Bench(says(`${S}kept`));
+    const runner = await runnerOf(bench);
+    expect((await runner.run(turn(), quiet, never)).sessionId).toBe("kept");
+    expect(await runner.run(turn(), quiet, AbortSignal.abort())).toMatchObject({ exitCode: 130, sessionId: "kept" });
+    await runner.close();
+  });
+
   test("passes on files of this machine only where its owner may name them, or a platform put them", async () => {
     const bench = new Bench(sh('echo "$AGENT_FILE_URL"'));
     const { profile } = await loadProfile(join(bench.folder, "profile.yaml"));

@@ -1,5 +1,5 @@
 /** Runs turns of one profile: one at a time in each conversation, with the session that it had, and a result whatever happens. */
-import { toFault } from "../core/errors.js";
+import { toFault, type Fault } from "../core/errors.js";
 import { homeOf } from "../os/home.js";
 import type { Env } from "./environment.js";
 import { linkProblem } from "./links.js";
@@ -31,12 +31,17 @@ export function createRunner(profile: Profile, options: RunnerOptions = {}): Run
     async run(turn, on, given) {
       const warn = (text: string): void => on.warning(text);
       const refused = options.files === undefined ? undefined : linkProblem(turn.attachments, options.files);
-      if (refused !== undefined) return outcome(nothingRan(profile, false, { code: "usage", message: refused, retryable: false }), warn);
+      const nothing = async (fault: Fault): Promise<TurnResult> =>
+        outcome(
+          { ...nothingRan(profile, given.aborted || closing.signal.aborted, fault), sessionId: await sessions.sessionId(turn.sessionName) },
+          warn,
+        );
+      if (refused !== undefined) return nothing({ code: "usage", message: refused, retryable: false });
       const signal = AbortSignal.any([given, closing.signal]);
       const asked: Asked = { profile, place: { env, cwd }, turn, on, signal };
       const result = sessions
         .alone(turn.sessionName, { signal, warn }, (conversation) => inConversation(asked, conversation))
-        .catch((error: unknown) => outcome(nothingRan(profile, signal.aborted, toFault(error)), warn));
+        .catch((error: unknown) => nothing(toFault(error)));
       running.add(result);
       void result.finally(() => running.delete(result));
       return result;

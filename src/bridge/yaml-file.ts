@@ -45,7 +45,8 @@ export function parseYaml(text: string, path: string, mend: (doc: Document.Parse
     ...duplicatesIn(doc).map((offset) => ({ offset, message: "Map keys must be unique" })),
   ];
   const more = (count: number): string => `${path}: and ${count} more such problems`;
-  if (syntax.length > 0) throw brokenFile(firstFew(syntax, ({ offset, message }) => `${at(offset)}: ${message}`, more));
+  const words = ({ offset, message }: (typeof syntax)[number]): string => `${at(offset)}: ${message}${braces(text, offset)}`;
+  if (syntax.length > 0) throw brokenFile(firstFew(syntax, words, more));
   mend(doc);
   try {
     const value: unknown = doc.toJS({ maxAliasCount: MAX_ALIASES });
@@ -54,4 +55,10 @@ export function parseYaml(text: string, path: string, mend: (doc: Document.Parse
   } catch (error) {
     throw brokenFile([`${path}: cannot be expanded: ${messageOf(error)}`]);
   }
+}
+
+/** A placeholder that stands first is a mapping to YAML. */
+function braces(text: string, offset: number): string {
+  const line = text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
+  return /(^|[\s,[])\{\{/.test(line) ? '; what begins with {{ needs quotes: "{{…}}"' : "";
 }
