@@ -147,7 +147,8 @@ export class HostTurn {
     const said = saidByRecord(text);
     this.#codec = said === undefined ? "lines" : "records";
     if (said !== undefined) return said;
-    return [...Array.from({ length: this.#blankLines }, (): Said => ({ is: "body", text: "" })), ...this.#saidByLine(text)];
+    const blank = Math.min(this.#blankLines, REPLY_LIMIT + 1);
+    return [...(blank === 0 ? [] : [{ is: "body" as const, text: "\n".repeat(blank - 1) }]), ...this.#saidByLine(text)];
   }
 
   #saidByLine(line: unknown): Said[] {
@@ -243,6 +244,10 @@ export class HostTurn {
     }
     if (!this.#isListening) {
       step.in.push(...this.warn("The agent asked for permission when its input was closed; nobody answers"));
+      return;
+    }
+    if (this.#permissions.isFull) {
+      step.in.push(...this.warn("The agent asked for more permissions at once than anybody could answer; nobody answers this one"));
       return;
     }
     if (said.is === "request") step.in.push(...this.#blocks.close());
