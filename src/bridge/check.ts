@@ -1,5 +1,6 @@
 /** What a profile would do, without doing it: `parley bridge check`. */
 import { messageOf } from "../core/errors.js";
+import { firstFew } from "../core/told.js";
 import { loadDialect } from "../dialects/index.js";
 import type { Placeholders } from "./expand.js";
 import { findProgram, isFolder, prepare, remedy, type Place } from "./prepare.js";
@@ -17,9 +18,11 @@ export interface Checked {
   env: string[];
 }
 
+const MESSAGE = "{{MESSAGE}}";
+
 /** They stand for themselves here, all but the folder, which is known. */
 function unfilled(profile: Profile): Placeholders {
-  return { MESSAGE: "{{MESSAGE}}", SESSION_ID: "{{SESSION_ID}}", SESSION_NAME: "{{SESSION_NAME}}", PROFILE_DIR: profile.dir };
+  return { MESSAGE, SESSION_ID: "{{SESSION_ID}}", SESSION_NAME: "{{SESSION_NAME}}", PROFILE_DIR: profile.dir };
 }
 
 export async function checkProfile(profile: Profile, place: Place): Promise<Checked> {
@@ -39,7 +42,7 @@ export async function checkProfile(profile: Profile, place: Place): Promise<Chec
   }
   return {
     problems,
-    warnings: [...prepared.warnings, ...unsetVariables(profile, place), ...shellWarning(argv)],
+    warnings: [...prepared.warnings, ...unsetVariables(profile, place), ...shellWarning(argv), ...messageWarnings(argv, profile.cwd)],
     argv,
     ...(found !== undefined && "path" in found && { program: found.path }),
     cwd,
@@ -52,15 +55,30 @@ function unsetVariables({ env, envAllowlist }: Profile, place: Place): string[] 
   const asked = Object.values(env).flatMap((template) =>
     [...template.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name = ""]) => name),
   );
-  return [...new Set(asked)]
-    .filter((name) => name !== "PARLEY_HOME" && place.env[name] === undefined && envAllowlist?.includes(name) !== false)
-    .map((name) => `\${${name}} is not set here; the agent gets an empty text`);
+  const allowed = envAllowlist === undefined ? undefined : new Set(envAllowlist);
+  return firstFew(
+    [...new Set(asked)].filter((name) => name !== "PARLEY_HOME" && place.env[name] === undefined && allowed?.has(name) !== false),
+    (name) => `\${${name}} is not set here; the agent gets an empty text`,
+    (count) => `${count} more variables are not set here`,
+  );
 }
 
 /** What a person wrote would be run by the shell. */
 function shellWarning(argv: readonly string[]): string[] {
   const at = argv.findIndex((word, index) => index > 0 && /^-[a-z]*c$/.test(word));
   if (at === -1 || !/(^|\/)(ba|da|k|z)?sh$/.test(argv[0] ?? "")) return [];
-  if (!(argv[at + 1] ?? "").includes("{{MESSAGE}}")) return [];
+  if (!(argv[at + 1] ?? "").includes(MESSAGE)) return [];
   return ['a shell would run what the message says; use "$AGENT_MESSAGE" in the script instead of {{MESSAGE}}'];
+}
+
+/** What a person wrote would decide more than what the agent is told. */
+function messageWarnings(argv: readonly string[], cwd: string | undefined): string[] {
+  const [command = "", ...args] = argv;
+  const at = args.findIndex((word, index) => word.startsWith(MESSAGE) && !(args[index - 1] ?? "").startsWith("-"));
+  const isFlag = at !== -1 && !args.slice(0, at).includes("--");
+  return [
+    ...(command.includes(MESSAGE) ? ["the message would say which program runs"] : []),
+    ...(cwd?.includes(MESSAGE) === true ? ["the message would say in which folder it runs"] : []),
+    ...(isFlag ? ["a message that begins with - would be a flag of the program; put '--' before it, or use 'stdin: message'"] : []),
+  ];
 }

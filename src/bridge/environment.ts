@@ -1,4 +1,5 @@
 /** The environment of an agent: a small base, what the profile adds, and what the protocol says in it. */
+import { firstFew } from "../core/told.js";
 import { ENV_NAMES } from "../dialects/agentproc/wire.js";
 import type { Profile } from "./profile.js";
 import { expandValue, type Placeholders } from "./expand.js";
@@ -24,14 +25,19 @@ export interface ChildEnvironment {
 /** `env` is the bridge's own. */
 export function childEnvironment(profile: Profile, env: Env, values: Placeholders, cwd: string): ChildEnvironment {
   const withheld = new Set<string>();
+  const allowed = profile.envAllowlist === undefined ? undefined : new Set(profile.envAllowlist);
   const variable = (name: string): string => {
-    if (profile.envAllowlist === undefined || profile.envAllowlist.includes(name)) return env[name] ?? "";
+    if (allowed === undefined || allowed.has(name)) return env[name] ?? "";
     withheld.add(name);
     return "";
   };
   const own = Object.entries(profile.env).map(([name, template]) => [name, expandValue(template, values, variable)] as const);
   const made = Object.fromEntries([...base(profile, env, cwd), ...own].filter(([name]) => !PROTOCOL.has(name)));
-  const warnings = [...withheld].map((name) => `\${${name}} is empty for the agent: env_allowlist does not name it`);
+  const warnings = firstFew(
+    [...withheld],
+    (name) => `\${${name}} is empty for the agent: env_allowlist does not name it`,
+    (count) => `${count} more variables are empty for the agent: env_allowlist does not name them`,
+  );
   return { env: made, warnings };
 }
 

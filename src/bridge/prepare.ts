@@ -37,7 +37,10 @@ export function findProgram(command: string, { cwd, env }: Pick<Prepared, "cwd" 
   const runnable = places.find(isProgram);
   if (runnable !== undefined) return { path: runnable };
   const there = places.find(isFile);
-  return { problem: there === undefined ? `'${command}' was not found` : `'${there}' may not be executed; 'chmod +x' makes it so` };
+  if (there !== undefined) return { problem: `'${there}' may not be executed; 'chmod +x' makes it so` };
+  const [named] = places;
+  const isNamedFolder = command.includes("/") && named !== undefined && isFolder(named);
+  return { problem: isNamedFolder ? `'${named}' is a folder, and no program` : `'${command}' was not found` };
 }
 
 /** What would help, when a command was not found. */

@@ -1,13 +1,14 @@
 /** The text of a profile, checked: what is wrong is told with file, line, column and key, and what is unknown is a warning. */
-import { readFile, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as v from "valibot";
-import { messageOf, systemCode, type ParleyError } from "../core/errors.js";
 import { nearest } from "../core/nearest.js";
+import { clipped, firstFew } from "../core/told.js";
 import type { Keys } from "../core/value-issues.js";
 import { brokenFile } from "./broken-file.js";
 import { makeProfile, type Profile, type Wire } from "./profile.js";
 import { FIELDS, isField, METADATA, type Fields } from "./profile-fields.js";
+import { readSmallFile } from "./small-file.js";
 import type { YamlFile } from "./yaml-file.js";
 
 export interface LoadedProfile {
@@ -16,19 +17,11 @@ export interface LoadedProfile {
   warnings: string[];
 }
 
-/** Nobody writes more by hand. */
-const MAX_BYTES = 1024 * 1024;
-
 /** Throws a `config` fault that names the file and every place in it that is wrong. `wire` overrules the file. */
 export async function loadProfile(path: string, wire?: Wire): Promise<LoadedProfile> {
-  const file = await realpath(path).catch((error: unknown) => {
-    throw unreadable(path, error);
-  });
-  const bytes = await readFile(file).catch((error: unknown) => {
-    throw unreadable(path, error);
-  });
-  if (bytes.length > MAX_BYTES) throw brokenFile([`${path}: is ${bytes.length} bytes long; a profile may have ${MAX_BYTES}`]);
-  return parseProfile(bytes.toString(), { path, id: file, dir: dirname(file) }, wire);
+  const text = await readSmallFile(path, "profile");
+  const file = await realpath(path);
+  return parseProfile(text, { path, id: file, dir: dirname(file) }, wire);
 }
 
 /** `path` is what messages call it. */
@@ -78,35 +71,38 @@ function checked(value: unknown, path: string, point: Point): Checked {
   const nested = value["agentproc"] !== undefined && value["agentproc"] !== null;
   const inner = nested ? value["agentproc"] : value;
   if (!isMapping(inner)) throw brokenFile([`${point(["agentproc"], "value")}: agentproc must hold the keys of the profile`]);
-  const warnings: string[] = [];
+  /** Keys that are not used, in words that nobody may want. */
+  const unused: { keys: Keys; why: () => string }[] = [];
   const problems: string[] = [];
   const fields: Record<string, unknown> = {};
-  const unknown = (keys: Keys, key: string, known: readonly string[]): void => {
-    const meant = nearest(key, known);
-    warnings.push(`${point(keys, "key")}: unknown key '${key}' is ignored${meant === undefined ? "" : `; did you mean '${meant}'?`}`);
-  };
   for (const [key, given] of Object.entries(inner)) {
     const keys = nested ? ["agentproc", key] : [key];
     if (isField(key)) {
       if (given === null) continue;
-      const result = v.safeParse(FIELDS[key], given);
+      const result = v.safeParse(FIELDS[key], given, { abortEarly: true });
       if (result.success) fields[key] = result.output;
       else problems.push(problemOf(keys, key, given, result.issues, point));
     } else if (nested || (key !== "agentproc" && !METADATA.has(key))) {
-      unknown(keys, key, Object.keys(FIELDS));
+      unused.push({ keys, why: () => unknown(key, Object.keys(FIELDS)) });
     }
   }
   if (nested) {
     for (const key of Object.keys(value)) {
       if (key === "agentproc" || METADATA.has(key)) continue;
-      const where = isField(key) ? `'${key}' belongs below agentproc and is ignored here` : undefined;
-      if (where === undefined) unknown([key], key, [...METADATA]);
-      else warnings.push(`${point([key], "key")}: ${where}`);
+      const why = (): string => (isField(key) ? `'${key}' belongs below agentproc and is ignored here` : unknown(key, [...METADATA]));
+      unused.push({ keys: [key], why });
     }
   }
   if (problems.length > 0) throw brokenFile(problems);
+  const words = ({ keys, why }: (typeof unused)[number]): string => `${point(keys, "key")}: ${why()}`;
+  const warnings = firstFew(unused, words, (count) => `${path}: and ${count} more keys are ignored`);
   const { description } = value;
   return { fields, description: typeof description === "string" ? description : "", nested, warnings };
+}
+
+function unknown(key: string, known: readonly string[]): string {
+  const meant = nearest(key, known);
+  return `unknown key '${clipped(key)}' is ignored${meant === undefined ? "" : `; did you mean '${meant}'?`}`;
 }
 
 type Issue = v.BaseIssue<unknown>;
@@ -116,7 +112,7 @@ function problemOf(keys: Keys, key: string, given: unknown, issues: readonly [Is
   const [issue] = issues;
   const path = (issue.path ?? []).map(({ key: step }) => (typeof step === "number" ? step : String(step)));
   const wrong = path.length === 0 ? given : issue.input;
-  const name = [key, ...path].join(".");
+  const name = [key, ...path.map((step) => clipped(String(step)))].join(".");
   const isName = issue.path?.at(-1)?.origin === "key";
   const rule = path.length === 0 || isName ? issue.message : RULES[key];
   return `${point([...keys, ...path], isName ? "key" : "value")}: ${name} ${rule ?? issue.message}, not ${shown(wrong)}`;
@@ -131,15 +127,9 @@ const RULES: Record<string, string> = {
 function shown(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (isMapping(value)) return "a mapping";
-  return typeof value === "string" ? `'${value}'` : String(value);
+  return typeof value === "string" ? `'${clipped(value)}'` : String(value);
 }
 
 function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function unreadable(path: string, error: unknown): ParleyError {
-  if (systemCode(error) === "ENOENT") return brokenFile([`There is no profile '${path}'`]);
-  if (systemCode(error) === "EISDIR") return brokenFile([`'${path}' is a folder; a profile is a file`]);
-  return brokenFile([`The profile '${path}' cannot be read: ${messageOf(error)}`]);
 }

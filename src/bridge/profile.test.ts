@@ -1,4 +1,5 @@
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scratch } from "../../test/support/processes.js";
@@ -164,6 +165,7 @@ agentproc:
     ["- command", "p.yaml: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'"],
     ["", "p.yaml: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'"],
     ["command: x\ncommand: y", "p.yaml:2:1: Map keys must be unique"],
+    ["command: x\nargs: [{{MESSAGE}}]", 'p.yaml:2:9: With stringKeys, all keys must be strings; what begins with {{ needs quotes: "{{…}}"'],
     ["command: x\npermission: true", "p.yaml: 'permission: true' does not go with protocol 0.1, which cannot ask: name a later one"],
     [
       "command: x\npermission: true\nprotocol: 0.2\nstdin: message",
@@ -176,6 +178,44 @@ agentproc:
 
   test("every problem is told at once", async () => {
     await expect(read("command: 1\nstreaming: 2")).rejects.toThrow(/^p\.yaml:1:10: .*\np\.yaml:2:12: /);
+  });
+
+  test("whatever its size is read at once, and told about in a page", async () => {
+    const keys = (line: (index: number) => string): string => Array.from({ length: 4000 }, (_, index) => line(index)).join("\n");
+    const { warnings } = await read(`command: x\n${keys((index) => `key${index}: 1`)}`);
+    expect(warnings).toHaveLength(21);
+    expect(warnings[0]).toBe("p.yaml:2:1: unknown key 'key0' is ignored");
+    expect(warnings.at(-1)).toBe("p.yaml: and 3980 more keys are ignored");
+    const nested = await read(`agentproc:\n  command: x\n${keys((index) => `key${index}: 1`)}`);
+    expect(nested.warnings).toHaveLength(21);
+    const env = await read(
+      `command: x\nenv:\n${keys((index) => `  K${index}: "\${V${index}}"`)}\nenv_allowlist:\n${keys((index) => `  - W${index}`)}`,
+    );
+    expect(childEnvironment(env.profile, {}, PLACES, "/x").warnings).toHaveLength(21);
+    await expect(read(`command: x\nenv:\n${keys((index) => `  K${index}: []`)}`)).rejects.toThrow(
+      "p.yaml:3:7: env.K0 must be a text, not a list",
+    );
+    const twice = await read(`command: x\n${keys(() => "k: 1")}`).catch((error: Error) => error.message.split("\n"));
+    expect(twice).toHaveLength(21);
+    expect(twice).toMatchObject({ 0: "p.yaml:3:1: Map keys must be unique", 20: "p.yaml: and 3979 more such problems" });
+  });
+
+  test("a key that goes on for ever is not repeated", async () => {
+    const { warnings } = await read(`command: x\n? ${"a".repeat(900_000)}\n: 1\n`);
+    expect(warnings).toEqual([expect.stringMatching(/^p\.yaml:2:3: unknown key 'a{60}…' is ignored$/)]);
+    await expect(read(`command: x\nstdin: ${"a".repeat(900_000)}`)).rejects.toThrow(/must be none or message, not 'a{60}…'$/);
+  });
+
+  test("what is no file of a sensible size is refused before it is read", async () => {
+    const folder = scratch();
+    execFileSync("mkfifo", [join(folder, "fifo")]);
+    await expect(loadProfile(join(folder, "fifo"))).rejects.toThrow(`'${folder}/fifo' is no ordinary file`);
+    await expect(loadProfile("/dev/zero")).rejects.toThrow("'/dev/zero' is no ordinary file");
+    writeFileSync(join(folder, "huge"), "");
+    truncateSync(join(folder, "huge"), 8 * 1024 ** 3);
+    await expect(loadProfile(join(folder, "huge"))).rejects.toThrow("is 8589934592 bytes long; a profile may have 1048576");
+    symlinkSync("loop", join(folder, "loop"));
+    await expect(loadProfile(join(folder, "loop"))).rejects.toThrow(/The profile '.*loop' cannot be read: .*ELOOP/);
   });
 
   test("is known by its real path", async () => {

@@ -8,12 +8,21 @@ import type { Wire } from "./profile.js";
 
 /** A file, or the name of a ready-made profile where there is no such file. Throws a `config` fault. */
 export async function findProfile(nameOrFile: string, wire?: Wire): Promise<LoadedProfile> {
-  const isFile = statSync(nameOrFile, { throwIfNoEntry: false })?.isFile() === true;
-  if (isFile || nameOrFile.includes("/")) return loadProfile(nameOrFile, wire);
+  if (isOrdinaryFile(nameOrFile) || nameOrFile.includes("/")) return loadProfile(nameOrFile, wire);
   const names = await readyMadeNames();
   if (names.includes(nameOrFile)) return readyMade(nameOrFile, wire);
+  if (existsSync(nameOrFile)) return loadProfile(nameOrFile, wire);
   const message = `There is no profile '${nameOrFile}': no such file, and none of the ready-made ones (${names.join(", ")})`;
   throw new ParleyError({ code: "config", message, retryable: false });
+}
+
+/** What nobody can look at is none, such as a path below a file. */
+function isOrdinaryFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 export async function readyMadeNames(): Promise<string[]> {

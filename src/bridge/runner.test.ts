@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { Bench, node, P, S, says, sh } from "../../test/bridge/harness.js";
 import { until } from "../../test/support/processes.js";
@@ -114,5 +115,48 @@ describe("a runner", () => {
     const { deadline } = requests[0] as { deadline: number };
     expect(deadline).toBeGreaterThan(before);
     expect(deadline).toBeLessThanOrEqual(Date.now() + 20_000);
+  });
+
+  test("tells the session that is stored, also where nothing ran", async () => {
+    const bench = new Bench(says(`${S}kept`));
+    const runner = await runnerOf(bench);
+    expect((await runner.run(turn(), quiet, never)).sessionId).toBe("kept");
+    expect(await runner.run(turn(), quiet, AbortSignal.abort())).toMatchObject({ exitCode: 130, sessionId: "kept" });
+    await runner.close();
+  });
+
+  test("passes on files of this machine only where its owner may name them, or a platform put them", async () => {
+    const bench = new Bench(sh('echo "$AGENT_FILE_URL"'));
+    const { profile } = await loadProfile(join(bench.folder, "profile.yaml"));
+    const ran = async (url: string, files?: string): Promise<{ reply: string; error: string }> => {
+      const runner = createRunner(profile, { env: bench.env, cwd: bench.folder, ...(files !== undefined && { files }) });
+      const { reply, error } = await runner.run({ ...turn(), attachments: [{ type: "file", url, name: "" }] }, quiet, never);
+      await runner.close();
+      return { reply, error };
+    };
+    const files = join(bench.folder, "files");
+    mkdirSync(files);
+    writeFileSync(join(files, "a b.txt"), "");
+    symlinkSync(join(bench.folder, "profile.yaml"), join(files, "link"));
+    const outside = pathToFileURL(join(bench.folder, "profile.yaml")).href;
+    expect(await ran(outside)).toEqual({ reply: outside, error: "" });
+    for (const url of ["https://a.example/x", "HTTP://a.example/x", "data:,x", pathToFileURL(join(files, "a b.txt")).href])
+      expect(await ran(url, files)).toEqual({ reply: url, error: "" });
+    for (const url of [
+      outside,
+      ` ${outside}`,
+      outside.replace("file:", "FILE:"),
+      `${pathToFileURL(files).href}/../profile.yaml`,
+      `${pathToFileURL(files).href}/%2e%2e/profile.yaml`,
+      pathToFileURL(join(files, "link")).href,
+      pathToFileURL(join(files, "none")).href,
+      pathToFileURL(files).href,
+      "/etc/passwd",
+      "ftp://a.example/x",
+      "",
+    ]) {
+      expect(await ran(url, files)).toEqual({ reply: "", error: expect.stringContaining("is not passed on") });
+    }
+    await bench.processes.gone();
   });
 });

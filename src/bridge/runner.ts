@@ -1,7 +1,8 @@
 /** Runs turns of one profile: one at a time in each conversation, with the session that it had, and a result whatever happens. */
-import { toFault } from "../core/errors.js";
+import { toFault, type Fault } from "../core/errors.js";
 import { homeOf } from "../os/home.js";
 import type { Env } from "./environment.js";
+import { linkProblem } from "./links.js";
 import { nothingRan, outcome } from "./outcome.js";
 import type { Profile } from "./profile.js";
 import { runTurn, type Asked } from "./run-turn.js";
@@ -15,6 +16,8 @@ export interface RunnerOptions {
   cwd?: string;
   /** Where sessions are kept; PARLEY_HOME by default. */
   home?: string;
+  /** Turns come from people elsewhere: of this machine they may attach what lies in this folder, and no other file. */
+  files?: string;
 }
 
 export function createRunner(profile: Profile, options: RunnerOptions = {}): Runner {
@@ -27,11 +30,18 @@ export function createRunner(profile: Profile, options: RunnerOptions = {}): Run
   return {
     async run(turn, on, given) {
       const warn = (text: string): void => on.warning(text);
+      const refused = options.files === undefined ? undefined : linkProblem(turn.attachments, options.files);
+      const nothing = async (fault: Fault): Promise<TurnResult> =>
+        outcome(
+          { ...nothingRan(profile, given.aborted || closing.signal.aborted, fault), sessionId: await sessions.sessionId(turn.sessionName) },
+          warn,
+        );
+      if (refused !== undefined) return nothing({ code: "usage", message: refused, retryable: false });
       const signal = AbortSignal.any([given, closing.signal]);
       const asked: Asked = { profile, place: { env, cwd }, turn, on, signal };
       const result = sessions
         .alone(turn.sessionName, { signal, warn }, (conversation) => inConversation(asked, conversation))
-        .catch((error: unknown) => outcome(nothingRan(profile, signal.aborted, toFault(error)), warn));
+        .catch((error: unknown) => nothing(toFault(error)));
       running.add(result);
       void result.finally(() => running.delete(result));
       return result;

@@ -67,10 +67,15 @@ export class Sessions {
     return Promise.race([mine, given]);
   }
 
+  /** Whoever has a turn in it right now. "" when there is none. */
+  async sessionId(name: string): Promise<string> {
+    return (await read(`${this.#path(name)}.json`)) ?? "";
+  }
+
   #conversation(name: string, { warn }: Asking): Conversation {
     const file = `${this.#path(name)}.json`;
     return {
-      sessionId: async () => (await read(file)) ?? "",
+      sessionId: () => this.sessionId(name),
       keep: async (sessionId) => {
         if ((await read(file)) === sessionId) return;
         const text = JSON.stringify({ profile: this.#profile, name, sessionId });

@@ -150,9 +150,11 @@ function explained(error: unknown, profile: Profile, prepared: Prepared): unknow
   const [command = ""] = prepared.argv;
   switch (systemCode(error.cause)) {
     case "E2BIG":
-      return refusal(`${error.message}; 'stdin: message' or 'protocol: "0.4"' takes messages of any length`);
-    case "EACCES":
-      return refusal(`${error.message}; 'chmod +x' makes a file executable`);
+      return refusal(`${error.message}; ${tooLong(prepared)}`);
+    case "EACCES": {
+      const found = findProgram(command, prepared);
+      return refusal("problem" in found ? `Could not start ${command}: ${found.problem}` : error.message);
+    }
     case "ENOENT": {
       const found = findProgram(command, prepared);
       if ("path" in found) return refusal(`Could not start ${command}: the interpreter that '${found.path}' names was not found`);
@@ -162,6 +164,17 @@ function explained(error: unknown, profile: Profile, prepared: Prepared): unknow
     default:
       return error;
   }
+}
+
+/** What one word or variable may be on Linux. */
+const LONGEST = 128 * 1024;
+
+function tooLong({ argv, env }: Prepared): string {
+  const isLong = (text: string): boolean => Buffer.byteLength(text) + 1 > LONGEST;
+  if (argv.some(isLong)) return "an argument cannot hold such a message: take {{MESSAGE}} out of 'args'";
+  const own = Object.entries(env).find(([name, value]) => isLong(`${name}=${value}`));
+  if (own !== undefined) return `the variable ${own[0]} of the profile is too long`;
+  return `'stdin: message' or 'protocol: "0.4"' takes messages of any length, and the latter such attachments, too`;
 }
 
 function refusal(message: string): ParleyError {

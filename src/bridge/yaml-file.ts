@@ -1,14 +1,14 @@
 /** A YAML file that a person wrote: its value, and where in the text each part of it stands. */
-import { readFile } from "node:fs/promises";
 import { LineCounter, parseDocument, type Document } from "yaml";
-import { messageOf, systemCode } from "../core/errors.js";
+import { messageOf } from "../core/errors.js";
+import { firstFew } from "../core/told.js";
 import type { Keys } from "../core/value-issues.js";
 import { tooDeepAt } from "../core/yaml-depth.js";
+import { duplicatesIn } from "../core/yaml-duplicates.js";
 import { offsetOf } from "../core/yaml-position.js";
 import { brokenFile } from "./broken-file.js";
+import { readSmallFile } from "./small-file.js";
 
-/** Nobody writes more by hand. */
-const MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 50;
 const MAX_ALIASES = 100;
 
@@ -21,13 +21,7 @@ export interface YamlFile {
 
 /** Throws a `config` fault that names the file, which it calls `what`. */
 export async function readYamlFile(path: string, what: string): Promise<YamlFile> {
-  const bytes = await readFile(path).catch((error: unknown) => {
-    const code = systemCode(error);
-    if (code === "ENOENT") throw brokenFile([`There is no ${what} '${path}'`]);
-    throw brokenFile([`The ${what} '${path}' cannot be read: ${code === "EISDIR" ? "it is a folder" : messageOf(error)}`]);
-  });
-  if (bytes.length > MAX_BYTES) throw brokenFile([`${path}: is ${bytes.length} bytes long; a ${what} may have ${MAX_BYTES}`]);
-  return parseYaml(bytes.toString(), path);
+  return parseYaml(await readSmallFile(path, what), path);
 }
 
 /** `path` is what messages call it; `mend` may change what YAML made of the text. */
@@ -39,9 +33,20 @@ export function parseYaml(text: string, path: string, mend: (doc: Document.Parse
     const { line, col } = lines.linePos(offset);
     return `${path}:${line}:${col}`;
   };
-  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, resolveKnownTags: false });
-  const syntax = [...doc.errors, ...doc.warnings].map(({ pos, message }) => `${at(pos[0])}: ${message}`);
-  if (syntax.length > 0) throw brokenFile(syntax);
+  const doc = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    stringKeys: true,
+    resolveKnownTags: false,
+    uniqueKeys: false,
+  });
+  const syntax = [
+    ...[...doc.errors, ...doc.warnings].map(({ pos, message }) => ({ offset: pos[0], message })),
+    ...duplicatesIn(doc).map((offset) => ({ offset, message: "Map keys must be unique" })),
+  ];
+  const more = (count: number): string => `${path}: and ${count} more such problems`;
+  const words = ({ offset, message }: (typeof syntax)[number]): string => `${at(offset)}: ${message}${braces(text, offset)}`;
+  if (syntax.length > 0) throw brokenFile(firstFew(syntax, words, more));
   mend(doc);
   try {
     const value: unknown = doc.toJS({ maxAliasCount: MAX_ALIASES });
@@ -50,4 +55,10 @@ export function parseYaml(text: string, path: string, mend: (doc: Document.Parse
   } catch (error) {
     throw brokenFile([`${path}: cannot be expanded: ${messageOf(error)}`]);
   }
+}
+
+/** A placeholder that stands first is a mapping to YAML. */
+function braces(text: string, offset: number): string {
+  const line = text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
+  return /(^|[\s,[])\{\{/.test(line) ? '; what begins with {{ needs quotes: "{{…}}"' : "";
 }

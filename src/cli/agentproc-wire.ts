@@ -24,5 +24,5 @@ export async function drivenAgentproc(id: string, parsed: Parsed): Promise<Diale
   const named = text(parsed, "wire") ?? (id === "agentproc" ? "auto" : id.slice("agentproc@".length));
   const wire = WIRES.find((each) => each === named);
   if (wire === undefined) throw usage(`--wire is one of ${WIRES.join(", ")}, not '${named}'`);
-  return agentproc({ wire, permission: true });
+  return agentproc({ wire, permission: true, unsure: wire === "auto" });
 }

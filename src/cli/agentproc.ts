@@ -23,10 +23,11 @@ export async function runAgentproc(load: () => Promise<Loaded>, env: Env, onlook
     return 1;
   }
   const pipe = stdio(dialect.framing, serving.settings.limits.lineBytes);
-  const { agent: engine, transport } = serving.connection(pipe);
+  const turn = turnVariables(env);
+  const { agent: engine, transport } = serving.connection(pipe, { turn });
   const agent = oneTurn(engine, serving.settings);
   const signals = endOnSignal(agent);
-  const launch = { argv: [], ...serving.launch.launch, env: turnVariables(env) };
+  const launch = { argv: [], ...serving.launch.launch, env: turn };
   const closed = await serve(agent, dialect, transport, { launch });
   await pipe.flushed();
   await serving.end();

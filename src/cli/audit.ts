@@ -1,5 +1,7 @@
 /** `--audit FILE`: which file, what is known to be secret, and who hears when the disk is full. Loaded only where it is asked for. */
 import { Redactor } from "../core/redact.js";
+import { parseJson } from "../dialects/agentproc/json.js";
+import { isRecord } from "../dialects/kit/record.js";
 import type { Env, Loaded } from "../engine/config.js";
 import { secretValues } from "../engine/environment.js";
 import { secretsIn } from "../engine/message-secrets.js";
@@ -12,7 +14,15 @@ export function openAudit(path: string, wire: Record<string, string>, { settings
   const { apiKey } = settings;
   const redactor = new Redactor([...secretValues(env), ...secretsIn({ args: argv }, env), ...(apiKey === undefined ? [] : [apiKey])]);
   return Audit.open(path, redactor.value({ format: 1, version: VERSION, ...wire, argv }), {
-    secretsIn: (message) => secretsIn(message, env),
+    secretsIn: (message) => [...secretsIn(message, env), ...secretsIn(within(message), env)],
     onFailure: (why) => console.error(`parley: the audit file ${path} has gaps: ${why}`),
   });
+}
+
+/** What is JSON within a text, where nobody else would look: a record of a wire of lines, and the links among a turn's variables. */
+function within(message: unknown): unknown[] {
+  if (!isRecord(message)) return [];
+  const { text, turn } = message;
+  const variables = isRecord(turn) ? Object.values(turn) : [];
+  return [text, ...variables].flatMap((value) => (typeof value === "string" && /^\s*[[{]/.test(value) ? [parseJson(value)?.json] : []));
 }

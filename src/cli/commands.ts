@@ -74,6 +74,11 @@ export const COMMANDS: readonly Command[] = [
       { name: "ws", value: "HOST:PORT", help: "over WebSockets, for several clients at once" },
       TOKEN_FILE,
       { name: "allow-origin", value: "ORIGIN", help: "with --ws: a web page that may connect, as in https://example.com; may be repeated" },
+      {
+        name: "keep-alive",
+        value: "SECONDS",
+        help: "with --ws: how often a client of another machine is asked whether it is there (default: 30)",
+      },
       { name: "prompt", short: "p", value: "TEXT", help: "", hidden: true },
       AUDIT,
       ...SHARED_FLAGS,
@@ -242,7 +247,8 @@ async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
     const { serveWs } = await import("./serve-ws.js");
     return serveWs(id, parsed, () => load(parsed), process.env, onlookers);
   }
-  for (const flag of ["token-file", "allow-origin"]) if (given(parsed, flag)) throw usage(`--${flag} means nothing without --ws`);
+  for (const flag of ["token-file", "allow-origin", "keep-alive"])
+    if (given(parsed, flag)) throw usage(`--${flag} means nothing without --ws`);
   return serveStdio(id, () => load(parsed), process.env, onlookers);
 }
 

@@ -10,7 +10,7 @@ import type { Env, Loaded } from "../engine/config.js";
 import { secretValues } from "../engine/environment.js";
 import { withFlags } from "../host/launch.js";
 import { relay } from "../link/relay.js";
-import type { Audit } from "../transports/audit.js";
+import type { Audit, Audited } from "../transports/audit.js";
 import { spawnTransport } from "../transports/process.js";
 import { stdio } from "../transports/stdio.js";
 import { agentprocOf, drivenAgentproc, isAgentproc } from "./agentproc-wire.js";
@@ -55,9 +55,12 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   let dialledSoFar = 0;
   const { agent, closed } = relay({
     as,
-    transport: audited(pipe, as, "host"),
+    transport: audited(pipe, as, "host", { dir: "in", turn: turnVariables(env) }),
     drive,
-    dial: async (launch) => audited(await agentOf(launch, drive, loaded, env), drive, `agent-${++dialledSoFar}`),
+    async dial(launch) {
+      const driven = await agentOf(launch, drive, loaded, env);
+      return audited(driven, drive, `agent-${++dialledSoFar}`, { dir: "out", turn: turnVariables(launch.env), input: launch.input });
+    },
     config: open.config ?? {},
     // An agent's sessions are the same on all wires that it speaks.
     sessions: sessionMap(home, isAgentproc(drive.id) ? "agentproc" : drive.id),
@@ -89,7 +92,7 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   return signals.code() ?? exitCode(end);
 }
 
-type Wrap = (transport: Transport, dialect: Dialect, conn: string) => Transport;
+type Wrap = (transport: Transport, dialect: Dialect, conn: string, begun: Audited["begun"]) => Transport;
 
 interface Prepared {
   loaded: Loaded;
@@ -107,7 +110,12 @@ async function prepare(as: Dialect, drive: Dialect, load: () => Promise<Loaded>,
   if (path === undefined) return { loaded, trace, audit: undefined, audited: (transport) => transport };
   const { openAudit } = await import("./audit.js");
   const audit = await openAudit(path, { as: as.id, drive: drive.id }, loaded, env);
-  return { loaded, trace, audit, audited: (transport, { framing }, conn) => audit.of(transport, { framing, conn, redactor }) };
+  return {
+    loaded,
+    trace,
+    audit,
+    audited: (transport, { framing }, conn, begun) => audit.of(transport, { framing, conn, redactor, begun }),
+  };
 }
 
 async function traceOf({ openTracer }: Onlookers["telemetry"], redactor: Redactor): Promise<RelayTrace | undefined> {
@@ -160,8 +168,12 @@ async function dialled(parsed: Parsed): Promise<Reach> {
     throw usage(`--url takes a WebSocket address, as in ws://127.0.0.1:8080, not '${url}'`);
   const token = await readToken(parsed);
   return async (_launch, drive, { settings }) => {
-    const { dialSocket } = await import("../transports/ws.js");
-    return dialSocket(url, { framing: drive.framing, frameCap: settings.limits.lineBytes, token });
+    const [{ dialSocket, KEEP_ALIVE_MS }, { isLoopback }] = await Promise.all([
+      import("../transports/ws.js"),
+      import("../transports/ws-rules.js"),
+    ]);
+    const keepAliveMs = isLoopback(new URL(url).hostname.replace(/^\[(.*)\]$/, "$1")) ? undefined : KEEP_ALIVE_MS;
+    return dialSocket(url, { framing: drive.framing, frameCap: settings.limits.lineBytes, token, keepAliveMs });
   };
 }
 

@@ -1,5 +1,6 @@
 /** `parley serve --ws`: an engine a connection, until one of them says Shutdown or a signal comes. */
 import type { Agent } from "../core/agent.js";
+import { timerMs } from "../core/limits.js";
 import { loadDialect } from "../dialects/index.js";
 import type { Env, Loaded } from "../engine/config.js";
 import { serve } from "../link/serve.js";
@@ -23,6 +24,7 @@ export async function serveWs(
 ): Promise<number> {
   const address = addressOf(text(parsed, "ws") ?? "");
   const allowOrigins = originsOf(parsed);
+  const keepAliveMs = keepAliveOf(parsed);
   const token = await readToken(parsed);
   const dialect = await loadDialect(dialectId);
   keepStdoutClean();
@@ -37,7 +39,7 @@ export async function serveWs(
   });
   const frameCap = serving.settings.limits.lineBytes;
   try {
-    const listener = await listen({ ...address, token, allowOrigins, framing: dialect.framing, frameCap }, accept);
+    const listener = await listen({ ...address, token, allowOrigins, framing: dialect.framing, frameCap, keepAliveMs }, accept);
     const signals = endOnSignal({ send: async () => leave() });
     console.error(`listening on ${listener.url}`);
     await leaving;
@@ -80,6 +82,14 @@ function addressOf(given: string): { host: string; port: number } {
   const [, host, port] = /^(\[[\da-f:.%]+\]|[^:[\]/]+):(\d+)$/i.exec(given) ?? [];
   if (host === undefined || Number(port) > 65_535) throw usage(`--ws takes HOST:PORT, as in 127.0.0.1:0, not '${given}'`);
   return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
+}
+
+/** 0 is never. */
+function keepAliveOf(parsed: Parsed): number | undefined {
+  const given = text(parsed, "keep-alive");
+  if (given === undefined) return undefined;
+  if (!/^\d+(\.\d+)?$/.test(given)) throw usage(`--keep-alive takes seconds, as in 30 (0 is never), not '${given}'`);
+  return timerMs(Number(given));
 }
 
 function originsOf(parsed: Parsed): string[] {

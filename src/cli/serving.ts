@@ -17,10 +17,13 @@ import type { Telemetry } from "./telemetry.js";
 export interface Serving {
   settings: Loaded["settings"];
   /** An engine of its own for whoever is at the other end, and the way to him, written down where that is asked for. */
-  connection(transport: Transport, one?: { conn?: string } & Pick<Surroundings, "resumable">): { agent: Agent; transport: Transport };
+  connection(transport: Transport, one?: One): { agent: Agent; transport: Transport };
   launch: Pick<ServeOptions, "launch">;
   end(): Promise<void>;
 }
+
+/** `turn`: what our own environment says in the words of the wire. */
+type One = { conn?: string; turn?: Record<string, string> } & Pick<Surroundings, "resumable">;
 
 /** What a command line asks for that is no setting. */
 export interface Asked {
@@ -54,7 +57,7 @@ export async function prepareServing(
   const { loaded, registered, end } = await withOfflineModel(own, env, (line) => console.error(`parley: ${line}`));
   return {
     settings: loaded.settings,
-    connection(transport, { conn, ...one } = {}) {
+    connection(transport, { conn, turn, ...one } = {}) {
       const redactor = new Redactor();
       const around = {
         registered,
@@ -65,7 +68,8 @@ export async function prepareServing(
         ...one,
       };
       const agent = buildEngine(loaded, env, { ...promised(dialect, loaded), ...config }, around);
-      return { agent, transport: audit?.of(transport, { framing: dialect.framing, redactor, conn }) ?? transport };
+      const begun = turn === undefined ? undefined : { dir: "in" as const, turn };
+      return { agent, transport: audit?.of(transport, { framing: dialect.framing, redactor, conn, begun }) ?? transport };
     },
     launch: launchOf(dialect, loaded, { open: withConfig(openingOf(loaded, fork), config), switches }),
     async end() {

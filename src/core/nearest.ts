@@ -3,7 +3,10 @@
 /** Undefined when nothing known is near. Case and the joints of words (`max_turns`, `max-turns`) do not count. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const plain = simplified(word);
+  const furthest = Math.max(1, Math.floor(word.length / 3));
   const ranked = known
+    // What differs more in length cannot be near, however long it takes to find out.
+    .filter((candidate) => Math.abs(simplified(candidate).length - plain.length) <= furthest)
     .map((candidate) => ({
       candidate,
       distance: editDistance(plain, simplified(candidate)),
@@ -12,7 +15,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     }))
     .toSorted((a, b) => a.distance - b.distance || a.lengths - b.lengths);
   const best = ranked[0];
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
+  return best !== undefined && best.distance <= furthest ? best.candidate : undefined;
 }
 
 function simplified(word: string): string {

@@ -35,6 +35,8 @@ export interface Side<In, Written> {
   end(closed: Closed): Step<In>;
   /** Called at the interval that was asked for: a sign of life. */
   beat?(): Step<In>;
+  /** Called when the other side has said nothing since its launch, for as long as the dialect says. */
+  quiet?(): Step<In>;
 }
 
 /** The only clock and the only source of ids that a side has. */
@@ -67,6 +69,8 @@ export interface Dialect {
   readonly heartbeat?: { readonly every: number; readonly within: number };
   /** What this wire's agents answer at once, whatever else they do, and in how many seconds; the link refuses what they leave unanswered. */
   readonly replies?: { readonly to: readonly (OpType | "turn.prompt continues")[]; readonly within: number };
+  /** Seconds from its launch within which an agent is expected to say something; then its side hears that it did not. */
+  readonly quietSeconds?: number;
   /** Seconds that an approval or a host request waits where the user says nothing. */
   readonly answerSeconds?: number;
   /** Tools that run unasked where the user says nothing; undefined is the engine's own choice. */

@@ -31,6 +31,8 @@ export interface ConnectOptions {
   readySeconds?: number;
   /** Seconds until an agent whose process is a turn must have left, once its output has ended; then it is ended. */
   exitSeconds?: number;
+  /** In place of the dialect's own: seconds within which an agent is expected to say something. */
+  quietSeconds?: number;
   /** In place of the dialect's own: how often an agent at work is asked whether it is there, and how long it may say nothing, in seconds. */
   heartbeat?: Rhythm;
   /** In place of the dialect's own: seconds until what the agent must answer at once, and does not, is refused. */
@@ -52,6 +54,7 @@ export class Line {
   readonly #deadlines: Deadlines;
   readonly #readySeconds: number;
   readonly #exitSeconds: number;
+  readonly #quietSeconds: number | undefined;
   readonly #heartbeat: Heartbeat | undefined;
   readonly #hostRequests = new HostRequests();
   readonly #turns = new Turns();
@@ -66,6 +69,7 @@ export class Line {
   #leaving: "drained" | "now" | undefined;
   #leaveTimer: NodeJS.Timeout | undefined;
   #readyTimer: NodeJS.Timeout | undefined;
+  #quietTimer: NodeJS.Timeout | undefined;
   /** Why we ended it ourselves. */
   #verdict: string | undefined;
   /** How a transport that lasts as long as the line ended. */
@@ -83,6 +87,7 @@ export class Line {
     this.#readySeconds = options.readySeconds ?? READY_SECONDS;
     this.#exitSeconds = options.exitSeconds ?? EXIT_SECONDS;
     this.#replies = new Replies(dialect.replies, options.replySeconds, (reply) => void this.#hear(reply));
+    this.#quietSeconds = options.quietSeconds ?? dialect.quietSeconds;
     this.#heartbeat = this.#heartbeatOf(options.heartbeat ?? dialect.heartbeat);
   }
 
@@ -258,7 +263,17 @@ export class Line {
     // Somebody may have closed us meanwhile.
     if (this.#isLeavingNow()) this.#transport.close("term");
     if (this.#dialect.lifetime === "session" || this.#dialect.start !== undefined) this.#expectReady(this.#transport);
+    this.#expectWords();
     this.#reading = this.#read(this.#transport);
+  }
+
+  #expectWords(): void {
+    if (this.#quietSeconds === undefined) return;
+    this.#quietTimer = setTimeout(() => {
+      const step = this.#side.quiet?.() ?? { in: [], out: [] };
+      void this.#put(step);
+      for (const event of step.in) void this.#hear(event);
+    }, timerMs(this.#quietSeconds));
   }
 
   #expectReady(transport: Transport): void {
@@ -291,6 +306,7 @@ export class Line {
   async #read(transport: Transport): Promise<void> {
     try {
       for await (const frame of transport.frames) {
+        clearTimeout(this.#quietTimer);
         this.#heartbeat?.heard(false);
         const step = this.#side.read(frame);
         await this.#put(step);
@@ -313,6 +329,7 @@ export class Line {
     this.#transport = undefined;
     this.#launching = undefined;
     clearTimeout(this.#readyTimer);
+    clearTimeout(this.#quietTimer);
     this.#heartbeat?.stop();
     // One that was told to leave has done so; how is no news.
     if (this.#dialect.lifetime !== "turn" && !this.#isLeavingNow()) this.#closed = closed;

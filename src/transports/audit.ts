@@ -11,7 +11,12 @@ import type { Framing } from "../os/lines.js";
 type Direction = "in" | "out";
 
 /** What was said, or that no more will be. */
-type Said = { rec: unknown } | { text: string } | { bad: string; line: string } | { end: true };
+type Said =
+  | { turn: Readonly<Record<string, string>> }
+  | { rec: unknown }
+  | { text: string }
+  | { bad: string; line: string }
+  | { end: true };
 
 interface Envelope {
   at: number;
@@ -32,6 +37,8 @@ export interface Audited {
   conn?: string | undefined;
   /** Whose secrets are not written either; it may learn more. */
   redactor: Redactor;
+  /** What was said by the start of a process, whoever started it: variables of its environment, and all of its input where that is known. */
+  begun?: { dir: Direction; turn: Readonly<Record<string, string>>; input?: string | undefined } | undefined;
 }
 
 export class Audit {
@@ -53,7 +60,7 @@ export class Audit {
   }
 
   /** The same transport, written down. */
-  of(transport: Transport, { framing, conn, redactor: others }: Audited): Transport {
+  of(transport: Transport, { framing, conn, redactor: others, begun }: Audited): Transport {
     const redactor = new Redactor();
     const records = new RecordRedactor<Said, Envelope>(redactor);
     const line = ({ value, envelope }: { value: Said; envelope: Envelope }): Promise<void> | undefined =>
@@ -73,6 +80,8 @@ export class Audit {
     };
     this.#open.add(over);
     void transport.closed.then(over);
+    if (begun !== undefined && Object.keys(begun.turn).length > 0) void note(begun.dir, { turn: begun.turn });
+    if (begun?.input) void note(begun.dir, { text: begun.input });
     return {
       frames: heard(transport.frames, framing, note),
       write(written) {

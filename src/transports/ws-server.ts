@@ -6,7 +6,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { messageOf, ParleyError, systemCode } from "../core/errors.js";
 import type { Framing } from "../os/lines.js";
-import { SocketTransport, socketSettings } from "./ws.js";
+import { KEEP_ALIVE_MS, SocketTransport, socketSettings } from "./ws.js";
 import { isLoopback, refusal, type Rules } from "./ws-rules.js";
 
 /** How long a client from elsewhere may leave unread what it asked for. */
@@ -19,6 +19,8 @@ export interface ListenOptions extends Pick<Rules, "token" | "allowOrigins"> {
   framing: Framing;
   frameCap?: number;
   patienceMs?: number;
+  /** How often a client from elsewhere is asked whether it is there; 0 never. */
+  keepAliveMs?: number | undefined;
 }
 
 export interface Listener {
@@ -40,6 +42,7 @@ export async function listen(options: ListenOptions, accept: (transport: SocketT
     );
   }
   const patienceMs = rules.isLoopback ? undefined : (options.patienceMs ?? PATIENCE_MS);
+  const keepAliveMs = rules.isLoopback ? undefined : (options.keepAliveMs ?? KEEP_ALIVE_MS) || undefined;
   const sockets = new WebSocketServer({ noServer: true, clientTracking: false, ...socketSettings(frameCap) });
   const server = createServer((_request, response) => {
     response.writeHead(426, { upgrade: "websocket", connection: "Upgrade" }).end("This is a WebSocket\n");
@@ -49,7 +52,7 @@ export async function listen(options: ListenOptions, accept: (transport: SocketT
     const refused = refusal(request.headers, rules);
     if (refused !== undefined) return answer(stream, refused.status, refused.why);
     sockets.handleUpgrade(request, stream, head, (socket) =>
-      accept(new SocketTransport(socket, { framing, frameCap, patienceMs, stream })),
+      accept(new SocketTransport(socket, { framing, frameCap, patienceMs, keepAliveMs, stream })),
     );
   });
   await listening(server, address, options);

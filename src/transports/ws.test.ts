@@ -1,6 +1,6 @@
 /** The transport itself, over real sockets: back-pressure in both directions, and how it ends. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import { WebSocket } from "ws";
+import { WebSocket, WebSocketServer, type ClientOptions } from "ws";
 import type { Frame, Transport } from "../core/wire.js";
 import { listen, type ListenOptions } from "./ws-server.js";
 import { dialSocket } from "./ws.js";
@@ -98,6 +98,63 @@ describe("pings", () => {
     raw.resume();
     await last;
     expect(pongs).toBeLessThan(count);
+  });
+});
+
+describe("a client from elsewhere that says nothing", () => {
+  const elsewhere = { host: "0.0.0.0", token: "t", keepAliveMs: 100 };
+  const dialled = (url: string, more: ClientOptions = {}): WebSocket =>
+    new WebSocket(url, { headers: { authorization: "Bearer t" }, ...more });
+
+  test("is asked whether it is there, for as long as it answers", async () => {
+    const { url, accepted } = await pair(elsewhere);
+    const raw = dialled(url);
+    const server = await accepted;
+    await new Promise<void>((resolve) => {
+      let pings = 0;
+      raw.on("ping", () => (++pings === 5 ? resolve() : undefined));
+    });
+    void server.write([{ still: "here" }]);
+    expect(await new Promise((resolve) => raw.once("message", (data) => resolve(Buffer.isBuffer(data) && data.toString())))).toBe(
+      '{"still":"here"}',
+    );
+    raw.close();
+    expect(await server.closed).toEqual({});
+  });
+
+  test("is closed when it does not answer", async () => {
+    const { url, accepted } = await pair(elsewhere);
+    const raw = dialled(url, { autoPong: false });
+    const server = await accepted;
+    expect(await server.closed).toMatchObject({ code: null, reason: expect.stringMatching(/1013: Nothing was heard for/) });
+    expect(await collect(server.frames)).toEqual([]);
+    raw.terminate();
+  });
+
+  test("on this machine is left alone", async () => {
+    const { url, accepted } = await pair({ keepAliveMs: 10 });
+    const raw = new WebSocket(url, { autoPong: false });
+    const server = await accepted;
+    let pings = 0;
+    raw.on("ping", () => pings++);
+    await new Promise((resolve) => raw.once("open", resolve));
+    // What it says last is heard, however long ago it spoke.
+    await settled(() => pings);
+    raw.send('{"last":1}');
+    raw.close();
+    expect(await collect(server.frames)).toEqual([{ rec: { last: 1 } }]);
+    expect(pings).toBe(0);
+  });
+
+  test("who is dialled elsewhere is asked, too", async () => {
+    const peers = new WebSocketServer({ host: "127.0.0.1", port: 0, autoPong: false });
+    onTestFinished(() => peers.close());
+    await new Promise((resolve) => peers.once("listening", resolve));
+    const address = peers.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    const client = await dialSocket(`ws://127.0.0.1:${port}`, { framing: "json", keepAliveMs: 50 });
+    expect(await client.closed).toMatchObject({ reason: expect.stringContaining("Nothing was heard for") });
+    for (const peer of peers.clients) peer.terminate();
   });
 });
 

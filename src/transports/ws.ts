@@ -18,6 +18,10 @@ const HIGH_WATER = 256 * 1024;
 /** From the word that it is over to the end of the connection, for a side that does not answer. */
 const GRACE_MS = 2000;
 const HANDSHAKE_MS = 10_000;
+/** Off loopback, unless somebody says otherwise: often enough for the proxies on the way, which forget a silent connection after a minute. */
+export const KEEP_ALIVE_MS = 30_000;
+/** Questions that may stay unanswered. */
+const UNANSWERED = 2;
 
 const NORMAL = 1000;
 const TRY_AGAIN_LATER = 1013;
@@ -30,6 +34,8 @@ export interface SocketOptions {
   frameCap?: number | undefined;
   /** How long the other side may leave unread what we wrote; without it, as long as it likes. */
   patienceMs?: number | undefined;
+  /** How often the other side is asked whether it is there; one that gives no sign of life for twice that is given up. */
+  keepAliveMs?: number | undefined;
   /** The stream below, so that the frames of one tick go out as one write. */
   stream?: Duplex;
 }
@@ -80,11 +86,14 @@ export class SocketTransport implements Transport {
   /** Whoever waits until the socket is empty. */
   #waiting: { empty: Promise<void>; release: () => void } | undefined;
   #patience: NodeJS.Timeout | undefined;
+  #asking: NodeJS.Timeout | undefined;
+  /** Questions since its last sign of life. */
+  #unanswered = 0;
   #isPonging = false;
   /** The newest ping that came while a pong was on its way. */
   #owed: Buffer | undefined;
 
-  constructor(socket: WebSocket, { framing, frameCap, patienceMs, stream }: SocketOptions) {
+  constructor(socket: WebSocket, { framing, frameCap, patienceMs, keepAliveMs, stream }: SocketOptions) {
     this.#socket = socket;
     this.#framing = framing;
     this.#cap = frameCap ?? LINE_CAP;
@@ -94,8 +103,10 @@ export class SocketTransport implements Transport {
     this.closed = new Promise((resolve) => {
       this.#settle = resolve;
     });
+    if (keepAliveMs !== undefined) this.#keepAlive(keepAliveMs);
     socket.on("message", (data, isBinary) => this.#hear(data, isBinary));
     socket.on("ping", (data) => this.#pong(data));
+    for (const sign of ["message", "ping", "pong"]) socket.on(sign, () => (this.#unanswered = 0));
     socket.on("close", (code, reason) => this.#over(code, reason.toString()));
     // Told by `close`, which follows.
     socket.on("error", () => {});
@@ -138,6 +149,19 @@ export class SocketTransport implements Transport {
     });
   }
 
+  #keepAlive(everyMs: number): void {
+    if (this.#socket.readyState === WebSocket.CONNECTING) return void this.#socket.once("open", () => this.#keepAlive(everyMs));
+    this.#asking = setInterval(() => this.#ask(everyMs), everyMs);
+  }
+
+  /** While we do not read, silence is not the other side's. */
+  #ask(everyMs: number): void {
+    if (this.#socket.readyState !== WebSocket.OPEN || this.#socket.isPaused) return;
+    if (this.#unanswered >= UNANSWERED) return this.#giveUp(`Nothing was heard for ${seconds(UNANSWERED * everyMs)}`);
+    this.#unanswered++;
+    this.#socket.ping();
+  }
+
   // --- writing ---
 
   write(records: readonly unknown[]): void | Promise<void> {
@@ -160,6 +184,7 @@ export class SocketTransport implements Transport {
   readonly #sent = (): void => {
     if (this.#socket.bufferedAmount === 0) return this.#release();
     // The other side reads, if slowly.
+    this.#unanswered = 0;
     if (this.#patience !== undefined) this.#losePatienceLater();
   };
 
@@ -184,12 +209,11 @@ export class SocketTransport implements Transport {
   #losePatienceLater(): void {
     if (this.#patienceMs === undefined) return;
     clearTimeout(this.#patience);
-    this.#patience = setTimeout(() => this.#giveUp(), this.#patienceMs);
+    this.#patience = setTimeout(() => this.#giveUp(`Nothing was read for ${seconds(this.#patienceMs ?? 0)}`), this.#patienceMs);
   }
 
   /** Whoever wakes up soon still reads what was written, and why no more follows. */
-  #giveUp(): void {
-    const reason = `Nothing was read for ${Math.round((this.#patienceMs ?? 0) / 1000)} s`;
+  #giveUp(reason: string): void {
     this.#isEnded = true;
     this.#socket.close(TRY_AGAIN_LATER, reason);
     this.#over(TRY_AGAIN_LATER, reason);
@@ -211,10 +235,15 @@ export class SocketTransport implements Transport {
 
   #over(code: number, reason: string): void {
     this.#isEnded = true;
+    clearInterval(this.#asking);
     this.#release();
     this.#unread.end();
     this.#settle(
       ORDINARY.has(code) ? {} : { code: null, reason: `The connection was closed with ${code}${reason === "" ? "" : `: ${reason}`}` },
     );
   }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
 }

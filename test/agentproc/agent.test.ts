@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { textPart, type Part } from "../../src/core/content.js";
 import { attachmentPart } from "../../src/dialects/agentproc/index.js";
 import { run, scratch, script, until } from "../process/harness.js";
 import { PNG } from "../providers/harness.js";
@@ -327,13 +328,49 @@ describe("the end", () => {
 });
 
 test.each([
-  ["0.1", { text: 'AGENT_PARTIAL:"hello"' }],
-  ["0.4", { rec: expect.objectContaining({ type: "result", text: "hello" }) }],
-] as const)("--audit writes down the lines of %s", async (wire, line) => {
+  [
+    "0.1" as const,
+    { turn: { AGENT_MESSAGE: "say hello", AGENT_FROM_USER: "ann", AGENT_STREAMING: "1" } },
+    { text: 'AGENT_PARTIAL:"hello"' },
+  ],
+  [
+    "0.4" as const,
+    { text: expect.stringContaining('"message":"say hello"') },
+    { rec: expect.objectContaining({ type: "result", text: "hello" }) },
+  ],
+])("--audit writes down the whole turn of %s, without its secrets", async (wire, first, last) => {
   const file = join(scratch(), "audit.jsonl");
-  expect(await new BridgeTurn({ wire, args: [...REHEARSAL, "--audit", file], message: "say hello" }).whole()).toMatchObject({ code: 0 });
-  const lines = readFileSync(file, "utf8").trim().split("\n");
-  expect(lines.map((each): unknown => JSON.parse(each))).toContainEqual(expect.objectContaining({ dir: "out", ...line }));
+  const parts: Part[] = [textPart("say hello"), { type: "file", uri: "https://ann:walnut-secret-01@127.0.0.1/a.txt", mime: "text/plain" }];
+  const turn = new BridgeTurn({ wire, args: [...REHEARSAL, "--audit", file], from: "ann", parts });
+  expect(await turn.whole()).toMatchObject({ code: 0 });
+  const text = readFileSync(file, "utf8");
+  const lines = text
+    .trim()
+    .split("\n")
+    .map((each): unknown => JSON.parse(each));
+  expect(lines[1]).toMatchObject({ dir: "in", ...first });
+  expect(lines).toContainEqual(expect.objectContaining({ dir: "out", ...last }));
+  expect(text).toContain("@127.0.0.1/a.txt");
+  expect(text).not.toContain("walnut-secret-01");
+});
+
+test("a relay's --audit has the turns of both wires, as they came and as they went", async () => {
+  const file = join(scratch(), "audit.jsonl");
+  const agent = ["--wire", "0.1", "--", "sh", "-c", 'echo "I heard: $AGENT_MESSAGE"'];
+  const turn = new BridgeTurn({
+    wire: "0.1",
+    args: ["relay", "--as", "agentproc", "--drive", "agentproc", "--audit", file, ...agent],
+    message: "say hello",
+  });
+  expect(await turn.whole()).toMatchObject({ code: 0, partials: "I heard: say hello" });
+  const lines = readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((each): unknown => JSON.parse(each));
+  const has = (line: object): void => expect(lines).toContainEqual(expect.objectContaining(line));
+  expect(lines[1]).toMatchObject({ dir: "in", conn: "host", turn: { AGENT_MESSAGE: "say hello" } });
+  has({ dir: "out", conn: "agent-1", turn: expect.objectContaining({ AGENT_MESSAGE: "say hello", AGENT_PROTOCOL_VERSION: "0.1" }) });
+  has({ dir: "in", conn: "agent-1", text: "I heard: say hello" });
 });
 
 test("it is a dialect of serve, too, but not over sockets", async () => {

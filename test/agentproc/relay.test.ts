@@ -96,6 +96,16 @@ echo "$AGENT_PROTOCOL_VERSION $AGENT_SESSION_NAME: $AGENT_MESSAGE"
     expect(await host(["hi"], { command, flags: ["--wire", "0.1"] })).toMatchObject({ code: 0, texts: ["eof"] });
   });
 
+  test("one that speaks before it reads its input to the end, on wire auto", async () => {
+    const command = agent(`#!/bin/sh
+if [ "$AGENT_MESSAGE" = first ]; then echo "AGENT_SESSION:s"; fi
+cat >/dev/null
+echo "$AGENT_PROTOCOL_VERSION\${AGENT_PERMISSION-} $AGENT_MESSAGE"
+`)();
+    // The second turn says nothing before its input has ended: what the first one showed counts.
+    expect(await host(["first", "second"], { command })).toMatchObject({ code: 0, texts: ["0.1 first", "0.1 second"] });
+  });
+
   test.each(["auto", "0.4"])("an agent of 0.4 that asks, on wire %s", async (wire) => {
     const command = agent(`#!${process.execPath}
 let rest = "";

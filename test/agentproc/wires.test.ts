@@ -74,6 +74,32 @@ describe("options of a profile", () => {
     });
   });
 
+  test("an id that no next turn could be given is not kept", () => {
+    const long = "x".repeat(10_000);
+    for (const [wire, line] of [
+      ["0.1", `AGENT_SESSION:${long}`],
+      ["0.4", JSON.stringify({ type: "partial", text: "", session_id: long })],
+    ] as const)
+      expect(read(prompted({ wire }).side, line)).toMatchObject([{ type: "notice", level: "warning" }]);
+  });
+
+  test("blank lines before anything tells the wire are the reply's, and cost what they are", () => {
+    const { side } = prompted({ wire: "auto" });
+    for (let count = 0; count < 300_000; count++) side.read({ rec: "" });
+    expect(read(side, "x", "y")).toEqual([]);
+    expect(reply(side.end({ code: 0 }).in)).toBe(`${"\n".repeat(300_000)}x\ny`);
+  });
+
+  test("an agent that asks without end is not listened to without end", () => {
+    const { side } = prompted({ wire: "0.4", permission: true });
+    const ask = (id: number): string => JSON.stringify({ type: "permission_request", request_id: `r${id}`, tool_name: "Bash", input: {} });
+    const told = read(side, ...Array.from({ length: 5000 }, (_, id) => ask(id)));
+    expect(told.filter(({ type }) => type === "approval.requested")).toHaveLength(64);
+    const answer = (id: number) => side.write({ type: "approval.answer", session: "s", answers: [{ call: `r${id}`, decision: "allow" }] });
+    expect(Array.from({ length: 64 }, (_, id) => answer(id).out.length)).toEqual(Array.from({ length: 64 }, () => 1));
+    expect(read(side, ask(9999)).some(({ type }) => type === "approval.requested")).toBe(true);
+  });
+
   test("warnings have an end", () => {
     const { side } = prompted({ wire: "0.4" });
     expect(read(side, ...Array.from({ length: 50 }, () => "plain"))).toHaveLength(20);

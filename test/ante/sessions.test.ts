@@ -1,5 +1,5 @@
 /** Cases 4, 49 to 61 and 81 of the wire, over both lines: sessions that begin, follow one another, change and are resumed. */
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../process/harness.js";
@@ -127,6 +127,19 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       const input = client.input("say here");
       await client.turn(input);
       expect([client.text(input), client.names().includes("SessionEnd")]).toEqual(["here", false]);
+    });
+
+    it("the live session, whose log somebody has deleted: an Error, and it goes on", async () => {
+      const home = scratch();
+      const client = await started({ home });
+      await client.say("say hello");
+      rmSync(join(home, "sessions"), { recursive: true });
+      const op = client.resume(idOf(client));
+      const input = client.input("what did I say first?");
+      expect(await client.error(op)).toMatch(/^Failed to resume session: .*it goes on as it is.*No such file or directory/);
+      await client.turn(input);
+      expect(client.text(input)).toContain("say hello");
+      expect(client.names()).not.toContain("SessionEnd");
     });
 
     it("55, 57, 58: a fresh process: no SessionEnd; what was told is told again, byte for byte, without deltas and progress, and with the inputs", async () => {

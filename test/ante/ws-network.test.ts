@@ -104,4 +104,27 @@ describe("off loopback", () => {
     await client.closed;
     expect(await server.exited).toEqual({ code: 0, signal: null });
   });
+
+  it("a client whose machine is gone is noticed, and its session can be resumed", async () => {
+    const token = "a-long-random-token";
+    const args = ["--keep-alive", "0.2", "--token-file", `${scratch({ token })}/token`];
+    const server = await serveWs({ address: "0.0.0.0:0", args });
+    const headers = { authorization: `Bearer ${token}` };
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}`, { headers, autoPong: false });
+    let isThere = true;
+    socket.on("ping", (data) => (isThere ? socket.pong(data) : undefined));
+    const dead = new WsClient(socket);
+    await dead.open();
+    await dead.start();
+    const { session_id: id } = await dead.next("SessionStart");
+    isThere = false;
+    expect(await dead.closed).toMatchObject({ code: 1013, reason: expect.stringContaining("Nothing was heard for") });
+    const next = new WsClient(new WebSocket(`ws://127.0.0.1:${server.port}`, { headers }));
+    await next.open();
+    next.send({ ResumeSession: { session_id: id } });
+    expect((await next.next("SessionStart")).session_id).toBe(id);
+    next.send("Shutdown");
+    await next.closed;
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+  });
 });

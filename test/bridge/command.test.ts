@@ -1,7 +1,9 @@
 /** `parley bridge run`, `check` and `profiles` for the people and machines that call them. */
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { hasTerminal, terminal } from "../process/terminal.js";
@@ -54,6 +56,21 @@ describe("for people", () => {
     ).toBe("http://a/b\n");
   });
 
+  test("a message on stdin that does not end is refused", async () => {
+    const bench = new Bench(says("x"));
+    const program = bench.start(["run", "PROFILE", "--message", "-"]);
+    const told = text(program.stderr);
+    const piece = "x".repeat(1024 * 1024);
+    program.stdin.on("error", () => {});
+    const more = (): void => {
+      while (program.stdin.writable && program.stdin.write(piece));
+    };
+    program.stdin.on("drain", more);
+    more();
+    expect(await told).toContain("The message on stdin is longer than 16777216 bytes");
+    expect(program.exitCode ?? (await once(program, "exit"))[0]).toBe(2);
+  });
+
   test("each command has a help text", async () => {
     const bench = new Bench("");
     for (const [args, text] of [
@@ -75,6 +92,14 @@ describe("for people", () => {
     expect(await bench.plain(["run", "nobody", "--message", "x"])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/There is no profile 'nobody': no such file, and none of the ready-made ones \(aionrs, .*claude, /),
+    });
+    expect(await bench.plain(["run", "./agent/below", "--message", "x"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^parley: The profile '\.\/agent\/below' cannot be read: ENOTDIR.*\n$/),
+    });
+    expect(await bench.plain(["run", ".", "--message", "x"])).toMatchObject({
+      code: 1,
+      stderr: "parley: '.' is a folder; a profile is a file\n",
     });
     expect(await bench.plain(["run", "./claude", "--message", "x"])).toMatchObject({
       code: 1,
@@ -106,6 +131,24 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
       process.stdin.destroy();
     });`);
 
+  test("its end answers every question", async () => {
+    const twice = node(`
+      for (const id of ["r1", "r2"])
+        console.log(JSON.stringify({ type: "permission_request", request_id: id, tool_name: "Bash", input: {} }));
+      const said = [];
+      require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+        if (line.includes("permission_response")) said.push(JSON.parse(line).message);
+        if (said.length === 2) console.log(JSON.stringify({ type: "result", text: said.join(", ") })), process.stdin.destroy();
+      });`);
+    const bench = new Bench(twice, { protocol: "0.4", permission: true });
+    const pty = terminal(["bridge", "run", "profile.yaml", "--message", "hi"], bench.env, bench.folder);
+    await pty.type("Allow Bash?", "\u0004");
+    expect(await pty.exited).toBe(0);
+    expect(pty.seen).toContain("the terminal was closed, the terminal was closed");
+    expect(pty.seen).not.toContain("readline");
+    await bench.processes.gone();
+  });
+
   test.each([
     ["y\r", "it was allow undefined", 0],
     ["not now\r", "it was deny not now", 0],
@@ -129,12 +172,16 @@ describe("check", () => {
     expect(stdout).toMatch(/^runs +\S+\/agent \{\{MESSAGE\}\} 'a b'$/m);
     expect(stdout).toMatch(/^gets .*\bKEY\b.*\bPATH\b/m);
     expect(stdout).toMatch(/is fine\n$/);
-    expect(stderr).toBe("parley: warning: ${NOPE} is not set here; the agent gets an empty text\n");
+    expect(stderr).toBe(
+      "parley: warning: ${NOPE} is not set here; the agent gets an empty text\n" +
+        "parley: warning: a message that begins with - would be a flag of the program; put '--' before it, or use 'stdin: message'\n",
+    );
   });
 
   test.each([
     ["no-such-agent x", {}, "command: 'no-such-agent' was not found"],
     ["/etc/passwd", {}, "command: '/etc/passwd' may not be executed; 'chmod +x' makes it so"],
+    ["/etc", {}, "command: '/etc' is a folder, and no program"],
     ["sh", { cwd: "/no/such" }, "cwd: the folder '/no/such' does not exist"],
     ["sh", { dialect: "klingon" }, "dialect: Unknown dialect 'klingon'"],
   ])("finds what is wrong with %s %j", async (command, keys, problem) => {
@@ -164,6 +211,16 @@ describe("check", () => {
         expect.stringContaining("a shell would run what the message says"),
       ],
     });
+  });
+
+  test.each([
+    [{ command: "{{MESSAGE}}" }, ["the message would say which program runs"]],
+    [{ command: "sh", cwd: "{{MESSAGE}}" }, ["the message would say in which folder it runs"]],
+    [{ command: "sh -x -- {{MESSAGE}}" }, []],
+    [{ command: "sh -m {{MESSAGE}}" }, []],
+  ])("of %j it warns %j", async (profile, warnings) => {
+    const { stdout } = await new Bench("", profile).plain(["check", "PROFILE", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, warnings });
   });
 
   test("tells every problem of a profile to machines, too", async () => {

@@ -31,6 +31,17 @@ describe("what cannot be started", () => {
     });
   });
 
+  test("what no argument and no variable can hold is named", async () => {
+    const long = "x".repeat(200_000);
+    const inWords = new Bench(says("hi"), { stdin: "message", args: ["{{MESSAGE}}"] });
+    expect((await inWords.plain(["run", "PROFILE", "--message", "-"], long)).stderr).toContain("take {{MESSAGE}} out of 'args'");
+    const inEnv = new Bench(says("hi"), { stdin: "message", env: { M: "{{MESSAGE}}" } });
+    expect((await inEnv.plain(["run", "PROFILE", "--message", "-"], long)).stderr).toContain("the variable M of the profile is too long");
+    const half = `data:,${"x".repeat(100_000)}`;
+    const attached = await new Bench(says("hi")).turn("hi", { flags: ["--file-url", half, "--image-url", half] });
+    expect(attached.error).toContain("and the latter such attachments, too");
+  });
+
   test("48: a folder that is not there is named, and not the command", async () => {
     const { error } = await new Bench(says("hi"), { cwd: "/no/such/folder" }).turn();
     expect(error).toMatch(/: the folder '\/no\/such\/folder' does not exist$/);

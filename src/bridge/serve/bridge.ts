@@ -2,7 +2,6 @@
  * The long-running bridge: platforms on one side, agents on the other, the journal between them. It takes up what an earlier run left
  * behind, and ends in order.
  */
-import { join } from "node:path";
 import type { Platform } from "../platforms/platform.js";
 import type { Runner } from "../turn.js";
 import { Approvals } from "./approvals.js";
@@ -145,9 +144,9 @@ async function openAll(config: BridgeConfig, options: ServeOptions, onFailure: (
   }
 }
 
-async function openPlatforms({ platforms, stateFolder }: BridgeConfig, { env, log }: ServeOptions): Promise<Map<string, Platform>> {
+async function openPlatforms({ platforms, filesFolder: files }: BridgeConfig, { env, log }: ServeOptions): Promise<Map<string, Platform>> {
   const opened = new Map<string, Platform>();
-  for (const { name, open } of platforms) opened.set(name, await open({ name, env, files: join(stateFolder, "files"), log }));
+  for (const { name, open } of platforms) opened.set(name, await open({ name, env, files, log }));
   return opened;
 }
 

@@ -13,6 +13,8 @@ import type { Senders } from "./strangers.js";
 
 export interface BridgeConfig {
   stateFolder: string;
+  /** Where platforms put what was sent to them. Files that lie elsewhere are none of a chat's business. */
+  filesFolder: string;
   limits: BridgeLimits;
   platforms: readonly PlatformConfig[];
 }
@@ -74,7 +76,7 @@ export async function loadBridgeConfig(path: string, home: string): Promise<Brid
     }));
     throw brokenFile(placed.toSorted((a, b) => a.at - b.at).map(({ line }) => line));
   }
-  const { platforms, profile, limits, stateFolder } = checked.output;
+  const { platforms, profile, limits, stateFolder: named } = checked.output;
   const folder = dirname(resolve(path));
   const missing = Object.entries(platforms).filter(([, own]) => (own.profile ?? profile) === undefined);
   const [, ...moreConsoles] = [...kinds].filter(([, kind]) => kind === BUILT_IN.console);
@@ -84,8 +86,10 @@ export async function loadBridgeConfig(path: string, home: string): Promise<Brid
   ];
   if (wrong.length > 0)
     throw brokenFile(wrong.map(({ name, why }) => `${file.point(["platforms", name], "key")}: platforms.${name} ${why}`));
+  const stateFolder = named === undefined ? await ownFolder(path, home) : resolve(folder, named);
   return {
-    stateFolder: stateFolder === undefined ? await ownFolder(path, home) : resolve(folder, stateFolder),
+    stateFolder,
+    filesFolder: join(stateFolder, "files"),
     limits,
     platforms: Object.entries(platforms).map(([name, settings]) => {
       const { profile: own, allow, ...rest } = settings;

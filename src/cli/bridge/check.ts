@@ -35,7 +35,7 @@ function sayText(name: string, { problems, warnings, argv, program, cwd, env }: 
   if (profile !== undefined && argv !== undefined) {
     const rows: [string, string][] = [
       ["runs", argv.map(quoted).join(" ")],
-      ["program", program ?? "not found"],
+      ["program", program ?? (problems.some((problem) => problem.startsWith("command: ")) ? "not found" : "as the turn says")],
       ["in", cwd ?? ""],
       ["speaks", profile.dialect ?? `agentproc ${profile.protocol}`],
       ["gets", (env ?? []).join(" ")],

@@ -2,6 +2,7 @@
 import type { Attachment, BridgeTurn } from "../../bridge/index.js";
 import { messageOf } from "../../core/errors.js";
 import { readAttachment } from "../../dialects/agentproc/index.js";
+import { LINE_CAP } from "../../os/lines.js";
 import { text, usage, type Parsed } from "../flags.js";
 
 export async function turnOf(parsed: Parsed): Promise<BridgeTurn> {
@@ -38,6 +39,12 @@ function parsedJson(json: string): unknown {
 
 async function readStdin(): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
+  let size = 0;
+  for await (const chunk of process.stdin) {
+    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
+    size += bytes.length;
+    if (size > LINE_CAP) throw usage(`The message on stdin is longer than ${LINE_CAP} bytes`);
+    chunks.push(bytes);
+  }
   return Buffer.concat(chunks).toString();
 }

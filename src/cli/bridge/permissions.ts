@@ -32,17 +32,23 @@ export function byPolicy(behavior: "allow" | "deny", message: string): Permissio
 
 // --- a person ---
 
+const CLOSED = "the terminal was closed";
+
 /** One question at a time, on stderr. */
 export function byTerminal(): Permissions {
   const ended = new AbortController();
   let terminal: Interface | undefined;
+  /** Who has said that nothing more comes is not asked again. */
+  let isClosed = false;
   let last: Promise<unknown> = Promise.resolve();
   return {
     ask(request) {
       const answer = last.then(async () => {
+        if (isClosed) return deny(CLOSED);
         terminal ??= opened();
         const reply = await asker(terminal).ask(question(request), ended.signal);
-        return reply === undefined ? deny("the terminal was closed") : read(reply);
+        isClosed = reply === undefined;
+        return reply === undefined ? deny(CLOSED) : read(reply);
       });
       last = answer;
       return answer;

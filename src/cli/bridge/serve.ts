@@ -33,7 +33,7 @@ export async function serveBridge({ positionals: [path] }: Parsed, env: Env, cwd
     const isFile = profile.includes("/") || statSync(file, { throwIfNoEntry: false })?.isFile() === true;
     const { profile: found, warnings } = await findProfile(isFile ? file : profile);
     for (const warning of warnings) log(warning);
-    return createRunner(found, { env: agentsEnv, cwd, home });
+    return createRunner(found, { env: agentsEnv, cwd, home, files: config.filesFolder });
   }
 }
 

@@ -14,6 +14,8 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
   /** None before an open, or when it was refused. */
   let session: string | undefined;
   let turn: HostTurn | undefined;
+  /** In an earlier turn. */
+  let spokeLines = false;
   return {
     read(frame) {
       if (turn === undefined || "launch" in frame) return { in: [], out: [] };
@@ -35,8 +37,10 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
           return { in: [], out: [] };
       }
     },
+    quiet: () => turn?.quiet() ?? { in: [], out: [] },
     end(closed) {
       const events = turn?.end(closed) ?? [];
+      spokeLines ||= turn?.speaksLines === true;
       turn = undefined;
       return { in: events, out: [] };
     },
@@ -69,8 +73,10 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
     if (session === undefined) return { in: [refusal(op, UNOPENED)], out: [] };
     const address: Address = { session, turn: op.turn ?? env.stamp().id, ...(op.id !== undefined && { parent: op.id }) };
     const started: Event = { type: "turn.started", ...address };
-    const begun = new HostTurn(address, options);
-    const asked = writeLaunch(op, conversation, options);
+    // An agent that spoke 0.1 does not ask, and may read its input to the end.
+    const isListening = options.permission && !(options.unsure && spokeLines);
+    const begun = new HostTurn(address, options, isListening);
+    const asked = writeLaunch(op, conversation, options, isListening);
     if (typeof asked === "string") {
       const fault: Fault = { code: "usage", message: asked, retryable: false };
       const ended: Event = { type: "turn.ended", ...address, outcome: "failed", reason: asked, fault };

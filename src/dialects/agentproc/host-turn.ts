@@ -14,6 +14,7 @@ import { notARecord, saidByLine, saidByRecord, type Said } from "./said.js";
 const REPLY_LIMIT = 16 * 1024 * 1024;
 /** Warnings of one turn that are told. */
 const WARNINGS = 20;
+const QUIET = "The agent has said nothing so far, so its input was closed: it cannot ask any more in this turn, unless its wire is named";
 const NO_WORDS = "The agent reported an error without saying which";
 
 export class HostTurn {
@@ -39,17 +40,22 @@ export class HostTurn {
   #session: string | undefined;
   #warnings = 0;
 
-  constructor(address: Address, options: Options) {
+  /** `isListening`: its input was left open. */
+  constructor(address: Address, options: Options, isListening: boolean) {
     this.#address = address;
     this.#options = options;
     this.#blocks = new Blocks(address);
     this.#permissions = new Permissions(address);
-    this.#isListening = options.permission;
+    this.#isListening = isListening;
     if (options.wire !== "auto") this.#codec = speaksLines(options.wire) ? "lines" : "records";
   }
 
   get id(): string {
     return this.#address.turn;
+  }
+
+  get speaksLines(): boolean {
+    return this.#codec === "lines";
   }
 
   /** `out` holds answers to requests that nobody can be asked about. */
@@ -70,10 +76,19 @@ export class HostTurn {
     return { in: told, out: [...out, ...this.#enough()] };
   }
 
+  /** It has said nothing so far, and may be waiting for the end of its input. */
+  quiet(): { in: Event[]; out: Out[] } {
+    if (!this.#options.unsure || !this.#isListening || this.#codec !== undefined) return { in: [], out: [] };
+    return { in: this.warn(QUIET), out: this.#stopListening() };
+  }
+
   /** Behind its last word, and the last answer, there is nothing more to say to it: it may well wait for the end of its input. */
   #enough(): Out[] {
-    const isLast = this.#result !== undefined || this.#error !== undefined;
-    if (!isLast || !this.#isListening || this.#permissions.isWaiting) return [];
+    const isLast = this.#result !== undefined || this.#error !== undefined || (this.#options.unsure && this.speaksLines);
+    return !isLast || !this.#isListening || this.#permissions.isWaiting ? [] : this.#stopListening();
+  }
+
+  #stopListening(): Out[] {
     this.#isListening = false;
     return [{ end: true }];
   }
@@ -132,12 +147,13 @@ export class HostTurn {
     const said = saidByRecord(text);
     this.#codec = said === undefined ? "lines" : "records";
     if (said !== undefined) return said;
-    return [...Array.from({ length: this.#blankLines }, (): Said => ({ is: "body", text: "" })), ...this.#saidByLine(text)];
+    const blank = Math.min(this.#blankLines, REPLY_LIMIT + 1);
+    return [...(blank === 0 ? [] : [{ is: "body" as const, text: "\n".repeat(blank - 1) }]), ...this.#saidByLine(text)];
   }
 
   #saidByLine(line: unknown): Said[] {
-    const { sessionPrefix, wire, permission } = this.#options;
-    return saidByLine(typeof line === "string" ? line : JSON.stringify(line), sessionPrefix, wire === "0.2" || permission);
+    const { sessionPrefix, wire, permission, unsure } = this.#options;
+    return saidByLine(typeof line === "string" ? line : JSON.stringify(line), sessionPrefix, wire === "0.2" || (permission && !unsure));
   }
 
   /** Some programs begin their output with a byte order mark. */
@@ -227,7 +243,11 @@ export class HostTurn {
       return;
     }
     if (!this.#isListening) {
-      step.in.push(...this.warn("The agent asked for permission after its last word, when its input was closed; nobody answers"));
+      step.in.push(...this.warn("The agent asked for permission when its input was closed; nobody answers"));
+      return;
+    }
+    if (this.#permissions.isFull) {
+      step.in.push(...this.warn("The agent asked for more permissions at once than anybody could answer; nobody answers this one"));
       return;
     }
     if (said.is === "request") step.in.push(...this.#blocks.close());

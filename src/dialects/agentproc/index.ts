@@ -3,7 +3,7 @@ import type { Dialect } from "../dialect.js";
 import { agentSide } from "./agent-side.js";
 import { coverageOf } from "./coverage.js";
 import { hostSide } from "./host-side.js";
-import { speaksLines, withDefaults, type AgentprocOptions } from "./options.js";
+import { QUIET_SECONDS, speaksLines, withDefaults, type AgentprocOptions } from "./options.js";
 import { lineWire, recordWire } from "./wire.js";
 
 export { attachmentPart, readAttachment, type Attachment } from "./attachments.js";
@@ -24,6 +24,7 @@ export function agentproc(given: AgentprocOptions): Dialect {
     wire: speaksLines(wire) ? lineWire : recordWire,
     lifetime: "turn",
     oneTurn: true,
+    ...(options.unsure && { quietSeconds: QUIET_SECONDS }),
     agentSide: (env) => agentSide(options, env),
     hostSide: (env) => hostSide(options, env),
     coverage: coverageOf(options),

@@ -24,8 +24,13 @@ export interface TurnLaunch {
   warning?: string;
 }
 
-/** A string says why the message cannot be sent. */
-export function writeLaunch(op: OpOf<"turn.prompt">, conversation: Conversation, options: Options): TurnLaunch | string {
+/** `isListening`: its input stays open, for answers. A string says why the message cannot be sent. */
+export function writeLaunch(
+  op: OpOf<"turn.prompt">,
+  conversation: Conversation,
+  options: Options,
+  isListening: boolean,
+): TurnLaunch | string {
   const attachments = attachmentsOf(op.parts, conversation.cwd);
   const message = plainText(op.parts.filter(({ type }) => type !== "file" && type !== "image"));
   const env = speaksRecords(options.wire) ? {} : environment(message, fromUser(op), attachments, conversation, options);
@@ -38,7 +43,7 @@ export function writeLaunch(op: OpOf<"turn.prompt">, conversation: Conversation,
   const { AGENT_MESSAGE: _left, ...rest } = env;
   const launch = { argv: [], env: leaves ? rest : env, ...(conversation.cwd !== undefined && { cwd: conversation.cwd }) };
   return {
-    ...(options.permission
+    ...(isListening
       ? { launch, ...(turn !== undefined && { first: turn }) }
       : { launch: { ...launch, input: turn === undefined ? (options.stdin === "message" ? message : "") : `${JSON.stringify(turn)}\n` } }),
     ...(leaves &&
@@ -53,8 +58,9 @@ function environment(
   from: string,
   attachments: readonly Attachment[],
   { sessionId, name }: Conversation,
-  { wire, streaming, permission }: Options,
+  { wire, streaming, ...options }: Options,
 ): Record<string, string> {
+  const permission = options.permission && !options.unsure;
   return {
     AGENT_MESSAGE: message,
     AGENT_SESSION_ID: sessionId,

@@ -10,11 +10,18 @@ export interface AgentprocOptions {
   streaming?: boolean;
   /** The agent may ask whether it may run a tool; its input stays open for the answers. 0.1 has no words for that. */
   permission?: boolean;
+  /**
+   * Nobody said that it does ask: only the turn of 0.4 offers it, and its input ends with its first line of 0.1, or when it says nothing for
+   * QUIET_SECONDS, because it may well wait for that end.
+   */
+  unsure?: boolean;
   /** 0.1 and 0.2: `message` puts the message on its input, too. Otherwise that is empty. */
   stdin?: "none" | "message";
   /** Another beginning of session lines beside AGENT_SESSION: */
   sessionPrefix?: string;
 }
+
+export const QUIET_SECONDS = 10;
 
 export type Options = Required<AgentprocOptions>;
 
@@ -22,10 +29,11 @@ export function withDefaults({
   wire,
   streaming = true,
   permission = false,
+  unsure = false,
   stdin = "none",
   sessionPrefix = "",
 }: AgentprocOptions): Options {
-  return { wire, streaming, permission: permission && wire !== "0.1", stdin: wire === "auto" ? "none" : stdin, sessionPrefix };
+  return { wire, streaming, permission: permission && wire !== "0.1", unsure, stdin: wire === "auto" ? "none" : stdin, sessionPrefix };
 }
 
 /** Lines of text rather than objects, as far as the wire alone tells. */

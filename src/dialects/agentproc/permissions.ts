@@ -3,6 +3,7 @@
  * not tell what became of a call that was allowed: it counts as done when the agent goes on talking, or ends well.
  */
 import type { Call, Event } from "../../core/event.js";
+import { QUEUE_LIMIT } from "../../core/limits.js";
 import type { Answer } from "../../core/op.js";
 import type { Out } from "../dialect.js";
 import type { Address } from "./blocks.js";
@@ -25,6 +26,10 @@ export class Permissions {
 
   constructor(address: Address) {
     this.#address = address;
+  }
+
+  get isFull(): boolean {
+    return this.#waiting.length >= QUEUE_LIMIT;
   }
 
   get isWaiting(): boolean {

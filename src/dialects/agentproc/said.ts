@@ -21,6 +21,9 @@ export type Said =
   | { is: "bad request"; id: string; why: string }
   | { is: "warning"; text: string };
 
+/** The next turn must be able to hold it: a variable that is too long keeps every agent from starting. */
+const LONGEST_ID = 8192;
+
 // --- 0.1 and 0.2 ---
 
 /** The prefixes are matched on the line as it is: one space before them makes it body. */
@@ -35,7 +38,7 @@ export function saidByLine(line: string, sessionPrefix: string, asks: boolean): 
 
 function session(payload: string): Said[] {
   const id = payload.trim();
-  if (id !== "" && !/[\s:\p{Cc}]/u.test(id)) return [{ is: "session", id, wins: "last" }];
+  if (id !== "" && id.length <= LONGEST_ID && !/[\s:\p{Cc}]/u.test(id)) return [{ is: "session", id, wins: "last" }];
   return [{ is: "warning", text: `The agent wrote a session line without a usable id: '${echo(payload)}'` }];
 }
 
@@ -93,7 +96,7 @@ function byType(record: Record<string, unknown>): Said[] | undefined {
 function idOf(record: Record<string, unknown>): Said[] {
   const id = record["session_id"];
   if (id === undefined || id === null) return [];
-  const usable = typeof id === "string" && id !== "" && id !== "." && id !== ".." && !/[/\\\p{Cc}]/u.test(id);
+  const usable = typeof id === "string" && id !== "" && id.length <= LONGEST_ID && id !== "." && id !== ".." && !/[/\\\p{Cc}]/u.test(id);
   if (usable) return [{ is: "session", id, wins: record["type"] === "session" ? "last" : "first" }];
   return [{ is: "warning", text: `The agent named a session by an id that cannot be used: ${echo(JSON.stringify(id))}` }];
 }

@@ -5,11 +5,11 @@ import type { Op } from "../../core/op.js";
 import { roughSize } from "../../core/queue.js";
 import type { Out, Side, SideEnv, Step } from "../dialect.js";
 import { echo } from "../kit/issues.js";
-import { replyVariants, resumeFailure } from "./answers.js";
+import { replyVariants, resumeFailure, storedNames } from "./answers.js";
 import { Envelopes } from "./envelopes.js";
 import { wireId } from "./ids.js";
 import { readOperation, type Refusal } from "./operations.js";
-import { opsOf } from "./read-ops.js";
+import { opsOf, resumption } from "./read-ops.js";
 import { agentState, type ClientSession, type Operation } from "./state.js";
 import { initialized, looseVariants, refreshed, tagged, variantsOf, type Tagged } from "./write-events.js";
 
@@ -211,12 +211,23 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
 
   function onReply(event: EventOf<"reply">): Step<Op> {
     const { opening } = state;
+    if (opening?.asks !== undefined && opening.asks === event.parent) return beginAgain(event, opening.handle, opening.op);
     if (event.to !== "session.open" || opening === undefined || opening.op !== event.parent) return said(event, replyVariants(event));
     state.opening = undefined;
     const early = opening.early.map((told) => said(told, looseVariants(told)));
     const failure = event.fault?.message ?? "The session could not be opened";
     const answer = said(event, [tagged("Error", opening.resumes ? resumeFailure(failure) : failure)]);
     return [...early, answer, released()].reduce(joined);
+  }
+
+  /** The live session ends and begins again, for two cannot hold it; but not where its log is gone. An agent that cannot tell is trusted. */
+  function beginAgain(list: EventOf<"reply">, name: string, op: string): Step<Op> {
+    const stored = storedNames(list);
+    if (stored?.includes(name) !== false)
+      return { in: [{ type: "session.close", id: env.stamp().id, session: state.live?.handle }, resumption(name, op)], out: [] };
+    state.opening = undefined;
+    const problem = resumeFailure("the log of this session was not found, so it goes on as it is");
+    return joined(refused({ problem, id: op }), released());
   }
 
   function each(events: readonly Event[]): Step<Op> {

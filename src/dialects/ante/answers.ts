@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { CommandReply } from "../../core/command.js";
 import { plainText } from "../../core/content.js";
 import type { EventOf } from "../../core/event.js";
+import { nameOf, wireId } from "./ids.js";
 import { tagged, type Tagged } from "./write-events.js";
 
 export function replyVariants({ to, status, fault, data }: EventOf<"reply">): Tagged[] {
@@ -18,6 +19,14 @@ export function replyVariants({ to, status, fault, data }: EventOf<"reply">): Ta
 export function resumeFailure(message: string): string {
   const isUnknown = /not found|no session/i.test(message);
   return `Failed to resume session: ${message}${isUnknown ? " (No such file or directory)" : ""}`;
+}
+
+const Listed = v.looseObject({ stored: v.array(v.looseObject({ id: v.string() })) });
+
+/** The sessions that can be resumed, by the names behind their ids; undefined where the agent does not tell. */
+export function storedNames({ status, data }: EventOf<"reply">): string[] | undefined {
+  if (status !== "ok" || !v.is(Listed, data)) return undefined;
+  return data.stored.map(({ id }) => nameOf(wireId("ses", id)));
 }
 
 /** What a command came to, for a wire that has one line for it. */

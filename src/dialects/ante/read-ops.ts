@@ -90,7 +90,7 @@ function sessionConfig(fields: WireSessionConfig): SessionConfig {
   };
 }
 
-/** It is what it was: nothing of it is configured anew. The one that is live is ended first, for two cannot hold it. */
+/** It is what it was: nothing of it is configured anew. The one that is live must end first, so it is asked before whether it is still kept. */
 function resume(sessionId: string, id: string, state: AgentState, env: SideEnv): Op[] | Refusal {
   const read = readId(sessionId);
   if ("problem" in read) return { problem: `Failed to resume session: session_id '${echo(sessionId)}': ${read.problem}`, id };
@@ -99,8 +99,14 @@ function resume(sessionId: string, id: string, state: AgentState, env: SideEnv):
   if (isLive && state.live?.isKept === false)
     return { problem: "Failed to resume session: this session is not saved, so it goes on as it is", id };
   state.opening = { handle: name, op: id, resumes: true, config: {}, early: [] };
-  const open: Op = { type: "session.open", id, session: name, open: "resume", sessionId: name, after: { seq: -1 } };
-  return isLive ? [{ type: "session.close", id: env.stamp().id, session: state.live?.handle }, open] : [open];
+  if (!isLive) return [resumption(name, id)];
+  const asks = env.stamp().id;
+  state.opening.asks = asks;
+  return [{ type: "session.list", id: asks }];
+}
+
+export function resumption(name: string, id: string): Op {
+  return { type: "session.open", id, session: name, open: "resume", sessionId: name, after: { seq: -1 } };
 }
 
 // --- the local provider ---

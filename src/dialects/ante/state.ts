@@ -50,6 +50,8 @@ interface Opening {
   handle: string;
   op: string;
   resumes: boolean;
+  /** The question whether the live session, which is to begin again, can be resumed at all. */
+  asks?: string;
   config: SessionConfig;
   /** What is told about it before it is there. */
   early: Event[];
