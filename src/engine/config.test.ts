@@ -105,17 +105,17 @@ describe("which source counts", () => {
     return { values: [maxTurns, maxTokens, system, appendSystem, thinking, mode, approveTools, allowedTools, disallowedTools], origins };
   };
 
-  test("flags beat the workspace's file, which beats the user's", async () => {
+  test("flags beat the workspace's file, which beats the user's; what is disallowed adds up", async () => {
     const own = await putOwn(file(10, "own"));
     const theirs = await putTheirs(file(20, "theirs"));
     const byFlag = await seen({ ...flags, trustWorkspace: true });
-    expect(byFlag.values).toEqual([1, 2, "f", "f", "low", "plan", ["F"], ["F"], ["F"]]);
+    expect(byFlag.values).toEqual([1, 2, "f", "f", "low", "plan", ["F"], ["F"], ["own", "theirs", "F"]]);
     expect(byFlag.origins.get("maxTurns")).toBe("flag --max-turns");
     expect(byFlag.origins.get("system")).toBe("flag --system-prompt");
     expect(byFlag.origins.get("mode")).toBe("flag --approval-mode");
     expect(byFlag.origins.get("limits.lineBytes")).toBe(`${theirs}:14`);
     const trusted = await seen({ trustWorkspace: true });
-    expect(trusted.values).toEqual([20, 20, "theirs", "theirs", "high", "auto_edit", ["theirs"], ["theirs"], ["theirs"]]);
+    expect(trusted.values).toEqual([20, 20, "theirs", "theirs", "high", "auto_edit", ["theirs"], ["theirs"], ["own", "theirs"]]);
     expect(trusted.origins.get("mode")).toBe(`${theirs}:6`);
     const untrusted = await seen({});
     expect(untrusted.values).toEqual([10, 10, "own", "own", "high", "auto_edit", ["own"], ["own"], ["own"]]);

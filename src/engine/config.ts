@@ -1,7 +1,7 @@
 /**
  * The settings of one run, and where each came from: flags, then the environment, then the workspace's config file (if the workspace
- * is trusted), then the user's, then defaults. Single values: the first source wins. Lists that guard (rules, hooks) add up, so that
- * a workspace cannot take the user's own away; servers and providers are merged by name, limits key by key.
+ * is trusted), then the user's, then defaults. Single values: the first source wins. Lists that guard (rules, hooks, disallowed
+ * tools) add up, so that a workspace cannot take the user's own away; servers and providers are merged by name, limits key by key.
  */
 import { realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -113,6 +113,12 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     origins.set(key, layer?.from(key) ?? "default");
     return layer?.values[key];
   };
+  /** Lowest source first; undefined where none has any. */
+  const allOf = (key: "disallowedTools"): string[] | undefined => {
+    single(key);
+    const given = layers.flatMap(({ values }) => (values[key] === undefined ? [] : [values[key]]));
+    return given.length === 0 ? undefined : given.toReversed().flat();
+  };
   const path = (given: string | undefined): string | undefined => (given === undefined ? undefined : resolve(cwd, given));
   const sure = <K extends keyof typeof DEFAULTS>(key: K) => single(key) ?? DEFAULTS[key];
 
@@ -134,7 +140,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     approveTools: single("approveTools"),
     rules: joined(files, ["rules"], (config) => config.rules, origins),
     allowedTools: single("allowedTools"),
-    disallowedTools: single("disallowedTools"),
+    disallowedTools: allOf("disallowedTools"),
     thinking: single("thinking"),
     thinkingBudget: single("thinkingBudget"),
     outputCompaction: single("outputCompaction"),

@@ -8,6 +8,7 @@ import type { Op, OpOf } from "../core/op.js";
 import type { Redactor } from "../core/redact.js";
 import { PendingApprovals, Permissions, UNASKED } from "./approval.js";
 import { CallIds } from "./call-ids.js";
+import type { Bounds } from "./configured-bounds.js";
 import type { Compacted } from "./compaction.js";
 import { HostRequests } from "./host-requests.js";
 import { Locks } from "./locks.js";
@@ -47,6 +48,8 @@ export interface SessionDeps {
   openModel(config: SessionConfig): Promise<Model>;
   /** The config's own: whose models are whose. */
   providers: OwnProviders;
+  /** What the config forbids, whatever a host says. */
+  bounds: Bounds;
   /** What is given to these servers is redacted from now on. */
   learnSecrets(servers: Readonly<Record<string, McpServer>>): void;
   /** Where its extensions come from; without it there are none. */
