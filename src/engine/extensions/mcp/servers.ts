@@ -79,7 +79,7 @@ export class McpServers {
 
   /** Nothing is under way: each server is connected or has failed. */
   get settled(): boolean {
-    return this.#open === 0;
+    return this.#open === 0 && ![...this.#servers.values()].some(({ isReturning }) => isReturning);
   }
 
   /** Resolves when that is so, or when nobody wants to know any more. */
@@ -95,7 +95,7 @@ export class McpServers {
   listed(): ListedMcpServer[] {
     return [...this.#servers.values()].flatMap((server) => {
       const { name, status, error, settings, tools } = server;
-      if (status === "connecting") return [];
+      if (status === "connecting" && !server.isReturning) return [];
       const { command, args, url } = settings;
       const listedTools = tools.map((tool) => ({
         name: tool.name,
@@ -108,8 +108,9 @@ export class McpServers {
   }
 
   tools(): Tool[] {
-    const ready = [...this.#servers.values()].filter(({ status }) => status === "ready");
-    const own = ready.flatMap((server) => server.tools.map((tool) => mcpTool(server, tool, this.#names.tool(server.name, tool.name))));
+    const own = this.#usable().flatMap((server) =>
+      server.tools.map((tool) => mcpTool(server, tool, this.#names.tool(server.name, tool.name))),
+    );
     return [...own, ...resourceTools(this.#withResources())];
   }
 
@@ -185,10 +186,10 @@ export class McpServers {
       host: { requests: hostRequests, emit: control.emit, seconds: () => control.state.answerSeconds },
       changed: (server) => {
         if (!this.#isHere(server)) return;
-        if (this.settled) this.#tell();
+        if (this.#open === 0) this.#tell();
         else this.#untold = true;
       },
-      warn: (text) => this.#say("warning", text),
+      say: (level, text) => this.#say(level, text),
     };
   }
 
@@ -225,7 +226,11 @@ export class McpServers {
   }
 
   #withResources(): Server[] {
-    return [...this.#servers.values()].filter(({ status, hasResources }) => status === "ready" && hasResources);
+    return this.#usable().filter(({ hasResources }) => hasResources);
+  }
+
+  #usable(): Server[] {
+    return [...this.#servers.values()].filter(({ isUsable }) => isUsable);
   }
 
   #isHere(server: Server): boolean {
