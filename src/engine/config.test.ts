@@ -123,6 +123,18 @@ describe("which source counts", () => {
     expect(untrusted.origins.get("limits.outputChars")).toBe("default");
   });
 
+  test("a server's relative command is a file beside the config file that names it", async () => {
+    const own = await putOwn("mcpServers: { a: { command: ./bin/a }, b: { command: b }, c: { command: /c } }");
+    const theirs = await putTheirs("mcpServers: { d: { command: ../d } }");
+    const { mcpServers } = (await load({ trustWorkspace: true })).settings;
+    expect(Object.values(mcpServers).map(({ command }) => command)).toEqual([
+      join(dirname(own), "bin/a"),
+      "b",
+      "/c",
+      join(dirname(theirs), "../d"),
+    ]);
+  });
+
   test("limits are merged key by key", async () => {
     await putOwn("limits: { lineBytes: 2048, outputChars: 9 }");
     await putTheirs("limits: { outputChars: 8 }");
@@ -383,7 +395,13 @@ function configs(): fc.Arbitrary<Config> {
   );
   const server = fc.oneof(
     fc.record(
-      { command: text, args: fc.array(anyText, { maxLength: 3 }), env: byName(anyText), enabledTools: texts, timeoutMs },
+      {
+        command: text.filter((name) => !name.includes("/")),
+        args: fc.array(anyText, { maxLength: 3 }),
+        env: byName(anyText),
+        enabledTools: texts,
+        timeoutMs,
+      },
       { requiredKeys: ["command"], noNullPrototype: true },
     ),
     fc.record({ url: text, headers: byName(anyText) }, { requiredKeys: ["url"], noNullPrototype: true }),

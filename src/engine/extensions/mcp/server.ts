@@ -57,6 +57,8 @@ export class Server {
   prompts: Prompt[] = [];
   resources: Resource[] = [];
   hasResources = false;
+  /** What it says of its own use. */
+  instructions: string | undefined;
   readonly #deps: ServerDeps;
   readonly #timeoutMs: number;
   #oauth: OAuth | undefined;
@@ -212,6 +214,7 @@ export class Server {
       line = await dial(endpoint, options, signal);
       this.#adopt(line);
       await this.#list(line.client, signal);
+      this.instructions = line.client.getInstructions();
       this.hasResources = line.client.getServerCapabilities()?.resources !== undefined;
       this.status = "ready";
       this.error = undefined;

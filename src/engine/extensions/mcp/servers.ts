@@ -8,8 +8,10 @@ import type { Tool } from "../../tools/tool.js";
 import type { ExtensionDeps } from "../extensions.js";
 import type { SessionState } from "../../session-state.js";
 import type { Emit } from "../../run.js";
+import { toolExists } from "../../tool-lists.js";
 import type { Trace } from "../../trace/trace.js";
 import { promptParts, resourceParts, type Bounds } from "./content.js";
+import { serverInstructions } from "./instructions.js";
 import { ToolNames } from "./names.js";
 import type { RunningLogin } from "./oauth.js";
 import type { Server, ServerDeps } from "./server.js";
@@ -29,6 +31,7 @@ export interface McpDeps extends Pick<ExtensionDeps, "redactor" | "env" | "versi
     readonly state: Pick<SessionState, "hostRequests" | "workspace" | "outputChars" | "answerSeconds">;
     readonly emit: Emit;
     trace(): Trace | undefined;
+    config(): SessionConfig;
   };
 }
 
@@ -112,6 +115,19 @@ export class McpServers {
       server.tools.map((tool) => mcpTool(server, tool, this.#names.tool(server.name, tool.name))),
     );
     return [...own, ...resourceTools(this.#withResources())];
+  }
+
+  /** For the system prompt: of those that the model can use. */
+  instructions(): string {
+    const { control, redactor } = this.#deps;
+    const config = control.config();
+    const isUsed = ({ name, tools, hasResources }: Server): boolean =>
+      (hasResources && toolExists("ReadMcpResource", config)) ||
+      tools.some((tool) => toolExists(this.#names.tool(name, tool.name), config));
+    const used = this.#usable().filter(isUsed);
+    return serverInstructions(
+      used.map(({ name, instructions = "" }) => ({ name, prefix: this.#names.server(name), instructions: redactor.text(instructions) })),
+    );
   }
 
   prompts(): McpPrompt[] {
