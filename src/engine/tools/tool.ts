@@ -45,7 +45,7 @@ export interface ToolContext {
   readonly redactor: Redactor;
   /** Where traces are collected: the call's place in one. */
   readonly trace?: Trace | undefined;
-  /** The absolute path of what the arguments name. Throws when it lies outside the workspace and this call was not approved for that. */
+  /** The absolute path of what the arguments name. Throws when that is not where it led when the call was judged. */
   locate(path: string): Promise<string>;
   progress(text: string, channel?: "stdout" | "stderr"): void;
   /** Keeps a child alive after the call, until the session ends. */
@@ -63,6 +63,8 @@ export interface Tool {
   readonly name: string;
   readonly category: Category;
   readonly access: Access;
+  /** Its name before it was shortened or told apart from another's: what forbids that one forbids it. */
+  readonly wholeName?: string;
   /** The host runs it, and can refuse it there. */
   readonly hosted?: true;
   /** Every call of it is asked about, whatever a mode, a rule or a grant allows. */

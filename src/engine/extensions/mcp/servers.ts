@@ -12,7 +12,7 @@ import { toolExists } from "../../tool-lists.js";
 import type { Trace } from "../../trace/trace.js";
 import { promptParts, resourceParts, type Bounds } from "./content.js";
 import { serverInstructions } from "./instructions.js";
-import { ToolNames } from "./names.js";
+import { ToolNames, wholeName } from "./names.js";
 import type { RunningLogin } from "./oauth.js";
 import type { Server, ServerDeps } from "./server.js";
 import { mcpTool, resourceTools } from "./tools.js";
@@ -123,7 +123,7 @@ export class McpServers {
     const config = control.config();
     const isUsed = ({ name, tools, hasResources }: Server): boolean =>
       (hasResources && toolExists("ReadMcpResource", config)) ||
-      tools.some((tool) => toolExists(this.#names.tool(name, tool.name), config));
+      tools.some((tool) => toolExists(this.#names.tool(name, tool.name), config, wholeName(name, tool.name)));
     const used = this.#usable().filter(isUsed);
     return serverInstructions(
       used.map(({ name, instructions = "" }) => ({ name, prefix: this.#names.server(name), instructions: redactor.text(instructions) })),

@@ -7,6 +7,7 @@ import { progressOf } from "../../tools/progress.js";
 import { oneLine } from "../../tools/title.js";
 import { defineTool, textResult, type Tool, type ToolContext } from "../../tools/tool.js";
 import { resourceParts, toolResult } from "./content.js";
+import { wholeName } from "./names.js";
 import type { Server } from "./server.js";
 
 export function mcpTool(server: Server, tool: ServerTool, name: string): Tool {
@@ -14,6 +15,7 @@ export function mcpTool(server: Server, tool: ServerTool, name: string): Tool {
     name,
     category: "mcp",
     access: "none",
+    wholeName: wholeName(server.name, tool.name),
     description: tool.description ?? tool.title ?? "",
     parameters: () => Promise.resolve({ ...tool.inputSchema }),
     // The server checks them; its schema may be of any draft.
