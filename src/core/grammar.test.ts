@@ -172,7 +172,7 @@ describe("sessions", () => {
   /** Whole items, as a log has them; the answers to its questions were given in another life. */
   const replayed = (entries: readonly Entry[]): Entry[] =>
     entries.flatMap((entry) => {
-      if ("op" in entry || /\.delta$/.test(entry.event.type)) return [];
+      if ("op" in entry || entry.event.type.endsWith(".delta")) return [];
       const { event } = entry;
       const whole = event.type === "text.done" || event.type === "thinking.done" ? { ...event, streamed: undefined } : event;
       return [{ event: { ...whole, replay: true } }];

@@ -110,7 +110,11 @@ async function judgedCall(run: Run, tool: Tool, args: Record<string, unknown>): 
     wholeName: tool.wholeName,
     category: tool.category,
     args,
-    paths: places.map(({ path, inside }) => ({ path, ...(inside && { relative: relative(root, path) }) })),
+    paths: places.map(({ path, inside, named }) => ({
+      path,
+      ...(inside && { relative: relative(root, path) }),
+      named: { path: named, relative: relative(root, named) },
+    })),
     // Redacted before it is cut to a line: half a secret would not be known again.
     title: tool.title(run.redactor.value(args)),
     outside: places.find((place) => !place.inside)?.path,

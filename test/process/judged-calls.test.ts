@@ -34,6 +34,27 @@ test("a path that leads elsewhere by the time its call runs is not followed, be 
   expect(await host.finish()).toBe(0);
 });
 
+test("a deny rule holds for a path as it is written and for where it leads, on either side of a link", async () => {
+  const vault = scratch({ key: "sesame" });
+  const cwd = scratch();
+  symlinkSync(vault, join(cwd, "secrets"));
+  symlinkSync(vault, join(cwd, "named"));
+  mkdirSync(join(cwd, "src"));
+  const read = (file: string, id: string) => ({ name: "Read", args: { file_path: file }, id });
+  const host = start({ cwd, responses: [{ say: "ok" }] });
+  await host.open({ mode: "yolo", rules: [{ deny: "Read(secrets/**)" }, { deny: `Read(${cwd}/named/*)` }, { allow: "Read" }] });
+  const calls = [
+    read("secrets/key", "as written"),
+    read(join(cwd, "secrets/key"), "absolute"),
+    read("src/../secrets/./key", "with dots"),
+    read(join(vault, "key"), "behind the link of an absolute pattern"),
+  ];
+  host.send({ type: "turn.prompt", session: "s", parts: [], calls });
+  await host.turnEnded();
+  for (const { id } of calls) expect.soft(ended(host, id), id).toMatchObject({ status: "denied" });
+  expect(await host.finish()).toBe(0);
+});
+
 test("what a hook makes of arguments that the host approved in its own words was approved by nobody", async () => {
   const hook = `process.stdin.on("data", (d) => { const { call } = JSON.parse(d); if (call.args.command.includes("mine")) console.log(JSON.stringify({ args: { command: "touch rewritten" } })) })`;
   const config = { hooks: { pre_tool_use: [{ match: "Bash", command: [process.execPath, "-e", hook] }] } };
