@@ -107,7 +107,7 @@ async function judgedCall(run: Run, tool: Tool, args: Record<string, unknown>): 
   const { root } = run.state.workspace;
   return {
     tool: tool.name,
-    wholeName: tool.wholeName,
+    wholeName: tool.wholeName?.(args),
     category: tool.category,
     args,
     paths: places.map(({ path, inside, named }) => ({
@@ -269,12 +269,12 @@ async function execute(run: Run, item: Prepared, permit: Permit, span: TracedSpa
   }
 }
 
-/** What is read must be told exactly: it may be edited next. */
-function shortened({ parts }: ToolResult, tool: Tool, { state, outputCompaction }: Run): Part[] {
+/** What is read must be told exactly: it may be edited next. Redacted before the cut: half a secret would not be known again. */
+function shortened({ parts }: ToolResult, tool: Tool, { state, outputCompaction, redactor }: Run): Part[] {
   const level = tool.name === "Read" ? "off" : outputCompaction;
   return parts.map((part) =>
     part.type === "text" || part.type === "terminal"
-      ? { ...part, text: capText(compactOutput(part.text, level), state.outputChars) }
+      ? { ...part, text: capText(redactor.text(compactOutput(part.text, level)), state.outputChars) }
       : part,
   );
 }

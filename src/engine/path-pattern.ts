@@ -1,5 +1,6 @@
 /**
- * The pattern language of rules on paths: globs in the manner of .gitignore, case-sensitive, with a dot as a letter like any other.
+ * The pattern language of rules on paths: globs in the manner of .gitignore, case-sensitive (but deny and ask take any case on macOS and
+ * Windows, whose file systems do), with a dot as a letter like any other.
  *
  * Deny and ask look at a path as it is written and at where its links lead; allow only at the latter.
  * A relative pattern is tested against the path from the workspace's root, an absolute one (`/etc/**`, `~/.ssh/**`) against the absolute
@@ -30,12 +31,15 @@ export interface PathPattern {
   covers(path: Place): boolean;
 }
 
-export async function compilePathPattern(pattern: string): Promise<PathPattern | { problem: string }> {
+/** Where file systems usually take a name in any case of letters. */
+const FOLDS_CASE = process.platform === "darwin" || process.platform === "win32";
+
+export async function compilePathPattern(pattern: string, foldsCase = FOLDS_CASE): Promise<PathPattern | { problem: string }> {
   if (pattern.startsWith("!")) return { problem: "begins with '!'; negation is not understood, write what it should match" };
   const globs = (await withHomes(pattern)).map((each) => tidy(each));
   const sought = [...globs, ...(await Promise.all(globs.map((glob) => behindLinks(glob)))).flat()];
-  const finders = await Promise.all(sought.map((glob) => compile(findingGlobs(glob))));
-  const coverers = await Promise.all(globs.map((glob) => compile(coveringGlobs(glob))));
+  const finders = await Promise.all(sought.map((glob) => compile(findingGlobs(glob), foldsCase)));
+  const coverers = await Promise.all(globs.map((glob) => compile(coveringGlobs(glob), false)));
   if (finders.includes(undefined) || coverers.includes(undefined)) return { problem: "is not a valid glob; check its brackets and braces" };
 
   return {
@@ -111,12 +115,13 @@ function coveringGlobs(glob: string): string[] {
   return [glob.includes("/") ? glob : `**/${glob}`];
 }
 
-async function compile(globs: string[]): Promise<((path: string) => boolean) | undefined> {
+async function compile(globs: string[], anyCase: boolean): Promise<((path: string) => boolean) | undefined> {
   const { default: picomatch } = await import("picomatch");
   if (globs.some((glob) => glob === "**" || glob === "**/**")) return () => true;
   try {
+    const flags = anyCase ? "si" : "s";
     // `s`: a line break in a file name must not hide it. `debug`: a glob that does not compile throws instead of never matching.
-    const matchers = globs.map((glob) => picomatch(glob, { dot: true, nonegate: true, strictBrackets: true, flags: "s", debug: true }));
+    const matchers = globs.map((glob) => picomatch(glob, { dot: true, nonegate: true, strictBrackets: true, flags, debug: true }));
     return (path) => matchers.some((matches) => matches(path));
   } catch {
     return undefined;

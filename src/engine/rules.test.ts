@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Rule } from "../core/config.js";
 import type { Category } from "../core/event.js";
 import { parseRule } from "./rule-text.js";
+import { compilePathPattern } from "./path-pattern.js";
 import { compileRules, type JudgedCall, type Verdict } from "./rules.js";
 
 type Decision = Verdict["decision"];
@@ -767,6 +768,13 @@ describe("path rules", () => {
       rule: "Edit(b/**), Edit(a/**)",
     });
   });
+});
+
+test("where file systems take any case of letters, so does what forbids, and what allows does not", async () => {
+  const [folding, exact] = [await compilePathPattern("secrets/*.PEM", true), await compilePathPattern("secrets/*.PEM", false)];
+  if ("problem" in folding || "problem" in exact) throw new Error("both are valid");
+  const path = { path: "/w/Secrets/a.pem", relative: "Secrets/a.pem" };
+  expect([folding.hits(path), folding.covers(path), exact.hits(path)]).toEqual([true, false, false]);
 });
 
 describe("WebFetch rules", () => {

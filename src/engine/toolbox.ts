@@ -19,7 +19,7 @@ export interface HostLine {
 export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[]): Map<string, Tool> {
   const tools = [...builtinTools, exitPlan, ...own, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
   const exists = ({ name, wholeName }: Tool): boolean =>
-    toolExists(name, config, wholeName) && (name !== "Spawn" || (config.nesting ?? NESTING) > 0);
+    toolExists(name, config, wholeName?.({})) && (name !== "Spawn" || (config.nesting ?? NESTING) > 0);
   return new Map(tools.filter(exists).map((tool) => [tool.name, tool]));
 }
 

@@ -96,6 +96,36 @@ test("rules and lists find a server's tools by their whole names where those had
   expect(await host.finish()).toBe(0);
 });
 
+test("what forbids all of a server's tools forbids its resources, too", async () => {
+  const host = start({ responses: [{ say: "ok" }], then: "repeat" });
+  const mcpServers = { closed: official(), open: official(), gone: official() };
+  await host.open({ mode: "yolo", mcpServers, rules: [{ deny: "mcp__closed__*" }], disallowedTools: ["mcp__gone__*"] });
+  await settled(host);
+  const read = (server: string) => ({ id: server, name: "ReadMcpResource", args: { server, uri: "memo://one" } });
+  const list = (server: string) => ({ id: `list ${server}`, name: "ListMcpResources", args: { server } });
+  const calls = [read("closed"), list("closed"), read("open"), read("gone")];
+  host.send({ type: "turn.prompt", session: "s", parts: [], calls });
+  await host.turnEnded();
+  expect(calls.map(({ id }) => ended(host, id).status)).toEqual(["denied", "denied", "ok", "failed"]);
+  expect(ended(host, "gone").text).toContain("No connected MCP server 'gone' has resources");
+  expect(await host.finish()).toBe(0);
+});
+
+test("a secret is masked before an output is cut, whoever made it", async () => {
+  const key = "sk-0123456789abcdefghijklmnopqrstuvwxyz";
+  const host = start({ env: { SOME_API_KEY: key }, responses: [{ call: { tool: "Dump", args: {}, id: "c" } }, { say: "done" }] });
+  await host.open({ hostTools: [{ name: "Dump" }] });
+  host.prompt("go");
+  const { request } = await host.next("host.request");
+  // The cut falls into the middle of one.
+  host.send({ type: "host.answer", session: "s", request, ok: true, data: "-".repeat(20) + key.repeat(3000) });
+  await host.turnEnded();
+  const { text } = ended(host, "c");
+  expect(text).toContain("[redacted]");
+  for (let at = 0; at + 8 <= key.length; at++) expect(text).not.toContain(key.slice(at, at + 8));
+  expect(await host.finish()).toBe(0);
+});
+
 test("a prompt's own list of tools limits their calls, too", async () => {
   const host = start({ responses: [{ say: "ok" }], then: "repeat" });
   await host.open({ mode: "yolo" });

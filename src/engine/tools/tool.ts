@@ -63,8 +63,6 @@ export interface Tool {
   readonly name: string;
   readonly category: Category;
   readonly access: Access;
-  /** Its name before it was shortened or told apart from another's: what forbids that one forbids it. */
-  readonly wholeName?: string;
   /** The host runs it, and can refuse it there. */
   readonly hosted?: true;
   /** Every call of it is asked about, whatever a mode, a rule or a grant allows. */
@@ -79,6 +77,8 @@ export interface Tool {
   problem(args: Record<string, unknown>): string | undefined;
   /** The argument that the problem is about, where it is about one. */
   wrongArgument?(args: Record<string, unknown>): string | undefined;
+  /** Another name that forbids the call: the whole one, before it was shortened; that of the server whose resources are read. */
+  wholeName?(args: Record<string, unknown>): string | undefined;
   /** One line for people: "Write to src/a.ts". */
   title(args: Record<string, unknown>): string;
   /** What people look at before they say yes; nothing where that cannot be told. */
@@ -101,6 +101,7 @@ interface ToolDefinition<S extends ArgsSchema> {
   endsItself?: true;
   description: string;
   args: S;
+  wholeName?(args: Record<string, unknown>): string | undefined;
   title(args: v.InferOutput<S>): string;
   preview?(args: v.InferOutput<S>, workspace: Workspace): Promise<Part[]>;
   paths?(args: v.InferOutput<S>): { path: string; write: boolean }[];

@@ -15,7 +15,7 @@ import { serverInstructions } from "./instructions.js";
 import { ToolNames, wholeName } from "./names.js";
 import type { RunningLogin } from "./oauth.js";
 import type { Server, ServerDeps } from "./server.js";
-import { mcpTool, resourceTools } from "./tools.js";
+import { mcpTool, resourcesOf, resourceTools } from "./tools.js";
 
 /** A prompt that a server offers; people use it as a command. */
 export interface McpPrompt {
@@ -114,16 +114,17 @@ export class McpServers {
     const own = this.#usable().flatMap((server) =>
       server.tools.map((tool) => mcpTool(server, tool, this.#names.tool(server.name, tool.name))),
     );
-    return [...own, ...resourceTools(this.#withResources())];
+    return [...own, ...resourceTools(this.#readable())];
   }
 
   /** For the system prompt: of those that the model can use. */
   instructions(): string {
     const { control, redactor } = this.#deps;
     const config = control.config();
-    const isUsed = ({ name, tools, hasResources }: Server): boolean =>
-      (hasResources && toolExists("ReadMcpResource", config)) ||
-      tools.some((tool) => toolExists(this.#names.tool(name, tool.name), config, wholeName(name, tool.name)));
+    const readable = new Set(this.#readable());
+    const isUsed = (server: Server): boolean =>
+      readable.has(server) ||
+      server.tools.some((tool) => toolExists(this.#names.tool(server.name, tool.name), config, wholeName(server.name, tool.name)));
     const used = this.#usable().filter(isUsed);
     return serverInstructions(
       used.map(({ name, instructions = "" }) => ({ name, prefix: this.#names.server(name), instructions: redactor.text(instructions) })),
@@ -243,6 +244,12 @@ export class McpServers {
 
   #withResources(): Server[] {
     return this.#usable().filter(({ hasResources }) => hasResources);
+  }
+
+  /** Those whose resources the model may read; what the user attaches is another matter. */
+  #readable(): Server[] {
+    const config = this.#deps.control.config();
+    return this.#withResources().filter(({ name }) => toolExists("ReadMcpResource", config, resourcesOf(name)));
   }
 
   #usable(): Server[] {
