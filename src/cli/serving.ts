@@ -7,6 +7,7 @@ import { Redactor } from "../core/redact.js";
 import type { Transport } from "../core/wire.js";
 import type { Dialect } from "../dialects/index.js";
 import type { Env, Loaded } from "../engine/config.js";
+import { besideFile } from "../engine/server-command.js";
 import type { ServeOptions } from "../link/serve.js";
 import { userHomeOf } from "../os/home.js";
 import { buildEngine, type Surroundings } from "./build-engine.js";
@@ -95,6 +96,7 @@ async function withServersOfAnte(loaded: Loaded, env: Env): Promise<Loaded> {
   if (text === undefined) return loaded;
   const { anteServers } = await import("./ante-home.js");
   const { servers, warnings } = anteServers(path, text);
-  const mcpServers = { ...servers, ...loaded.settings.mcpServers };
+  const theirs = Object.entries(servers).map(([name, server]) => [name, besideFile(path, server)] as const);
+  const mcpServers = { ...Object.fromEntries(theirs), ...loaded.settings.mcpServers };
   return { ...loaded, settings: { ...loaded.settings, mcpServers }, warnings: [...loaded.warnings, ...warnings] };
 }

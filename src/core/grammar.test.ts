@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { legalStream, type Entry } from "../../test/support/streams.js";
+import { legalStream, legalTurn, type Entry } from "../../test/support/streams.js";
 import type { Event, EventType } from "./event.js";
 import { Grammar } from "./grammar.js";
 
@@ -166,6 +166,47 @@ describe("sessions", () => {
       { type: "turn.ended", session: "a", turn: "new", outcome: "completed" },
     ];
     expect([...events.flatMap((event) => grammar.event(event)), ...grammar.end()]).toEqual([]);
+  });
+
+  const open = (seq: number): Entry => ({ op: { type: "session.open", session: "s", open: "resume", after: { seq } } });
+  /** Whole items, as a log has them; the answers to its questions were given in another life. */
+  const replayed = (entries: readonly Entry[]): Entry[] =>
+    entries.flatMap((entry) => {
+      if ("op" in entry || entry.event.type.endsWith(".delta")) return [];
+      const { event } = entry;
+      const whole = event.type === "text.done" || event.type === "thinking.done" ? { ...event, streamed: undefined } : event;
+      return [{ event: { ...whole, replay: true } }];
+    });
+
+  test("a replay from a place on may begin in the middle of a turn, and is held to the rules from there on", () => {
+    fc.assert(
+      fc.property(legalTurn(), fc.nat(), fc.boolean(), (entries, pick, again) => {
+        const whole = replayed(entries);
+        const rest = whole.slice(pick % whole.length);
+        const next: Entry[] = replayed([{ event: { type: "turn.started", turn: "u", session: "s" } }]);
+        const end: Entry[] = replayed([{ event: { type: "turn.ended", turn: "u", session: "s", outcome: "completed" } }]);
+        expect(violations([open(7), ...rest, ...next, ...end])).toEqual([]);
+        // From the very beginning, or without a word of it, nothing may be missing.
+        const missing = rest.length === whole.length ? [] : [expect.stringContaining("rule 2")];
+        expect(violations([open(-1), ...rest, ...next, ...end]).slice(0, 1)).toEqual(missing);
+        expect(violations([...rest, ...next, ...end]).slice(0, 1)).toEqual(missing);
+        // What is said twice, or not at all, is told there, too.
+        const calls = rest.findIndex((entry) => "event" in entry && entry.event.type === "tool.ended");
+        if (calls >= 0) expect(violations([open(7), ...rest.slice(0, calls + 1), ...rest.slice(calls)])).not.toEqual([]);
+        if (rest.length > 1) expect(violations([open(7), ...rest.slice(0, -1), ...next])).not.toEqual([]);
+        const live = again ? rest.map((entry) => ("event" in entry ? { event: { ...entry.event, replay: undefined } } : entry)) : [];
+        if (live.length > 0) expect(violations([open(7), ...live])).not.toEqual([]);
+      }),
+    );
+  });
+
+  test("each replay of a session is a stream of its own", () => {
+    const turn = replayed([
+      { event: { type: "turn.started", session: "s", turn: "t" } },
+      { event: { type: "turn.ended", session: "s", turn: "t", outcome: "completed" } },
+    ]);
+    expect(violations([open(-1), ...turn, open(-1), ...turn])).toEqual([]);
+    expect(violations([open(-1), ...turn, ...turn])).toEqual(["rule 2: turn t started again"]);
   });
 
   test("without any op, answers cannot be judged and are not", () => {

@@ -8,9 +8,12 @@
  *  5. A call in an open `approval.requested` does not start until answered.
  *  6. `turn.ended.usage` is present whenever usage was reported.
  *  7. `closed` is last on the connection.
+ *
+ * A replay is a stream of its own. One that was asked for from a place on (`session.open` with `after`) may begin in the middle of a turn:
+ * then its first turn is not begun there, and goes on with calls that were requested before. Only an op can say so.
  */
 import type { Event, EventOf } from "./event.js";
-import type { Op } from "./op.js";
+import type { Op, OpOf } from "./op.js";
 
 interface Block {
   kind: "text" | "thinking";
@@ -24,28 +27,41 @@ interface Turn {
   /** Calls that wait for an answer. */
   asked: Set<string>;
   usage: boolean;
+  /** Its beginning was not told here. */
+  cut: boolean;
 }
 
 interface Session {
   ready: boolean;
   turn: Turn | undefined;
   ended: Set<string>;
+  /** The next event may belong to a turn that began before. */
+  midway: boolean;
 }
 
 /** Feed it every event and, where they can be seen, every op; each call returns what is wrong, in sentences. */
 export class Grammar {
   readonly #sessions = new Map<string, Session>();
+  /** Sessions whose replay begins behind a place. */
+  readonly #cursors = new Set<string>();
   #closed = false;
   #seesOps = false;
 
-  /** Ops that answer approvals; without any, rule 5 cannot be judged and is not. */
+  /** Ops that answer approvals (without any op, rule 5 cannot be judged and is not), and those that ask for a replay. */
   op(op: Op): void {
     this.#seesOps = true;
+    if (op.type === "session.open") this.#opens(op);
     if (op.type !== "approval.answer") return;
     for (const [key, session] of this.#sessions) {
       if (op.session !== undefined && op.session !== key) continue;
       for (const answer of op.answers) session.turn?.asked.delete(answer.call);
     }
+  }
+
+  #opens({ session, after }: OpOf<"session.open">): void {
+    this.#sessions.delete(replayOf(session));
+    if (after !== undefined && after.seq >= 0) this.#cursors.add(session);
+    else this.#cursors.delete(session);
   }
 
   event(event: Event): string[] {
@@ -71,10 +87,12 @@ export class Grammar {
 
   /** A replay is a stream of its own within its session. */
   #session(event: Event): Session {
-    const key = `${event.session ?? ""}${event.replay === true ? " replay" : ""}`;
+    const name = event.session ?? "";
+    const isReplay = event.replay === true;
+    const key = isReplay ? replayOf(name) : name;
     let session = this.#sessions.get(key);
     if (session === undefined) {
-      session = { ready: event.replay === true, turn: undefined, ended: new Set() };
+      session = { ready: isReplay, turn: undefined, ended: new Set(), midway: isReplay && this.#cursors.has(name) };
       this.#sessions.set(key, session);
     }
     return session;
@@ -91,17 +109,20 @@ export class Grammar {
     if (!session.ready) say(1, `turn ${id} started before session.ready`);
     if (session.turn !== undefined) say(2, `turn ${id} started inside turn ${session.turn.id}`);
     if (session.ended.has(id)) say(2, `turn ${id} started again`);
-    session.turn = { id, blocks: new Map(), calls: new Map(), asked: new Set(), usage: false };
+    session.midway = false;
+    session.turn = begun(id, false);
   }
 
   #inTurn(event: Event, session: Session, say: Say): void {
+    if (session.midway) session.turn = begun(event.turn ?? "", true);
+    session.midway = false;
     const turn = session.turn;
     if (turn === undefined || turn.id !== event.turn) {
       const why = session.ended.has(event.turn ?? "") ? "has ended" : "is not running";
       say(2, `${event.type} of turn ${event.turn ?? ""}, which ${why}`);
       return;
     }
-    if (event.under !== undefined && !turn.calls.has(event.under))
+    if (event.under !== undefined && !isKnown(turn, event.under, "started"))
       say(4, `${event.type} under call ${event.under}, which was never requested`);
     switch (event.type) {
       case "text.delta":
@@ -117,8 +138,10 @@ export class Grammar {
         return;
       case "approval.requested":
         for (const call of event.calls) {
-          if (turn.calls.get(call.id) !== "requested") say(4, `approval asked for call ${call.id}, which is not waiting`);
-          turn.asked.add(call.id);
+          if (!isKnown(turn, call.id, "requested") || turn.calls.get(call.id) !== "requested")
+            say(4, `approval asked for call ${call.id}, which is not waiting`);
+          // What is replayed was answered in another life.
+          if (event.replay !== true) turn.asked.add(call.id);
         }
         return;
       case "tool.started":
@@ -126,7 +149,7 @@ export class Grammar {
       case "tool.ended":
         return this.#call(event, turn, say);
       case "host.request":
-        if (event.call !== undefined && !turn.calls.has(event.call))
+        if (event.call !== undefined && !isKnown(turn, event.call, "started"))
           say(4, `host.request of call ${event.call}, which was never requested`);
         return;
       case "usage":
@@ -173,8 +196,9 @@ export class Grammar {
   }
 
   #call(event: EventOf<"tool.started" | "tool.progress" | "tool.ended">, turn: Turn, say: Say): void {
+    const isRequested = isKnown(turn, event.call, event.type === "tool.started" ? "requested" : "started");
     const state = turn.calls.get(event.call);
-    if (state === undefined) return void say(4, `${event.type} of call ${event.call}, which was never requested`);
+    if (!isRequested) return void say(4, `${event.type} of call ${event.call}, which was never requested`);
     if (state === "ended") return void say(4, `${event.type} of call ${event.call}, which has ended`);
     if (event.type === "tool.started") {
       if (state === "started") say(4, `call ${event.call} started twice`);
@@ -189,6 +213,20 @@ export class Grammar {
     for (const [call, state] of turn.calls) if (state !== "ended") say(4, `turn ${turn.id} ended before call ${call}`);
     if (turn.usage && event.usage === undefined) say(6, `turn ${turn.id} reported usage, but its end has none`);
   }
+}
+
+function begun(id: string, cut: boolean): Turn {
+  return { id, blocks: new Map(), calls: new Map(), asked: new Set(), usage: false, cut };
+}
+
+/** A call that a cut turn mentions was requested before the cut, and has come as far as `state` at least. */
+function isKnown(turn: Turn, call: string, state: "requested" | "started"): boolean {
+  if (turn.cut && !turn.calls.has(call)) turn.calls.set(call, state);
+  return turn.calls.has(call);
+}
+
+function replayOf(session: string): string {
+  return `${session} replay`;
 }
 
 type Say = (rule: number, text: string) => number;

@@ -50,6 +50,8 @@ export class Permissions {
   rules: Rules;
   /** What skills let run unasked until the turn ends. */
   forTurn: Rules[] = [];
+  /** What the turn's own list of tools leaves of them. */
+  turnLimits: Rules | undefined;
   readonly #homes: () => Promise<readonly string[]>;
   readonly #tools = new Set<string>();
   readonly #categories = new Set<Category>();
@@ -76,7 +78,8 @@ export class Permissions {
     if (this.mode === "plan" && call.category !== "info") {
       return { decision: "deny", reason: `plan mode: ${call.tool} may change things, only read-only tools run` };
     }
-    const verdict = await this.rules.judge(call);
+    const limited = await this.turnLimits?.judge(call);
+    const verdict = limited?.decision === "deny" ? limited : await this.rules.judge(call);
     if (verdict.decision === "deny") return { decision: "deny", reason: `denied by the rule ${verdict.rule ?? "of the config"}` };
     if (call.asksAlways) return ask(call);
     if (verdict.decision === "ask") return ask(call, verdict.why ?? `the rule ${verdict.rule ?? "of the config"} asks`);
@@ -100,12 +103,6 @@ export class Permissions {
   async #grantedForTurn(call: JudgedCall): Promise<boolean> {
     const verdicts = await Promise.all(this.forTurn.map((rules) => rules.judge(call)));
     return verdicts.some(({ decision }) => decision === "allow");
-  }
-
-  /** Whether the host's changed arguments may run: only what is denied outright may not, for the host has already said yes. */
-  async forbids(call: JudgedCall): Promise<string | undefined> {
-    const verdict = await this.judge(call);
-    return verdict.decision === "deny" ? verdict.reason : undefined;
   }
 
   #standing(call: JudgedCall): boolean {

@@ -16,12 +16,13 @@ export class CallContext implements ToolContext {
   readonly redactor;
   readonly trace: Trace | undefined;
   readonly #run: Run;
-  readonly #outside: boolean;
+  /** Where the call's paths led when it was judged. */
+  readonly #judged: readonly string[];
   readonly #grant: Answer["grant"];
   readonly #redact = new Map<string, ReturnType<Run["redactor"]["stream"]>>();
   #open = true;
 
-  constructor(run: Run, call: string, outside: boolean, grant: Answer["grant"], trace: Trace | undefined) {
+  constructor(run: Run, call: string, judged: readonly string[], grant: Answer["grant"], trace: Trace | undefined) {
     this.call = call;
     this.signal = run.signal;
     this.workspace = run.state.workspace;
@@ -30,14 +31,17 @@ export class CallContext implements ToolContext {
     this.redactor = run.redactor;
     this.trace = trace;
     this.#run = run;
-    this.#outside = outside;
+    this.#judged = judged;
     this.#grant = grant;
   }
 
   async locate(path: string): Promise<string> {
     const place = await this.workspace.resolve(path);
-    if (place.inside || this.#outside) return place.path;
-    throw new ParleyError({ code: "tool", message: `${path} lies outside the workspace, and this call was not approved for that` });
+    if (this.#judged.includes(place.path)) return place.path;
+    const message = place.inside
+      ? `${path} now leads to ${place.path}, and not to what was judged; call it again`
+      : `${path} lies outside the workspace, and this call was not approved for that`;
+    throw new ParleyError({ code: "tool", message });
   }
 
   progress(text: string, channel?: "stdout" | "stderr"): void {

@@ -107,9 +107,14 @@ async function judgedCall(run: Run, tool: Tool, args: Record<string, unknown>): 
   const { root } = run.state.workspace;
   return {
     tool: tool.name,
+    wholeName: tool.wholeName?.(args),
     category: tool.category,
     args,
-    paths: places.map(({ path, inside }) => ({ path, ...(inside && { relative: relative(root, path) }) })),
+    paths: places.map(({ path, inside, named }) => ({
+      path,
+      ...(inside && { relative: relative(root, path) }),
+      named: { path: named, relative: relative(root, named) },
+    })),
     // Redacted before it is cut to a line: half a secret would not be known again.
     title: tool.title(run.redactor.value(args)),
     outside: places.find((place) => !place.inside)?.path,
@@ -236,15 +241,18 @@ async function permission(
     throw new ParleyError({ code: "tool", message: `The host changed the arguments of ${item.tool.name} to invalid ones: ${problem}` });
   const hooked = await pastHooks(run, item.call, item.tool, await judgedCall(run, item.tool, given.args));
   if ("blocked" in hooked) return { denied: hooked.blocked };
-  const forbidden = await permissions.forbids(hooked.judged);
-  return forbidden === undefined ? { judged: hooked.judged, changed: true, answer: given } : { denied: forbidden };
+  const verdict = await permissions.judge(hooked.judged);
+  if (verdict.decision === "deny") return { denied: verdict.reason };
+  // What would only be asked about has the host's yes, if it is what the host said yes to.
+  if (verdict.decision === "ask" && hooked.changed) return { denied: "a hook changed the arguments that were approved" };
+  return { judged: hooked.judged, changed: true, answer: given };
 }
 
 async function execute(run: Run, item: Prepared, permit: Permit, span: TracedSpan | undefined): Promise<Ended> {
   const release = await run.state.locks.enter(item.tool.access);
-  const { args, outside } = permit.judged;
-  // A path that was judged to lie outside is covered; one that only moved there since is not.
-  const context = new CallContext(run, item.call.id, outside !== undefined, permit.answer?.grant, span);
+  const { args, paths } = permit.judged;
+  const judged = paths.map(({ path }) => path);
+  const context = new CallContext(run, item.call.id, judged, permit.answer?.grant, span);
   try {
     if (run.signal.aborted) throw new Interrupted();
     await run.emit({ type: "tool.started", call: item.call.id, ...(permit.changed && { args }) });
@@ -261,12 +269,12 @@ async function execute(run: Run, item: Prepared, permit: Permit, span: TracedSpa
   }
 }
 
-/** What is read must be told exactly: it may be edited next. */
-function shortened({ parts }: ToolResult, tool: Tool, { state, outputCompaction }: Run): Part[] {
+/** What is read must be told exactly: it may be edited next. Redacted before the cut: half a secret would not be known again. */
+function shortened({ parts }: ToolResult, tool: Tool, { state, outputCompaction, redactor }: Run): Part[] {
   const level = tool.name === "Read" ? "off" : outputCompaction;
   return parts.map((part) =>
     part.type === "text" || part.type === "terminal"
-      ? { ...part, text: capText(compactOutput(part.text, level), state.outputChars) }
+      ? { ...part, text: capText(redactor.text(compactOutput(part.text, level)), state.outputChars) }
       : part,
   );
 }

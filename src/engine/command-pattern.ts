@@ -65,7 +65,7 @@ export function commandSubject(line: string, analysis: ShellAnalysis): Subject<C
       const written = analysis.writes.find((target) => !HARMLESS.has(target));
       if (written !== undefined) return { why: `it writes to '${written}'` };
       const used = new Set<number>();
-      for (const command of analysis.commands) {
+      for (const command of analysis.commands.filter(({ guessed }) => guessed !== true)) {
         if (command.assignments) return { why: `'${command.text}' sets or evaluates variables` };
         const by = patterns.findIndex((pattern) => pattern.covers(command));
         if (by < 0) return { why: `no rule allows '${command.text}'` };

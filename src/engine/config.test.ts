@@ -105,22 +105,34 @@ describe("which source counts", () => {
     return { values: [maxTurns, maxTokens, system, appendSystem, thinking, mode, approveTools, allowedTools, disallowedTools], origins };
   };
 
-  test("flags beat the workspace's file, which beats the user's", async () => {
+  test("flags beat the workspace's file, which beats the user's; what is disallowed adds up", async () => {
     const own = await putOwn(file(10, "own"));
     const theirs = await putTheirs(file(20, "theirs"));
     const byFlag = await seen({ ...flags, trustWorkspace: true });
-    expect(byFlag.values).toEqual([1, 2, "f", "f", "low", "plan", ["F"], ["F"], ["F"]]);
+    expect(byFlag.values).toEqual([1, 2, "f", "f", "low", "plan", ["F"], ["F"], ["own", "theirs", "F"]]);
     expect(byFlag.origins.get("maxTurns")).toBe("flag --max-turns");
     expect(byFlag.origins.get("system")).toBe("flag --system-prompt");
     expect(byFlag.origins.get("mode")).toBe("flag --approval-mode");
     expect(byFlag.origins.get("limits.lineBytes")).toBe(`${theirs}:14`);
     const trusted = await seen({ trustWorkspace: true });
-    expect(trusted.values).toEqual([20, 20, "theirs", "theirs", "high", "auto_edit", ["theirs"], ["theirs"], ["theirs"]]);
+    expect(trusted.values).toEqual([20, 20, "theirs", "theirs", "high", "auto_edit", ["theirs"], ["theirs"], ["own", "theirs"]]);
     expect(trusted.origins.get("mode")).toBe(`${theirs}:6`);
     const untrusted = await seen({});
     expect(untrusted.values).toEqual([10, 10, "own", "own", "high", "auto_edit", ["own"], ["own"], ["own"]]);
     expect(untrusted.origins.get("approveTools")).toBe(`${own}:7`);
     expect(untrusted.origins.get("limits.outputChars")).toBe("default");
+  });
+
+  test("a server's relative command is a file beside the config file that names it", async () => {
+    const own = await putOwn("mcpServers: { a: { command: ./bin/a }, b: { command: b }, c: { command: /c } }");
+    const theirs = await putTheirs("mcpServers: { d: { command: ../d } }");
+    const { mcpServers } = (await load({ trustWorkspace: true })).settings;
+    expect(Object.values(mcpServers).map(({ command }) => command)).toEqual([
+      join(dirname(own), "bin/a"),
+      "b",
+      "/c",
+      join(dirname(theirs), "../d"),
+    ]);
   });
 
   test("limits are merged key by key", async () => {
@@ -383,7 +395,13 @@ function configs(): fc.Arbitrary<Config> {
   );
   const server = fc.oneof(
     fc.record(
-      { command: text, args: fc.array(anyText, { maxLength: 3 }), env: byName(anyText), enabledTools: texts, timeoutMs },
+      {
+        command: text.filter((name) => !name.includes("/")),
+        args: fc.array(anyText, { maxLength: 3 }),
+        env: byName(anyText),
+        enabledTools: texts,
+        timeoutMs,
+      },
       { requiredKeys: ["command"], noNullPrototype: true },
     ),
     fc.record({ url: text, headers: byName(anyText) }, { requiredKeys: ["url"], noNullPrototype: true }),

@@ -1,7 +1,7 @@
 /**
  * The settings of one run, and where each came from: flags, then the environment, then the workspace's config file (if the workspace
- * is trusted), then the user's, then defaults. Single values: the first source wins. Lists that guard (rules, hooks) add up, so that
- * a workspace cannot take the user's own away; servers and providers are merged by name, limits key by key.
+ * is trusted), then the user's, then defaults. Single values: the first source wins. Lists that guard (rules, hooks, disallowed
+ * tools) add up, so that a workspace cannot take the user's own away; servers and providers are merged by name, limits key by key.
  */
 import { realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -14,6 +14,7 @@ import { fileLayer, flagLayer, type Layer, type Singles } from "./config-layers.
 import { nameModel } from "./config-model.js";
 import type { Config, Hook, McpServer, OwnProvider } from "./config-schema.js";
 import type { HookEvent } from "../core/hooks.js";
+import { besideFile } from "./server-command.js";
 import { TIME_LIMITS, type TimeLimits } from "./models/time-limits.js";
 import { readTrust } from "./trust.js";
 
@@ -98,7 +99,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
   const { files, warnings, ignored } = await readFiles(home, workspace, trust.trusted);
 
   const origins = new Map<string, string>();
-  const providers = byName(files, "providers", (config) => config.providers, origins);
+  const providers = byName(files, "providers", ({ config }) => config.providers, origins);
   const { provider, model, baseUrl, problems: wrongNames } = nameModel(flags, files, env, providers);
   const wrong = [...files.flatMap((file) => file.problems), ...wrongNames];
   if (wrong.length > 0) throw configError(wrong);
@@ -112,6 +113,12 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     const layer = layers.find(({ values }) => values[key] !== undefined);
     origins.set(key, layer?.from(key) ?? "default");
     return layer?.values[key];
+  };
+  /** Lowest source first; undefined where none has any. */
+  const allOf = (key: "disallowedTools"): string[] | undefined => {
+    single(key);
+    const given = layers.flatMap(({ values }) => (values[key] === undefined ? [] : [values[key]]));
+    return given.length === 0 ? undefined : given.toReversed().flat();
   };
   const path = (given: string | undefined): string | undefined => (given === undefined ? undefined : resolve(cwd, given));
   const sure = <K extends keyof typeof DEFAULTS>(key: K) => single(key) ?? DEFAULTS[key];
@@ -134,7 +141,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     approveTools: single("approveTools"),
     rules: joined(files, ["rules"], (config) => config.rules, origins),
     allowedTools: single("allowedTools"),
-    disallowedTools: single("disallowedTools"),
+    disallowedTools: allOf("disallowedTools"),
     thinking: single("thinking"),
     thinkingBudget: single("thinkingBudget"),
     outputCompaction: single("outputCompaction"),
@@ -144,7 +151,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     resume: single("resume"),
     offlineModel: path(single("offlineModel")),
     llamaServer: single("llamaServer"),
-    mcpServers: byName(files, "mcpServers", (config) => config.mcpServers, origins),
+    mcpServers: byName(files, "mcpServers", serversOf, origins),
     hooks: {
       pre_tool_use: hooksFor("pre_tool_use"),
       post_tool_use: hooksFor("post_tool_use"),
@@ -219,16 +226,20 @@ type Origins = Map<string, string>;
 function byName<T>(
   files: readonly ConfigFile[],
   key: string,
-  read: (config: Config) => Record<string, T> | undefined,
+  read: (file: ConfigFile) => Record<string, T> | undefined,
   origins: Origins,
 ): Record<string, T> {
-  const entries = files.toReversed().flatMap(({ config, locate }) =>
-    Object.entries(read(config) ?? {}).map(([name, value]): [string, T] => {
-      origins.set(`${key}.${name}`, locate([key, name]));
+  const entries = files.toReversed().flatMap((file) =>
+    Object.entries(read(file) ?? {}).map(([name, value]): [string, T] => {
+      origins.set(`${key}.${name}`, file.locate([key, name]));
       return [name, value];
     }),
   );
   return Object.fromEntries(entries);
+}
+
+function serversOf({ path, config: { mcpServers = {} } }: ConfigFile): Record<string, McpServer> {
+  return Object.fromEntries(Object.entries(mcpServers).map(([name, server]) => [name, besideFile(path, server)]));
 }
 
 /** The user's items, then the workspace's. */

@@ -208,6 +208,7 @@ export function createEngine(options: EngineOptions): Agent {
       fallbacks,
       rules,
       openModel: openNamed,
+      bounds: options.defaults,
       learnSecrets,
       providers: options.providers ?? {},
       extensions: options.extensions,

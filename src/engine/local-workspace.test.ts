@@ -33,19 +33,23 @@ describe("resolve", () => {
     const workspace = await workspaceIn(join(folder, "link"));
     const root = realpathSync(join(folder, "real"));
     expect(workspace.root).toBe(root);
-    expect(await workspace.resolve("a/b.txt")).toEqual({ path: join(root, "a/b.txt"), inside: true });
-    expect(await workspace.resolve(".")).toEqual({ path: root, inside: true });
-    expect(await workspace.resolve("")).toEqual({ path: root, inside: true });
-    expect(await workspace.resolve(join(folder, "link/x"))).toEqual({ path: join(root, "x"), inside: true });
+    expect(await workspace.resolve("a/b.txt")).toEqual({ path: join(root, "a/b.txt"), named: join(root, "a/b.txt"), inside: true });
+    expect(await workspace.resolve(".")).toEqual({ path: root, named: root, inside: true });
+    expect(await workspace.resolve("")).toEqual({ path: root, named: root, inside: true });
+    expect(await workspace.resolve(join(folder, "link/x"))).toEqual({ path: join(root, "x"), named: join(folder, "link/x"), inside: true });
   });
 
   test("a sibling with the same beginning is outside", async () => {
     const folder = realpathSync(await tempFolder());
     mkdirSync(join(folder, "work"));
     const workspace = await workspaceIn(join(folder, "work"));
-    expect(await workspace.resolve("../workshop")).toEqual({ path: join(folder, "workshop"), inside: false });
-    expect(await workspace.resolve("..")).toEqual({ path: folder, inside: false });
-    expect(await workspace.resolve("missing/../../etc")).toEqual({ path: join(folder, "etc"), inside: false });
+    expect(await workspace.resolve("../workshop")).toEqual({
+      path: join(folder, "workshop"),
+      named: join(folder, "workshop"),
+      inside: false,
+    });
+    expect(await workspace.resolve("..")).toEqual({ path: folder, named: folder, inside: false });
+    expect(await workspace.resolve("missing/../../etc")).toEqual({ path: join(folder, "etc"), named: join(folder, "etc"), inside: false });
   });
 
   test("the home", async () => {
@@ -64,13 +68,29 @@ describe("resolve", () => {
     symlinkSync("../other/sub", join(folder, "work/sub"));
     symlinkSync("deep", join(folder, "work/in"));
     const workspace = await workspaceIn(join(folder, "work"));
-    expect(await workspace.resolve("out/new.txt")).toEqual({ path: join(folder, "other/new.txt"), inside: false });
-    expect(await workspace.resolve("dangling")).toEqual({ path: join(folder, "nowhere/file"), inside: false });
-    expect(await workspace.resolve("dangling/below")).toEqual({ path: join(folder, "nowhere/file/below"), inside: false });
-    expect(await workspace.resolve("in/x")).toEqual({ path: join(folder, "work/deep/x"), inside: true });
+    expect(await workspace.resolve("out/new.txt")).toEqual({
+      path: join(folder, "other/new.txt"),
+      named: join(folder, "work/out/new.txt"),
+      inside: false,
+    });
+    expect(await workspace.resolve("dangling")).toEqual({
+      path: join(folder, "nowhere/file"),
+      named: join(folder, "work/dangling"),
+      inside: false,
+    });
+    expect(await workspace.resolve("dangling/below")).toEqual({
+      path: join(folder, "nowhere/file/below"),
+      named: join(folder, "work/dangling/below"),
+      inside: false,
+    });
+    expect(await workspace.resolve("in/x")).toEqual({ path: join(folder, "work/deep/x"), named: join(folder, "work/in/x"), inside: true });
     // As the system has it: `..` of a link is the parent of where it leads.
-    expect(await workspace.resolve("sub/../x")).toEqual({ path: join(folder, "other/x"), inside: false });
-    expect(await workspace.resolve(join(folder, "work/in/../x"))).toEqual({ path: join(folder, "work/x"), inside: true });
+    expect(await workspace.resolve("sub/../x")).toEqual({ path: join(folder, "other/x"), named: join(folder, "work/x"), inside: false });
+    expect(await workspace.resolve(join(folder, "work/in/../x"))).toEqual({
+      path: join(folder, "work/x"),
+      named: join(folder, "work/x"),
+      inside: true,
+    });
   });
 
   test("a circle of links and a NUL byte are refused", async () => {
@@ -84,7 +104,7 @@ describe("resolve", () => {
 
   test("the root of the system as a workspace", async () => {
     const workspace = await workspaceIn("/");
-    expect(await workspace.resolve("etc-not-there")).toEqual({ path: "/etc-not-there", inside: true });
+    expect(await workspace.resolve("etc-not-there")).toEqual({ path: "/etc-not-there", named: "/etc-not-there", inside: true });
   });
 
   test("law: for what exists, the same as realpath", async () => {

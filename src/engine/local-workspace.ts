@@ -2,7 +2,7 @@
 import { constants, type BigIntStats } from "node:fs";
 import { access, chmod, lstat, open, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join, parse, sep } from "node:path";
+import { dirname, join, parse, resolve, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { Readable } from "node:stream";
 import { ParleyError, systemCode, systemReason } from "../core/errors.js";
@@ -27,7 +27,7 @@ export async function localWorkspace(root: string, options: LocalOptions): Promi
     directories,
     async resolve(path) {
       const found = await resolvePath(real, path);
-      return { path: found, inside: [real, ...directories].some((folder) => isBelow(folder, found)) };
+      return { path: found, named: resolve(real, expanded(path)), inside: [real, ...directories].some((folder) => isBelow(folder, found)) };
     },
     info: fileInfo,
     read: readWhole,
@@ -47,10 +47,10 @@ const MAX_LINKS = 40;
  */
 async function resolvePath(root: string, path: string): Promise<string> {
   if (path.includes("\0")) throw toolError(`The path ${JSON.stringify(path)} contains a NUL byte; no file can have that name.`);
-  const expanded = path === "~" || path.startsWith("~/") ? homedir() + path.slice(1) : path;
+  const whole = expanded(path);
   let links = 0;
-  let current = parse(expanded).root || root;
-  const rest = segments(expanded);
+  let current = parse(whole).root || root;
+  const rest = segments(whole);
   for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
     if (name === "..") {
       current = dirname(current);
@@ -67,6 +67,10 @@ async function resolvePath(root: string, path: string): Promise<string> {
     rest.unshift(...segments(target));
   }
   return current;
+}
+
+function expanded(path: string): string {
+  return path === "~" || path.startsWith("~/") ? homedir() + path.slice(1) : path;
 }
 
 function isBelow(folder: string, path: string): boolean {

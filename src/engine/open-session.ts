@@ -5,6 +5,7 @@ import { messageOf, ParleyError } from "../core/errors.js";
 import type { Event } from "../core/event.js";
 import { mintId } from "../core/ids.js";
 import type { OpOf } from "../core/op.js";
+import { boundedBy, boundsGoingOn } from "./configured-bounds.js";
 import { matchNames, type Names, type OwnProviders } from "./models/choose-provider.js";
 import type { SessionLog, SessionStore, StoredSession } from "./store/store.js";
 
@@ -27,7 +28,8 @@ export async function restore(
   providers: OwnProviders,
 ): Promise<{ stored: Stored | undefined; config: Located }> {
   const given = { ...op.config, cwd: op.config?.cwd ?? defaults.cwd };
-  if (op.open === "new") return { stored: undefined, config: { ...defaults, ...given } };
+  const own = boundedBy(defaults, op.config ?? {});
+  if (op.open === "new") return { stored: undefined, config: { ...defaults, ...given, ...own } };
   if (op.open === "attach") throw fault(`There is no running session '${op.sessionId ?? op.session}' to attach to`);
   if (store === undefined) throw fault("Sessions are switched off, so none can be resumed");
   const wanted = op.sessionId ?? op.session;
@@ -38,7 +40,8 @@ export async function restore(
   const config = {
     ...rest,
     ...namesOf(op.config, session.config, providers),
-    ...bounds(defaults, session.config, op.config),
+    ...boundsGoingOn(defaults, session.config),
+    ...own,
     cwd: op.config?.cwd ?? session.cwd,
   };
   return { stored: { session, ...kept }, config };
@@ -56,17 +59,6 @@ async function fork(id: string, { session: handle, name }: OpOf<"session.open">,
     if (!(error instanceof ParleyError)) throw error;
     return copied(mintId());
   }
-}
-
-/** What is forbidden now, and what was; but what was allowed then may have been taken back since. The opener's own word stands alone. */
-function bounds(now: SessionConfig, before: SessionConfig, given: SessionConfig = {}): Pick<SessionConfig, "rules" | "disallowedTools"> {
-  const rules = given.rules ?? distinct([...(now.rules ?? []), ...(before.rules ?? []).filter((rule) => !("allow" in rule))]);
-  const disallowedTools = given.disallowedTools ?? distinct([...(now.disallowedTools ?? []), ...(before.disallowedTools ?? [])]);
-  return { ...(rules.length > 0 && { rules }), ...(disallowedTools.length > 0 && { disallowedTools }) };
-}
-
-function distinct<T>(items: readonly T[]): T[] {
-  return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
 }
 
 /** The same session with another model, and with its provider. */

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Rule } from "../core/config.js";
 import type { Category } from "../core/event.js";
 import { parseRule } from "./rule-text.js";
+import { compilePathPattern } from "./path-pattern.js";
 import { compileRules, type JudgedCall, type Verdict } from "./rules.js";
 
 type Decision = Verdict["decision"];
@@ -72,6 +73,28 @@ describe("parseRule", () => {
 
 /** Each line runs `rm`, hidden in some way, with harmless company. */
 const HIDDEN_RM = [
+  "cat $(>o ! rm x)",
+  "cat $(>o coproc rm x)",
+  "hash -p /bin/rm ls; ls x",
+  "hash -p/bin/rm ls",
+  "jobs -x rm x",
+  "chronic rm x",
+  "hyperfine 'rm x'",
+  "GIT_PAGER='rm x' git log",
+  "export PAGER='rm x'; man ls",
+  "declare -x GIT_SSH_COMMAND='rm x'; git fetch",
+  "env LESSOPEN='|rm x' less a",
+  "npx rm x",
+  "npm exec -- rm x",
+  "pnpm --silent dlx rm x",
+  "uv run rm x",
+  "poetry run sh -c 'rm x'",
+  "bundle exec rm x",
+  "ssh h rm x",
+  "ssh -p 22 h 'ls; rm x'",
+  "docker run --rm a sh -c 'rm x'",
+  "docker compose exec a rm x",
+  "kubectl exec p -- rm x",
   "rm x",
   "  rm\tx",
   "rm  x",
@@ -328,6 +351,7 @@ const OPAQUE = [
   "PS4='$(rm x)'; set -x; ls",
   "echo 'unbalanced",
   "echo $(",
+  "cat $(>o [[ -v 'a[$(rm x)]' ]])",
   "cat <<E\nrm",
   "ls )",
   "a\0b",
@@ -336,6 +360,17 @@ const OPAQUE = [
 
 /** These run code of another language, or text by way of an option. */
 const UNSEEN = [
+  "at now <<< 'rm x'",
+  "batch <<< 'rm x'",
+  "echo '* * * * * rm x' | crontab -",
+  "echo '!rm x' | ed a",
+  "dc <<< '!rm x'",
+  "m4 <<< 'syscmd(rm)'",
+  "man -P 'rm x' ls",
+  "psql -c '\\! rm x'",
+  "mysql -e 'system rm x'",
+  "rpm -E '%(rm x)'",
+  'PAGER="$x" git log',
   "awk 'BEGIN{system(\"rm x\")}'",
   "awk 'BEGIN{print | \"rm x\"}'",
   "gawk 'BEGIN{\"rm x\" | getline}'",
@@ -381,6 +416,16 @@ const UNSEEN = [
 
 /** The same programs, at their plain work. */
 const SEEN = [
+  "crontab -l",
+  "man ls",
+  "psql -c 'select 1'",
+  "hash -r",
+  "jobs -l",
+  "PAGER=cat git log",
+  "docker mv a b",
+  "npm mv a b",
+  "kubectl get mv",
+  "ssh mv",
   "awk '{print $1}' a",
   "awk -F: '{print $1}' a",
   "awk -v a=$b '{print $1}' $c",
@@ -415,6 +460,16 @@ describe("a hidden command is found", () => {
 
   test.each(SEEN)("%j is not asked about", async (command) => {
     expect(await decide(["-Bash(mv *)", "+Bash"], bash(command))).toBe("allow");
+  });
+
+  test.each([
+    ["npx prettier *", "npx prettier --check a"],
+    ["ssh h *", "ssh h ls '>' a"],
+    ["docker run *", "docker run $a python -c x"],
+    ["npm exec:*", "npm exec -- eslint 'a b'"],
+  ])("an allow rule %s that names a runner of programs still holds", async (rule, command) => {
+    expect(await decide([`+Bash(${rule})`], bash(command))).toBe("allow");
+    expect(await decide([`+Bash(${rule})`, "-Bash(mv *)"], bash(command))).toBe("allow");
   });
 
   test("an allow rule that names the interpreter still holds", async () => {
@@ -713,6 +768,13 @@ describe("path rules", () => {
       rule: "Edit(b/**), Edit(a/**)",
     });
   });
+});
+
+test("where file systems take any case of letters, so does what forbids, and what allows does not", async () => {
+  const [folding, exact] = [await compilePathPattern("secrets/*.PEM", true), await compilePathPattern("secrets/*.PEM", false)];
+  if ("problem" in folding || "problem" in exact) throw new Error("both are valid");
+  const path = { path: "/w/Secrets/a.pem", relative: "Secrets/a.pem" };
+  expect([folding.hits(path), folding.covers(path), exact.hits(path)]).toEqual([true, false, false]);
 });
 
 describe("WebFetch rules", () => {

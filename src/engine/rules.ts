@@ -28,6 +28,8 @@ import { wildcard } from "./wildcard.js";
 
 export interface JudgedCall {
   tool: string;
+  /** What a shortened name stands for: deny and ask find the tool by either. */
+  wholeName?: string | undefined;
   category: Category;
   args: Record<string, unknown>;
   paths: readonly CallPath[];
@@ -170,7 +172,10 @@ async function compileRule(rule: Rule): Promise<CompiledRule> {
   // `edit` is also what others call our Edit; in a rule it is the category, Write included.
   const tool = CATEGORIES.includes(written) ? written : canonicalTool(written);
   const name = wildcard(tool);
-  const concerns = (call: JudgedCall): boolean => (CATEGORIES.includes(tool) ? call.category === tool : name.matches(call.tool));
+  const concerns = (call: JudgedCall): boolean => {
+    if (CATEGORIES.includes(tool)) return call.category === tool;
+    return name.matches(call.tool) || (effect !== "allow" && call.wholeName !== undefined && name.matches(call.wholeName));
+  };
   if (pattern === undefined) return { effect, text, concerns };
   const kind = takesPattern(tool) ? KINDS[tool] : "text";
   if (kind === "text" && effect === "allow") {

@@ -5,6 +5,7 @@ import { ANSWER_SECONDS, NESTING } from "../core/limits.js";
 import { UNASKED } from "./approval.js";
 import type { OwnProviders } from "./models/choose-provider.js";
 import type { Model } from "./models/model.js";
+import { boundedBy, type Bounds } from "./configured-bounds.js";
 import { namesOf, withModel } from "./open-session.js";
 import type { Rules } from "./rules.js";
 import { checkLimits } from "./session-limits.js";
@@ -18,6 +19,8 @@ interface SettingsDeps {
   openModel(config: SessionConfig): Promise<Model>;
   /** The config's own: whose models are whose. */
   providers: OwnProviders;
+  /** What the config forbids, whatever a host says. */
+  bounds: Bounds;
   /** What is given to these servers is redacted from now on. */
   learnSecrets(servers: Readonly<Record<string, McpServer>>): void;
 }
@@ -63,7 +66,7 @@ export class SessionSettings {
     if (patch.directories !== undefined && patch.directories.join("\0") !== (this.config.directories ?? []).join("\0"))
       throw wrong("The folders of a session cannot change; open another session", "directories");
     this.#deps.learnSecrets(patch.mcpServers ?? {});
-    const { provider: _provider, model: _model, ...rest } = { ...this.config, ...patch };
+    const { provider: _provider, model: _model, ...rest } = { ...this.config, ...patch, ...boundedBy(this.#deps.bounds, patch) };
     const next: SessionConfig = { ...rest, ...namesOf(patch, this.config, this.#deps.providers) };
     refuseUnsupported(next);
     checkLimits(patch);

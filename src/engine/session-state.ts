@@ -29,10 +29,23 @@ export interface SessionState {
 }
 
 export class SeenFileMap implements SeenFiles {
-  readonly #stamps = new Map<string, string>();
+  readonly #stamps: Map<string, string>;
+  readonly #onNew: (path: string, stamp: string) => void;
+
+  /** `before`: what a resumed session had seen. `onNew` keeps what it sees from now on. */
+  constructor(before: Readonly<Record<string, string>> = {}, onNew: (path: string, stamp: string) => void = () => {}) {
+    this.#stamps = new Map(Object.entries(before));
+    this.#onNew = onNew;
+  }
 
   note(path: string, stamp: string): void {
+    if (this.#stamps.get(path) === stamp) return;
     this.#stamps.set(path, stamp);
+    this.#onNew(path, stamp);
+  }
+
+  all(): Record<string, string> {
+    return Object.fromEntries(this.#stamps);
   }
 
   stampOf(path: string): string | undefined {

@@ -17,7 +17,7 @@ import { withModel } from "./open-session.js";
 import type { Emit } from "./run.js";
 import type { SessionExtensions } from "./session-extensions.js";
 import { tellUnknown, withOverrides } from "./session-overrides.js";
-import type { SessionSettings } from "./session-settings.js";
+import { rulesOf, type SessionSettings } from "./session-settings.js";
 import type { SessionState } from "./session-state.js";
 import type { SessionVoice } from "./session-voice.js";
 import type { KeptSession } from "./store/store.js";
@@ -177,6 +177,7 @@ export class SessionTurns {
     setMaxListeners(0, live.abort.signal);
     this.#live = live;
     this.#state.permissions.forTurn = [];
+    this.#state.permissions.turnLimits = undefined;
     const tracing = this.#deps.openTrace === undefined ? undefined : await this.#deps.openTrace();
     if (tracing !== undefined) live.trace = (op.trace === undefined ? undefined : tracing.below(op.trace)) ?? tracing.root();
     const begun = await beginTurn(op, { ...this.#deps, tools: () => this.#tools(op, live.abort.signal) }, live.abort.signal, cancelled);
@@ -251,6 +252,8 @@ export class SessionTurns {
       const { provider, model } = op.overrides ?? {};
       const outfit = await this.#outfit(op, config, emit, live.abort.signal);
       await tellUnknown(op, outfit.tools, emit);
+      const { tools } = op.overrides ?? {};
+      if (tools !== undefined) this.#state.permissions.turnLimits = await rulesOf({ allowedTools: tools });
       const used = provider === undefined && model === undefined ? current : await this.#deps.openModel(config);
       live.span?.model(used);
       return await runTurn({

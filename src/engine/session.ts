@@ -8,6 +8,7 @@ import type { Op, OpOf } from "../core/op.js";
 import type { Redactor } from "../core/redact.js";
 import { PendingApprovals, Permissions, UNASKED } from "./approval.js";
 import { CallIds } from "./call-ids.js";
+import type { Bounds } from "./configured-bounds.js";
 import type { Compacted } from "./compaction.js";
 import { HostRequests } from "./host-requests.js";
 import { Locks } from "./locks.js";
@@ -47,6 +48,8 @@ export interface SessionDeps {
   openModel(config: SessionConfig): Promise<Model>;
   /** The config's own: whose models are whose. */
   providers: OwnProviders;
+  /** What the config forbids, whatever a host says. */
+  bounds: Bounds;
   /** What is given to these servers is redacted from now on. */
   learnSecrets(servers: Readonly<Record<string, McpServer>>): void;
   /** Where its extensions come from; without it there are none. */
@@ -75,6 +78,7 @@ export class Session {
   readonly #settings: SessionSettings;
   readonly #voice: SessionVoice;
   readonly #history: History;
+  readonly #seen: SeenFileMap;
   readonly #extensions: SessionExtensions;
   readonly #turns: SessionTurns;
   #closing: Promise<void> | undefined;
@@ -88,6 +92,7 @@ export class Session {
     this.#deps = deps;
     this.#voice = new SessionVoice(deps, deps.stored === undefined ? 0 : nextSeq(deps.stored.seq));
     this.#history = new History(deps.stored?.messages, this.#voice.recorder, deps.stored?.lastTurn);
+    this.#seen = new SeenFileMap(deps.stored?.seen, (path, stamp) => this.#voice.recorder.seen(path, stamp));
     const history = this.#history;
     this.#state = {
       workspace: deps.workspace,
@@ -100,7 +105,7 @@ export class Session {
       },
       hostRequests: new HostRequests(),
       locks: new Locks(),
-      seen: new SeenFileMap(),
+      seen: this.#seen,
       children: new Set(),
       outputChars: deps.outputChars,
       nesting: deps.config.nesting ?? NESTING,
@@ -353,7 +358,16 @@ export class Session {
   #kept(): KeptSession {
     const { sessionId = this.handle, workspace, name } = this.#deps;
     const { messages, lastTurn } = this.#history;
-    return { id: sessionId, cwd: workspace.root, name, config: this.config, messages, lastTurn, seq: this.#voice.seq };
+    return {
+      id: sessionId,
+      cwd: workspace.root,
+      name,
+      config: this.config,
+      messages,
+      lastTurn,
+      seen: this.#seen.all(),
+      seq: this.#voice.seq,
+    };
   }
 }
 

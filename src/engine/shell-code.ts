@@ -12,6 +12,7 @@ export function unseenCode([name, ...args]: Words): string | undefined {
   const marker = lookUp(MARKERS, program);
   if (marker !== undefined) return because(args.find(({ value }) => marker.test(value)) ?? programInVariable(program, args));
   if (program === "git") return because(gitCode(args));
+  if (FROM_INPUT.has(program)) return `${program} runs what its input says`;
   const option = lookUp(INTERPRETERS, program) ?? lookUp(INTERPRETERS, program.replace(/[\d.]+$/, ""));
   return option === undefined ? undefined : interpreted(program, args, option);
 
@@ -19,6 +20,9 @@ export function unseenCode([name, ...args]: Words): string | undefined {
     return found === undefined ? undefined : `${program} may run what ${quoted(found.value)} says`;
   }
 }
+
+/** Whatever their arguments. */
+const FROM_INPUT = new Set("batch ed red dc ftp lftp telnet".split(" "));
 
 /** The options after which an interpreter takes code. */
 const INTERPRETERS: Record<string, RegExp> = {
@@ -30,6 +34,7 @@ const INTERPRETERS: Record<string, RegExp> = {
   guile: /^-c/,
   julia: /^-[a-zA-Z]*[eE]|^--(?:eval|print)/,
   lua: /^-[a-zA-Z]*e/,
+  m4: /syscmd/,
   luajit: /^-[a-zA-Z]*[ej]/,
   node: /^-[a-zA-Z]*[ep]|^--(?:eval|print|import|require|loader|experimental-loader)/,
   nodejs: /^-[a-zA-Z]*[ep]|^--(?:eval|print|import|require|loader|experimental-loader)/,
@@ -56,9 +61,13 @@ const MARKERS: Record<string, RegExp> = {
   ...named("make gmake", /^--eval|^SHELL=|^-$|^-f-$|^\/(?:dev|proc)\//),
   ...named("nc ncat netcat", /^-[a-zA-Z]*[ec]|^--(?:exec|sh-exec|lua-exec)/),
   ...named("ssh scp sftp", /(?:Proxy|Local|KnownHosts|AuthorizedKeys)Command|^-[a-zA-Z0-9]*S/i),
+  ...named("psql mysql mariadb", /\\!|\bsystem\b/),
+  at: /^[^-]/,
+  crontab: /^-$|^[^-]|^-[a-z]*e/,
   gdb: /^--?(?:ex|iex|eval-command|init-eval-command|x|command)|^-$/,
-  m4: /syscmd/,
   coreutils: /^--coreutils-prog/,
+  man: /^-[a-zA-Z]*[PH]|^--(?:pager|html)/,
+  rpm: /%\(|^--(?:eval|pipe|define)/,
   rsync: /^-[a-zA-Z]*e|^--(?:rsh|rsync-path)/,
   socat: /EXEC|SYSTEM|SHELL/i,
   sort: /^--compress-p/,

@@ -39,6 +39,10 @@ export function unwrap(words: Words): Inner[] {
       return watched(words);
     case "command":
       return /^-[pvV]*[vV]/.test(words[1]?.value ?? "") ? [] : wrapped(words, name);
+    case "hash":
+      return hashedPaths(words);
+    case "jobs":
+      return words[1]?.value === "-x" ? [{ words: words.slice(2) }] : [];
     case "mapfile":
     case "readarray":
     case "bind":
@@ -55,11 +59,11 @@ export function unwrap(words: Words): Inner[] {
 
 const LOOSE = new Set(
   (
-    "busybox toybox bwrap chroot chrt caffeinate dbus-run-session entr fakeroot firejail flock gosu ionice ltrace nsenter numactl parallel " +
+    "coproc busybox toybox bwrap chroot chrt caffeinate dbus-run-session entr fakeroot firejail flock gosu ionice ltrace nsenter numactl parallel " +
     "pkexec prlimit proot rlwrap runuser script setarch start-stop-daemon strace su su-exec systemd-run taskset unbuffer unshare " +
     "xvfb-run sg linux32 linux64 i386 x86_64 uname26 setpriv choom ssh-agent uclampset coresched catchsegv valgrind faketime cpulimit " +
     "cgexec chpst setuidgid softlimit envdir envuidgid runcon sem tmux screen xterm dbus-launch proxychains proxychains4 torsocks " +
-    "torify sshpass eatmydata fakechroot newgrp scriptlive systemd-inhibit capsh pidproxy daemonize cttyhack openvt"
+    "chronic ifne mispipe lckdo hyperfine gtime torify sshpass eatmydata fakechroot newgrp scriptlive systemd-inhibit capsh pidproxy daemonize cttyhack openvt"
   ).split(" "),
 );
 
@@ -208,6 +212,15 @@ function aliasValues(words: Words): Inner[] {
     if (equals > 0) found.push({ script: value.slice(equals + 1) });
   }
   return found;
+}
+
+/** `hash -p /bin/rm ls` hides a program behind another name, so it counts as run. */
+function hashedPaths(words: Words): Inner[] {
+  return words.flatMap((word, at) => {
+    const attached = /^-[a-z]*p(.*)$/s.exec(word.value)?.[1];
+    const path = attached === "" ? words[at + 1] : attached === undefined ? undefined : { ...word, value: attached };
+    return path === undefined ? [] : [{ words: [path] }];
+  });
 }
 
 /** Builtins that can be told to run text: what they run depends on when, so we do not follow it. */

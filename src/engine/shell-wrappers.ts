@@ -16,6 +16,8 @@ interface Wrapper {
 }
 
 export const WRAPPERS: Record<string, Wrapper> = {
+  // No program, and no reserved word behind a redirection: but bash 5.2 writes a substitution anew with its redirections at the end.
+  "!": {},
   builtin: {},
   command: { flags: "p" },
   doas: { flags: "Lns", valued: "Cu" },

@@ -7,7 +7,9 @@
  */
 import type { Assignment, Command, ParameterOperation, Redirect, SyntaxNode, Word } from "unbash";
 import { messageOf } from "../core/errors.js";
+import { guesses } from "./shell-runners.js";
 import { unwrap } from "./shell-unwrap.js";
+import { runningValues } from "./shell-variables.js";
 import { quoted, readWord, Unreadable, type ShellWord } from "./shell-words.js";
 
 export interface ShellCommand {
@@ -22,6 +24,8 @@ export interface ShellCommand {
   dynamic: boolean;
   /** How many of the first arguments are literal. */
   fixed: number;
+  /** It may be run or not: only what forbids counts. */
+  guessed?: true;
 }
 
 export type ShellAnalysis =
@@ -61,6 +65,8 @@ function read(command: string, commands: ShellCommand[], { parse, forEachChild }
   /** Text that the shell evaluates again, and quoted text that would then run something: each alone is harmless. */
   let evaluates = false;
   let liveText = false;
+  /** What is read now may be no command at all. */
+  let guessing = false;
 
   attempt(() => script(command, 0));
   if (evaluates && liveText) doubts.push("it evaluates variables, and quotes text that would run a command when evaluated");
@@ -73,7 +79,7 @@ function read(command: string, commands: ShellCommand[], { parse, forEachChild }
       step();
     } catch (thrown) {
       if (!(thrown instanceof Unreadable) || doubts.length >= MAX_DOUBTS) throw thrown;
-      doubts.push(thrown.message);
+      if (!guessing) doubts.push(thrown.message);
     }
   }
 
@@ -153,9 +159,12 @@ function read(command: string, commands: ShellCommand[], { parse, forEachChild }
   function onCommand(node: Command, depth: number): void {
     const set = node.prefix.filter((child): child is Assignment => child.type === "Assignment");
     for (const assignment of set) note(readWord(assignment).value);
+    for (const assignment of set) runValues([readWord(assignment)], depth);
     if (node.name === undefined) return;
     const words = [node.name, ...node.args].map((word) => readWord(word));
     add(words, set.length > 0, depth);
+    // See "!" in shell-wrappers.ts: it may become the test that it looks like.
+    if (node.name.value === "[[") throw new Unreadable("'[[' stands behind a redirection");
   }
 
   function add(words: readonly ShellWord[], assignments: boolean, depth: number): void {
@@ -173,8 +182,12 @@ function read(command: string, commands: ShellCommand[], { parse, forEachChild }
       assignments: assignments || changesShell(name.value, args),
       dynamic: unsure >= 0,
       fixed: unsure < 0 ? args.length : unsure,
+      ...(guessing && { guessed: true }),
     });
     if (changesShell(name.value, args)) evaluates = true;
+    runValues(words, depth);
+    for (const found of guesses(words))
+      guess(() => ("script" in found ? script(found.script, depth + 1) : add(found.words, false, depth + 1)));
     for (const found of unwrap(words)) {
       attempt(() => {
         if ("unknown" in found) throw new Unreadable(found.unknown);
@@ -183,6 +196,23 @@ function read(command: string, commands: ShellCommand[], { parse, forEachChild }
         else add(found.words, assignments || found.assignments === true, depth + 1);
       });
     }
+  }
+
+  /** What a program is told to run by way of a variable. */
+  function runValues(words: readonly ShellWord[], depth: number): void {
+    for (const { value, kind } of runningValues(words)) {
+      if (kind === "literal") attempt(() => script(value, depth + 1));
+      else unseen ??= `a variable that is run has the value ${quoted(value)}`;
+    }
+  }
+
+  /** Leaves behind nothing but commands that may be forbidden. */
+  function guess(step: () => void): void {
+    const before = { guessing, unseen, evaluates, liveText, written: writes.length };
+    guessing = true;
+    attempt(step);
+    ({ guessing, unseen, evaluates, liveText } = before);
+    writes.length = before.written;
   }
 
   /** A pseudo-command: an allow rule never covers it, a deny rule may name it. */

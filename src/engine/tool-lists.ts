@@ -12,9 +12,10 @@ export interface ToolEntry {
   pattern?: string;
 }
 
-/** A disallowed `Tool(pattern)` leaves the tool. */
-export function toolExists(name: string, { allowedTools, disallowedTools }: SessionConfig): boolean {
-  if (disallowedTools?.map(parseEntry).some((entry) => entry.pattern === undefined && covers(entry, name)) === true) return false;
+/** A disallowed `Tool(pattern)` leaves the tool. `wholeName` is what a shortened name stands for: it may be disallowed by either. */
+export function toolExists(name: string, { allowedTools, disallowedTools }: SessionConfig, wholeName = name): boolean {
+  const forbids = (entry: ToolEntry): boolean => entry.pattern === undefined && (covers(entry, name) || covers(entry, wholeName));
+  if (disallowedTools?.map(parseEntry).some(forbids) === true) return false;
   return allowedTools === undefined || allowedTools.some((entry) => namesTool(entry, name));
 }
 

@@ -18,7 +18,8 @@ export interface HostLine {
 /** `own` are those of the session's extensions; one with the name of ours takes its place. */
 export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[]): Map<string, Tool> {
   const tools = [...builtinTools, exitPlan, ...own, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
-  const exists = ({ name }: Tool): boolean => toolExists(name, config) && (name !== "Spawn" || (config.nesting ?? NESTING) > 0);
+  const exists = ({ name, wholeName }: Tool): boolean =>
+    toolExists(name, config, wholeName?.({})) && (name !== "Spawn" || (config.nesting ?? NESTING) > 0);
   return new Map(tools.filter(exists).map((tool) => [tool.name, tool]));
 }
 

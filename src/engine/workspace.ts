@@ -7,6 +7,8 @@
 interface Place {
   /** Absolute, every link resolved as far as the path exists. */
   path: string;
+  /** As it was written: absolute, without dots, no link resolved. */
+  named: string;
   /** Whether it lies below one of the workspace's roots. */
   inside: boolean;
 }

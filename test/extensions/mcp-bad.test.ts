@@ -80,20 +80,54 @@ test("an interrupt does not wait for a server that hangs in a call, and tells it
   await goesOn(host, 2);
 });
 
-test("a server that dies in a call fails the call, and its tools are gone from the next turn on", async () => {
-  const responses = [...calling("mcp__s__act"), { call: { tool: "mcp__s__act", args: {} } }, "still here"];
-  const host = await opened({ s: raw("dies-in-call") }, { responses });
+test("a server that dies is started again; the call that was lost is told as lost and is not made twice", async () => {
+  const calls = join(scratch(), "calls");
+  const call = (n: number) => ({ call: { tool: "mcp__s__act", args: { n } } });
+  const host = await opened({ s: raw("dies-once", [calls]) }, { responses: [call(1), call(2), "ok", call(3), "still here"] });
   host.prompt("go");
   await host.turnEnded();
-  const [ended] = host.ofType("tool.ended");
-  expect(ended).toMatchObject({ status: "failed" });
-  expect(outputText(await host.next("tool.ended"))).toBe(
-    "The MCP server 's' was lost during the call: it exited with code 7; it said: I was called, and now I die",
-  );
-  const after = await settled(host, 2);
-  expect(after.mcpServers).toMatchObject([{ status: "failed", tools: [], error: expect.stringContaining("code 7") }]);
+  expect(host.ofType("tool.ended").map(outputText)).toEqual([
+    "The MCP server 's' was lost during the call: it exited with code 7",
+    "acted act",
+  ]);
+  expect((await settled(host, 2)).mcpServers).toMatchObject([{ status: "ready", tools: [{ name: "act" }, { name: "other" }] }]);
+  const told = host.ofType("notice").flatMap(({ level, text, block }) => (block === undefined ? [`${level}: ${text}`] : []));
+  expect(told).toEqual([
+    "warning: The MCP server 's' is gone: it exited with code 7. It is being connected anew.",
+    "info: The MCP server 's' is back.",
+  ]);
   await goesOn(host, 2);
-  expect(outputText(host.ofType("tool.ended")[1] ?? { type: "tool.ended", call: "", status: "ok" })).toContain("Unknown tool: mcp__s__act");
+  expect(readFileSync(calls, "utf8")).toBe("1\n2\n3\n");
+});
+
+test("a server that dies for good is given up: a call that waits for it fails, and its tools are gone from the next turn on", async () => {
+  const again = { call: { tool: "mcp__s__act", args: {} } };
+  const host = await opened(
+    { s: raw("dies-for-good", [join(scratch(), "dead")]) },
+    { responses: [again, again, "ok", again, "still here"] },
+  );
+  host.prompt("go");
+  await host.turnEnded();
+  expect(host.ofType("tool.ended").map(outputText)).toEqual([
+    "The MCP server 's' was lost during the call: it exited with code 7; it said: I was called, and now I die",
+    "The MCP server 's' is not connected: it exited with code 3; it said: I need the file nowhere.conf",
+  ]);
+  const after = await settled(host, 2);
+  expect(after.mcpServers).toMatchObject([{ status: "failed", tools: [], error: expect.stringContaining("code 3") }]);
+  expect(host.ofType("notice").at(-1)?.text).toContain("The MCP server 's' stays away: it exited with code 3");
+  await goesOn(host, 2);
+  expect(outputText(host.ofType("tool.ended")[2] ?? { type: "tool.ended", call: "", status: "ok" })).toContain("Unknown tool: mcp__s__act");
+});
+
+test("an interrupt and an end do not wait for a server that is being connected anew", async () => {
+  const again = { call: { tool: "mcp__s__act", args: {}, id: "second" } };
+  const host = await opened({ s: raw("dies-for-good", [join(scratch(), "dead")]) }, { responses: [calling("mcp__s__act")[0], again] });
+  host.prompt("go");
+  await host.next("tool.started", ({ call }) => call === "second");
+  host.send({ type: "turn.interrupt", session: "s" });
+  expect((await host.turnEnded()).outcome).toBe("interrupted");
+  expect(await host.finish()).toBe(0);
+  expect(host.ofType("notice").filter(({ text }) => text.includes("stays away"))).toEqual([]);
 });
 
 test.each(["giant", "deep"])("an answer that is too %s fails its call at once", async (habit) => {

@@ -29,6 +29,7 @@ async function servers(mcpServers: Record<string, Record<string, unknown>>, home
         },
         emit: (event) => void events.push(event),
         trace: () => undefined,
+        config: () => ({}),
       },
       redactor,
       env: { PATH: process.env["PATH"] },

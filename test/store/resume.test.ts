@@ -130,6 +130,14 @@ describe("a resumed session", () => {
     for (const event of told) expect(replayed).toContainEqual({ ...event, session: "handle", replay: true });
     expect(second.wrong).toEqual([]);
     await second.end();
+    const started = first.events.find((event) => event.type === "tool.started");
+    const inside = new Run(home, []);
+    await inside.open({ open: "resume", sessionId: "s", session: "handle", after: { seq: started?.seq ?? 0 } });
+    expect(inside.events[1]).toMatchObject({ type: "tool.ended", replay: true });
+    expect(inside.events.filter((event) => event.replay === true)).toEqual(
+      replayed.filter((event) => (event.seq ?? 0) > (started?.seq ?? 0)),
+    );
+    await inside.end();
     const last = first.events.findLast((event) => event.type === "turn.ended");
     const third = new Run(home, []);
     expect(await third.open({ open: "resume", sessionId: "s", after: { seq: last?.seq ?? 0 } })).toMatchObject({ replay: 0 });
@@ -303,6 +311,7 @@ class Run {
   asked: SessionConfig = {};
   whileAsked: (() => Promise<void>) | undefined;
   readonly #agent: Agent;
+  readonly #grammar = new Grammar();
   readonly #reading: Promise<void>;
   #watchers: (() => void)[] = [];
 
@@ -329,7 +338,7 @@ class Run {
 
   /** An op with an id is over when its answer is there. */
   async send(op: Op): Promise<void> {
-    await this.#agent.send(op);
+    await this.#tell(op);
     while (op.id !== undefined && !this.events.some((event) => event.parent === op.id)) {
       await new Promise<void>((resolve) => this.#watchers.push(resolve));
     }
@@ -337,7 +346,7 @@ class Run {
   }
 
   async open(op: Partial<OpenOp> = {}, nth = 1): Promise<EventOf<"session.ready">> {
-    await this.#agent.send({ session: "s", open: "new", ...op, type: "session.open" });
+    await this.#tell({ session: "s", open: "new", ...op, type: "session.open" });
     const ready = await this.#nth("session.ready", nth);
     await this.#heard();
     return ready;
@@ -345,7 +354,7 @@ class Run {
 
   async turn(text: string, more: { type: "image"; mime: string; data: string }[] = []): Promise<void> {
     const ended = this.#own("turn.ended").length;
-    await this.#agent.send({ type: "turn.prompt", parts: [{ type: "text", text }, ...more] });
+    await this.#tell({ type: "turn.prompt", parts: [{ type: "text", text }, ...more] });
     await this.#nth("turn.ended", ended + 1);
   }
 
@@ -357,6 +366,11 @@ class Run {
     await this.#agent.close();
     await this.#reading;
     expect(this.wrong).toEqual([]);
+  }
+
+  async #tell(op: Op): Promise<void> {
+    this.#grammar.op(op);
+    await this.#agent.send(op);
   }
 
   /** What an op brought is in the queue by now; let the reader have it. */
@@ -373,13 +387,12 @@ class Run {
   }
 
   async #read(): Promise<void> {
-    const grammar = new Grammar();
     for await (const event of this.#agent.events) {
       this.events.push(event);
-      this.wrong.push(...grammar.event(event));
+      this.wrong.push(...this.#grammar.event(event));
       for (const wake of this.#watchers.splice(0)) wake();
     }
-    this.wrong.push(...grammar.end());
+    this.wrong.push(...this.#grammar.end());
   }
 
   #own<T extends EventType>(type: T): EventOf<T>[] {

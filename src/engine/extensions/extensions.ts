@@ -100,7 +100,8 @@ export class Extensions {
 
   /** Waits for files, never for servers. */
   async forTurn(): Promise<TurnExtensions> {
-    const { tools, instructions } = await this.#library.forTurn();
+    const { tools, instructions: written } = await this.#library.forTurn();
+    const instructions = [written, this.#mcp.instructions()].filter((part) => part !== "").join("\n\n");
     return { tools: [...tools, ...this.#mcp.tools()], instructions, hooks: this.#hooks };
   }
 

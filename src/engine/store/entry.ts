@@ -55,13 +55,16 @@ const Asked = v.looseObject({ kind: v.literal("asked"), calls: v.array(ModelCall
 /** What the host said into a turn, and was told that it was heard; no message holds it yet. */
 const Steered = v.looseObject({ kind: v.literal("steered"), parts: v.array(Part) });
 
+/** A file that was read or written, and how it was then (workspace.ts). */
+const Seen = v.looseObject({ kind: v.literal("seen"), path: v.string(), stamp: v.string() });
+
 /** A number that was given to an event which is not kept. */
 const Mark = v.looseObject({ kind: v.literal("mark"), seq: v.number() });
 
 /** From here on the run could not write its log: what it did is not known. */
 const Lost = v.looseObject({ kind: v.literal("lost"), at: v.number() });
 
-const Entry: v.GenericSchema<Entry> = v.variant("kind", [Opened, Told, Said, Begun, Unfinished, Asked, Steered, Mark, Lost]);
+const Entry: v.GenericSchema<Entry> = v.variant("kind", [Opened, Told, Said, Begun, Unfinished, Asked, Steered, Seen, Mark, Lost]);
 /** Written out, because a message's type is the model's (models/model.ts) and not the schema's. */
 export type Entry =
   | { kind: "opened"; at: number; id: string; cwd: string; name?: string | undefined; config: Config; seq?: number | undefined }
@@ -71,6 +74,7 @@ export type Entry =
   | { kind: "partial"; turn: string; block: "text" | "thinking"; text: string }
   | { kind: "asked"; calls: Called[] }
   | { kind: "steered"; parts: StoredPart[] }
+  | { kind: "seen"; path: string; stamp: string }
   | { kind: "mark"; seq: number }
   | { kind: "lost"; at: number };
 

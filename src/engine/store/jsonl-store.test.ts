@@ -387,7 +387,7 @@ async function reopened(home: string): Promise<KeptSession> {
 }
 
 function kept(messages: Message[]): KeptSession {
-  return { id: "s", cwd: "/w", name: undefined, config: {}, messages, lastTurn: undefined, seq: 1 };
+  return { id: "s", cwd: "/w", name: undefined, config: {}, messages, lastTurn: undefined, seen: {}, seq: 1 };
 }
 
 function said(text: string): Message {

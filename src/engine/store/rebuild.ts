@@ -24,6 +24,7 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
       open.unsavedSince = undefined;
     }
     if (entry.kind === "message") session.messages.push(entry.message);
+    if (entry.kind === "seen") session.seen[entry.path] = entry.stamp;
     if (entry.kind === "reset") session.messages = [...entry.messages];
     session.lastTurn = open.lastTurn(entry, session.lastTurn);
     if (entry.kind === "mark") session.seq = Math.max(session.seq, entry.seq);
@@ -42,7 +43,7 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
 }
 
 function nobodys(): KeptSession {
-  return { id: "", cwd: "", name: undefined, config: {}, messages: [], lastTurn: undefined, seq: 0 };
+  return { id: "", cwd: "", name: undefined, config: {}, messages: [], lastTurn: undefined, seen: {}, seq: 0 };
 }
 
 function opened(session: KeptSession, { id, cwd, name, config, seq = 0 }: Extract<Entry, { kind: "opened" }>): KeptSession {

@@ -85,5 +85,5 @@ function told(event: Event): Event {
 }
 
 function kept(): KeptSession {
-  return { id: "s", cwd: "/", name: undefined, config: {}, messages: [], lastTurn: undefined, seq: 1 };
+  return { id: "s", cwd: "/", name: undefined, config: {}, messages: [], lastTurn: undefined, seen: {}, seq: 1 };
 }

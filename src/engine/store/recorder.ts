@@ -77,6 +77,10 @@ export class Recorder {
     this.#append({ kind: "steered", parts });
   }
 
+  seen(path: string, stamp: string): void {
+    this.#append({ kind: "seen", path, stamp });
+  }
+
   reopened(session: Omit<Extract<Entry, { kind: "opened" }>, "kind">): void {
     this.#append({ kind: "opened", ...session });
   }

@@ -20,6 +20,7 @@ const Snapshot = v.object({
     config: SessionConfig,
     messages: v.array(StoredMessage),
     lastTurn: v.optional(v.picklist(["answered", "cut"])),
+    seen: v.optional(v.record(v.string(), v.string())),
     seq: v.number(),
   }),
 });
@@ -40,7 +41,11 @@ export async function readSnapshot(folder: string, log: Pick<LogFile, "size" | "
     if (!v.is(Snapshot, value)) return undefined;
     const { offset, seam, session } = value;
     if (offset > log.size || seam !== seamAt(log, offset)) return undefined;
-    return { session: { ...session, name: session.name, lastTurn: session.lastTurn }, offset, bytes: text.length };
+    return {
+      session: { ...session, name: session.name, lastTurn: session.lastTurn, seen: session.seen ?? {} },
+      offset,
+      bytes: text.length,
+    };
   } catch {
     return undefined;
   }

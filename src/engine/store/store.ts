@@ -13,6 +13,8 @@ export interface KeptSession {
   config: SessionConfig;
   messages: Message[];
   lastTurn: LastTurn;
+  /** Files that were read or written, by absolute path, and how each was then. */
+  seen: Record<string, string>;
   /** The highest that was used. */
   seq: number;
 }

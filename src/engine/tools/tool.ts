@@ -45,7 +45,7 @@ export interface ToolContext {
   readonly redactor: Redactor;
   /** Where traces are collected: the call's place in one. */
   readonly trace?: Trace | undefined;
-  /** The absolute path of what the arguments name. Throws when it lies outside the workspace and this call was not approved for that. */
+  /** The absolute path of what the arguments name. Throws when that is not where it led when the call was judged. */
   locate(path: string): Promise<string>;
   progress(text: string, channel?: "stdout" | "stderr"): void;
   /** Keeps a child alive after the call, until the session ends. */
@@ -77,6 +77,8 @@ export interface Tool {
   problem(args: Record<string, unknown>): string | undefined;
   /** The argument that the problem is about, where it is about one. */
   wrongArgument?(args: Record<string, unknown>): string | undefined;
+  /** Another name that forbids the call: the whole one, before it was shortened; that of the server whose resources are read. */
+  wholeName?(args: Record<string, unknown>): string | undefined;
   /** One line for people: "Write to src/a.ts". */
   title(args: Record<string, unknown>): string;
   /** What people look at before they say yes; nothing where that cannot be told. */
@@ -99,6 +101,7 @@ interface ToolDefinition<S extends ArgsSchema> {
   endsItself?: true;
   description: string;
   args: S;
+  wholeName?(args: Record<string, unknown>): string | undefined;
   title(args: v.InferOutput<S>): string;
   preview?(args: v.InferOutput<S>, workspace: Workspace): Promise<Part[]>;
   paths?(args: v.InferOutput<S>): { path: string; write: boolean }[];

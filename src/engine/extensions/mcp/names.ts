@@ -22,6 +22,11 @@ export class ToolNames {
   }
 }
 
+/** What a rule would call it, however long and whoever else is called so. */
+export function wholeName(server: string, tool: string): string {
+  return `${PREFIX}${plain(server)}__${plain(tool)}`;
+}
+
 /** Each thing has one of its own: the wanted one, or that with a hash where it is too long or taken. */
 class Names {
   readonly #given = new Map<string, string>();

@@ -2,6 +2,8 @@
 import type { CallToolResult, Client, Progress, Prompt, Resource, Tool as ServerTool } from "@modelcontextprotocol/client";
 import type { McpServer } from "../../../core/config.js";
 import { ParleyError } from "../../../core/errors.js";
+import { untilAborted } from "../../run.js";
+import { Comeback } from "./comeback.js";
 import { dial, DialError, type Dialled, type DialOptions } from "./dial.js";
 import { endpointOf } from "./endpoint.js";
 import { failureText, httpStatus, isDisconnect, isTimeout } from "./failure.js";
@@ -24,7 +26,7 @@ export interface ServerDeps extends Omit<DialOptions, "name" | "oauth" | "onList
   /** Its lists changed, or it is gone. */
   changed(server: Server): void;
   /** Something a person should know, in one line. */
-  warn(text: string): void;
+  say(level: "info" | "warning", text: string): void;
 }
 
 export interface CallOptions {
@@ -54,11 +56,17 @@ export class Server {
   tools: ServerTool[] = [];
   prompts: Prompt[] = [];
   resources: Resource[] = [];
+  hasResources = false;
+  /** What it says of its own use. */
+  instructions: string | undefined;
   readonly #deps: ServerDeps;
   readonly #timeoutMs: number;
   #oauth: OAuth | undefined;
   #line: Dialled | undefined;
   #connecting: Promise<void> | undefined;
+  /** It was lost and is being connected anew: what it listed still counts, and calls wait. */
+  #returning: Promise<void> | undefined;
+  readonly #comeback = new Comeback();
   #isListing = false;
   /** A list changed since it was read. */
   #isStale = false;
@@ -78,13 +86,19 @@ export class Server {
     return this.#connecting;
   }
 
-  get hasResources(): boolean {
-    return this.#line?.client.getServerCapabilities()?.resources !== undefined;
+  get isReturning(): boolean {
+    return this.#returning !== undefined;
+  }
+
+  /** It can be called, be it after a wait. */
+  get isUsable(): boolean {
+    return this.status === "ready" || this.isReturning;
   }
 
   async close(): Promise<void> {
     this.#end.abort();
     await this.#connecting;
+    await this.#returning;
     await this.#hangUp();
   }
 
@@ -118,7 +132,7 @@ export class Server {
     const span = trace?.mcpCall(this.name, asked.method, asked.target);
     const meta = span?.traceparent === undefined ? {} : { _meta: { traceparent: span.traceparent } };
     try {
-      const result = await this.#asked((client) => ask(client, { limits: { ...options, timeout: CALL_MS }, meta }));
+      const result = await this.#asked(options.signal, (client) => ask(client, { limits: { ...options, timeout: CALL_MS }, meta }));
       if ("isError" in result && result.isError === true) span?.endFailed("tool_error");
       else span?.end();
       return result;
@@ -129,7 +143,9 @@ export class Server {
     }
   }
 
-  async #asked<T>(ask: (client: Client) => Promise<T>): Promise<T> {
+  /** Sent once: what failed may have been done, so only its caller can know whether to ask again. */
+  async #asked<T>(signal: AbortSignal, ask: (client: Client) => Promise<T>): Promise<T> {
+    if (this.#returning !== undefined) await untilAborted(signal, this.#returning);
     const line = this.#line;
     if (line === undefined)
       throw fault(`The MCP server '${this.name}' is not connected${this.error === undefined ? "" : `: ${this.error}`}`);
@@ -140,7 +156,9 @@ export class Server {
       if (isDisconnect(error))
         throw fault(`The MCP server '${this.name}' was lost during the call: ${line.report() ?? "it closed the connection"}`);
       if (httpStatus(error) === 404 && this.#line === line) {
-        void this.#reconnect();
+        this.#line = undefined;
+        void line.close();
+        this.#lose("it no longer knows this session");
         throw fault(`The MCP server '${this.name}' no longer knows this session. It is being connected anew; try again`);
       }
       throw fault(`The MCP server '${this.name}' failed: ${failureText(error, this.#remedy())}`);
@@ -196,12 +214,17 @@ export class Server {
       line = await dial(endpoint, options, signal);
       this.#adopt(line);
       await this.#list(line.client, signal);
+      this.instructions = line.client.getInstructions();
+      this.hasResources = line.client.getServerCapabilities()?.resources !== undefined;
       this.status = "ready";
       this.error = undefined;
+      this.#comeback.ready();
     } catch (error) {
       const report = error instanceof DialError ? error.report : line?.report();
       await this.#hangUp();
-      this.#fail(this.#why(error, limit.aborted, report));
+      const why = this.#why(error, limit.aborted, report);
+      if (this.isReturning) this.error = why;
+      else this.#fail(why);
     }
   }
 
@@ -217,11 +240,27 @@ export class Server {
     line.client.onclose = () => {
       if (this.#line !== line || this.#end.signal.aborted) return;
       this.#line = undefined;
-      if (this.status !== "ready") return;
-      this.#fail(line.report() ?? "it closed the connection");
-      this.#deps.warn(`The MCP server '${this.name}' is gone: ${this.error ?? ""}. Its tools are gone from the next turn on.`);
-      this.#deps.changed(this);
+      if (this.status === "ready") this.#lose(line.report() ?? "it closed the connection");
     };
+  }
+
+  #lose(why: string): void {
+    this.status = "connecting";
+    this.error = why;
+    this.#deps.say("warning", `The MCP server '${this.name}' is gone: ${why}. It is being connected anew.`);
+    this.#returning ??= this.#comeBack();
+  }
+
+  async #comeBack(): Promise<void> {
+    while (this.status !== "ready" && (await this.#comeback.due(this.#end.signal))) await this.connect();
+    this.#returning = undefined;
+    if (this.#end.signal.aborted) return;
+    if (this.status === "ready") this.#deps.say("info", `The MCP server '${this.name}' is back.`);
+    else {
+      this.#fail(this.error ?? "it closed the connection");
+      this.#deps.say("warning", `The MCP server '${this.name}' stays away: ${this.error ?? ""}. Its tools are gone from the next turn on.`);
+    }
+    this.#deps.changed(this);
   }
 
   #fail(why: string): void {
@@ -266,13 +305,13 @@ export class Server {
       if (lists() !== before) this.#deps.changed(this);
     } catch (error) {
       if (this.#line?.client !== client) return;
-      this.#deps.warn(`The MCP server '${this.name}' said that its lists changed, but ${this.#why(error, false, undefined)}`);
+      this.#deps.say("warning", `The MCP server '${this.name}' said that its lists changed, but ${this.#why(error, false, undefined)}`);
     }
   }
 
   async #list(client: Client, signal: AbortSignal): Promise<void> {
     const { warnings, ...lists } = await listAll(client, this.settings.enabledTools, { signal, timeout: this.#timeoutMs });
-    for (const warning of warnings) this.#deps.warn(`The MCP server '${this.name}' ${warning}`);
+    for (const warning of warnings) this.#deps.say("warning", `The MCP server '${this.name}' ${warning}`);
     Object.assign(this, lists);
   }
 }

@@ -8,12 +8,14 @@ import type { Tool } from "../../tools/tool.js";
 import type { ExtensionDeps } from "../extensions.js";
 import type { SessionState } from "../../session-state.js";
 import type { Emit } from "../../run.js";
+import { toolExists } from "../../tool-lists.js";
 import type { Trace } from "../../trace/trace.js";
 import { promptParts, resourceParts, type Bounds } from "./content.js";
-import { ToolNames } from "./names.js";
+import { serverInstructions } from "./instructions.js";
+import { ToolNames, wholeName } from "./names.js";
 import type { RunningLogin } from "./oauth.js";
 import type { Server, ServerDeps } from "./server.js";
-import { mcpTool, resourceTools } from "./tools.js";
+import { mcpTool, resourcesOf, resourceTools } from "./tools.js";
 
 /** A prompt that a server offers; people use it as a command. */
 export interface McpPrompt {
@@ -29,6 +31,7 @@ export interface McpDeps extends Pick<ExtensionDeps, "redactor" | "env" | "versi
     readonly state: Pick<SessionState, "hostRequests" | "workspace" | "outputChars" | "answerSeconds">;
     readonly emit: Emit;
     trace(): Trace | undefined;
+    config(): SessionConfig;
   };
 }
 
@@ -79,7 +82,7 @@ export class McpServers {
 
   /** Nothing is under way: each server is connected or has failed. */
   get settled(): boolean {
-    return this.#open === 0;
+    return this.#open === 0 && ![...this.#servers.values()].some(({ isReturning }) => isReturning);
   }
 
   /** Resolves when that is so, or when nobody wants to know any more. */
@@ -95,7 +98,7 @@ export class McpServers {
   listed(): ListedMcpServer[] {
     return [...this.#servers.values()].flatMap((server) => {
       const { name, status, error, settings, tools } = server;
-      if (status === "connecting") return [];
+      if (status === "connecting" && !server.isReturning) return [];
       const { command, args, url } = settings;
       const listedTools = tools.map((tool) => ({
         name: tool.name,
@@ -108,9 +111,24 @@ export class McpServers {
   }
 
   tools(): Tool[] {
-    const ready = [...this.#servers.values()].filter(({ status }) => status === "ready");
-    const own = ready.flatMap((server) => server.tools.map((tool) => mcpTool(server, tool, this.#names.tool(server.name, tool.name))));
-    return [...own, ...resourceTools(this.#withResources())];
+    const own = this.#usable().flatMap((server) =>
+      server.tools.map((tool) => mcpTool(server, tool, this.#names.tool(server.name, tool.name))),
+    );
+    return [...own, ...resourceTools(this.#readable())];
+  }
+
+  /** For the system prompt: of those that the model can use. */
+  instructions(): string {
+    const { control, redactor } = this.#deps;
+    const config = control.config();
+    const readable = new Set(this.#readable());
+    const isUsed = (server: Server): boolean =>
+      readable.has(server) ||
+      server.tools.some((tool) => toolExists(this.#names.tool(server.name, tool.name), config, wholeName(server.name, tool.name)));
+    const used = this.#usable().filter(isUsed);
+    return serverInstructions(
+      used.map(({ name, instructions = "" }) => ({ name, prefix: this.#names.server(name), instructions: redactor.text(instructions) })),
+    );
   }
 
   prompts(): McpPrompt[] {
@@ -185,10 +203,10 @@ export class McpServers {
       host: { requests: hostRequests, emit: control.emit, seconds: () => control.state.answerSeconds },
       changed: (server) => {
         if (!this.#isHere(server)) return;
-        if (this.settled) this.#tell();
+        if (this.#open === 0) this.#tell();
         else this.#untold = true;
       },
-      warn: (text) => this.#say("warning", text),
+      say: (level, text) => this.#say(level, text),
     };
   }
 
@@ -225,7 +243,17 @@ export class McpServers {
   }
 
   #withResources(): Server[] {
-    return [...this.#servers.values()].filter(({ status, hasResources }) => status === "ready" && hasResources);
+    return this.#usable().filter(({ hasResources }) => hasResources);
+  }
+
+  /** Those whose resources the model may read; what the user attaches is another matter. */
+  #readable(): Server[] {
+    const config = this.#deps.control.config();
+    return this.#withResources().filter(({ name }) => toolExists("ReadMcpResource", config, resourcesOf(name)));
+  }
+
+  #usable(): Server[] {
+    return [...this.#servers.values()].filter(({ isUsable }) => isUsable);
   }
 
   #isHere(server: Server): boolean {

@@ -7,6 +7,7 @@ import { progressOf } from "../../tools/progress.js";
 import { oneLine } from "../../tools/title.js";
 import { defineTool, textResult, type Tool, type ToolContext } from "../../tools/tool.js";
 import { resourceParts, toolResult } from "./content.js";
+import { wholeName } from "./names.js";
 import type { Server } from "./server.js";
 
 export function mcpTool(server: Server, tool: ServerTool, name: string): Tool {
@@ -14,6 +15,7 @@ export function mcpTool(server: Server, tool: ServerTool, name: string): Tool {
     name,
     category: "mcp",
     access: "none",
+    wholeName: () => wholeName(server.name, tool.name),
     description: tool.description ?? tool.title ?? "",
     parameters: () => Promise.resolve({ ...tool.inputSchema }),
     // The server checks them; its schema may be of any draft.
@@ -49,6 +51,7 @@ function listResources(servers: readonly Server[]): Tool {
     access: "none",
     description: "Lists the resources of the connected MCP servers: server, URI, name and description.",
     args: v.object({ server: v.optional(v.pipe(v.string(), v.description("Only those of this server."))) }),
+    wholeName: ({ server }) => resourcesOf(server),
     title: ({ server }) => oneLine(`List the resources of ${server ?? "MCP servers"}`),
     run({ server }, context) {
       const asked = server === undefined ? servers : [named(servers, server)];
@@ -69,12 +72,18 @@ function readResource(servers: readonly Server[]): Tool {
     access: "none",
     description: "Reads a resource of an MCP server by its URI. ListMcpResources tells which there are.",
     args: v.object({ server: v.string(), uri: v.pipe(v.string(), v.minLength(1)) }),
+    wholeName: ({ server }) => resourcesOf(server),
     title: ({ server, uri }) => oneLine(`Read ${uri} of ${server}`),
     async run({ server, uri }, context) {
       const { signal, trace } = context;
       return { parts: resourceParts(await named(servers, server).readResource(uri, { signal, trace }), context) };
     },
   });
+}
+
+/** Like a tool of the server: `mcp__server__*` means its resources, too. */
+export function resourcesOf(server: unknown): string | undefined {
+  return typeof server === "string" ? wholeName(server, "resources") : undefined;
 }
 
 function bound(text: string, { redactor, outputChars }: ToolContext): string {
