@@ -60,11 +60,20 @@ export async function takeLock(file: string, what: string): Promise<() => Promis
 
 /**
  * Tells from now on whether the lock that is there is still there. A living owner may lose it: to somebody who cannot look at it and took
- * a machine that slept, or a clock that jumped, for its death; or to somebody who removes the whole folder.
+ * a machine that slept, or a clock that jumped, for its death; or to somebody who removes the whole folder. One look holds for all that is
+ * asked before the loop turns.
  */
 export function watchLock(file: string): () => boolean {
   const { ino } = statSync(file);
-  return () => statSync(file, { throwIfNoEntry: false })?.ino === ino;
+  let seen: boolean | undefined;
+  return () => {
+    if (seen !== undefined) return seen;
+    seen = statSync(file, { throwIfNoEntry: false })?.ino === ino;
+    setImmediate(() => {
+      seen = undefined;
+    });
+    return seen;
+  };
 }
 
 /** False: somebody moved in between; look again. */
