@@ -31,7 +31,7 @@ interface Attaching {
 
 /** What cannot be read is told as an error of the turn, which goes on without it; the model hears of a link that leads nowhere. */
 export async function loadAttachments({ parts, state, redactor, signal, emit }: Attaching): Promise<Part[]> {
-  const reading: Reading = { ...state, redactor };
+  const reading: Reading = { workspace: state.workspace, outputChars: state.outputChars, redactor };
   const loaded: Part[] = [];
   for (const part of parts) {
     if (signal.aborted) break;

@@ -21,7 +21,7 @@ export interface SessionState {
   /** Levels of sub-agents below the session's own. */
   nesting: number;
   /** The list that the model wrote last. */
-  readonly todos: readonly TodoItem[];
+  todos(): readonly TodoItem[];
   /** What the host has been told about its model. */
   readonly notes: Set<string>;
   /** Seconds that an approval or a host request waits. */

@@ -100,9 +100,7 @@ export class Session {
       approvals: new PendingApprovals(),
       callIds: new CallIds(deps.stored?.messages),
       notes: new Set(),
-      get todos() {
-        return todosIn(history.messages);
-      },
+      todos: () => todosIn(history.messages),
       hostRequests: new HostRequests(),
       locks: new Locks(),
       seen: this.#seen,
