@@ -34,6 +34,8 @@ import type { Workspace } from "./workspace.js";
 
 /** From TERM to KILL for what a turn started, and for what the session kept. */
 const GRACE_MS = 2000;
+/** How long the hints that were asked for last may take, once there is no more input. */
+const LAST_HINTS_MS = 5000;
 
 export interface SessionDeps {
   handle: string;
@@ -336,7 +338,17 @@ export class Session {
     const reason = "the host closed its input";
     this.#state.approvals.close(reason);
     this.#state.hostRequests.close(reason);
-    await Promise.all([drained, ...this.#suggesting]);
+    await Promise.all([drained, this.#suggested()]);
+  }
+
+  /** What is being looked up for a host that has closed its input is worth a moment, and no more. */
+  async #suggested(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const moment = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, LAST_HINTS_MS);
+    });
+    await Promise.race([Promise.all(this.#suggesting), moment]);
+    clearTimeout(timer);
   }
 
   /** Interrupts, ends every child, tells `session.ended`. */
