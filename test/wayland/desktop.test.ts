@@ -161,7 +161,7 @@ it("a whole conversation: servers, history, mode, tools asked and unasked, pings
   await host.finished("m4");
 
   host.program.child.stdin.end();
-  expect([await host.program.exited, host.fatal]).toEqual([0, []]);
+  expect([(await host.program.exited).code, host.fatal]).toEqual([0, []]);
   expect(host.program.heard.filter(({ type }) => type === "error")).toEqual([]);
 });
 
