@@ -1,6 +1,6 @@
 /** Drives the built command over its real pipe. Every stream that passes here is run through the grammar checker. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -10,6 +10,8 @@ import { Event, type EventOf, type EventType } from "../../src/core/event.js";
 import { Grammar } from "../../src/core/grammar.js";
 import type { Op } from "../../src/core/op.js";
 import { Program } from "../support/program.js";
+
+export { processesWith, until } from "../support/processes.js";
 
 export const PARLEY = join(import.meta.dirname, "../../dist/parley.js");
 
@@ -123,27 +125,6 @@ export class NativeHost extends Program {
 
 function isType<T extends EventType>(event: Event, type: T): event is EventOf<T> {
   return event.type === type;
-}
-
-/** Processes whose environment or command line holds this text. */
-export function processesWith(mark: string): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => [`/proc/${pid}/environ`, `/proc/${pid}/cmdline`].some((file) => read(file).includes(mark)))
-    .map(Number);
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, "latin1");
-  } catch {
-    return "";
-  }
-}
-
-/** Waits until something is so, looking often; the test's own time limit ends it. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** Runs the command to its end. */

@@ -200,9 +200,9 @@ describe.each([
   });
 
   test("a server that falls silent is given up, before and within the body", async () => {
-    const impatient = fetchOver(() => web, { ...LIMITS, firstByteSeconds: 1, idleSeconds: 1 });
+    const impatient = fetchOver(() => web, { ...LIMITS, idleSeconds: 1 });
     const { url, sockets } = await serve((request, response) => request.url === "/body" && response.writeHead(200).write("one"));
-    const before = expectFetchFailed(impatient(url), "ETIMEDOUT");
+    const before = expectFetchFailed(fetchOver(() => web, { ...LIMITS, firstByteSeconds: 1 })(url), "ETIMEDOUT");
     const reader = readerOf(await impatient(`${url}/body`));
     expect(await nextText(reader)).toBe("one");
     await expect(reader.read()).rejects.toMatchObject({ message: "terminated", cause: { code: "ETIMEDOUT" } });
