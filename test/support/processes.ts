@@ -1,6 +1,6 @@
 /** Which processes of a test still live: each wears a mark in its environment, wherever in the system it moved. */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readdirSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
@@ -9,6 +9,9 @@ const NAME = "PARLEY_TEST_MARK";
 
 /** A long bound, because a machine may be busy. */
 const PATIENCE_MS = 50_000;
+
+/** More than any environment or command line here takes. */
+const BUFFER = Buffer.alloc(1024 * 1024);
 
 export interface Marked {
   env: Record<string, string>;
@@ -64,14 +67,21 @@ export function processesWith(text: string): number[] {
   if (process.platform !== "linux") return [];
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => [`/proc/${pid}/environ`, `/proc/${pid}/cmdline`].some((file) => read(file).includes(text)))
+    .filter((pid) => [`/proc/${pid}/environ`, `/proc/${pid}/cmdline`].some((file) => holds(file, text)))
     .map(Number);
 }
 
-function read(file: string): string {
+/** Read by hand into one buffer, because tests look at every process of the machine again and again. */
+function holds(file: string, text: string): boolean {
+  let open: number | undefined;
   try {
-    return readFileSync(file, "latin1");
+    open = openSync(file, "r");
+    let end = 0;
+    for (let more = -1; more !== 0 && end < BUFFER.length; end += more) more = readSync(open, BUFFER, end, BUFFER.length - end, null);
+    return BUFFER.subarray(0, end).includes(text);
   } catch {
-    return "";
+    return false;
+  } finally {
+    if (open !== undefined) closeSync(open);
   }
 }
