@@ -99,8 +99,7 @@ describe("a host that stops reading", () => {
     await host.open();
     host.child.stdout.pause();
     host.prompt("go");
-    const cpu = (): string => readFileSync(`/proc/${host.child.pid}/stat`, "latin1").split(" ").slice(13, 15).join();
-    for (let before = ""; before !== cpu(); await new Promise((resolve) => setTimeout(resolve, 150))) before = cpu();
+    await idle(host.child.pid);
     const exit = new Promise((resolve) => host.child.once("exit", (code) => resolve(code)));
     host.child.kill("SIGTERM");
     expect(await exit).toBe(143);
