@@ -20,33 +20,34 @@ const BUILT = [
 ];
 const TESTS = [["tests", `npx vitest run --reporter=default --reporter=json --outputFile.json=${report}`]];
 
-let failed;
+/** Names of steps. */
+const failed = [];
 await Promise.all([inOrder(SOURCES), inOrder(BUILT)]);
 await inOrder(TESTS, "inherit");
 
 const counts = readCounts();
 rmSync(join(report, ".."), { recursive: true, force: true });
-if (failed !== undefined) console.log(`\nFailed at: ${failed}`);
+if (failed.length > 0) console.log(`\nFailed at: ${failed.join(", ")}`);
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
-process.exitCode = failed === undefined ? 0 : 1;
+process.exitCode = failed.length === 0 ? 0 : 1;
 
 function readCounts() {
   try {
     const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(readFileSync(report, "utf8"));
     return { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests + numTodoTests };
   } catch {
-    return { passed: 0, failed: failed === undefined ? 0 : 1, skipped: 0 };
+    return { passed: 0, failed: failed.length === 0 ? 0 : 1, skipped: 0 };
   }
 }
 
 /** Until one has failed, of whichever list. What runs beside another is shown when it is over. */
 async function inOrder(steps, stdio = "pipe") {
   for (const [name, command] of steps) {
-    if (failed !== undefined) return;
+    if (failed.length > 0) return;
     if (stdio === "inherit") console.log(`\n— ${name}: ${command}`);
     const { status, output } = await run(command, stdio);
     if (stdio === "pipe") console.log(`\n— ${name}: ${command}\n${output}`.trimEnd());
-    if (status !== 0) failed ??= name;
+    if (status !== 0) failed.push(name);
   }
 }
 
