@@ -83,7 +83,7 @@ class AionUi {
 
   async kill(): Promise<number | null> {
     this.program.child.kill("SIGTERM");
-    return this.program.exited;
+    return (await this.program.exited).code;
   }
 
   /** What it does not know it ignores. */

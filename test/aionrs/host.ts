@@ -3,11 +3,12 @@ import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { stringify } from "yaml";
 import { LaterEvent, WireEvent as FirstEvent, type Command } from "../../src/dialects/aionrs/wire.js";
 import { WireEvent as WaylandEvent, type WireEvent, type WireEventOf } from "../../src/dialects/wayland/wire.js";
 import { environment, PARLEY, scratch, script } from "../process/harness.js";
+import { Program, type Exit } from "../support/program.js";
 import { Order } from "./order.js";
 
 /** What may be said in each; the last has a word for everything. */
@@ -62,43 +63,18 @@ export async function ready(options: AionrsOptions = {}): Promise<AionrsHost> {
   return host;
 }
 
-export class AionrsHost {
-  readonly child: ChildProcessWithoutNullStreams;
+export class AionrsHost extends Program {
   readonly events: WireEvent[] = [];
-  readonly lines: string[] = [];
-  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  stderr = "";
   readonly #wire: v.GenericSchema<WireEvent>;
   readonly #order: Order;
   readonly #text: "input" | "content";
-  readonly #bytes: Buffer[] = [];
-  #watchers: (() => void)[] = [];
-  #over = false;
   #deaf = false;
 
   constructor(child: ChildProcessWithoutNullStreams, wire: WireName) {
-    this.child = child;
+    super(child);
     this.#wire = WIRES[wire];
     this.#order = new Order(wire);
     this.#text = wire === "aionrs" ? "input" : "content";
-    child.stdout.on("data", (bytes: Buffer) => this.#hear(bytes));
-    child.stderr.on("data", (bytes: Buffer) => {
-      this.stderr += bytes.toString();
-    });
-    child.stdin.on("error", () => {});
-    this.exited = new Promise((resolve) => {
-      child.once("close", (code, signal) => {
-        this.#over = true;
-        if (signal === null && !this.#deaf) this.#order.end();
-        this.#wake();
-        resolve({ code, signal });
-      });
-    });
-    onTestFinished(async () => {
-      if (!this.#over) child.kill("SIGKILL");
-      await this.exited;
-      expect(this.#order.violations, this.lines.join("\n")).toEqual([]);
-    });
   }
 
   // --- commands ---
@@ -106,12 +82,8 @@ export class AionrsHost {
   send(...commands: Command[]): void {
     for (const command of commands) {
       this.#order.command(command);
-      this.child.stdin.write(`${JSON.stringify(command)}\n`);
+      this.sendLine(command);
     }
-  }
-
-  raw(text: string | Buffer): void {
-    this.child.stdin.write(text);
   }
 
   message(msg_id: string, input = "go", files?: string[]): void {
@@ -130,14 +102,7 @@ export class AionrsHost {
 
   /** The first event of that type that matches, heard already or yet to come. */
   async next<T extends WireEvent["type"]>(type: T, matches: (event: WireEventOf<T>) => boolean = () => true): Promise<WireEventOf<T>> {
-    for (let at = 0; ;) {
-      for (; at < this.events.length; at++) {
-        const event = this.events[at];
-        if (event !== undefined && isType(event, type) && matches(event)) return event;
-      }
-      if (this.#over) throw new Error(`The agent ended without ${type}. It said:\n${this.lines.join("\n")}\nstderr: ${this.stderr}`);
-      await new Promise<void>((resolve) => this.#watchers.push(resolve));
-    }
+    return this.firstIn(this.events, (event): event is WireEventOf<T> => isType(event, type) && matches(event), type);
   }
 
   /** Resolves with the whole stream of a message, from stream_start to stream_end. */
@@ -184,31 +149,18 @@ export class AionrsHost {
     this.child.stdout.destroy();
   }
 
-  async finish(): Promise<number | null> {
-    this.child.stdin.end();
-    return (await this.exited).code;
+  protected override hear(line: string): void {
+    const event = v.parse(this.#wire, JSON.parse(line));
+    this.events.push(event);
+    this.#order.event(event);
   }
 
-  #hear(bytes: Buffer): void {
-    this.#bytes.push(bytes);
-    const all = Buffer.concat(this.#bytes.splice(0));
-    let from = 0;
-    for (let at = all.indexOf(0x0a); at !== -1; at = all.indexOf(0x0a, from)) {
-      const line = new TextDecoder("utf-8", { fatal: true }).decode(all.subarray(from, at));
-      from = at + 1;
-      this.lines.push(line);
-      const event = v.parse(this.#wire, JSON.parse(line));
-      this.events.push(event);
-      this.#order.event(event);
-    }
-    this.#bytes.push(all.subarray(from));
-    this.#wake();
+  protected override ended({ signal }: Exit): void {
+    if (signal === null && !this.#deaf) this.#order.end();
   }
 
-  #wake(): void {
-    const watchers = this.#watchers;
-    this.#watchers = [];
-    for (const wake of watchers) wake();
+  protected override get violations(): readonly string[] {
+    return this.#order.violations;
   }
 }
 

@@ -317,7 +317,7 @@ describe("a sub-agent", () => {
 
 describe("an MCP server of the config", () => {
   it("that never answers holds up the first turn no longer than its time, and not its stop", async () => {
-    const slow = { command: process.execPath, args: ["-e", "setInterval(() => {}, 1000)"], timeoutMs: 1500 };
+    const slow = { command: process.execPath, args: ["-e", "setInterval(() => {}, 1000)"], timeoutMs: 5000 };
     const host = await ready({ config: { mcpServers: { slow } }, responses: [{ say: "never" }, { say: "there" }] });
     host.message("m1");
     await host.next("info", ({ message }) => message.startsWith("Warming up"));

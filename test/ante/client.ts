@@ -2,7 +2,7 @@
  * A client that speaks Ante's wire and holds every record that it hears against the document's order. It has a line to a daemon: over
  * the pipe of the built command, in memory, or over whatever else carries text.
  */
-import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -11,6 +11,7 @@ import { stringify } from "yaml";
 import { mintId } from "../../src/core/ids.js";
 import { EventMsg, type EventFields, type EventName } from "../../src/dialects/ante/wire.js";
 import { environment, PARLEY, scratch, script } from "../process/harness.js";
+import { Program } from "../support/program.js";
 import { Order, type Msg } from "./order.js";
 
 /** What carries records to a daemon and back. */
@@ -40,38 +41,22 @@ export interface DaemonOptions {
 }
 
 /** `parley serve --stdio`, and the pipe to it. */
-export class Daemon implements AnteLine {
-  readonly child: ChildProcessWithoutNullStreams;
-  readonly closed: Promise<number | null>;
-  stderr = "";
+export class Daemon extends Program implements AnteLine {
+  readonly closed = this.exited.then(({ code }) => code);
+  #hear: (text: string) => void = () => {};
 
   constructor(options: DaemonOptions = {}) {
-    const home = homeOf(options);
-    this.child = spawn(process.execPath, [options.program ?? PARLEY, "serve", "--stdio", ...(options.args ?? [])], {
-      cwd: options.cwd ?? scratch(),
-      env: environment({ PARLEY_HOME: home, ...options.env }),
-    });
-    this.child.stdin.on("error", () => {});
-    this.child.stderr.on("data", (bytes: Buffer) => {
-      this.stderr += bytes.toString();
-    });
-    this.closed = new Promise((resolve) => this.child.once("close", resolve));
+    const env = environment({ PARLEY_HOME: homeOf(options), ...options.env });
+    const args = [options.program ?? PARLEY, "serve", "--stdio", ...(options.args ?? [])];
+    super(spawn(process.execPath, args, { cwd: options.cwd ?? scratch(), env }));
   }
 
   send(text: string): void {
-    this.child.stdin.write(`${text}\n`);
+    this.raw(`${text}\n`);
   }
 
-  /** Cut on LF alone, as the wire is. */
   onRecord(hear: (text: string) => void): void {
-    let rest = Buffer.alloc(0);
-    this.child.stdout.on("data", (bytes: Buffer) => {
-      rest = Buffer.concat([rest, bytes]);
-      for (let at = rest.indexOf(0x0a); at !== -1; at = rest.indexOf(0x0a)) {
-        hear(new TextDecoder("utf-8", { fatal: true }).decode(rest.subarray(0, at)));
-        rest = rest.subarray(at + 1);
-      }
-    });
+    this.#hear = hear;
   }
 
   end(): void {
@@ -79,7 +64,11 @@ export class Daemon implements AnteLine {
   }
 
   kill(): void {
-    this.child.kill("SIGKILL");
+    this.cut();
+  }
+
+  protected override hear(line: string): void {
+    this.#hear(line);
   }
 }
 
@@ -196,16 +185,18 @@ export class AnteClient {
 
   /** The first event of that name that matches, heard already or yet to come. */
   async next<N extends EventName>(name: N, matches: (event: Named<N>) => boolean = () => true): Promise<Named<N>> {
-    for (;;) {
-      const found = this.of(name).find(matches);
-      if (found !== undefined) return found;
+    for (let at = 0; ;) {
+      for (; at < this.msgs.length; at++) {
+        const [event] = named(this.msgs.slice(at, at + 1), name);
+        if (event !== undefined && matches(event)) return event;
+      }
       if (this.#isClosed) throw new Error(`The daemon ended without ${name}. It said:\n${this.lines.join("\n")}`);
       await new Promise<void>((resolve) => this.#watchers.push(resolve));
     }
   }
 
   of<N extends EventName>(name: N): Named<N>[] {
-    return this.msgs.flatMap((msg) => (is(msg, name) ? [{ ...msg, name, fields: fieldsOf(msg.event, name) }] : []));
+    return named(this.msgs, name);
   }
 
   /** The records of the turn that an operation began, from its start to its end. */
@@ -303,8 +294,12 @@ export function nameOf({ event }: Msg): string {
   return typeof event === "string" ? event : Object.keys(event).join();
 }
 
-function is(msg: Msg, name: EventName): boolean {
-  return nameOf(msg) === name;
+function is({ event }: Msg, name: EventName): boolean {
+  return typeof event === "string" ? event === name : Object.hasOwn(event, name);
+}
+
+function named<N extends EventName>(msgs: readonly Msg[], name: N): Named<N>[] {
+  return msgs.flatMap((msg) => (is(msg, name) ? [{ ...msg, name, fields: fieldsOf(msg.event, name) }] : []));
 }
 
 function fieldsOf<N extends EventName>(event: Msg["event"], name: N): EventFields<N> {

@@ -1,8 +1,9 @@
 /** Cases 62 to 67 and 72 of the wire: the pipe, its end, and clients that write much or read little. */
-import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PARLEY, processesWith, scratch, until } from "../process/harness.js";
+import { idle, rss } from "../support/load.js";
 import { launch, nameOf, started } from "./client.js";
 
 const U = "01ARZ3NDEKTSV4RRFFQ69G5FA";
@@ -100,10 +101,10 @@ describe("bytes", () => {
     const { child } = client.daemon;
     child.stdout.pause();
     const op = client.input(`stream 300000 pieces of '${"and so on ".repeat(10)}'`);
-    await idle(child.pid ?? 0);
-    expect(memory(child.pid ?? 0)).toBeLessThan(400);
+    await idle(child.pid);
+    expect(rss(child.pid)).toBeLessThan(400 * 1024 * 1024);
     client.send("Interrupt");
-    await idle(child.pid ?? 0);
+    await idle(child.pid);
     child.stdout.resume();
     expect(await client.status(op)).toMatchObject({ Interrupted: {} });
     const deltas = client.of("MessageDelta").map(({ fields }) => fields);
@@ -141,14 +142,3 @@ describe("a program that is replaced while it runs", () => {
     expect(client.names().slice(-2)).toEqual(["SessionEnd", "Goodbye"]);
   });
 });
-
-/** It uses no processor time: it waits. */
-async function idle(pid: number): Promise<void> {
-  const used = (): string => readFileSync(`/proc/${pid}/stat`, "latin1").split(" ").slice(13, 15).join();
-  for (let before = ""; before !== used(); await new Promise((resolve) => setTimeout(resolve, 300))) before = used();
-}
-
-function memory(pid: number): number {
-  const [, kilobytes = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kilobytes) / 1024;
-}

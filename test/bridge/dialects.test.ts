@@ -16,35 +16,34 @@ describe.each([
   ["qwen", { ...NATIVE, dialect: "qwen", args: [PARLEY, "--provider", "rehearsal"] }],
   ["qwen-shipped", { ...NATIVE, dialect: "qwen-shipped", args: [PARLEY, "--provider", "rehearsal"] }],
 ])("an agent of %s", (_, profile) => {
-  test("answers in pieces, or at once", async () => {
-    const { partials, result } = await new Bench("", profile).turn("say hello there");
-    expect([partials.join(""), result.reply, result.exit_code]).toEqual(["hello there", "", 0]);
-    const whole = await new Bench("", { ...profile, streaming: false }).turn("say hello there");
-    expect([whole.partials, whole.result.reply]).toEqual([[], "hello there"]);
-  });
+  test("answers in pieces, asks, does what it may, and goes on with its session", async () => {
+    const bench = new Bench("", profile);
+    const first = await bench.turn("say hello there");
+    expect([first.partials.join(""), first.result.reply, first.result.exit_code]).toEqual(["hello there", "", 0]);
+    const { session_id } = first.result;
+    expect(session_id).not.toBe("");
 
-  test("asks, and does what it may", async () => {
     const order = "Run `echo gr''een`";
-    const denied = await new Bench("", profile).turn(order);
+    const denied = await bench.turn(order);
     expect(denied.lines).toContainEqual(
       expect.objectContaining({ type: "permission_request", tool_name: "Bash", input: { command: "echo gr''een" } }),
     );
     expect(denied.partials.join("")).toMatch(/denied/);
-    const allowed = await new Bench("", profile).turn(order, { flags: ["--permission", "allow"] });
+    expect(denied.result).toMatchObject({ session_id, exit_code: 0 });
+    expect(denied.stderr).not.toContain("a new one begins");
+
+    const allowed = await bench.turn(order, { flags: ["--permission", "allow"] });
     expect(allowed.partials.join("")).toContain("green");
-    expect(allowed.result.usage).toMatchObject({ input: expect.any(Number) });
+    expect(allowed.result).toMatchObject({ session_id, usage: { input: expect.any(Number) } });
+
+    const other = await bench.turn("say hello", { flags: ["--new"] });
+    expect(other.partials.join("")).toBe("hello");
+    expect(other.result.session_id).not.toBe(session_id);
   });
 
-  test("goes on with its session", async () => {
-    const bench = new Bench("", profile);
-    const first = await bench.turn("say hello");
-    expect(first.result.session_id).not.toBe("");
-    const second = await bench.turn("say hello");
-    expect(second.result).toMatchObject({ session_id: first.result.session_id, exit_code: 0 });
-    expect(second.partials.join("")).toBe("hello");
-    expect(second.stderr).not.toContain("a new one begins");
-    const other = await bench.turn("say hello", { flags: ["--new"] });
-    expect(other.result.session_id).not.toBe(first.result.session_id);
+  test("answers at once where its profile says so", async () => {
+    const { partials, result } = await new Bench("", { ...profile, streaming: false }).turn("say hello there");
+    expect([partials, result.reply]).toEqual([[], "hello there"]);
   });
 });
 

@@ -144,7 +144,8 @@ export function sh(script: string): string {
 
 /** An agent that prints exactly this. */
 export function says(...lines: readonly string[]): string {
-  return node(`process.stdout.write(${JSON.stringify(lines.map((line) => `${line}\n`).join(""))})`);
+  const text = lines.map((line) => `${line}\n`).join("");
+  return sh(`printf '%s' '${text.replaceAll("'", String.raw`'\''`)}'`);
 }
 
 export function node(script: string): string {

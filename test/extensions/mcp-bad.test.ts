@@ -23,12 +23,16 @@ async function goesOn(host: NativeHost, nth = 1): Promise<void> {
 
 test.each([
   ["dies-at-start", "s: it exited with code 3; it said: I need the file nowhere.conf"],
-  ["hangs-at-start", "s: it was not ready within 1.5 s"],
-  ["garbage-only", "s: it was not ready within 1.5 s; it printed 'Hello, I am no server', which is not a message"],
+  ["hangs-at-start", "s: it was not ready within 0.5 s"],
+  ["garbage-only", "s: it was not ready within 4 s; it printed 'Hello, I am no server', which is not a message"],
   ["floods", "s: it was ended after 1000 lines that are no messages; it printed 'this is no message', which is not a message"],
 ])("a server that %s fails with a reason", async (habit, line) => {
-  const limit = habit === "dies-at-start" || habit === "floods" ? {} : { timeoutMs: 1500 };
-  const host = await opened({ s: raw(habit, [], limit) });
+  const limits = new Map([
+    ["hangs-at-start", { timeoutMs: 500 }],
+    // Time enough to have begun to print.
+    ["garbage-only", { timeoutMs: 4000 }],
+  ]);
+  const host = await opened({ s: raw(habit, [], limits.get(habit) ?? {}) });
   expect(warmUp(host)).toEqual([expect.any(String), line, "MCP ready: 0/1 servers connected, 0 tools registered."]);
   await goesOn(host);
 });
@@ -153,12 +157,12 @@ async function overHttp(habit: string, more: Record<string, unknown> = {}): Prom
 }
 
 test.each([
-  ["hangs-at-start", { timeoutMs: 1500 }, "s: it was not ready within 1.5 s"],
+  ["hangs-at-start", { timeoutMs: 500 }, "s: it was not ready within 0.5 s"],
   ["breaks", {}, "s: it answered with HTTP 500"],
   ["floods", {}, "it answered with more than 16777216 bytes"],
-  ["floods-events", {}, "it was not ready within 5 s"],
+  ["floods-events", { timeoutMs: 2000 }, "it was not ready within 2 s"],
 ])("over HTTP, a server that %s fails with a reason", async (habit, more, line) => {
-  const { server } = await overHttp(habit, { timeoutMs: 5000, ...more });
+  const { server } = await overHttp(habit, { timeoutMs: 50_000, ...more });
   const host = await opened({ s: server });
   expect(warmUp(host)[1]).toContain(line);
   await goesOn(host);
@@ -186,7 +190,7 @@ test("over HTTP, an interrupt does not wait for a server that hangs in a call, a
 
 test("servers connect side by side: one that hangs holds back neither the others nor a turn", async () => {
   const host = start({ responses: ["hello"] });
-  await host.open({ mcpServers: { slow: raw("hangs-at-start", [], { timeoutMs: 3000 }), quick: official() } });
+  await host.open({ mcpServers: { slow: raw("hangs-at-start", [], { timeoutMs: 1000 }), quick: official() } });
   host.prompt("go");
   expect((await host.turnEnded()).outcome).toBe("completed");
   const { mcpServers } = await settled(host);

@@ -24,6 +24,7 @@ import { serve } from "../../src/link/serve.js";
 import { memoryPair } from "../../src/transports/memory.js";
 import { LineWriter, readFrames } from "../../src/transports/streams.js";
 import { processesWith, until } from "../process/harness.js";
+import { onLines } from "../support/program.js";
 import { quiet } from "../support/wires.js";
 import { agents, driving, oneByOne, withoutReasons } from "./agents.js";
 import { Host, type Ended } from "./host.js";
@@ -112,14 +113,7 @@ function streams(dialect: Dialect): { transport: Transport; input: PassThrough; 
         writer.end();
       },
     },
-    onLine(hear) {
-      let rest = "";
-      output.setEncoding("utf8").on("data", (text: string) => {
-        const lines = (rest + text).split("\n");
-        rest = lines.pop() ?? "";
-        for (const line of lines) hear(line);
-      });
-    },
+    onLine: (hear) => onLines(output, (lines) => lines.forEach((line) => hear(line))),
   };
 }
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { mintId } from "../../src/core/ids.js";
 import { PARLEY, processesWith, until } from "../process/harness.js";
+import { onLines } from "../support/program.js";
 import { agents, driving, oneByOne, withoutReasons } from "./agents.js";
 import { Host, type Ended } from "./host.js";
 import { hosts } from "./hosts.js";
@@ -46,16 +47,11 @@ export function processRoom(as: string, drive: string): OpenRoom {
       const env = { PATH: process.env["PATH"] ?? "", HOME: home, PARLEY_HOME: home, MATRIX: mark };
       const child = spawn(process.execPath, [PARLEY, ...args], { cwd: dir, env });
       let stderr = "";
-      let rest = "";
       child.stdin.on("error", () => {});
       child.stderr.setEncoding("utf8").on("data", (words: string) => {
         stderr += words;
       });
-      child.stdout.setEncoding("utf8").on("data", (text: string) => {
-        const lines = (rest + text).split("\n");
-        rest = lines.pop() ?? "";
-        for (const line of lines) host.hear(line);
-      });
+      onLines(child.stdout, (lines) => lines.forEach((line) => host.hear(line)));
       const ended = new Promise<Ended>((resolve) => {
         child.once("close", (code) => {
           const violations = stderr.split("\n").filter((line) => line.includes("grammar"));

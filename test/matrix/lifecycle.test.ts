@@ -1,9 +1,9 @@
 /** A relay between two processes when one of the three does not behave: nothing is left behind, nothing is lost, nobody is blocked. */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { environment, NativeHost, PARLEY, processesWith, scratch, until } from "../process/harness.js";
+import { allIdle } from "../support/load.js";
 import { agents, driving } from "./agents.js";
 
 const PIECES = 40_000;
@@ -56,7 +56,7 @@ describe.each(Object.keys(agents))("between a native host and a %s agent", (driv
     await host.open();
     host.child.stdout.pause();
     host.prompt(`stream ${PIECES} pieces of 'and here are some more words to be carried along '`);
-    await idle(ours);
+    await allIdle(ours);
     host.send({ type: "turn.interrupt", session: "s" });
     host.child.stdout.resume();
     expect(await host.turnEnded()).toMatchObject({ outcome: "interrupted" });
@@ -72,7 +72,7 @@ describe.each(["qwen", "aionrs", "agentproc@0.4"])("between a native host and a 
     await host.open();
     host.child.stdout.pause();
     host.prompt(`stream ${PIECES} pieces`);
-    await idle(ours);
+    await allIdle(ours);
     host.child.stdout.resume();
     await host.turnEnded();
     expect(host.ofType("text.delta")).toHaveLength(PIECES);
@@ -80,13 +80,3 @@ describe.each(["qwen", "aionrs", "agentproc@0.4"])("between a native host and a 
     expect(await host.finish()).toBe(0);
   });
 });
-
-/** Nobody uses any processor time: each waits for another. */
-async function idle(ours: () => number[]): Promise<void> {
-  const used = (): string => ours().map(cpuOf).join();
-  for (let before = ""; before !== used(); await new Promise((resolve) => setTimeout(resolve, 300))) before = used();
-}
-
-function cpuOf(pid: number): string {
-  return readFileSync(`/proc/${pid}/stat`, "latin1").split(" ").slice(13, 15).join("+");
-}

@@ -3,4 +3,4 @@ import { processRoom } from "./in-processes.js";
 import { somePairs } from "./pairs.js";
 import { playMatrix } from "./play.js";
 
-playMatrix(somePairs, processRoom);
+playMatrix(somePairs, processRoom, { withGrants: false });

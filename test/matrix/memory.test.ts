@@ -3,4 +3,4 @@ import { memoryRoom } from "./in-memory.js";
 import { everyPair } from "./pairs.js";
 import { playMatrix } from "./play.js";
 
-playMatrix(everyPair, memoryRoom);
+playMatrix(everyPair, memoryRoom, { withGrants: true });

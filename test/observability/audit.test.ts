@@ -70,7 +70,7 @@ describe.each(Object.entries(WIRES))("over the pipe, %s", (_, { args, play }) =>
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const audit = auditIn(file);
     expect(audit[0]).toMatchObject({ start: { argv: command } });
-    expect(records(audit, "out")).toEqual(first.lines);
+    expect(records(audit, "out")).toEqual(first.records);
     expect(audit.slice(-1)).toMatchObject([{ dir: "out", end: true }]);
     expect(audit.filter((line) => "end" in line).map((line) => ("dir" in line ? line.dir : ""))).toEqual(["in", "out"]);
     const times = audit.map(({ at }) => at);
@@ -102,12 +102,12 @@ describe.each(Object.entries(WIRES))("over the pipe, %s", (_, { args, play }) =>
       }
       // As the host did: it knew what had come so far.
       await again.count(before.length);
-      if ("rec" in line) again.send(translated(line.rec, before, again.lines));
+      if ("rec" in line) again.send(translated(line.rec, before, again.records));
       else if ("line" in line) again.send(line.line);
       else again.child.stdin.end();
     }
-    expect(await again.exited).toBe(0);
-    expect(again.lines.map((record) => nameless(record))).toEqual(before.map((record) => nameless(record)));
+    expect((await again.exited).code).toBe(0);
+    expect(again.records.map((record) => nameless(record))).toEqual(before.map((record) => nameless(record)));
     expect(before.length).toBeGreaterThan(5);
   });
 });

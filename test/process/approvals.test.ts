@@ -328,12 +328,12 @@ describe("host tools", () => {
     const host = start({
       responses: [
         { call: { tool: "Lookup", args: { q: "x" }, id: "c1" } },
-        { expect: { toolResult: "42" }, call: { tool: "Lookup", args: {}, id: "c2" } },
+        { expect: { toolResult: "42" }, say: "done" },
+        { call: { tool: "Lookup", args: {}, id: "c2" } },
         { say: "done" },
       ],
     });
     await host.open({
-      answerSeconds: 0.3,
       hostTools: [{ name: "Lookup", description: "Looks things up", parameters: { type: "object" } }],
     });
     host.prompt("go");
@@ -343,6 +343,9 @@ describe("host tools", () => {
     host.send({ type: "host.answer", session: "s", id: "twice", request: request.request, ok: true, data: "43" });
     await host.turnEnded();
     expect(await host.next("reply", (event) => event.parent === "twice")).toMatchObject({ status: "noop" });
+    host.send({ type: "session.configure", session: "s", patch: { answerSeconds: 0.2 } });
+    host.prompt("once more");
+    await host.turnEnded(2);
     expect(host.ofType("host.settled")).toMatchObject([{ ok: true }, { ok: false }]);
     expect(host.ofType("tool.ended").map((event) => event.status)).toEqual(["ok", "failed"]);
   });

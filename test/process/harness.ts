@@ -1,6 +1,6 @@
 /** Drives the built command over its real pipe. Every stream that passes here is run through the grammar checker. */
-import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -9,6 +9,9 @@ import { stringify } from "yaml";
 import { Event, type EventOf, type EventType } from "../../src/core/event.js";
 import { Grammar } from "../../src/core/grammar.js";
 import type { Op } from "../../src/core/op.js";
+import { Program } from "../support/program.js";
+
+export { processesWith, until } from "../support/processes.js";
 
 export const PARLEY = join(import.meta.dirname, "../../dist/parley.js");
 
@@ -48,49 +51,16 @@ export function start(options: StartOptions = {}): NativeHost {
   return new NativeHost(child);
 }
 
-export class NativeHost {
-  readonly child: ChildProcessWithoutNullStreams;
+export class NativeHost extends Program {
   readonly events: Event[] = [];
-  readonly lines: string[] = [];
-  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  stderr = "";
   readonly #grammar = new Grammar();
   readonly #violations: string[] = [];
-  #rest = "";
-  #watchers: (() => void)[] = [];
-  #ended = false;
-
-  constructor(child: ChildProcessWithoutNullStreams) {
-    this.child = child;
-    child.stdout.setEncoding("utf8");
-    child.stdout.on("data", (text: string) => this.#hear(text));
-    child.stderr.on("data", (text: Buffer) => {
-      this.stderr += text.toString();
-    });
-    child.stdin.on("error", () => {});
-    this.exited = new Promise((resolve) => {
-      child.once("close", (code, signal) => {
-        this.#ended = true;
-        this.#wake();
-        resolve({ code, signal });
-      });
-    });
-    onTestFinished(async () => {
-      if (!this.#ended) child.kill("SIGKILL");
-      await this.exited;
-      expect(this.#violations).toEqual([]);
-    });
-  }
 
   send(...ops: Op[]): void {
     for (const op of ops) {
       this.#grammar.op(op);
-      this.child.stdin.write(`${JSON.stringify(op)}\n`);
+      this.sendLine(op);
     }
-  }
-
-  raw(text: string | Buffer): void {
-    this.child.stdin.write(text);
   }
 
   open(config: Record<string, unknown> = {}, session = "s"): Promise<EventOf<"session.ready">> {
@@ -112,14 +82,7 @@ export class NativeHost {
 
   /** The first event of that type that matches, heard already or yet to come. */
   async next<T extends EventType>(type: T, matches: (event: EventOf<T>) => boolean = () => true): Promise<EventOf<T>> {
-    for (let at = 0; ;) {
-      for (; at < this.events.length; at++) {
-        const event = this.events[at];
-        if (event !== undefined && isType(event, type) && matches(event)) return event;
-      }
-      if (this.#ended) throw new Error(`The agent ended without ${type}. It said:\n${this.lines.join("\n")}\nstderr: ${this.stderr}`);
-      await new Promise<void>((resolve) => this.#watchers.push(resolve));
-    }
+    return this.firstIn(this.events, (event): event is EventOf<T> => isType(event, type) && matches(event), type);
   }
 
   /** The end of the nth turn, counted from 1. */
@@ -142,56 +105,26 @@ export class NativeHost {
       .join("\n");
   }
 
-  async finish(): Promise<number | null> {
-    this.child.stdin.end();
-    const { code } = await this.exited;
+  override async finish(): Promise<number | null> {
+    const code = await super.finish();
     expect(this.events.at(-1)?.type).toBe("closed");
     expect(this.#grammar.end()).toEqual([]);
     return code;
   }
 
-  #hear(text: string): void {
-    const lines = (this.#rest + text).split("\n");
-    this.#rest = lines.pop() ?? "";
-    for (const line of lines) {
-      this.lines.push(line);
-      const event = v.parse(Event, JSON.parse(line));
-      this.events.push(event);
-      this.#violations.push(...this.#grammar.event(event).map((violation) => `${violation} in ${line}`));
-    }
-    this.#wake();
+  protected override hear(line: string): void {
+    const event = v.parse(Event, JSON.parse(line));
+    this.events.push(event);
+    this.#violations.push(...this.#grammar.event(event).map((violation) => `${violation} in ${line}`));
   }
 
-  #wake(): void {
-    const watchers = this.#watchers;
-    this.#watchers = [];
-    for (const wake of watchers) wake();
+  protected override get violations(): readonly string[] {
+    return this.#violations;
   }
 }
 
 function isType<T extends EventType>(event: Event, type: T): event is EventOf<T> {
   return event.type === type;
-}
-
-/** Processes whose environment or command line holds this text. */
-export function processesWith(mark: string): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => [`/proc/${pid}/environ`, `/proc/${pid}/cmdline`].some((file) => read(file).includes(mark)))
-    .map(Number);
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, "latin1");
-  } catch {
-    return "";
-  }
-}
-
-/** Waits until something is so, looking often; the test's own time limit ends it. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** Runs the command to its end. */

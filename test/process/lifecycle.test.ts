@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { idle, rss } from "../support/load.js";
 import { environment, PARLEY, processesWith, scratch, script, start, until } from "./harness.js";
 
 const bash = (command: string, id = "b") => ({ call: { tool: "Bash", args: { command }, id } });
@@ -98,8 +99,7 @@ describe("a host that stops reading", () => {
     await host.open();
     host.child.stdout.pause();
     host.prompt("go");
-    const cpu = (): string => readFileSync(`/proc/${host.child.pid}/stat`, "latin1").split(" ").slice(13, 15).join();
-    for (let before = ""; before !== cpu(); await new Promise((resolve) => setTimeout(resolve, 150))) before = cpu();
+    await idle(host.child.pid);
     const exit = new Promise((resolve) => host.child.once("exit", (code) => resolve(code)));
     host.child.kill("SIGTERM");
     expect(await exit).toBe(143);
@@ -112,11 +112,8 @@ describe("a host that stops reading", () => {
     await host.open();
     host.child.stdout.pause();
     host.prompt("go");
-    const rss = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${host.child.pid}/status`, "latin1"))?.[1]) * 1024;
-    const cpu = (): string => readFileSync(`/proc/${host.child.pid}/stat`, "latin1").split(" ").slice(13, 15).join();
-    // It is held back when it no longer uses any processor time.
-    for (let before = ""; before !== cpu(); await new Promise((resolve) => setTimeout(resolve, 150))) before = cpu();
-    expect(rss()).toBeLessThan(200 * 1024 * 1024);
+    await idle(host.child.pid);
+    expect(rss(host.child.pid)).toBeLessThan(200 * 1024 * 1024);
     host.send({ type: "ping", id: "p" });
     host.child.stdout.resume();
     await host.turnEnded();
@@ -130,8 +127,7 @@ describe("a host that stops reading", () => {
     await host.open();
     host.child.stdout.pause();
     host.prompt("go");
-    const cpu = (): string => readFileSync(`/proc/${host.child.pid}/stat`, "latin1").split(" ").slice(13, 15).join();
-    for (let before = ""; before !== cpu(); await new Promise((resolve) => setTimeout(resolve, 150))) before = cpu();
+    await idle(host.child.pid);
     host.send({ type: "turn.interrupt", session: "s" });
     host.child.stdout.resume();
     expect(await host.turnEnded()).toMatchObject({ outcome: "interrupted" });
@@ -143,14 +139,13 @@ describe("a host that stops reading", () => {
     await host.open();
     host.child.stdout.pause();
     host.prompt("go");
-    const rss = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${host.child.pid}/status`, "latin1"))?.[1]) * 1024;
     for (let n = 0; n < 100_000; n++) host.raw(`{"type":"ping","id":"p${n}"}\n`);
     host.send({ type: "turn.interrupt", session: "s", id: "i" });
     for (let n = 0; n < 20_000; n++)
       host.raw(`{"type":"approval.answer","session":"s","answers":[{"call":"${"x".repeat(1000)}${n}","decision":"allow"}]}\n`);
     host.child.stdout.resume();
     expect(await host.turnEnded()).toMatchObject({ outcome: "interrupted" });
-    expect(rss()).toBeLessThan(250 * 1024 * 1024);
+    expect(rss(host.child.pid)).toBeLessThan(250 * 1024 * 1024);
     expect(await host.finish()).toBe(0);
   });
 

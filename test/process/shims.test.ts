@@ -139,7 +139,7 @@ describe("the name wayland-core", () => {
       cwd: scratch(),
       env: environment(),
     });
-    expect(await program.exited).toBe(2);
+    expect((await program.exited).code).toBe(2);
     expect(program.heard).toMatchObject([{ type: "error", msg_id: null, error: { code: "config_error" } }]);
   });
 });

@@ -36,7 +36,7 @@ describe("sub-agents", () => {
       "text",
       "result:success",
     ]);
-    const parents = host.lines.slice(2).map((line) => ("parent_tool_use_id" in line ? line.parent_tool_use_id : undefined));
+    const parents = host.heard.slice(2).map((line) => ("parent_tool_use_id" in line ? line.parent_tool_use_id : undefined));
     expect(parents).toEqual([null, "s1", null, "s1", "s1", "s1", "s1", null, null, null, null, undefined]);
     const task = { task_id: "helper-s1", tool_use_id: "s1" };
     expect(host.of("system")[1]).toMatchObject({ data: { ...task, description: "sub", subagent_type: "helper" } });

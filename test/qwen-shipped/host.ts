@@ -1,12 +1,12 @@
 /** A host of the wire that Qwen Code shipped: it drives the built command, and holds every line that it hears against schema and order. */
-import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { expect, onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import { AgentLine } from "../../src/dialects/qwen-shipped/wire.js";
 import { environment, PARLEY, scratch, script } from "../process/harness.js";
+import { Program } from "../support/program.js";
 import { Order } from "./order.js";
 
 export type Line = v.InferOutput<typeof AgentLine>;
@@ -59,48 +59,15 @@ export function startProgram([program = "", ...before]: readonly string[], args:
   return new QwenHost(spawn(program, [...before, ...args], { cwd: options.cwd ?? scratch(), env }));
 }
 
-export class QwenHost {
-  readonly child: ChildProcessWithoutNullStreams;
-  readonly lines: Line[] = [];
-  readonly texts: string[] = [];
-  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  stderr = "";
+export class QwenHost extends Program {
+  readonly heard: Line[] = [];
   readonly #order = new Order();
-  #rest = "";
-  #watchers: (() => void)[] = [];
-  #isOver = false;
   #asked = 0;
-
-  constructor(child: ChildProcessWithoutNullStreams) {
-    this.child = child;
-    child.stdout.setEncoding("utf8");
-    child.stdout.on("data", (text: string) => this.#hear(text));
-    child.stderr.on("data", (text: Buffer) => {
-      this.stderr += text.toString();
-    });
-    child.stdin.on("error", () => {});
-    this.exited = new Promise((resolve) => {
-      child.once("close", (code, signal) => {
-        this.#isOver = true;
-        this.#wake();
-        resolve({ code, signal });
-      });
-    });
-    onTestFinished(async () => {
-      if (!this.#isOver) child.kill("SIGKILL");
-      await this.exited;
-      expect(this.#order.violations, this.texts.join("\n")).toEqual([]);
-    });
-  }
 
   // --- what a host says ---
 
   send(...records: unknown[]): void {
-    for (const record of records) this.raw(`${JSON.stringify(record)}\n`);
-  }
-
-  raw(text: string | Buffer): void {
-    this.child.stdin.write(text);
+    for (const record of records) this.sendLine(record);
   }
 
   user(content: unknown = "go"): void {
@@ -144,14 +111,7 @@ export class QwenHost {
 
   /** The first line of that type that matches, heard already or yet to come. */
   async next<T extends Line["type"]>(type: T, matches: (line: LineOf<T>) => boolean = () => true): Promise<LineOf<T>> {
-    for (let at = 0; ;) {
-      for (; at < this.lines.length; at++) {
-        const line = this.lines[at];
-        if (line !== undefined && isType(line, type) && matches(line)) return line;
-      }
-      if (this.#isOver) throw new Error(`The agent ended without ${type}. It said:\n${this.texts.join("\n")}\nstderr: ${this.stderr}`);
-      await new Promise<void>((resolve) => this.#watchers.push(resolve));
-    }
+    return this.firstIn(this.heard, (line): line is LineOf<T> => isType(line, type) && matches(line), type);
   }
 
   /** The nth result, counted from 1. */
@@ -175,12 +135,12 @@ export class QwenHost {
   }
 
   of<T extends Line["type"]>(type: T): LineOf<T>[] {
-    return this.lines.filter((line) => isType(line, type));
+    return this.heard.filter((line) => isType(line, type));
   }
 
   /** What stands in the lines, in short: "init text tool_use result:success". */
   story(from = 0): string[] {
-    return this.lines.slice(from).map(short);
+    return this.heard.slice(from).map(short);
   }
 
   /** The results of tools, by call. */
@@ -194,30 +154,18 @@ export class QwenHost {
     throw new Error(`There is no result of ${id}`);
   }
 
-  async finish(): Promise<number | null> {
-    this.child.stdin.end();
-    return (await this.exited).code;
-  }
-
-  #hear(text: string): void {
-    const [first = "", ...more] = `${this.#rest}${text}`.split("\n");
-    const whole = more.length === 0 ? [] : [first, ...more.slice(0, -1)];
-    this.#rest = more.length === 0 ? first : (more.at(-1) ?? "");
-    for (const line of whole) {
-      this.texts.push(line);
-      const parsed = v.safeParse(AgentLine, JSON.parse(line));
-      if (!parsed.success) {
-        this.#order.violations.push(`${line}: ${parsed.issues.map(({ message }) => message).join("; ")}`);
-        continue;
-      }
-      this.lines.push(parsed.output);
-      this.#order.line(parsed.output);
+  protected override hear(text: string): void {
+    const parsed = v.safeParse(AgentLine, JSON.parse(text));
+    if (!parsed.success) {
+      this.#order.violations.push(`${text}: ${parsed.issues.map(({ message }) => message).join("; ")}`);
+      return;
     }
-    this.#wake();
+    this.heard.push(parsed.output);
+    this.#order.line(parsed.output);
   }
 
-  #wake(): void {
-    for (const watcher of this.#watchers.splice(0)) watcher();
+  protected override get violations(): readonly string[] {
+    return this.#order.violations;
   }
 }
 

@@ -178,7 +178,7 @@ describe("can_use_tool", () => {
     const host = await initialized({ responses: [bash("true"), { say: "next" }] });
     host.user();
     const { id } = await host.permission();
-    const from = host.lines.length;
+    const from = host.heard.length;
     await host.control("interrupt");
     await host.result();
     expect(host.story(from)).toEqual(["answer:success", "tool_result", "result:error_during_execution"]);

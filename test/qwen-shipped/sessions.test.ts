@@ -9,7 +9,7 @@ describe("sessions", () => {
   it("--session-id names it, on every line", async () => {
     const host = await initialized({ args: ["--session-id", ID], responses: [{ say: "ok" }] });
     await host.ask();
-    const ids = host.lines.flatMap((line) => ("session_id" in line ? [line.session_id] : []));
+    const ids = host.heard.flatMap((line) => ("session_id" in line ? [line.session_id] : []));
     expect(new Set(ids)).toEqual(new Set([ID]));
     expect(host.of("control_response")[0]).toMatchObject({ response: { response: { session_id: ID } } });
   });
@@ -18,7 +18,7 @@ describe("sessions", () => {
     const host = await initialized({ responses: [{ say: "ok" }] });
     await host.ask();
     expect(host.of("system")[0]?.session_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    const uuids = host.lines.flatMap((line) => ("uuid" in line && line.type !== "system" ? [line.uuid] : []));
+    const uuids = host.heard.flatMap((line) => ("uuid" in line && line.type !== "system" ? [line.uuid] : []));
     expect(new Set(uuids).size).toBe(uuids.length);
   });
 

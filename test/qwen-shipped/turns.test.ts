@@ -52,7 +52,7 @@ describe("a turn", () => {
   it("S15: the end of input at once: nothing is said, exit 0", async () => {
     const host = launch();
     expect(await host.finish()).toBe(0);
-    expect(host.texts).toEqual([]);
+    expect(host.lines).toEqual([]);
   });
 
   it("S44: three prompts and the end of input: three whole turns", async () => {
@@ -143,7 +143,7 @@ describe("pieces", () => {
     });
     host.user("SLOW please");
     await host.next("stream_event", ({ event }) => event.type === "content_block_delta");
-    const from = host.lines.length;
+    const from = host.heard.length;
     await host.control("interrupt");
     const result = await host.result();
     expect(host.story(from)).toEqual(["answer:success", "content_block_stop", "text", "message_stop", "result:error_during_execution"]);

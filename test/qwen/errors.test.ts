@@ -104,7 +104,7 @@ describe("the command line", () => {
     host.say("go");
     await host.next("delta");
     host.child.kill("SIGINT");
-    expect(await host.exited).toBe(130);
+    expect((await host.exited).code).toBe(130);
     expect(story(host.heard.slice(-2))).toBe("event:USER_CANCELLED summary");
   });
 });
@@ -179,7 +179,7 @@ describe.each(FORMATS)("bad lines, %s", (output) => {
   ])("R33, reading 10: %s that is not ours ends the process with 52", async (_name, asks) => {
     const host = await received({ output });
     host.send({ type: "heartbeat_request", ...asks });
-    expect(await host.exited).toBe(52);
+    expect((await host.exited).code).toBe(52);
     expect(host.heard.at(-1)).toMatchObject({
       word: "unsupported",
       finish: "error",
@@ -192,7 +192,7 @@ describe.each(FORMATS)("bad lines, %s", (output) => {
     host.say("go");
     await host.next("control_request:can_use_tool");
     host.send({ input: { parts: [{ text: "more" }] }, metadata: { protocol_version: 3 } });
-    expect(await host.exited).toBe(52);
+    expect((await host.exited).code).toBe(52);
     expect(story(host.heard).endsWith("display:canceled event:USER_CANCELLED summary unsupported")).toBe(true);
   });
 
@@ -216,7 +216,7 @@ describe("fatal errors", () => {
 
   it("R35: a bad configuration: the error object and nothing after it, exit 52", async () => {
     const host = launch({ config: { approval: "sometimes" } });
-    expect(await host.exited).toBe(52);
+    expect((await host.exited).code).toBe(52);
     expect(host.heard.map(({ raw }) => raw)).toEqual([
       { error: expect.objectContaining({ code: "config_error", type: "invalid_request_error" }) },
     ]);
@@ -229,7 +229,7 @@ describe("fatal errors", () => {
     ] as const) {
       const host = await received();
       host.say("go", asks);
-      expect(await host.exited).toBe(42);
+      expect((await host.exited).code).toBe(42);
       expect(host.heard.at(-1)?.raw).toEqual({
         error: { message: expect.any(String), type: "invalid_request_error", param, code: "QWEN_INVALID_TOOL_ARGS" },
       });

@@ -1,10 +1,10 @@
 /** A host that speaks the RFC's wire to the built command, and holds every line that it hears against the document. */
-import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import { environment, PARLEY, scratch, script } from "../process/harness.js";
+import { Program } from "../support/program.js";
 import { heardIn, type Heard } from "./heard.js";
 import { Order } from "./order.js";
 
@@ -50,48 +50,15 @@ export async function received(options: QwenOptions = {}): Promise<QwenHost> {
   return host;
 }
 
-export class QwenHost {
-  readonly child: ChildProcessWithoutNullStreams;
+export class QwenHost extends Program {
   readonly heard: Heard[] = [];
-  readonly lines: string[] = [];
-  readonly exited: Promise<number | null>;
-  stderr = "";
   readonly #order = new Order();
-  #rest = Buffer.alloc(0);
-  #watchers: (() => void)[] = [];
-  #over = false;
   #isCut = false;
-
-  constructor(child: ChildProcessWithoutNullStreams) {
-    this.child = child;
-    child.stdout.on("data", (bytes: Buffer) => this.#hear(bytes));
-    child.stderr.on("data", (bytes: Buffer) => {
-      this.stderr += bytes.toString();
-    });
-    child.stdin.on("error", () => {});
-    this.exited = new Promise((resolve) => {
-      child.once("close", (code) => {
-        this.#over = true;
-        if (!this.#isCut) this.#order.end();
-        this.#wake();
-        resolve(code);
-      });
-    });
-    onTestFinished(async () => {
-      if (!this.#over) this.cut();
-      await this.exited;
-      expect(this.#order.violations, this.lines.slice(-40).join("\n")).toEqual([]);
-    });
-  }
 
   // --- saying ---
 
   send(...records: object[]): void {
-    for (const record of records) this.raw(`${JSON.stringify(record)}\n`);
-  }
-
-  raw(text: string | Buffer): void {
-    this.child.stdin.write(text);
+    for (const record of records) this.sendLine(record);
   }
 
   /** A prompt in the session of the receipt, or in another. */
@@ -129,12 +96,7 @@ export class QwenHost {
 
   /** The first line of that word that matches, heard already or yet to come. */
   async next(word: string, matches: (line: Heard) => boolean = () => true): Promise<Heard> {
-    for (;;) {
-      const found = this.heard.find((line) => line.word === word && matches(line));
-      if (found !== undefined) return found;
-      if (this.#over) throw new Error(`The agent ended without ${word}. It said:\n${this.lines.join("\n")}\nstderr: ${this.stderr}`);
-      await new Promise<void>((resolve) => this.#watchers.push(resolve));
-    }
+    return this.firstIn(this.heard, (line) => line.word === word && matches(line), word);
   }
 
   /** The nth of that word, counted from 1. */
@@ -169,32 +131,23 @@ export class QwenHost {
     await this.nth("result/heartbeat", before + 1);
   }
 
-  async finish(): Promise<number | null> {
-    this.child.stdin.end();
-    return this.exited;
-  }
-
-  cut(): void {
+  override cut(): void {
     this.#isCut = true;
-    this.child.kill("SIGKILL");
+    super.cut();
   }
 
-  /** Cut on LF alone, as the wire is. */
-  #hear(bytes: Buffer): void {
-    this.#rest = Buffer.concat([this.#rest, bytes]);
-    for (let at = this.#rest.indexOf(0x0a); at !== -1; at = this.#rest.indexOf(0x0a)) {
-      const text = new TextDecoder("utf-8", { fatal: true }).decode(this.#rest.subarray(0, at));
-      this.#rest = this.#rest.subarray(at + 1);
-      this.lines.push(text);
-      const line = heardIn(text);
-      this.heard.push(line);
-      this.#order.heard(line);
-    }
-    this.#wake();
+  protected override hear(text: string): void {
+    const line = heardIn(text);
+    this.heard.push(line);
+    this.#order.heard(line);
   }
 
-  #wake(): void {
-    for (const wake of this.#watchers.splice(0)) wake();
+  protected override ended(): void {
+    if (!this.#isCut) this.#order.end();
+  }
+
+  protected override get violations(): readonly string[] {
+    return this.#order.violations;
   }
 }
 

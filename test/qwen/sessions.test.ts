@@ -90,7 +90,7 @@ describe("which session", () => {
     expect(copy.text(await copy.turn())).toBe("yes");
     const wrong = launch({ home, cwd, args: ["--fork-session"] });
     expect((await wrong.next("fatal")).raw).toMatchObject({ error: { message: expect.stringContaining("--resume ID") } });
-    expect(await wrong.exited).toBe(42);
+    expect((await wrong.exited).code).toBe(42);
   });
 
   it("reading 31: sessions stay side by side, each with its own history", async () => {

@@ -227,7 +227,7 @@ describe("a turn of text", () => {
     host.raw('\n  \r\n{"input":{"parts":[{"text":"a"}]}}\r\n\r\n');
     await host.next("summary");
     host.child.stdin.end(`{"session_id":"${host.session}","input":{"parts":[{"text":"b"}]}}`);
-    expect(await host.exited).toBe(0);
+    expect((await host.exited).code).toBe(0);
     expect(host.text()).toBe("onetwo");
   });
 });

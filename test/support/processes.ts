@@ -1,6 +1,6 @@
 /** Which processes of a test still live: each wears a mark in its environment, wherever in the system it moved. */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readdirSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
@@ -8,7 +8,10 @@ import { expect, onTestFinished } from "vitest";
 const NAME = "PARLEY_TEST_MARK";
 
 /** A long bound, because a machine may be busy. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 50_000;
+
+/** More than any environment or command line here takes. */
+const BUFFER = Buffer.alloc(1024 * 1024);
 
 export interface Marked {
   env: Record<string, string>;
@@ -21,7 +24,7 @@ export interface Marked {
 /** A new mark; when the test ends, nothing that wears it may be left. */
 export function marked(): Marked {
   const mark = randomBytes(9).toString("hex");
-  const alive = (): number[] => withMark(`${NAME}=${mark}`);
+  const alive = (): number[] => processesWith(`${NAME}=${mark}`);
   onTestFinished(() => {
     const left = alive();
     for (const pid of left) process.kill(pid, "SIGKILL");
@@ -39,11 +42,12 @@ export function marked(): Marked {
 }
 
 /** Asks again and again, until the answer is yes or the patience is at its end. */
-export async function until(done: () => boolean, what: string | (() => string)): Promise<void> {
+export async function until(done: () => boolean, what: string | (() => string) = String(done)): Promise<void> {
   const last = performance.now() + PATIENCE_MS;
-  while (!done()) {
-    if (performance.now() > last) expect.fail(`waited in vain for ${typeof what === "string" ? what : what()}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  for (let asked = performance.now(); !done(); asked = performance.now()) {
+    if (asked > last) expect.fail(`waited in vain for ${typeof what === "string" ? what : what()}`);
+    // A look at all processes takes a while itself; whoever is waited for needs the processor more.
+    await new Promise((resolve) => setTimeout(resolve, Math.max(10, 4 * (performance.now() - asked))));
   }
 }
 
@@ -58,17 +62,26 @@ export function fixture(name: string): string {
   return join(import.meta.dirname, "../fixtures", name);
 }
 
-function withMark(mark: string): number[] {
+/** Processes, without this one, whose environment or command line holds this text. */
+export function processesWith(text: string): number[] {
   if (process.platform !== "linux") return [];
   return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && environ(name).includes(mark))
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => [`/proc/${pid}/environ`, `/proc/${pid}/cmdline`].some((file) => holds(file, text)))
     .map(Number);
 }
 
-function environ(pid: string): string {
+/** Read by hand into one buffer, because tests look at every process of the machine again and again. */
+function holds(file: string, text: string): boolean {
+  let open: number | undefined;
   try {
-    return readFileSync(`/proc/${pid}/environ`, "latin1");
+    open = openSync(file, "r");
+    let end = 0;
+    for (let more = -1; more !== 0 && end < BUFFER.length; end += more) more = readSync(open, BUFFER, end, BUFFER.length - end, null);
+    return BUFFER.subarray(0, end).includes(text);
   } catch {
-    return "";
+    return false;
+  } finally {
+    if (open !== undefined) closeSync(open);
   }
 }

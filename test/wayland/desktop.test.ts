@@ -10,8 +10,8 @@ import { launchers } from "../support/launchers.js";
 
 /** Its own are half a minute and ten minutes; a machine that is busy may need a while for an answer. */
 const PING_MS = 25;
-const MOST_MISSED = 600;
-const STALL_MS = 20_000;
+const MOST_MISSED = 2000;
+const STALL_MS = 50_000;
 
 class Desktop {
   readonly program: JsonProgram;
@@ -161,7 +161,7 @@ it("a whole conversation: servers, history, mode, tools asked and unasked, pings
   await host.finished("m4");
 
   host.program.child.stdin.end();
-  expect([await host.program.exited, host.fatal]).toEqual([0, []]);
+  expect([(await host.program.exited).code, host.fatal]).toEqual([0, []]);
   expect(host.program.heard.filter(({ type }) => type === "error")).toEqual([]);
 });
 

@@ -1,8 +1,8 @@
-import { statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { scratch } from "../../../test/support/processes.js";
+import { expect, onTestFinished, test } from "vitest";
 import { parseEntry, type Entry } from "./entry.js";
 import { LogFile, readLines } from "../../os/log-file.js";
 import { rebuild } from "./rebuild.js";
@@ -13,7 +13,10 @@ test("for every prefix of a log, opening repairs it, and what is read back is wh
   const last: Entry = { kind: "steered", parts: [{ type: "text", text: "日本語 — é 👩‍👩‍👧" }] };
   const entries = [...log.slice(0, 12), last];
   const bytes = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
-  const file = join(scratch(), "log.jsonl");
+  // Each opening is made durable, thousands of times: in memory, where there is such a folder.
+  const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "parley-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "log.jsonl");
   for (let length = 0; length <= bytes.length; length++) {
     const prefix = bytes.subarray(0, length);
     const whole = entries.slice(0, prefix.filter((byte) => byte === 0x0a).length);
