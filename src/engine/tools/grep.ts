@@ -2,7 +2,7 @@
 import { basename, dirname, join, sep } from "node:path";
 import * as v from "valibot";
 import { listFiles, RIPGREP_FLAGS } from "./list-files.js";
-import { patternMatcher } from "./pattern.js";
+import { matchingPaths } from "./pattern.js";
 import { findRipgrep } from "./ripgrep.js";
 import { runLines } from "./run-lines.js";
 import { lineSearch, MAX_COLUMNS, searchFiles, type Mode } from "./search-files.js";
@@ -80,7 +80,7 @@ async function withoutRipgrep({ args, folder, files, lines }: Search, context: T
   if (typeof test === "string") return test;
   const listed = files ?? (await listFiles(context, folder, "path"));
   const chosen = args.glob === undefined ? listed : await matching(args.glob, listed);
-  await searchFiles({
+  return searchFiles({
     files: chosen,
     folder,
     test,
@@ -89,7 +89,6 @@ async function withoutRipgrep({ args, folder, files, lines }: Search, context: T
     signal: context.signal,
     onLine: (line) => lines.add(line),
   });
-  return undefined;
 }
 
 function modeFlags(args: Args): string[] {
@@ -102,9 +101,8 @@ function modeFlags(args: Args): string[] {
   return [...always, ...byMode[args.output_mode ?? "content"], ...(args.case_insensitive === true ? ["--ignore-case"] : [])];
 }
 
-async function matching(pattern: string, files: readonly string[]): Promise<string[]> {
-  const matches = await patternMatcher({ rest: pattern.replace(/^\.?\//, ""), anywhere: !pattern.includes("/") });
-  return files.filter((path) => matches(path));
+function matching(pattern: string, files: readonly string[]): Promise<string[]> {
+  return matchingPaths({ rest: pattern.replace(/^\.?\//, ""), anywhere: !pattern.includes("/") }, files);
 }
 
 /** A command line has room for so many characters. */

@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { glob } from "./glob.js";
 import { grep } from "./grep.js";
 import { findRipgrep } from "./ripgrep.js";
@@ -253,6 +253,16 @@ test.each([
   ["src/a.ts", undefined, "src"],
 ])("Glob %s in %s names the path %s", (pattern, path, base) => {
   expect(glob.paths({ pattern, ...(path !== undefined && { path }) })).toEqual([{ path: base, write: false }]);
+});
+
+test("a pattern that would be matched for ages is given up, and says so", async () => {
+  const made = await bench();
+  put(made.root, { [`${"a".repeat(60)}.txt`]: `${"a".repeat(60)}!\n` });
+  const bomb = "*(*a)*(*a)*(*a)*(*a)b";
+  await expect(made.say(glob, { pattern: bomb })).rejects.toThrow(`The pattern ${bomb} takes too long to match; use a simpler one.`);
+  process.env["PARLEY_RIPGREP"] = "none";
+  onTestFinished(() => void delete process.env["PARLEY_RIPGREP"]);
+  expect(await made.say(grep, { pattern: "^(a+)+$" })).toMatch(/^FAILED: The pattern takes too long to match/);
 });
 
 test("Grep names its path", () => {
