@@ -3,6 +3,7 @@ import { opendir } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
+import { headOf, wellFormed } from "../output.js";
 import { readFrontMatter, type FrontMatter } from "./front-matter.js";
 import { boundary, type Place, type Scope, type Surroundings } from "./places.js";
 import { isMissing, readSource } from "./source-file.js";
@@ -159,5 +160,5 @@ export function descriptionIn(given: string | null | undefined, body: string): s
     .split(/\n\s*\n/)
     .map((part) => part.replace(/^#+\s.*$/m, "").trim())
     .find((part) => part !== "");
-  return (given?.trim() || paragraph || "").replace(/\s+/g, " ").slice(0, DESCRIPTION_CHARS);
+  return headOf(wellFormed((given?.trim() || paragraph || "").replace(/\s+/g, " ")), DESCRIPTION_CHARS);
 }
