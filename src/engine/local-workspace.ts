@@ -1,6 +1,6 @@
 /** The workspace on this machine: how paths resolve through links, how a file is replaced in one step, how a command is run and drained. */
-import { constants, type BigIntStats } from "node:fs";
-import { access, chmod, lstat, open, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { constants, type BigIntStats, type Stats } from "node:fs";
+import { access, chmod, chown, lstat, open, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, parse, resolve, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
@@ -147,10 +147,15 @@ async function readWhole(path: string, maxBytes: number): Promise<Uint8Array> {
 async function replaceFile(path: string, data: Uint8Array | string): Promise<void> {
   const temporary = join(dirname(path), `.parley-${mintId()}.tmp`);
   try {
-    const mode = await modeToKeep(path);
+    const kept = await toKeep(path);
     makeFolder(dirname(path));
-    await writeFile(temporary, data, { flag: "wx" });
-    if (mode !== null) await chmod(temporary, mode);
+    // Nobody reads it on the way who may not read the file; the mode comes last, because a new owner takes bits of it away.
+    await writeFile(temporary, data, { flag: "wx", ...(kept !== null && { mode: kept.mode & 0o600 }) });
+    if (kept !== null) {
+      if (kept.uid !== process.getuid?.() || kept.gid !== process.getgid?.())
+        await chown(temporary, kept.uid, kept.gid).catch(() => undefined);
+      await chmod(temporary, kept.mode & 0o7777);
+    }
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
@@ -159,7 +164,7 @@ async function replaceFile(path: string, data: Uint8Array | string): Promise<voi
 }
 
 /** Null for a new file. A rename asks nobody's leave, so what must not be replaced is refused here. */
-async function modeToKeep(path: string): Promise<number | null> {
+async function toKeep(path: string): Promise<Stats | null> {
   const stats = await stat(path).catch((error: unknown) => {
     if (isMissing(error)) return null;
     throw error;
@@ -167,7 +172,7 @@ async function modeToKeep(path: string): Promise<number | null> {
   if (stats === null) return null;
   if (!stats.isFile()) throw new Error(stats.isDirectory() ? "it is a folder" : "it is not a regular file");
   await access(path, constants.W_OK);
-  return stats.mode & 0o7777;
+  return stats;
 }
 
 // Commands

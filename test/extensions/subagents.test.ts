@@ -44,6 +44,22 @@ describe("a defined sub-agent", () => {
     expect(await host.finish()).toBe(0);
   });
 
+  it("asks nothing once the turn's model calls are used up, however many there are", async () => {
+    const task = (name: string) => ({ name, prompt: "go" });
+    const host = start({
+      args: ["--approve-tools", "Spawn", "--max-turns", "2"],
+      responses: [spawnCall([task("a"), task("b"), task("c")]), { say: "mine" }],
+    });
+    await host.open();
+    host.prompt("go");
+    expect(await host.turnEnded()).toMatchObject({ outcome: "completed", finish: "max_turns" });
+    expect(outputOf(host)).toMatch(
+      /## a \[OK\]\\nmine\\n---\\n## b \[ERROR\]\\n\(stopped at the limit of model calls of the turn\).*## c \[ERROR\]/,
+    );
+    expect(host.lines.join("\n")).not.toContain("end of the script");
+    expect(await host.finish()).toBe(0);
+  });
+
   it("never gets a tool that its parent does not have", async () => {
     const cwd = tree({ ".parley/agents/greedy.md": "---\ndescription: Wants all\ntools: [Bash, Read]\n---\n" });
     await played({
