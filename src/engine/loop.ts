@@ -34,11 +34,11 @@ export async function runLoop(run: Run, asked: readonly ModelCall[] = []): Promi
       if (answered === "overdrawn") return maxToolCalls(run, textOf(response));
       if (answered === "repeated") return goesRound(run, response);
       if (!run.budget.mayAsk) return maxTurns(run, textOf(response));
-      takeSteering(run);
+      await takeSteering(run);
       response = await ask(run);
     }
     // Steering that the turn has no model call left for stays where it is, and is the next prompt.
-    if (!run.budget.mayAsk || !takeSteering(run)) return { finish: response.finish, text: textOf(response) };
+    if (!run.budget.mayAsk || !(await takeSteering(run))) return { finish: response.finish, text: textOf(response) };
   }
 }
 
@@ -124,8 +124,8 @@ async function report(run: Run, response: Response): Promise<void> {
   await run.emit({ type: "usage", scope: "call", usage, ...(limit !== undefined && { context: { used, limit } }) });
 }
 
-function takeSteering(run: Run): boolean {
-  const parts = run.takeSteering();
+async function takeSteering(run: Run): Promise<boolean> {
+  const parts = await run.takeSteering();
   if (parts.length > 0) run.history.push({ role: "user", parts });
   return parts.length > 0;
 }

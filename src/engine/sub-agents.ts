@@ -68,7 +68,7 @@ async function child(parent: Run, { prompt, agent }: SpawnTask, emit: Emit, desc
     request: { ...parent.request, system, tools: parent.request.tools.filter((tool) => keeps(tool.name)) },
     // Several run under one call: only whole blocks can be told apart there.
     streaming: false,
-    takeSteering: () => [],
+    takeSteering: () => Promise.resolve([]),
     spawn: (call, tasks, trace) =>
       maySpawn
         ? runSubAgents(run, tasks, call, { ...descent, trace })

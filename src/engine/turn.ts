@@ -111,9 +111,25 @@ async function attached(input: TurnInput): Promise<Part[]> {
     return context === "" ? parts : [...parts, textPart(context)];
   } catch (error) {
     if (error instanceof ParleyError && error.fault.code === "hook") throw error;
-    input.history.push({ role: "user", parts: input.parts.filter((part) => part.type !== "file") });
+    input.history.push({ role: "user", parts: withoutFiles(input.parts) });
     throw error;
   }
+}
+
+/** What was said meanwhile, with its files. */
+async function steered(input: TurnInput): Promise<Part[]> {
+  const parts = input.takeSteering();
+  if (withoutFiles(parts).length === parts.length) return parts;
+  try {
+    return await untilAborted(input.signal, loadAttachments({ ...input, parts }));
+  } catch (error) {
+    input.history.push({ role: "user", parts: withoutFiles(parts) });
+    throw error;
+  }
+}
+
+function withoutFiles(parts: readonly Part[]): Part[] {
+  return parts.filter((part) => part.type !== "file");
 }
 
 async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Promise<Run> {
@@ -156,7 +172,7 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
     signal: input.signal,
     budget: new Budget(limit, config.maxToolCalls),
     trace: input.trace,
-    takeSteering: () => input.takeSteering(),
+    takeSteering: () => steered(input),
     persist: () => input.persist(),
     addUsage: onUsage,
     outfit: (agent) => outfit(input, agent),
