@@ -191,11 +191,15 @@ async function specOf(tool: Tool): Promise<ToolSpec> {
   return spec;
 }
 
-async function outfit({ config, state, instructions, openModel }: TurnInput, agent: SubAgent | undefined): Promise<Outfit> {
+async function outfit({ config, state, instructions, openModel, model: own }: TurnInput, agent: SubAgent | undefined): Promise<Outfit> {
   const { root } = state.workspace;
-  const own = agent?.system === undefined ? config : { ...config, system: `${agent.system}\n\nWorkspace: ${root}` };
-  const system = systemPrompt(own, state.workspace, instructions);
+  const described = agent?.system === undefined ? config : { ...config, system: `${agent.system}\n\nWorkspace: ${root}` };
+  const system = systemPrompt(described, state.workspace, instructions);
   if (agent?.model === undefined) return { system };
   const model = await openModel(agent.model);
+  if (agent.untrusted === true && model.provider !== own.provider) {
+    const message = `The sub-agent '${agent.name}' wants ${model.id} of ${model.provider}, and the workspace is not trusted: it stays with ${own.provider} ('parley trust' changes that)`;
+    throw new ParleyError({ code: "config", message, retryable: false });
+  }
   return { system, model, contextLimit: windowOf(config, model) };
 }

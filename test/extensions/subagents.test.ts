@@ -83,6 +83,15 @@ describe("a defined sub-agent", () => {
     expect(outputOf(host)).toContain("I am another model");
   });
 
+  it("of a workspace that nobody trusts does not take the conversation to another provider", async () => {
+    const host = await played({
+      cwd: tree({ ".claude/agents/away.md": "---\ndescription: Away\nmodel: gpt-5\n---\n" }),
+      env: { OPENAI_API_KEY: "key-0123456789", OPENAI_BASE_URL: "http://127.0.0.1:9" },
+      responses: [spawnCall([{ name: "a", prompt: "hello", agent: "away" }]), { say: "done" }],
+    });
+    expect(outputOf(host)).toMatch(/## a \[ERROR\].*'away'.*gpt-5 of openai.*'parley trust'/);
+  });
+
   it("fails with a clear text when there is no such model, and its siblings go on", async () => {
     const host = await played({
       cwd: tree({ ".ante/agents/lost.md": "---\ndescription: Lost\nmodel: no-such-model.yaml\n---\n" }),
