@@ -82,6 +82,13 @@ describe("skills", () => {
     },
   );
 
+  test("a name is the same however its letters are put together", async () => {
+    const at = ground({ [project("tu\u0308r")]: "Text", [project("हिन्दी")]: "Text" });
+    const { found, warnings } = await skillsOf(at);
+    expect(warnings).toEqual([]);
+    expect(found.map(({ name }) => name)).toEqual(["t\u00FCr", "हिन्दी"]);
+  });
+
   test("descriptions and hints are whole characters, however they are cut or escaped", async () => {
     const at = ground({
       [project("cut")]: `${"x".repeat(1023)}😀`,

@@ -2,13 +2,11 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, ParleyError } from "../../core/errors.js";
-import { headOf } from "../output.js";
 import { TimeBox } from "./time-box.js";
 import { isBinary, linesOf } from "./text-file.js";
 
 export type Mode = "content" | "files" | "count";
 
-export const MAX_COLUMNS = 500;
 const MAX_BYTES = 2 * 1024 * 1024;
 /** Files that are in memory at once. */
 const BATCH = 16;
@@ -93,14 +91,10 @@ function* contentLines(name: string, lines: readonly string[], hits: readonly nu
     const end = Math.min(hit + around, lines.length - 1);
     for (let index = start; index <= end; index++) {
       const mark = isHit.has(index) ? ":" : "-";
-      yield `${name}${mark}${index + 1}${mark}${shortened(lines[index] ?? "")}`;
+      yield `${name}${mark}${index + 1}${mark}${lines[index] ?? ""}`;
     }
     next = Math.max(next, end + 1);
   }
-}
-
-function shortened(line: string): string {
-  return line.length <= MAX_COLUMNS ? line : `${headOf(line, MAX_COLUMNS)} [... omitted end of long line]`;
 }
 
 /** None of a file that is large, binary or not to be read. */

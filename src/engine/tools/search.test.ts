@@ -181,6 +181,12 @@ describe.each(["ripgrep", "own search"])("with %s", (means) => {
       expect(lines.filter((line) => line.startsWith("long.txt"))).toEqual([LONG]);
     });
 
+    test("a secret is masked before a long line is cut in the middle of it", async () => {
+      const { context, say } = await benchWith({ "env.js": `${"x".repeat(490)}"sk-secret-0123456789"${"y".repeat(9000)}\n` });
+      context.redactor.add("sk-secret-0123456789");
+      expect(await say(grep, { pattern: "x{10}" })).not.toContain("sk-");
+    });
+
     test("surroundings that touch are one group, others are parted", async () => {
       const { say } = await benchWith({ "a.txt": "1\nhit\n3\n4\nhit\nhit\n7\n8\n9\n10\nhit\n", "b.txt": "hit\n" });
       expect(await say(grep, { pattern: "hit", context: 1 })).toBe(
