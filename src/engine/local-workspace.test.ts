@@ -94,13 +94,14 @@ describe("resolve", () => {
     });
   });
 
-  test("a circle of links and a NUL byte are refused", async () => {
+  test("a circle of links, a NUL byte and a path without end are refused", async () => {
     const folder = await tempFolder();
     symlinkSync("b", join(folder, "a"));
     symlinkSync("a", join(folder, "b"));
     const workspace = await workspaceIn(folder);
     await expect(workspace.resolve("a/x")).rejects.toThrow(/too many symbolic links/);
     await expect(workspace.resolve("a\0b")).rejects.toThrow(/NUL byte/);
+    await expect(workspace.resolve("a/".repeat(100_000))).rejects.toThrow("A path of 200000 characters is longer than any system takes");
   });
 
   test("the root of the system as a workspace", async () => {

@@ -38,6 +38,9 @@ export async function localWorkspace(root: string, options: LocalOptions): Promi
 
 // Paths
 
+/** Beyond it no system opens anything, and rules would be matched against it for minutes. */
+const MAX_PATH = process.platform === "win32" ? 32_767 : 4096;
+
 /** As many links as Linux follows. */
 const MAX_LINKS = 40;
 
@@ -46,6 +49,7 @@ const MAX_LINKS = 40;
  * target would be. What does not exist is appended.
  */
 async function resolvePath(root: string, path: string): Promise<string> {
+  if (path.length > MAX_PATH) throw toolError(`A path of ${path.length} characters is longer than any system takes.`);
   if (path.includes("\0")) throw toolError(`The path ${JSON.stringify(path)} contains a NUL byte; no file can have that name.`);
   const whole = expanded(path);
   let links = 0;
