@@ -1,5 +1,6 @@
 /** Where a link that a host attached leads: to a page of the open internet, into the link itself (data), or to a file. Bounded in size and time. */
 import { fileURLToPath } from "node:url";
+import { headOf } from "./output.js";
 import { MAX_FILE_BYTES } from "./tools/text-file.js";
 
 /** For one attachment, redirects included. */
@@ -35,7 +36,7 @@ export async function followLink(uri: string, { signal, mayReach }: Following): 
 /** A link as it is told: a data URL without its data, and nothing endless. */
 export function shownLink(uri: string): string {
   if (/^data:/i.test(uri)) return `${uri.slice(0, Math.max(uri.indexOf(","), 5)).slice(0, SHOWN)},…`;
-  return uri.length <= SHOWN ? uri : `${uri.slice(0, SHOWN)}…`;
+  return uri.length <= SHOWN ? uri : `${headOf(uri, SHOWN)}…`;
 }
 
 /** What a link calls the thing behind it. */

@@ -7,6 +7,8 @@ export interface SubAgent {
   tools?: readonly string[];
   /** Its parent's when absent. */
   model?: string;
+  /** Files of a workspace that nobody vouches for describe it: its model is one of the session's own provider. */
+  untrusted?: true;
   /** In place of the words that its parent's system prompt begins with. */
   system?: string;
 }

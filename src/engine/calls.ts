@@ -202,7 +202,7 @@ function writtenPaths(tool: Tool, { args, paths }: JudgedCall): string[] {
 /** What hooks have to say about a call that ran goes with its result, for the model and the host. */
 async function withWords(run: Run, { call, changedByHook }: Prepared, { judged }: Permit, ended: Ended): Promise<Ended> {
   const change = changedByHook
-    ? `A hook changed the arguments of this call to: ${capText(JSON.stringify(judged.args), CHANGED_CHARS)}`
+    ? `A hook changed the arguments of this call to: ${capText(JSON.stringify(run.redactor.value(judged.args)), CHANGED_CHARS)}`
     : "";
   const words = (await run.hooks?.afterTool(call, judged, ended, run)) ?? "";
   const added = [change, words].filter((text) => text !== "").map(textPart);

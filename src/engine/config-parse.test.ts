@@ -22,6 +22,15 @@ describe("a file that is no YAML", () => {
     expect(found[0]).toMatch(new RegExp(`^/x/config\\.yaml:${line}:\\d+: \\S`));
   });
 
+  test("a mapping of very many keys is read all the same, and no more than a page is told", () => {
+    const keys = (line: (at: number) => string): string => Array.from({ length: 40_000 }, (_, at) => line(at)).join("\n");
+    expect(problems(keys((at) => `k${at}: 1`)).at(-1)).toBe("/x/config.yaml: and 39900 more such problems");
+    expect(problems(keys(() => "k: 1"))).toMatchObject({
+      0: "/x/config.yaml:2:1: Map keys must be unique",
+      20: "/x/config.yaml: and 39979 more such problems",
+    });
+  });
+
   test("aliases that would expand without end are refused", () => {
     const bomb = ["a: &a [x, x, x, x, x, x, x, x, x]"];
     for (const [name, before] of ["ba", "cb", "dc", "ed", "fe"].map((pair) => pair.split(""))) {

@@ -4,19 +4,29 @@ import { messageOf } from "../core/errors.js";
 import { checkValue, nameOf, type Keys } from "../core/value-issues.js";
 import { brokenFile, type ConfigFile } from "./config-file.js";
 import { Config } from "./config-schema.js";
+import { firstFew } from "../core/told.js";
 import { tooDeepAt } from "../core/yaml-depth.js";
+import { duplicatesIn } from "../core/yaml-duplicates.js";
 import { offsetOf } from "../core/yaml-position.js";
 
 /** What a file's aliases may expand to; more is an attack, or as good as one. */
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 100;
+/** Problems that are told with their places. */
+const MOST_PLACED = 100;
 
 /** A workspace's file loses what would decide where prompts and keys are sent; each loss is a warning. */
 export function parseConfig(path: string, text: string, owner: "user" | "workspace"): ConfigFile {
   const deep = tooDeepAt(text, MAX_DEPTH);
   if (deep !== undefined) return brokenFile(path, `${path}:${deep.line}:${deep.column}: this is nested too deeply`);
   const lines = new LineCounter();
-  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, resolveKnownTags: false });
+  const doc = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    stringKeys: true,
+    resolveKnownTags: false,
+    uniqueKeys: false,
+  });
   const locate = (keys: Keys) => `${path}:${lines.linePos(offsetOf(doc, keys, "key")).line}`;
   const point = (offset: number) => {
     const { line, col } = lines.linePos(offset);
@@ -25,8 +35,12 @@ export function parseConfig(path: string, text: string, owner: "user" | "workspa
   const locateValue = (keys: Keys) => point(offsetOf(doc, keys, "value"));
   const file: ConfigFile = { path, config: {}, locate, locateValue, warnings: [], problems: [] };
 
-  const syntax = [...doc.errors, ...doc.warnings].map(({ pos, message }) => `${point(pos[0])}: ${message}`);
-  if (syntax.length > 0) return { ...file, problems: syntax };
+  const more = (count: number): string => `${path}: and ${count} more such problems`;
+  const syntax = [
+    ...[...doc.errors, ...doc.warnings].map(({ pos, message }) => ({ offset: pos[0], message })),
+    ...duplicatesIn(doc).map((offset) => ({ offset, message: "Map keys must be unique" })),
+  ];
+  if (syntax.length > 0) return { ...file, problems: firstFew(syntax, ({ offset, message }) => `${point(offset)}: ${message}`, more) };
   const plain = plainValue(doc);
   if ("problem" in plain) return { ...file, problems: [`${point(plain.offset)}: ${plain.problem}`] };
 
@@ -34,8 +48,10 @@ export function parseConfig(path: string, text: string, owner: "user" | "workspa
   const warnings = removed.map((keys) => `${locate(keys)}: ${nameOf(keys)} is ignored: only your own config.yaml may set it`);
   const checked = checkValue(Config, value);
   if ("output" in checked) return { ...file, config: checked.output, warnings };
-  const placed = checked.problems.map((problem) => ({ ...problem, offset: offsetOf(doc, problem.keys, problem.on) }));
+  // To find a place takes a walk through the file.
+  const placed = checked.problems.slice(0, MOST_PLACED).map((problem) => ({ ...problem, offset: offsetOf(doc, problem.keys, problem.on) }));
   const problems = placed.toSorted((a, b) => a.offset - b.offset).map(({ offset, text: what }) => `${point(offset)}: ${what}`);
+  if (checked.problems.length > MOST_PLACED) problems.push(more(checked.problems.length - MOST_PLACED));
   return { ...file, config: namesIn(value), warnings, problems };
 }
 

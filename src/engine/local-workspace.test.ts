@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  chownSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -93,13 +94,14 @@ describe("resolve", () => {
     });
   });
 
-  test("a circle of links and a NUL byte are refused", async () => {
+  test("a circle of links, a NUL byte and a path without end are refused", async () => {
     const folder = await tempFolder();
     symlinkSync("b", join(folder, "a"));
     symlinkSync("a", join(folder, "b"));
     const workspace = await workspaceIn(folder);
     await expect(workspace.resolve("a/x")).rejects.toThrow(/too many symbolic links/);
     await expect(workspace.resolve("a\0b")).rejects.toThrow(/NUL byte/);
+    await expect(workspace.resolve("a/".repeat(100_000))).rejects.toThrow("A path of 200000 characters is longer than any system takes");
   });
 
   test("the root of the system as a workspace", async () => {
@@ -203,6 +205,26 @@ describe("write", () => {
     await (await workspaceIn(folder)).write(file, "new");
     expect(statSync(file).mode & 0o7777).toBe(0o755);
     expect(readFileSync(file, "utf8")).toBe("new");
+  });
+
+  test("what others may not read they may not read while it is being written, either; the owner stays", async () => {
+    const folder = await tempFolder();
+    const workspace = await workspaceIn(folder);
+    writeFileSync(join(folder, "secret"), "old", { mode: 0o600 });
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) chownSync(join(folder, "secret"), 1234, 5678);
+    let isWritten = false;
+    const written = workspace.write(join(folder, "secret"), Buffer.alloc(8 * 1024 * 1024)).finally(() => {
+      isWritten = true;
+    });
+    const modes = new Set<number>();
+    while (!isWritten) {
+      for (const name of readdirSync(folder)) modes.add((statSync(join(folder, name), { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await written;
+    expect([...modes]).toEqual([0o600]);
+    if (isRoot) expect(statSync(join(folder, "secret"))).toMatchObject({ uid: 1234, gid: 5678 });
   });
 
   test("goes through a link, which stays one", async () => {

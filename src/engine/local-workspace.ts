@@ -1,6 +1,6 @@
 /** The workspace on this machine: how paths resolve through links, how a file is replaced in one step, how a command is run and drained. */
-import { constants, type BigIntStats } from "node:fs";
-import { access, chmod, lstat, open, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { constants, type BigIntStats, type Stats } from "node:fs";
+import { access, chmod, chown, lstat, open, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, parse, resolve, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
@@ -38,6 +38,9 @@ export async function localWorkspace(root: string, options: LocalOptions): Promi
 
 // Paths
 
+/** Beyond it no system opens anything, and rules would be matched against it for minutes. */
+const MAX_PATH = process.platform === "win32" ? 32_767 : 4096;
+
 /** As many links as Linux follows. */
 const MAX_LINKS = 40;
 
@@ -46,6 +49,7 @@ const MAX_LINKS = 40;
  * target would be. What does not exist is appended.
  */
 async function resolvePath(root: string, path: string): Promise<string> {
+  if (path.length > MAX_PATH) throw toolError(`A path of ${path.length} characters is longer than any system takes.`);
   if (path.includes("\0")) throw toolError(`The path ${JSON.stringify(path)} contains a NUL byte; no file can have that name.`);
   const whole = expanded(path);
   let links = 0;
@@ -147,10 +151,15 @@ async function readWhole(path: string, maxBytes: number): Promise<Uint8Array> {
 async function replaceFile(path: string, data: Uint8Array | string): Promise<void> {
   const temporary = join(dirname(path), `.parley-${mintId()}.tmp`);
   try {
-    const mode = await modeToKeep(path);
+    const kept = await toKeep(path);
     makeFolder(dirname(path));
-    await writeFile(temporary, data, { flag: "wx" });
-    if (mode !== null) await chmod(temporary, mode);
+    // Nobody reads it on the way who may not read the file; the mode comes last, because a new owner takes bits of it away.
+    await writeFile(temporary, data, { flag: "wx", ...(kept !== null && { mode: kept.mode & 0o600 }) });
+    if (kept !== null) {
+      if (kept.uid !== process.getuid?.() || kept.gid !== process.getgid?.())
+        await chown(temporary, kept.uid, kept.gid).catch(() => undefined);
+      await chmod(temporary, kept.mode & 0o7777);
+    }
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
@@ -159,7 +168,7 @@ async function replaceFile(path: string, data: Uint8Array | string): Promise<voi
 }
 
 /** Null for a new file. A rename asks nobody's leave, so what must not be replaced is refused here. */
-async function modeToKeep(path: string): Promise<number | null> {
+async function toKeep(path: string): Promise<Stats | null> {
   const stats = await stat(path).catch((error: unknown) => {
     if (isMissing(error)) return null;
     throw error;
@@ -167,7 +176,7 @@ async function modeToKeep(path: string): Promise<number | null> {
   if (stats === null) return null;
   if (!stats.isFile()) throw new Error(stats.isDirectory() ? "it is a folder" : "it is not a regular file");
   await access(path, constants.W_OK);
-  return stats.mode & 0o7777;
+  return stats;
 }
 
 // Commands

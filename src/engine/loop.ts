@@ -26,17 +26,19 @@ export async function runLoop(run: Run, asked: readonly ModelCall[] = []): Promi
   const repetition = new Repetition();
   // Outer: as long as the host steers. Inner: as long as the model calls tools.
   while (true) {
+    // A sub-agent draws on what its parent and its siblings have left.
+    if (!run.budget.mayAsk) return maxTurns(run, "");
     let response = await ask(run);
     while (response.calls.length > 0) {
       const answered = await answerCalls(run, response.calls, repetition);
       if (answered === "overdrawn") return maxToolCalls(run, textOf(response));
       if (answered === "repeated") return goesRound(run, response);
-      if (!run.budget.mayAsk) return maxTurns(run, response);
-      takeSteering(run);
+      if (!run.budget.mayAsk) return maxTurns(run, textOf(response));
+      await takeSteering(run);
       response = await ask(run);
     }
     // Steering that the turn has no model call left for stays where it is, and is the next prompt.
-    if (!run.budget.mayAsk || !takeSteering(run)) return { finish: response.finish, text: textOf(response) };
+    if (!run.budget.mayAsk || !(await takeSteering(run))) return { finish: response.finish, text: textOf(response) };
   }
 }
 
@@ -122,8 +124,8 @@ async function report(run: Run, response: Response): Promise<void> {
   await run.emit({ type: "usage", scope: "call", usage, ...(limit !== undefined && { context: { used, limit } }) });
 }
 
-function takeSteering(run: Run): boolean {
-  const parts = run.takeSteering();
+async function takeSteering(run: Run): Promise<boolean> {
+  const parts = await run.takeSteering();
   if (parts.length > 0) run.history.push({ role: "user", parts });
   return parts.length > 0;
 }
@@ -144,14 +146,14 @@ function goesRound(run: Run, response: Response): LoopEnd {
   return { finish: "loop", text: textOf(response) };
 }
 
-function maxTurns(run: Run, response: Response): LoopEnd {
+function maxTurns(run: Run, text: string): LoopEnd {
   void run.emit({
     type: "notice",
     level: "warning",
     text: `Stopped after ${run.budget.modelCalls} model calls, the limit of one turn (--max-turns)`,
     kind: "max_turns",
   });
-  return { finish: "max_turns", text: textOf(response) };
+  return { finish: "max_turns", text };
 }
 
 function textOf(response: Response): string {

@@ -41,7 +41,7 @@ export interface Run {
   /** Where traces are collected: the turn's or the sub-agent's place in one. */
   readonly trace: Trace | undefined;
   /** What the host said in the meantime; taken once. */
-  takeSteering(): Part[];
+  takeSteering(): Promise<Part[]>;
   /** What was told so far survives a power cut: before anything is done that cannot be undone. */
   persist(): Promise<void>;
   addUsage(usage: Usage): void;

@@ -38,8 +38,13 @@ async function runSubAgent(parent: Run, task: SpawnTask, call: string, descent: 
     const ok = end.finish !== "max_turns" && end.finish !== "max_tool_calls";
     if (ok) trace?.end();
     else trace?.endFailed(end.finish);
-    say(ok ? "done" : `stopped at the limit of ${end.finish === "max_turns" ? "model" : "tool"} calls`);
-    return { name, ok, text: end.text };
+    if (ok) {
+      say("done");
+      return { name, ok, text: end.text };
+    }
+    const why = `stopped at the limit of ${end.finish === "max_turns" ? "model" : "tool"} calls`;
+    say(why);
+    return { name, ok, text: [end.text, `(${why} of the turn)`].filter((text) => text !== "").join("\n") };
   } catch (error) {
     trace?.end(error);
     if (error instanceof Interrupted) throw error;
@@ -63,7 +68,7 @@ async function child(parent: Run, { prompt, agent }: SpawnTask, emit: Emit, desc
     request: { ...parent.request, system, tools: parent.request.tools.filter((tool) => keeps(tool.name)) },
     // Several run under one call: only whole blocks can be told apart there.
     streaming: false,
-    takeSteering: () => [],
+    takeSteering: () => Promise.resolve([]),
     spawn: (call, tasks, trace) =>
       maySpawn
         ? runSubAgents(run, tasks, call, { ...descent, trace })

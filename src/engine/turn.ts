@@ -111,9 +111,25 @@ async function attached(input: TurnInput): Promise<Part[]> {
     return context === "" ? parts : [...parts, textPart(context)];
   } catch (error) {
     if (error instanceof ParleyError && error.fault.code === "hook") throw error;
-    input.history.push({ role: "user", parts: input.parts.filter((part) => part.type !== "file") });
+    input.history.push({ role: "user", parts: withoutFiles(input.parts) });
     throw error;
   }
+}
+
+/** What was said meanwhile, with its files. */
+async function steered(input: TurnInput): Promise<Part[]> {
+  const parts = input.takeSteering();
+  if (withoutFiles(parts).length === parts.length) return parts;
+  try {
+    return await untilAborted(input.signal, loadAttachments({ ...input, parts }));
+  } catch (error) {
+    input.history.push({ role: "user", parts: withoutFiles(parts) });
+    throw error;
+  }
+}
+
+function withoutFiles(parts: readonly Part[]): Part[] {
+  return parts.filter((part) => part.type !== "file");
 }
 
 async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Promise<Run> {
@@ -156,7 +172,7 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
     signal: input.signal,
     budget: new Budget(limit, config.maxToolCalls),
     trace: input.trace,
-    takeSteering: () => input.takeSteering(),
+    takeSteering: () => steered(input),
     persist: () => input.persist(),
     addUsage: onUsage,
     outfit: (agent) => outfit(input, agent),
@@ -175,11 +191,15 @@ async function specOf(tool: Tool): Promise<ToolSpec> {
   return spec;
 }
 
-async function outfit({ config, state, instructions, openModel }: TurnInput, agent: SubAgent | undefined): Promise<Outfit> {
+async function outfit({ config, state, instructions, openModel, model: own }: TurnInput, agent: SubAgent | undefined): Promise<Outfit> {
   const { root } = state.workspace;
-  const own = agent?.system === undefined ? config : { ...config, system: `${agent.system}\n\nWorkspace: ${root}` };
-  const system = systemPrompt(own, state.workspace, instructions);
+  const described = agent?.system === undefined ? config : { ...config, system: `${agent.system}\n\nWorkspace: ${root}` };
+  const system = systemPrompt(described, state.workspace, instructions);
   if (agent?.model === undefined) return { system };
   const model = await openModel(agent.model);
+  if (agent.untrusted === true && model.provider !== own.provider) {
+    const message = `The sub-agent '${agent.name}' wants ${model.id} of ${model.provider}, and the workspace is not trusted: it stays with ${own.provider} ('parley trust' changes that)`;
+    throw new ParleyError({ code: "config", message, retryable: false });
+  }
   return { system, model, contextLimit: windowOf(config, model) };
 }

@@ -29,6 +29,23 @@ function withHooks(hooks: Lists, responses: unknown[], options: StartOptions = {
 const echo = (command: string, id?: string) => ({ tool: "Bash", args: { command }, ...(id !== undefined && { id }) });
 const outputOf = (host: NativeHost, nth = 0): string => plainText(host.ofType("tool.ended")[nth]?.output ?? []);
 
+test("what a hook says is masked before it is cut, wherever a secret stands in it", async () => {
+  const secret = "secret-0123456789";
+  const command = program(`if (input.event === "stop") console.log('{ ' + "x".repeat(${100 - 10}) + process.argv[2] + "y".repeat(500));
+    else { console.error("x".repeat(1990) + process.argv[2]); process.exit(1); }`);
+  const told = { command: [...command, secret] };
+  const host = withHooks({ pre_tool_use: [told], stop: [told] }, [{ call: echo("true") }, { say: "done" }], {
+    env: { LAB_API_KEY: secret },
+  });
+  await host.open({ mode: "yolo" });
+  host.prompt("go");
+  await host.turnEnded();
+  expect(host.lines.join("\n")).toContain("not JSON");
+  expect(outputOf(host)).toContain("exit code 1");
+  expect(host.lines.join("\n")).not.toMatch(/xsecre/);
+  expect(await host.finish()).toBe(0);
+});
+
 describe("pre_tool_use", () => {
   test("is told of the call, in the workspace, without secrets", async () => {
     const cwd = scratch();

@@ -44,6 +44,22 @@ describe("a defined sub-agent", () => {
     expect(await host.finish()).toBe(0);
   });
 
+  it("asks nothing once the turn's model calls are used up, however many there are", async () => {
+    const task = (name: string) => ({ name, prompt: "go" });
+    const host = start({
+      args: ["--approve-tools", "Spawn", "--max-turns", "2"],
+      responses: [spawnCall([task("a"), task("b"), task("c")]), { say: "mine" }],
+    });
+    await host.open();
+    host.prompt("go");
+    expect(await host.turnEnded()).toMatchObject({ outcome: "completed", finish: "max_turns" });
+    expect(outputOf(host)).toMatch(
+      /## a \[OK\]\\nmine\\n---\\n## b \[ERROR\]\\n\(stopped at the limit of model calls of the turn\).*## c \[ERROR\]/,
+    );
+    expect(host.lines.join("\n")).not.toContain("end of the script");
+    expect(await host.finish()).toBe(0);
+  });
+
   it("never gets a tool that its parent does not have", async () => {
     const cwd = tree({ ".parley/agents/greedy.md": "---\ndescription: Wants all\ntools: [Bash, Read]\n---\n" });
     await played({
@@ -65,6 +81,15 @@ describe("a defined sub-agent", () => {
       responses: [spawnCall([{ name: "o", prompt: "hello", agent: "other" }]), { say: "done" }],
     });
     expect(outputOf(host)).toContain("I am another model");
+  });
+
+  it("of a workspace that nobody trusts does not take the conversation to another provider", async () => {
+    const host = await played({
+      cwd: tree({ ".claude/agents/away.md": "---\ndescription: Away\nmodel: gpt-5\n---\n" }),
+      env: { OPENAI_API_KEY: "key-0123456789", OPENAI_BASE_URL: "http://127.0.0.1:9" },
+      responses: [spawnCall([{ name: "a", prompt: "hello", agent: "away" }]), { say: "done" }],
+    });
+    expect(outputOf(host)).toMatch(/## a \[ERROR\].*'away'.*gpt-5 of openai.*'parley trust'/);
   });
 
   it("fails with a clear text when there is no such model, and its siblings go on", async () => {

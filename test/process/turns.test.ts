@@ -83,13 +83,23 @@ describe("a turn", () => {
   it("keeps a word from the steering host, and starts no turn when idle", async () => {
     const cwd = scratch();
     const waits = { call: { tool: "Bash", args: { command: "while [ ! -e go ]; do sleep 0.01; done" } } };
-    const host = start({ cwd, responses: [waits, { expect: { lastUser: "look at b" }, say: "b it is" }], args: ["--auto-approve"] });
+    writeFileSync(join(cwd, "b.txt"), "its words");
+    const lastUser = "/^look at b\\n+Attached file b\\.txt:\\nits words$/";
+    const host = start({ cwd, responses: [waits, { expect: { lastUser }, say: "b it is" }], args: ["--auto-approve"] });
     await host.open();
     host.send({ type: "turn.steer", session: "s", id: "early", parts: [{ type: "text", text: "x" }] });
     expect(await host.next("reply", (event) => event.parent === "early")).toMatchObject({ status: "noop" });
     host.prompt("go");
     await host.next("tool.started");
-    host.send({ type: "turn.steer", session: "s", id: "steer", parts: [{ type: "text", text: "look at b" }] });
+    host.send({
+      type: "turn.steer",
+      session: "s",
+      id: "steer",
+      parts: [
+        { type: "text", text: "look at b" },
+        { type: "file", path: "b.txt" },
+      ],
+    });
     expect(await host.next("reply", (event) => event.parent === "steer")).toMatchObject({ status: "ok" });
     writeFileSync(join(cwd, "go"), "");
     expect((await host.turnEnded()).outcome).toBe("completed");

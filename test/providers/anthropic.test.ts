@@ -16,6 +16,21 @@ test("the system prompt, the last tool and the last two messages are marked for 
   expect(marksIn(body, "messages")).toEqual([2, 4]);
 });
 
+test("half a character, which no server takes, is replaced wherever it stands", async () => {
+  const script = [
+    { calls: [{ name: "Read", args: { file_path: "args \uD83D", ["\uDE00"]: ["\uD83D"] } }] },
+    { text: ["said \uD83D"] },
+    { text: ["ok"] },
+  ];
+  const host = await talk(anthropic, script, { config: { appendSystem: "system \uD83D" } });
+  await host.turn("prompt \uD83D, and a whole \u{1F600}");
+  await host.turn("again");
+  const sent = JSON.stringify(host.body(3));
+  expect(sent).not.toMatch(/\\ud[89a-f]/i);
+  for (const words of ["system", "prompt", "args", "said"]) expect(sent).toContain(`${words} \uFFFD`);
+  expect(sent).toContain("a whole \u{1F600}");
+});
+
 describe("max_tokens and thinking", () => {
   const cases: [model: string, config: SessionConfig, expected: Record<string, unknown>][] = [
     ["claude-sonnet-4-6", {}, { max_tokens: 64_000 }],

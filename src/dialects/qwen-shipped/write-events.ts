@@ -207,8 +207,9 @@ function fallbackData({ from, to, status, index }: Record<string, unknown>): Sys
   };
 }
 
-function onCompaction({ phase, summary }: EventOf<"compaction">, state: AgentState): Out[] {
-  if (phase === "started") return [];
+/** What a sub-agent sums up is not the session's conversation. */
+function onCompaction({ phase, summary, under }: EventOf<"compaction">, state: AgentState): Out[] {
+  if (phase === "started" || under !== undefined) return [];
   const text = phase === "ended" ? "The conversation was summed up" : `The conversation could not be summed up: ${summary ?? ""}`;
   return [notice(text, state, phase === "ended" ? "info" : "warning", "compaction")];
 }

@@ -16,7 +16,8 @@ export function writeLoose(event: Event, said: Said, state: AgentState): Out[] {
       if (!event.ok) expire(state, said.session, event.request, event.reason ?? "failed", event.reason === "the turn was interrupted");
       return [];
     case "compaction":
-      return event.phase === "ended" ? [compressed(event, said)] : [];
+      // What a sub-agent sums up is not the session's conversation.
+      return event.phase === "ended" && event.under === undefined ? [compressed(event, said)] : [];
     case "notice":
       return notice(event, said, state);
     case "error":

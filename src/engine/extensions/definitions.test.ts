@@ -82,6 +82,23 @@ describe("skills", () => {
     },
   );
 
+  test("a name is the same however its letters are put together", async () => {
+    const at = ground({ [project("tu\u0308r")]: "Text", [project("हिन्दी")]: "Text" });
+    const { found, warnings } = await skillsOf(at);
+    expect(warnings).toEqual([]);
+    expect(found.map(({ name }) => name)).toEqual(["t\u00FCr", "हिन्दी"]);
+  });
+
+  test("descriptions and hints are whole characters, however they are cut or escaped", async () => {
+    const at = ground({
+      [project("cut")]: `${"x".repeat(1023)}😀`,
+      [project("escaped")]: '---\ndescription: "half \\uD83D"\nargument-hint: "\\uDE00"\n---\nText',
+    });
+    const { found } = await skillsOf(at);
+    expect(found.map(({ description }) => description.isWellFormed())).toEqual([true, true]);
+    expect(found[1]).toMatchObject({ description: "half \uFFFD", argumentHint: "\uFFFD" });
+  });
+
   test("a later place wins by name, and within one folder the later entry, with a line", async () => {
     const at = ground({
       "home/skills/a/SKILL.md": "of home",
@@ -180,6 +197,9 @@ describe("skills", () => {
     const list = skillList(Array.from({ length: 200 }, () => one));
     expect(list.length).toBeLessThan(17_000);
     expect(list).toMatch(/- and \d+ more that are not listed here$/);
+    // A cut in the middle of a character would make every request invalid.
+    const cut = skillList(Array.from({ length: 2 }, (_, at) => ({ ...one, description: `${"d".repeat(292 + at)}${"😀".repeat(4)}` })));
+    expect(cut.isWellFormed()).toBe(true);
     expect(skillText({ ...one, body: "Do $1" }, "x")).toBe("Skill 's'. Files that it mentions are in /f\n\nDo x");
   });
 });

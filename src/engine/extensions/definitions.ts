@@ -3,6 +3,7 @@ import { opendir } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
+import { headOf, wellFormed } from "../output.js";
 import { readFrontMatter, type FrontMatter } from "./front-matter.js";
 import { boundary, type Place, type Scope, type Surroundings } from "./places.js";
 import { isMissing, readSource } from "./source-file.js";
@@ -12,7 +13,7 @@ import type { Stamps } from "./stamps.js";
 const MOST = 100;
 const MOST_ENTRIES = 2000;
 const MAX_BYTES = 256 * 1024;
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N}_.:-]{0,63}$/u;
+const NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}_.:-]{0,63}$/u;
 const DESCRIPTION_CHARS = 1024;
 
 export interface Definition {
@@ -147,7 +148,8 @@ export function valuesOf<S extends v.GenericSchema>(schema: S, { data, locate }:
 }
 
 export function nameIn(given: string | null | undefined, { name, path, locate }: DefinitionFile): string {
-  const chosen = given?.trim() || name;
+  // Some file systems take names apart that keyboards write in one.
+  const chosen = (given?.trim() || name).normalize("NFC");
   if (NAME.test(chosen)) return chosen;
   const where = given?.trim() ? locate("name") : path;
   throw new Error(`${where}: '${chosen}' cannot be a name; letters, digits, '-', '_', '.' and ':' can be in one, 64 at most`);
@@ -159,5 +161,5 @@ export function descriptionIn(given: string | null | undefined, body: string): s
     .split(/\n\s*\n/)
     .map((part) => part.replace(/^#+\s.*$/m, "").trim())
     .find((part) => part !== "");
-  return (given?.trim() || paragraph || "").replace(/\s+/g, " ").slice(0, DESCRIPTION_CHARS);
+  return headOf(wellFormed((given?.trim() || paragraph || "").replace(/\s+/g, " ")), DESCRIPTION_CHARS);
 }

@@ -23,18 +23,27 @@ export async function readFrontMatter(path: string, text: string): Promise<Front
   if (yaml.length > MAX_CHARS) {
     return { problem: `${path}:1: the front matter has ${yaml.length} characters; at most ${MAX_CHARS} are read` };
   }
-  const [{ isMap, isScalar, LineCounter, parseDocument }, { tooDeepAt }] = await Promise.all([
+  const [{ isMap, isScalar, LineCounter, parseDocument }, { tooDeepAt }, { duplicatesIn }] = await Promise.all([
     import("yaml"),
     import("../../core/yaml-depth.js"),
+    import("../../core/yaml-duplicates.js"),
   ]);
   // The YAML begins on the second line of the file.
   const deep = tooDeepAt(yaml, MAX_DEPTH);
   if (deep !== undefined) return { problem: `${path}:${deep.line + 1}: this is nested too deeply` };
   const lines = new LineCounter();
   const at = (offset: number): string => `${path}:${lines.linePos(offset).line + 1}`;
-  const doc = parseDocument(yaml, { lineCounter: lines, prettyErrors: false, stringKeys: true, resolveKnownTags: false });
+  const doc = parseDocument(yaml, {
+    lineCounter: lines,
+    prettyErrors: false,
+    stringKeys: true,
+    resolveKnownTags: false,
+    uniqueKeys: false,
+  });
   const [wrong] = [...doc.errors, ...doc.warnings];
   if (wrong !== undefined) return { problem: `${at(wrong.pos[0])}: ${wrong.message}` };
+  const [twice] = duplicatesIn(doc);
+  if (twice !== undefined) return { problem: `${at(twice)}: Map keys must be unique` };
   const { contents } = doc;
   if (contents === null) return { data: {}, body, locate: () => `${path}:1` };
   if (!isMap(contents)) return { problem: `${at(contents.range[0])}: the front matter must be a mapping of keys to values` };

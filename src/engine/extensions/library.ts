@@ -127,7 +127,7 @@ export class Library {
       readMemory(reading("memory", memories)),
     ]);
     if (!this.#isClosed) this.#watch.follow([...[...skillPlaces, ...agentPlaces].map(({ folder }) => folder), ...definitions.folders()]);
-    const agents = withBuiltIns(withOwn(defined, own));
+    const agents = withBuiltIns(withOwn(trusted ? defined : defined.map(unvouched), own));
     return {
       trusted,
       own,
@@ -166,6 +166,10 @@ export class Library {
 /** A workspace that nobody vouches for grants nothing. */
 function grantsOf({ scope, allowedTools }: Skill, trusted: boolean): readonly string[] {
   return scope === "project" && !trusted ? [] : allowedTools;
+}
+
+function unvouched(agent: DefinedAgent): DefinedAgent {
+  return agent.scope === "project" ? { ...agent, untrusted: true } : agent;
 }
 
 /** What the host says comes before what files say. */

@@ -102,6 +102,14 @@ describe("includes", () => {
   });
 });
 
+test("a file of nothing but includes is not followed for ever", async () => {
+  const at = ground({ "repo/app/AGENTS.md": Array.from({ length: 10_000 }, (_, nth) => `@./${nth}`).join("\n") });
+  const reading = await at.reading();
+  await readMemory(reading);
+  expect(reading.warnings).toHaveLength(101);
+  expect(reading.warnings.at(-1)).toBe("repo/app/AGENTS.md:101: this and what follows is left out: 100 includes are followed");
+});
+
 test("what is too large, too much or no text is left out with one line each", async () => {
   const half = "x".repeat(100 * 1024);
   const { paths, warnings } = await memoryOf(

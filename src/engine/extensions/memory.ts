@@ -7,6 +7,8 @@ import { readSource } from "./source-file.js";
 const MAX_BYTES = 128 * 1024;
 const MAX_TOTAL_BYTES = 256 * 1024;
 const MAX_INCLUDES = 5;
+/** Of all files together; each is a look at the disk, and a line where nothing is there. */
+const MOST_INCLUDES = 100;
 
 export interface MemoryFile {
   path: string;
@@ -50,6 +52,7 @@ class Memory {
   readonly #reading: Reading;
   readonly #seen = new Set<string>();
   #total = 0;
+  #includes = 0;
 
   constructor(reading: Reading) {
     this.#reading = reading;
@@ -75,7 +78,12 @@ class Memory {
     this.#total += source.bytes;
     const text = source.text.trim();
     if (text !== "") this.files.push({ path, scope, bytes: source.bytes, text });
-    for (const include of includesIn(source.text)) await this.#include(include, path, scope, [...chain, source.real]);
+    for (const include of includesIn(source.text)) {
+      if (this.#includes++ === MOST_INCLUDES)
+        warn(`${path}:${include.line}: this and what follows is left out: ${MOST_INCLUDES} includes are followed`);
+      if (this.#includes > MOST_INCLUDES) break;
+      await this.#include(include, path, scope, [...chain, source.real]);
+    }
     return true;
   }
 

@@ -4,7 +4,7 @@ import { messageOf } from "../../core/errors.js";
 import { readAttachment, type Reading } from "../attachments.js";
 import type { Emit } from "../run.js";
 import { listFiles } from "../tools/list-files.js";
-import { patternMatcher, splitPattern } from "../tools/pattern.js";
+import { matchingPaths, splitPattern } from "../tools/pattern.js";
 import { MAX_FILE_BYTES } from "../tools/text-file.js";
 import { mentionsIn, readings } from "./mention-tokens.js";
 
@@ -146,8 +146,7 @@ async function globItems(pattern: string, { reading, signal }: Loading): Promise
   const folder = await existing(split.base, reading);
   if (folder === undefined || (await workspace.info(folder))?.kind !== "folder") return [];
   try {
-    const matches = await patternMatcher(split);
-    const files = (await listFiles({ workspace, signal }, folder, "path", MOST_LISTED)).filter((path) => matches(path));
+    const files = await matchingPaths(split, await listFiles({ workspace, signal }, folder, "path", MOST_LISTED));
     const named = files.map((file) => (split.base === "." ? file : `${split.base.replace(/\/$/, "")}/${file}`));
     return named.map((name, at) => ({ key: `${folder}/${files[at]}`, name, read: () => readAttachment(name, reading) }));
   } catch {

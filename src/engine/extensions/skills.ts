@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
 import { canonicalTool } from "../../core/names.js";
+import { headOf, wellFormed } from "../output.js";
 import { parseRule } from "../rule-text.js";
 import { descriptionIn, nameIn, text, tools, valuesOf, yesOrNo, type Definition, type DefinitionFile, type Kind } from "./definitions.js";
 import { fillIn } from "./placeholders.js";
@@ -52,7 +53,7 @@ function parseSkill(file: DefinitionFile): Skill {
     name: nameIn(keys.name, file),
     description: descriptionIn(keys.description, file.body),
     scope: file.scope,
-    ...(typeof hint === "string" && { argumentHint: hint }),
+    ...(typeof hint === "string" && { argumentHint: wellFormed(hint) }),
     allowedTools: (keys["allowed-tools"] ?? []).map((entry) => ruleIn(entry, file)),
     userInvocable: keys["user-invocable"] ?? true,
     modelInvocable: (keys["model-invocable"] ?? true) && keys["disable-model-invocation"] !== true,
@@ -85,7 +86,7 @@ export function skillList(skills: readonly Skill[]): string {
   const lines: string[] = [];
   let room = LIST_CHARS;
   for (const { name, description } of skills) {
-    const line = `- ${name}: ${description}`.slice(0, LINE_CHARS);
+    const line = headOf(`- ${name}: ${description}`, LINE_CHARS);
     room -= line.length;
     if (room < 0) break;
     lines.push(line);

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../core/errors.js";
 import { Redactor } from "../../core/redact.js";
+import { headOf } from "../output.js";
 import { isOverflow } from "./context-overflow.js";
 import { BadAnswer } from "./event-bytes.js";
 import { StreamException } from "./event-frames.js";
@@ -245,7 +246,7 @@ function explained({ message, responseBody, code, type }: Failure): Explanation 
 /** Secrets are masked before the cut: the beginning of one would not be recognised after it. */
 function brief(text: string, { secrets }: Vendor): string {
   const safe = new Redactor(secrets).text(text);
-  return safe.length > LONGEST ? `${safe.slice(0, LONGEST)}…` : safe;
+  return safe.length > LONGEST ? `${headOf(safe, LONGEST)}…` : safe;
 }
 
 function bodyWords(body: string | undefined): { message: string | undefined; names?: unknown[] } | undefined {

@@ -29,7 +29,7 @@ function toTool({ name, description, parameters }: ToolSpec, wire: Wire, isLast:
   return {
     type: "function",
     name,
-    description,
+    description: description.toWellFormed(),
     inputSchema: adapted(parameters, wire),
     ...(isLast && cacheMark !== undefined && { providerOptions: cacheMark }),
   };

@@ -11,6 +11,7 @@ import { plainText, type Part, type PartOf } from "../../core/content.js";
 import type { AssistantBlock, CallResult, Message } from "./model.js";
 import { repair } from "./vendor-history.js";
 import { ownMeta, type Origin } from "./vendor-meta.js";
+import { wellFormedValue } from "./well-formed.js";
 import type { Wire } from "./wires/wire.js";
 
 type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
@@ -34,7 +35,10 @@ export function toPrompt(system: string, messages: readonly Message[], target: T
   const talk = told.map((message) => knownMessage(message, target));
   const mark = wire.cacheMark;
   const roles = wire.noMarkOnResults === true ? ["user"] : ["user", "tool"];
-  const first = system === "" ? [] : [{ role: "system" as const, content: system, ...(mark !== undefined && { providerOptions: mark }) }];
+  const first =
+    system === ""
+      ? []
+      : [{ role: "system" as const, content: system.toWellFormed(), ...(mark !== undefined && { providerOptions: mark }) }];
   return [...first, ...(mark === undefined ? talk : marked(talk, mark, roles))];
 }
 
@@ -85,7 +89,7 @@ function assistantMessage(blocks: readonly AssistantBlock[], target: Target): La
 function userContent(parts: readonly Part[], wire: Wire): UserContent {
   return parts.flatMap((part): UserContent => {
     if (part.type === "image") return [image(part, wire)];
-    const text = plainText([part]);
+    const text = plainText([part]).toWellFormed();
     return text === "" ? [] : [{ type: "text", text }];
   });
 }
@@ -99,7 +103,7 @@ function assistantBlock(block: AssistantBlock, meta: SharedV3ProviderMetadata | 
   const options = meta === undefined ? {} : { providerOptions: meta };
   switch (block.type) {
     case "text":
-      return { type: "text", text: block.text, ...options };
+      return { type: "text", text: block.text.toWellFormed(), ...options };
     case "thinking":
       return { type: "reasoning", text: block.text, ...options };
     case "call":
@@ -107,7 +111,7 @@ function assistantBlock(block: AssistantBlock, meta: SharedV3ProviderMetadata | 
         type: "tool-call",
         toolCallId: wireId(block.call.id),
         toolName: wireName(block.call.name),
-        input: block.call.args,
+        input: wellFormedValue(block.call.args),
         ...options,
       };
     default:
@@ -119,7 +123,7 @@ function toolResult(result: CallResult, wire: Wire): LanguageModelV3ToolResultPa
   const head = { type: "tool-result" as const, toolCallId: wireId(result.call), toolName: wireName(result.name) };
   const images = result.parts.filter((part) => part.type === "image");
   // A diff is for the host; the text beside it tells the model.
-  const text = plainText(result.parts.filter((part) => part.type !== "diff"));
+  const text = plainText(result.parts.filter((part) => part.type !== "diff")).toWellFormed();
   if (images.length === 0) return { ...head, output: { type: result.failed ? "error-text" : "text", value: text || "(no output)" } };
   const shown = images.map((part) => {
     const mediaType = takenType(part, wire);

@@ -2,6 +2,7 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { plainText } from "../../core/content.js";
 import { systemCode } from "../../core/errors.js";
+import { headOf } from "../output.js";
 import { parseEntry } from "./entry.js";
 import type { SessionSummary } from "./store.js";
 
@@ -46,7 +47,7 @@ function describe(lines: readonly string[], usedAt: number): SessionSummary | un
       session = { id, cwd, name, createdAt: at, usedAt, firstPrompt: undefined };
     }
     if (entry.kind !== "event" || entry.event.type !== "user.message" || entry.event.parts.length === 0 || session === undefined) continue;
-    const prompt = plainText(entry.event.parts).replace(/\s+/g, " ").slice(0, FIRST_PROMPT_CHARS);
+    const prompt = headOf(plainText(entry.event.parts).replace(/\s+/g, " "), FIRST_PROMPT_CHARS);
     return { ...session, firstPrompt: prompt };
   }
   return session;

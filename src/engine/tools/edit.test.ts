@@ -2,9 +2,11 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { plainText } from "../../core/content.js";
 import { edit } from "./edit.js";
 import { read } from "./read.js";
 import { bench } from "./testing.js";
+import { write } from "./write.js";
 
 /** Edits a file that holds `before` and was read; tells what was said and what the file holds then. */
 async function edited(before: string | Uint8Array, args: Record<string, unknown>): Promise<{ said: string; after: string }> {
@@ -92,6 +94,29 @@ test("a file that is not UTF-8 is left alone", async () => {
   await say(read, { file_path: "a.txt" });
   expect(await say(edit, { file_path: "a.txt", old_string: "a", new_string: "b" })).toMatch(/^FAILED: .*not UTF-8/);
   expect([...readFileSync(join(root, "a.txt"))]).toEqual([...bytes]);
+});
+
+test("what somebody else writes meanwhile is not lost", async () => {
+  const { root, context, say } = await bench();
+  const path = join(root, "a.txt");
+  writeFileSync(path, "one\n");
+  await say(read, { file_path: "a.txt" });
+  const { workspace } = context;
+  const during = {
+    ...workspace,
+    read: async (...args: Parameters<typeof workspace.read>) => {
+      const bytes = await workspace.read(...args);
+      writeFileSync(path, "theirs\n");
+      return bytes;
+    },
+  };
+  const args = { file_path: "a.txt", old_string: "one", new_string: "two" };
+  expect(plainText((await edit.run(args, { ...context, workspace: during })).parts)).toMatch(/^a\.txt was changed on disk/);
+  writeFileSync(path, "one\n");
+  await say(read, { file_path: "a.txt" });
+  const whole = { file_path: "a.txt", content: "ours" };
+  expect(plainText((await write.run(whole, { ...context, workspace: during })).parts)).toMatch(/^a\.txt was changed on disk/);
+  expect(readFileSync(path, "utf8")).toBe("theirs\n");
 });
 
 test("unseen, changed, missing, a folder", async () => {

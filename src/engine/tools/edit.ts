@@ -1,7 +1,7 @@
 /** Edit: an exact replacement in a file that the session has seen. */
 import * as v from "valibot";
 import { diffParts } from "./diff-part.js";
-import { exactText, failure, isStale, MAX_FILE_BYTES, noteSeen, shownPath } from "./text-file.js";
+import { exactText, failure, isStale, isUnchanged, MAX_FILE_BYTES, noteSeen, shownPath } from "./text-file.js";
 import { oneLine } from "./title.js";
 import { defineTool } from "./tool.js";
 
@@ -49,6 +49,8 @@ export const edit = defineTool({
       return failure(`Multiple matches found (${count}). Use replace_all or provide more context.`);
     }
     const after = pieces.join(put);
+    if (!(await isUnchanged(context, path, info)))
+      return failure(`${name} was changed on disk just now. Read it again before you edit it.`);
     await context.workspace.write(path, after);
     await noteSeen(context, path);
     const diff = await diffParts(shownPath(context.workspace, path), before, after);

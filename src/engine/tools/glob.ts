@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { listFiles } from "./list-files.js";
-import { patternMatcher, splitPattern } from "./pattern.js";
+import { matchingPaths, splitPattern } from "./pattern.js";
 import { failure, shownPath } from "./text-file.js";
 import { oneLine } from "./title.js";
 import { defineTool, textResult } from "./tool.js";
@@ -28,8 +28,7 @@ export const glob = defineTool({
     const folder = await context.locate(pattern.base);
     const info = await context.workspace.info(folder);
     if (info?.kind !== "folder") return args.path === undefined ? textResult(NONE) : failure(`There is no folder ${pattern.base}.`);
-    const matches = await patternMatcher(pattern);
-    const found = (await listFiles(context, folder, "newest")).filter((path) => matches(path));
+    const found = await matchingPaths(pattern, await listFiles(context, folder, "newest"));
     if (found.length === 0) return textResult(NONE);
     const shown = found.slice(0, MAX_FILES).map((path) => shownPath(context.workspace, join(folder, path)));
     if (found.length > MAX_FILES) shown.push(`(${found.length - MAX_FILES} more; narrow the pattern to see them)`);

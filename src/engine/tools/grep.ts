@@ -2,15 +2,19 @@
 import { basename, dirname, join, sep } from "node:path";
 import * as v from "valibot";
 import { listFiles, RIPGREP_FLAGS } from "./list-files.js";
-import { patternMatcher } from "./pattern.js";
+import { headOf } from "../output.js";
+import { matchingPaths } from "./pattern.js";
 import { findRipgrep } from "./ripgrep.js";
 import { runLines } from "./run-lines.js";
-import { lineSearch, MAX_COLUMNS, searchFiles, type Mode } from "./search-files.js";
+import { lineSearch, searchFiles, type Mode } from "./search-files.js";
 import { failure, NOTES_CHARS, shownPath } from "./text-file.js";
 import { oneLine } from "./title.js";
 import { defineTool, textResult, type ToolContext, type ToolResult } from "./tool.js";
 
 const MAX_LINES = 250;
+/** Of one line that are shown, and so many that are read: a secret that reaches over the first bound is masked before the cut. */
+const SHOWN_COLUMNS = 500;
+const READ_COLUMNS = 8000;
 
 const Args = v.object({
   pattern: v.pipe(v.string(), v.minLength(1), v.description("The regular expression.")),
@@ -45,7 +49,7 @@ export const grep = defineTool({
     if (info === null || info.kind === "other") return failure(`There is no file or folder ${args.path ?? "."}.`);
     const folder = info.kind === "folder" ? target : dirname(target);
     const files = info.kind === "folder" ? undefined : [basename(target)];
-    const search: Search = { args, folder, files, lines: collected(context, folder) };
+    const search: Search = { args, folder, files, lines: collected(context, folder, (args.output_mode ?? "content") === "content") };
     const ripgrep = await findRipgrep();
     const problem = ripgrep === null ? await withoutRipgrep(search, context) : await withRipgrep(search, ripgrep, context);
     return problem === undefined ? search.lines.result() : failure(problem);
@@ -80,7 +84,7 @@ async function withoutRipgrep({ args, folder, files, lines }: Search, context: T
   if (typeof test === "string") return test;
   const listed = files ?? (await listFiles(context, folder, "path"));
   const chosen = args.glob === undefined ? listed : await matching(args.glob, listed);
-  await searchFiles({
+  return searchFiles({
     files: chosen,
     folder,
     test,
@@ -89,12 +93,11 @@ async function withoutRipgrep({ args, folder, files, lines }: Search, context: T
     signal: context.signal,
     onLine: (line) => lines.add(line),
   });
-  return undefined;
 }
 
 function modeFlags(args: Args): string[] {
   const byMode: Record<Mode, string[]> = {
-    content: ["--line-number", `--context=${args.context ?? 0}`, `--max-columns=${MAX_COLUMNS}`, "--max-columns-preview"],
+    content: ["--line-number", `--context=${args.context ?? 0}`, `--max-columns=${READ_COLUMNS}`, "--max-columns-preview"],
     files: ["--files-with-matches"],
     count: ["--count"],
   };
@@ -102,9 +105,8 @@ function modeFlags(args: Args): string[] {
   return [...always, ...byMode[args.output_mode ?? "content"], ...(args.case_insensitive === true ? ["--ignore-case"] : [])];
 }
 
-async function matching(pattern: string, files: readonly string[]): Promise<string[]> {
-  const matches = await patternMatcher({ rest: pattern.replace(/^\.?\//, ""), anywhere: !pattern.includes("/") });
-  return files.filter((path) => matches(path));
+function matching(pattern: string, files: readonly string[]): Promise<string[]> {
+  return matchingPaths({ rest: pattern.replace(/^\.?\//, ""), anywhere: !pattern.includes("/") }, files);
 }
 
 /** A command line has room for so many characters. */
@@ -129,6 +131,12 @@ function isBinaryNote(line: string): boolean {
   return /^\.\/.*: (?:WARNING: stopped searching )?binary file (?:matches|after match) \(found .* offset \d+\)\r?$/.test(line);
 }
 
+function shortened(line: string): string {
+  const start = /^\.\/.*?[:-]\d+[:-]/s.exec(line)?.[0].length ?? 0;
+  if (line.length - start <= SHOWN_COLUMNS) return line;
+  return `${headOf(line, start + SHOWN_COLUMNS)} [... omitted end of long line]`;
+}
+
 interface Collected {
   /** False when there is no room for more. */
   add(line: string): boolean;
@@ -136,8 +144,8 @@ interface Collected {
   result(): ToolResult;
 }
 
-/** Lines that begin with "./", a path below `folder`, up to the limit. */
-function collected(context: ToolContext, folder: string): Collected {
+/** Lines that begin with "./", a path below `folder`, up to the limit; `withText`: that of a file follows. */
+function collected(context: ToolContext, folder: string, withText: boolean): Collected {
   const shown = shownPath(context.workspace, folder);
   const prefix = shown === "." ? "" : shown.endsWith(sep) ? shown : join(shown, sep);
   const lines: string[] = [];
@@ -145,7 +153,8 @@ function collected(context: ToolContext, folder: string): Collected {
   let full = false;
   return {
     add(line) {
-      const text = line.replace(/\r$/, "").replace(/^\.\//, () => prefix);
+      const masked = context.redactor.text(line.replace(/\r$/, ""));
+      const text = (withText ? shortened(masked) : masked).replace(/^\.\//, () => prefix);
       room -= text.length + 1;
       full ||= lines.length === MAX_LINES || (room < 0 && lines.length > 0);
       if (!full) lines.push(text);

@@ -1,4 +1,6 @@
 /** Glob patterns: where one begins to search, and which paths below that it takes. */
+import { ParleyError } from "../../core/errors.js";
+import { oneLine } from "./title.js";
 
 export interface SplitPattern {
   /** The folder that the pattern names before its first wildcard, as given; "." when none. */
@@ -21,10 +23,14 @@ export function splitPattern(pattern: string, folder: string | undefined): Split
   return { base: joined(folder, prefix), rest, anywhere: !pattern.includes("/") && !isFolder };
 }
 
-/** Which paths relative to the base it takes. */
-export async function patternMatcher(pattern: Pick<SplitPattern, "rest" | "anywhere">): Promise<(path: string) => boolean> {
-  const { default: picomatch } = await import("picomatch");
-  return picomatch(pattern.rest, { dot: true, basename: pattern.anywhere });
+/** Those of the paths, relative to the base, that it takes. Throws when that cannot be told in time. */
+export async function matchingPaths(pattern: Pick<SplitPattern, "rest" | "anywhere">, paths: readonly string[]): Promise<string[]> {
+  const [{ default: picomatch }, { TimeBox }] = await Promise.all([import("picomatch"), import("./time-box.js")]);
+  const matches = picomatch(pattern.rest, { dot: true, basename: pattern.anywhere });
+  const found = new TimeBox().run(() => paths.filter((path) => matches(path)));
+  if (found !== undefined) return found.done;
+  const message = `The pattern ${oneLine(pattern.rest)} takes too long to match; use a simpler one.`;
+  throw new ParleyError({ code: "tool", message, retryable: false });
 }
 
 /** Not normalised: a link before a `..` is for the workspace to follow. */

@@ -2,13 +2,14 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, ParleyError } from "../../core/errors.js";
-import { headOf } from "../output.js";
+import { TimeBox } from "./time-box.js";
 import { isBinary, linesOf } from "./text-file.js";
 
 export type Mode = "content" | "files" | "count";
 
-export const MAX_COLUMNS = 500;
 const MAX_BYTES = 2 * 1024 * 1024;
+/** Files that are in memory at once. */
+const BATCH = 16;
 
 interface FileSearch {
   /** Relative to the folder. */
@@ -43,18 +44,27 @@ function compiled(pattern: string, flags: string): RegExp {
   }
 }
 
-export async function searchFiles(search: FileSearch): Promise<void> {
+/** Why it was given up, where it was. */
+export async function searchFiles(search: FileSearch): Promise<string | undefined> {
+  const time = new TimeBox();
   let first = true;
-  for (const file of search.files) {
+  for (let at = 0; at < search.files.length; at += BATCH) {
     if (search.signal.aborted) throw new ParleyError({ code: "tool", message: "The search was interrupted.", retryable: false });
-    const lines = await textLines(join(search.folder, file));
-    const hits = lines.flatMap((line, index) => (search.test(line) ? [index] : []));
-    if (hits.length === 0) continue;
-    for (const line of report(`./${file}`, lines, hits, search, first)) {
-      if (!search.onLine(line)) return;
+    const batch = await Promise.all(
+      search.files.slice(at, at + BATCH).map(async (file) => ({ file, lines: await textLines(join(search.folder, file)) })),
+    );
+    const found = time.run(() => batch.map(({ lines }) => lines.flatMap((line, index) => (search.test(line) ? [index] : []))));
+    if (found === undefined) return "The pattern takes too long to match; use a simpler one, or search fewer files.";
+    for (const [index, { file, lines }] of batch.entries()) {
+      const hits = found.done[index] ?? [];
+      if (hits.length === 0) continue;
+      for (const line of report(`./${file}`, lines, hits, search, first)) {
+        if (!search.onLine(line)) return undefined;
+      }
+      first = false;
     }
-    first = false;
   }
+  return undefined;
 }
 
 function report(name: string, lines: readonly string[], hits: readonly number[], search: FileSearch, first: boolean): Iterable<string> {
@@ -81,14 +91,10 @@ function* contentLines(name: string, lines: readonly string[], hits: readonly nu
     const end = Math.min(hit + around, lines.length - 1);
     for (let index = start; index <= end; index++) {
       const mark = isHit.has(index) ? ":" : "-";
-      yield `${name}${mark}${index + 1}${mark}${shortened(lines[index] ?? "")}`;
+      yield `${name}${mark}${index + 1}${mark}${lines[index] ?? ""}`;
     }
     next = Math.max(next, end + 1);
   }
-}
-
-function shortened(line: string): string {
-  return line.length <= MAX_COLUMNS ? line : `${headOf(line, MAX_COLUMNS)} [... omitted end of long line]`;
 }
 
 /** None of a file that is large, binary or not to be read. */

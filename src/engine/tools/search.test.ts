@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { glob } from "./glob.js";
 import { grep } from "./grep.js";
 import { findRipgrep } from "./ripgrep.js";
@@ -181,6 +181,12 @@ describe.each(["ripgrep", "own search"])("with %s", (means) => {
       expect(lines.filter((line) => line.startsWith("long.txt"))).toEqual([LONG]);
     });
 
+    test("a secret is masked before a long line is cut in the middle of it", async () => {
+      const { context, say } = await benchWith({ "env.js": `${"x".repeat(490)}"sk-secret-0123456789"${"y".repeat(9000)}\n` });
+      context.redactor.add("sk-secret-0123456789");
+      expect(await say(grep, { pattern: "x{10}" })).not.toContain("sk-");
+    });
+
     test("surroundings that touch are one group, others are parted", async () => {
       const { say } = await benchWith({ "a.txt": "1\nhit\n3\n4\nhit\nhit\n7\n8\n9\n10\nhit\n", "b.txt": "hit\n" });
       expect(await say(grep, { pattern: "hit", context: 1 })).toBe(
@@ -253,6 +259,16 @@ test.each([
   ["src/a.ts", undefined, "src"],
 ])("Glob %s in %s names the path %s", (pattern, path, base) => {
   expect(glob.paths({ pattern, ...(path !== undefined && { path }) })).toEqual([{ path: base, write: false }]);
+});
+
+test("a pattern that would be matched for ages is given up, and says so", async () => {
+  const made = await bench();
+  put(made.root, { [`${"a".repeat(60)}.txt`]: `${"a".repeat(60)}!\n` });
+  const bomb = "*(*a)*(*a)*(*a)*(*a)b";
+  await expect(made.say(glob, { pattern: bomb })).rejects.toThrow(`The pattern ${bomb} takes too long to match; use a simpler one.`);
+  process.env["PARLEY_RIPGREP"] = "none";
+  onTestFinished(() => void delete process.env["PARLEY_RIPGREP"]);
+  expect(await made.say(grep, { pattern: "^(a+)+$" })).toMatch(/^FAILED: The pattern takes too long to match/);
 });
 
 test("Grep names its path", () => {

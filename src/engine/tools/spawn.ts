@@ -1,6 +1,7 @@
 /** Spawn: sub-agents with a history of their own, for work that would fill the parent's. */
 import * as v from "valibot";
 import type { SubAgent } from "../built-in-agents.js";
+import { headOf } from "../output.js";
 import { defineTool, type SpawnOutcome, type Tool } from "./tool.js";
 
 /** Sub-agents in one call. */
@@ -41,8 +42,8 @@ export function spawnTool(agents: readonly SubAgent[]): Tool {
 }
 
 function agentList(agents: readonly SubAgent[]): string {
-  const lines = agents.map(({ name, description }) => `- ${name}: ${description}`.slice(0, LINE_CHARS));
-  return lines.join("\n").slice(0, LIST_CHARS);
+  const lines = agents.map(({ name, description }) => headOf(`- ${name}: ${description}`, LINE_CHARS));
+  return headOf(lines.join("\n"), LIST_CHARS);
 }
 
 function report({ name, ok, text }: SpawnOutcome): string {

@@ -1,6 +1,6 @@
 /** What the file tools share: how much they read, what counts as text, how paths are shown, and whether a file is still as it was seen. */
 import { relative, sep } from "node:path";
-import type { Workspace } from "../workspace.js";
+import type { FileInfo, Workspace } from "../workspace.js";
 import { textResult, type ToolContext, type ToolResult } from "./tool.js";
 
 /** Room that a result leaves for its headings and notes, so that the whole stays within the output's bound. */
@@ -39,6 +39,11 @@ export function shownPath(workspace: Workspace, path: string): string {
 export function isStale(context: ToolContext, path: string, stamp: string): boolean {
   const seen = context.seen.stampOf(path);
   return seen !== undefined && seen !== stamp;
+}
+
+/** Asked last, just before it is replaced: somebody else may write it while we work. */
+export async function isUnchanged({ workspace }: ToolContext, path: string, before: FileInfo | null): Promise<boolean> {
+  return (await workspace.info(path))?.stamp === before?.stamp;
 }
 
 export async function noteSeen(context: ToolContext, path: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** Write: a whole file, new or replaced. */
 import * as v from "valibot";
 import { diffParts } from "./diff-part.js";
-import { exactText, failure, isBinary, isStale, linesOf, MAX_FILE_BYTES, noteSeen, shownPath } from "./text-file.js";
+import { exactText, failure, isBinary, isStale, isUnchanged, linesOf, MAX_FILE_BYTES, noteSeen, shownPath } from "./text-file.js";
 import { oneLine } from "./title.js";
 import type { Workspace } from "../workspace.js";
 import { defineTool } from "./tool.js";
@@ -34,6 +34,7 @@ export const write = defineTool({
       return failure(`${name} was changed on disk after you last saw it. Read it again before you write it.`);
     }
     const before = info === null ? null : await oldText(context.workspace, path, info.size);
+    if (!(await isUnchanged(context, path, info))) return failure(`${name} was changed on disk just now. Read it before you write it.`);
     await context.workspace.write(path, content);
     await noteSeen(context, path);
     const diff = before === undefined ? [] : await diffParts(shownPath(context.workspace, path), before, content);

@@ -29,7 +29,7 @@ export class Commands {
 
   /** With its slash or without. Throws when there is none of that name. */
   find({ name: written, of }: NamedCommand): Command {
-    const name = written.replace(/^\//, "");
+    const name = written.replace(/^\//, "").normalize("NFC");
     const all = this.all();
     const skills = of === "skill" ? promptCommands(this.#prompts.skills, "skill") : [];
     const command = [...skills, ...all].find((each) => each.name === name || each.aliases?.includes(name) === true);

@@ -1,6 +1,7 @@
 /** A hook that is a command: JSON on its standard input, its answer on its standard output, a time limit, and an end for all it started. */
 import { basename, isAbsolute } from "node:path";
 import { messageOf } from "../../../core/errors.js";
+import type { Redactor } from "../../../core/redact.js";
 import { endingOf } from "../../ending.js";
 import { capText } from "../../output.js";
 import type { Workspace } from "../../workspace.js";
@@ -16,8 +17,14 @@ const REASON_CHARS = 2000;
 /** The exit code by which a hook says no, with the reason on its standard error. */
 const BLOCKS = 2;
 
-/** `isTrusted` tells whether files of the workspace may be run. */
-export function commandHook(event: HookEvent, spec: HookCommand, workspace: Workspace, isTrusted: () => Promise<boolean>): Hook {
+interface HookPlace {
+  workspace: Workspace;
+  redactor: Redactor;
+  /** Whether files of the workspace may be run. */
+  isTrusted(): Promise<boolean>;
+}
+
+export function commandHook(event: HookEvent, spec: HookCommand, { workspace, redactor, isTrusted }: HookPlace): Hook {
   let match: Promise<Match | { problem: string }> | undefined;
   const compiled = (): Promise<Match | { problem: string }> => (match ??= compileMatch(spec.match));
   return {
@@ -33,7 +40,7 @@ export function commandHook(event: HookEvent, spec: HookCommand, workspace: Work
       try {
         if (isOfWorkspace(spec) && !(await isTrusted()))
           return { failure: "is a file of the workspace, which is not trusted ('parley trust' changes that)" };
-        return await run(spec, input, workspace, scope.signal);
+        return await run(spec, input, { workspace, redactor }, scope.signal);
       } catch (error) {
         return { failure: `did not run: ${messageOf(error)}` };
       }
@@ -46,35 +53,40 @@ function isOfWorkspace({ command: [file = ""] }: HookCommand): boolean {
   return /[\\/]/.test(file) && !isAbsolute(file);
 }
 
-async function run(spec: HookCommand, input: HookInput, workspace: Workspace, signal: AbortSignal): Promise<Said> {
+type Place = Pick<HookPlace, "workspace" | "redactor">;
+
+async function run(spec: HookCommand, input: HookInput, { workspace, redactor }: Place, signal: AbortSignal): Promise<Said> {
   if (signal.aborted) return { interrupted: true };
   const output = { stdout: new Bounded(ANSWER_CHARS), stderr: new Bounded(REASON_CHARS) };
+  // Redacted before it is cut: half a secret would not be known again.
+  const safe = redactor.stream();
   const timeoutMs = spec.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const running = await workspace.exec({
     argv: spec.command,
     env: environmentOf(input),
     input: `${JSON.stringify(input)}\n`,
-    onOutput: (channel, text) => output[channel].push(text),
+    onOutput: (channel, text) => output[channel].push(channel === "stderr" ? safe.push(text) : text),
   });
   const ending = await endingOf(running, timeoutMs, signal);
   if (ending === "interrupted") return { interrupted: true };
   if (ending === "timed out") return { failure: `did not end within ${timeoutMs} ms` };
   if (ending.leftover === true) void running.end(LEFTOVER_GRACE_MS);
+  output.stderr.push(safe.flush());
   const complaint = output.stderr.text.trim();
   if (ending.code === BLOCKS) return { answer: { decision: "block", reason: complaint } };
-  if (ending.code === 0) return answerIn(output.stdout);
+  if (ending.code === 0) return answerIn(output.stdout, redactor);
   const how = ending.code === null ? `was killed by ${ending.signal ?? "a signal"}` : `ended with exit code ${ending.code}`;
   return { failure: complaint === "" ? how : `${how}: ${capText(complaint, REASON_CHARS)}` };
 }
 
 /** Only what begins like an object is meant as an answer; other output is for whoever reads it. */
-function answerIn({ text, cut }: Bounded): Said {
+function answerIn({ text, cut }: Bounded, redactor: Redactor): Said {
   if (!text.trimStart().startsWith("{")) return { answer: {} };
   if (cut) return { failure: `gave an answer longer than ${ANSWER_CHARS} characters` };
   try {
     return toAnswer(JSON.parse(text));
   } catch {
-    return { failure: `gave an answer that is not JSON: ${capText(text.trim(), 200)}` };
+    return { failure: `gave an answer that is not JSON: ${capText(redactor.text(text.trim()), 200)}` };
   }
 }
 

@@ -44,10 +44,8 @@ export class Hooks {
   constructor(deps: HooksDeps) {
     this.#deps = deps;
     const { workspace } = deps.control.state;
-    const isTrusted = (): Promise<boolean> => deps.trusts(workspace.root);
-    this.#commands = new Map(
-      HOOK_EVENTS.map((event) => [event, deps.commands[event].map((spec) => commandHook(event, spec, workspace, isTrusted))]),
-    );
+    const place = { workspace, redactor: deps.redactor, isTrusted: () => deps.trusts(workspace.root) };
+    this.#commands = new Map(HOOK_EVENTS.map((event) => [event, deps.commands[event].map((spec) => commandHook(event, spec, place))]));
   }
 
   /** The session has begun; nobody need wait but who wants `opened`. */
