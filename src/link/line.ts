@@ -47,7 +47,7 @@ export class Line {
     this.#dialect = dialect;
     this.#tell = tell;
     this.#gone = gone;
-    this.#side = dialect.hostSide(sideEnv);
+    this.#side = dialect.hostSide({ ...sideEnv, ...(options.onBreach !== undefined && { breach: options.onBreach }) });
     this.#carrier = new Carrier(dialect, dial, options, {
       frame: (frame) => this.#read(frame),
       quiet: () => this.#play(this.#side.quiet?.() ?? { in: [], out: [] }),

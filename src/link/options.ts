@@ -19,4 +19,6 @@ export interface ConnectOptions {
   replySeconds?: number;
   /** An agent that served the whole connection and is gone is started again by the next `session.open`, instead of ending it all. */
   redials?: boolean;
+  /** Hears each breach of the grammar by an agent of the native wire. Its events come in order all the same. */
+  onBreach?(words: string): void;
 }
