@@ -27,6 +27,7 @@ export class Carrier {
   #reading: Promise<void> = Promise.resolve();
   /** Why we ended it ourselves. */
   #verdict: string | undefined;
+  #isAsked = false;
   /** Nothing is dialled any more, and what is dialled right now is ended. */
   #isBarred = false;
 
@@ -65,7 +66,14 @@ export class Carrier {
     }
   }
 
-  /** It said that it is ready. */
+  /** It was asked for a session, by its launch or by an op. Who has answered once is there, and may take its time for others. */
+  expectReady(): void {
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    this.#patience.forReady((verdict) => this.giveUp(verdict));
+  }
+
+  /** It answered that: it is ready, or will not be. */
   ready(): void {
     this.#patience.over("ready");
   }
@@ -106,6 +114,8 @@ export class Carrier {
   // --- its life ---
 
   async #dialIn(launch: Launch): Promise<void> {
+    this.#verdict = undefined;
+    this.#isAsked = false;
     if (this.#isBarred) return this.#ended({});
     try {
       this.#transport = await this.#dial(launch);
@@ -114,9 +124,7 @@ export class Carrier {
     }
     // Somebody may have closed us meanwhile.
     if (this.#isUnwanted()) this.#transport.close("term");
-    if (this.#dialect.lifetime === "session" || this.#dialect.start !== undefined) {
-      this.#patience.forReady((verdict) => this.giveUp(verdict));
-    }
+    if (this.#dialect.lifetime === "session" || this.#dialect.start !== undefined) this.expectReady();
     this.#patience.forWords(() => this.#carried.quiet());
     this.#reading = this.#read(this.#transport);
   }

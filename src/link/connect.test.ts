@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { Listener, Peer, quiet } from "../../test/support/wires.js";
 import type { Agent } from "../core/agent.js";
 import { ParleyError } from "../core/errors.js";
-import type { Event, EventOf } from "../core/event.js";
+import type { Closed, Event, EventOf } from "../core/event.js";
 import type { Op, OpOf } from "../core/op.js";
 import type { Frame, Launch, Transport } from "../core/wire.js";
 import type { Coverage, Dialect } from "../dialects/dialect.js";
@@ -37,6 +37,13 @@ async function running(dialect: Dialect = native, options?: ConnectOptions) {
   all.peer.say({ type: "session.ready", session: "s", parent: "o" }, { type: "turn.started", ...TURN, parent: "p" });
   await all.host.of("turn.started");
   return all;
+}
+
+/** An end that we tell ourselves. */
+function deferred(): { promise: Promise<Closed>; resolve(closed: Closed): void } {
+  let resolve: (closed: Closed) => void = () => {};
+  const promise = new Promise<Closed>((settle) => (resolve = settle));
+  return { promise, resolve };
 }
 
 function asks(...calls: string[]): Event[] {
@@ -245,6 +252,22 @@ describe("the end of the agent", () => {
     expect(host.violations).toEqual([]);
   });
 
+  test("in a turn is no good end, whatever its exit code says", async () => {
+    const { promise: closed, resolve: exit } = deferred();
+    const [near, far] = memoryPair();
+    const agent = connect(native, () => ({ ...near, closed }));
+    const host = new Listener(agent);
+    const peer = new Peer<Op>(far);
+    await agent.send({ type: "session.open", id: "o", session: "s", open: "new" });
+    await peer.of("session.open");
+    peer.say({ type: "session.ready", session: "s", parent: "o" }, { type: "turn.started", ...TURN });
+    await host.of("turn.started");
+    peer.leave();
+    exit({ code: 0, signal: null });
+    expect(await host.of("closed")).toMatchObject({ code: 0, reason: "The agent exited with code 0 in the middle of a turn" });
+    expect(host.violations).toEqual([]);
+  });
+
   test("leaves a line that was cut in the middle as an error, before the ends", async () => {
     const [near, far] = memoryPair("text");
     const agent = connect(native, () => ({ ...near, frames: halfLine(near.frames) }));
@@ -405,6 +428,19 @@ describe("grants that the wire cannot hold", () => {
     await agent.send({ type: "approval.answer", answers: [{ call: "c1", decision: "allow", grant: "tool" }] });
     peer.say(...calls(["c2", "Bash"]));
     expect((await peer.of("approval.answer", 2)).answers).toEqual([{ call: "c2", decision: "allow", grant: "call" }]);
+    await agent.close();
+  });
+
+  test("end with their session, whoever opens it again", async () => {
+    const { agent, host, peer } = await granted("tool", ["call"]);
+    await host.of("approval.requested", 2);
+    peer.say({ type: "session.ended", session: "s" });
+    await host.of("session.ended");
+    await agent.send({ type: "session.open", id: "again", session: "s", open: "resume" });
+    await peer.of("session.open", 2);
+    peer.say({ type: "session.ready", session: "s", parent: "again" }, { type: "turn.started", session: "s", turn: "u" });
+    peer.say({ type: "approval.requested", session: "s", turn: "u", calls: [{ id: "c9", name: "Bash" }] });
+    expect(await host.of("approval.requested", 3)).toMatchObject({ calls: [{ id: "c9" }] });
     await agent.close();
   });
 
@@ -915,7 +951,7 @@ describe("a connection a session", () => {
 });
 
 /** A wire with a process a turn: a prompt is a launch, and the end of the process is the end of the turn. */
-function perTurn(): Dialect {
+function perTurn(onEnd: (closed: Closed) => void = () => {}): Dialect {
   return lacking(
     { "session.close": "none", shutdown: "none" },
     {
@@ -935,7 +971,8 @@ function perTurn(): Dialect {
             };
             return { in: [{ type: "turn.started", ...turn }], out: [{ launch: { argv: [turn.turn], env: {} } }] };
           },
-          end() {
+          end(closed) {
+            onEnd(closed);
             const events: Event[] = turn === undefined ? [] : [{ type: "turn.ended", ...turn, outcome: "completed" }];
             turn = undefined;
             return { in: events, out: [] };
@@ -968,6 +1005,27 @@ describe("a process a turn", () => {
     await host.done;
     expect(host.types).toEqual(["session.ready", "turn.started", "turn.ended", "turn.started", "turn.ended", "closed"]);
     expect(host.violations).toEqual([]);
+  });
+
+  test("one that had to be ended says nothing about the next", async () => {
+    const ends: Closed[] = [];
+    const dialect = perTurn((closed) => ends.push(closed));
+    const stop = deferred();
+    const lingering: Transport = {
+      frames: (async function* () {})(),
+      write: () => {},
+      close: (how) => (how === "term" ? stop.resolve({ code: null, signal: "SIGTERM" }) : undefined),
+      closed: stop.promise,
+    };
+    const dialled = [lingering, memoryPair()[0]];
+    const agent = connect(dialect, () => dialled.shift() ?? expect.fail("dialled too often"), { exitSeconds: 0.01 });
+    const host = new Listener(agent);
+    await agent.send({ type: "session.open", session: "s", open: "new" });
+    for (const n of [1, 2]) await agent.send({ type: "turn.prompt", session: "s", turn: `t${n}`, parts: [] });
+    await host.of("turn.started", 2);
+    await agent.close();
+    await host.done;
+    expect(ends.map(({ reason }) => reason)).toEqual([expect.stringContaining("did not exit within"), undefined]);
   });
 
   test("is closed between turns without a word to a process that is gone", async () => {

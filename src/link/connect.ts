@@ -41,8 +41,10 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
     for (const line of lines.values()) line.leave(op);
   }
 
+  /** Whoever closes an agent may never have read a word of it. */
   function close(): Promise<void> {
     leaving = true;
+    events.unbound();
     closing ??= (async () => {
       await Promise.all([...lines.values()].map((line) => line.end()));
       finish();

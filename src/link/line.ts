@@ -155,6 +155,7 @@ export class Line {
       case "send":
         if (gap.op.type === "turn.prompt" && this.#mustWait(gap.op)) return this.#hold(gap.op);
         if (gap.op.type === "turn.prompt") this.#turns.sent(gap.op);
+        if (gap.op.type === "session.open" && this.#dialect.lifetime === "connection") this.#carrier.expectReady();
         this.#replies.sent(gap.op);
         return this.#write(gap.op);
       case "answer":
@@ -234,6 +235,7 @@ export class Line {
     if (this.#dialect.lifetime !== "turn" && this.#leaving !== "now") this.#closed = closed;
     // Nor is it for its side, unless something was open.
     const step = this.#side.end(this.#leaving === "now" && this.#turns.idle ? {} : closed);
+    this.#closed = endOf(this.#closed, step.in);
     await this.#carrier.put(step);
     for (const event of step.in) await this.#hear(event);
     if (this.#dialect.lifetime === "turn" && this.#leaving !== "now") return this.#leaveWhenIdle();
@@ -258,7 +260,7 @@ export class Line {
     if (this.#heartbeat?.isOwn(told) === true) return;
     const event = this.#replies.event(told);
     if (event === undefined) return;
-    if (event.type === "session.ready") this.#carrier.ready();
+    if (event.type === "session.ready" || (event.type === "reply" && event.to === "session.open")) this.#carrier.ready();
     this.#unanswered.event(event);
     const released = this.#turns.event(event);
     const { answer, pass } = this.#grants.event(event);
@@ -291,6 +293,13 @@ export class Line {
     this.#deadlines.deny(NO_ANSWERS);
     for (const op of this.#hostRequests.refuse(NO_ANSWERS)) this.#sendOwn(op);
   }
+}
+
+/** One that leaves a turn behind has not ended well, whatever its exit code says. */
+function endOf(closed: Closed, events: readonly Event[]): Closed {
+  const failed = events.find((event) => event.type === "turn.ended" && event.outcome === "failed");
+  if (failed === undefined || closed.reason !== undefined || closed.code !== 0) return closed;
+  return { ...closed, reason: "The agent exited with code 0 in the middle of a turn" };
 }
 
 function unopened(session: string | undefined): Fault {
