@@ -117,6 +117,7 @@ test("an agent that never says that it is ready is ended, and nothing of it stay
   const agent = scripted("", { readySeconds: 0.5 });
   const pid = await agent.pid();
   await expect(openSession(agent)).rejects.toThrow("The agent was not ready after 0.5 s and was ended");
+  await agent.close();
   expect(isAlive(pid)).toBe(false);
 });
 
@@ -127,6 +128,7 @@ test("an agent that refuses the session is ended with it", async () => {
       console.log(JSON.stringify({ type: "reply", to: "session.open", status: "error", parent: JSON.parse(line).id, fault }));
     });`);
   await expect(openSession(agent)).rejects.toThrow("no");
+  await agent.close();
   expect(isAlive(await agent.pid())).toBe(false);
 });
 

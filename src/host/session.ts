@@ -25,15 +25,14 @@ export interface PromptOptions {
   ext?: Record<string, unknown>;
 }
 
-/** Opens a session on an agent that nobody else reads. Throws what the agent refused it with; then the agent is closed. */
+/** Opens a session on an agent that nobody else reads. Throws what the agent refused it with; then the agent is closed, too. */
 export async function openSession(agent: Agent, opening: Opening = {}): Promise<HostSession> {
   const events = agent.events[Symbol.asyncIterator]();
   try {
     return await opened(agent, events, opening);
   } catch (error) {
-    const closed = agent.close();
-    while ((await events.next()).done !== true);
-    await closed;
+    // Nobody may have kept it. Who did can wait for its end.
+    agent.close().catch(() => {});
     throw error;
   }
 }
