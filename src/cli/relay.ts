@@ -145,9 +145,9 @@ function unasked({ settings }: Loaded, as: Dialect, drive: Dialect): SessionConf
   return { approveTools: settings.approveTools ?? [...as.unasked] };
 }
 
-/** How the driven agent ended is how we end; one that never ran or was killed is a failure. */
+/** How the driven agent ended is how we end; one that never ran, was killed, or left a turn behind is a failure. */
 export function exitCode({ code, signal, reason }: Closed): number {
-  const status = code ?? (signal || reason !== undefined ? 1 : 0);
+  const status = code || (signal || reason !== undefined ? 1 : 0);
   if (status !== 0 && reason !== undefined) console.error(`parley: ${reason}`);
   return status;
 }

@@ -24,6 +24,8 @@ export class Queue<T> implements AsyncIterable<T> {
   /** Unread control items, by kind. */
   readonly #kinds = new Map<string, number>();
   #ended = false;
+  /** Producers wait for the reader. */
+  #isBound = true;
   #reader: ((result: IteratorResult<T, undefined>) => void) | undefined;
   /** Producers that wait for the bound, and those that wait for the bound of control. */
   #room: (() => void)[] = [];
@@ -37,13 +39,13 @@ export class Queue<T> implements AsyncIterable<T> {
   /** Undefined: there is room for more. A promise: wait for it before the next push. */
   push(item: T): Promise<void> | undefined {
     this.#take(item, this.#weigh(item), undefined);
-    return this.#weight > this.#limit && !this.#ended ? until(this.#room) : undefined;
+    return this.#weight > this.#limit && this.#isBound ? until(this.#room) : undefined;
   }
 
   /** For replies to control: they pass the bound, so that an interrupt or a ping is answered behind a full queue. */
   pushControl(item: T, kind = ""): Promise<void> | undefined {
     this.#take(item, 0, kind);
-    return this.#control > CONTROL_LIMIT && !this.#ended ? until(this.#controlRoom) : undefined;
+    return this.#control > CONTROL_LIMIT && this.#isBound ? until(this.#controlRoom) : undefined;
   }
 
   /** Whether an unread control item of this kind waits while the control bound is passed: then an equal one says nothing new. */
@@ -51,11 +53,17 @@ export class Queue<T> implements AsyncIterable<T> {
     return this.#control >= CONTROL_LIMIT && (this.#kinds.get(kind) ?? 0) > 0;
   }
 
+  /** Nobody waits for the reader any more: what still comes is little, and must not wait for ever. */
+  unbound(): void {
+    this.#isBound = false;
+    wake(this.#room);
+    wake(this.#controlRoom);
+  }
+
   /** No more items; the reader gets what is left and then the end. */
   end(): void {
     this.#ended = true;
-    wake(this.#room);
-    wake(this.#controlRoom);
+    this.unbound();
     this.#reader?.({ done: true, value: undefined });
     this.#reader = undefined;
   }

@@ -42,6 +42,8 @@ export interface Side<In, Written> {
 /** The only clock and the only source of ids that a side has. */
 export interface SideEnv {
   stamp(): { id: string; at: number };
+  /** Hears each breach of the grammar that the other side commits in our own words, before it is put in order. */
+  breach?(words: string): void;
 }
 
 /** `only`: these keys, kinds, grants or forms of it; each dialect's coverage.ts says which. */

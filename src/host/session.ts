@@ -7,7 +7,7 @@ import { ParleyError } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
 import { becamePrompt, CommandReply, SuggestReply } from "../core/command.js";
-import type { Answer, OpOf } from "../core/op.js";
+import type { Answer, Op, OpOf } from "../core/op.js";
 
 /** Which session: a new one by default, or a stored one by its id. */
 export interface Opening {
@@ -25,11 +25,21 @@ export interface PromptOptions {
   ext?: Record<string, unknown>;
 }
 
-/** Opens a session on an agent that nobody else reads. Throws what the agent refused it with. */
+/** Opens a session on an agent that nobody else reads. Throws what the agent refused it with; then the agent is closed, too. */
 export async function openSession(agent: Agent, opening: Opening = {}): Promise<HostSession> {
+  const events = agent.events[Symbol.asyncIterator]();
+  try {
+    return await opened(agent, events, opening);
+  } catch (error) {
+    // Nobody may have kept it. Who did can wait for its end.
+    agent.close().catch(() => {});
+    throw error;
+  }
+}
+
+async function opened(agent: Agent, events: AsyncIterator<Event>, opening: Opening): Promise<HostSession> {
   const handle = opening.sessionId ?? mintId();
   const id = mintId();
-  const events = agent.events[Symbol.asyncIterator]();
   await agent.send({ open: "new", ...opening, type: "session.open", id, session: handle });
   for (let next = await events.next(); next.done !== true; next = await events.next()) {
     const event = next.value;
@@ -52,6 +62,10 @@ export class HostSession {
   readonly #asked = new Map<string, (reply: EventOf<"reply">) => void>();
   /** The one read that is under way; whoever wants an event waits for the same. */
   #reading: Promise<boolean> | undefined;
+  /** Somebody reads what happens; two would take it from each other. */
+  #isRead = false;
+  /** How it ended. */
+  #closed: EventOf<"closed"> | undefined;
 
   constructor(agent: Agent, events: AsyncIterator<Event>, ready: EventOf<"session.ready">) {
     this.#agent = agent;
@@ -73,7 +87,7 @@ export class HostSession {
 
   /** Everything that happens until what surrounds the session (MCP servers, skills) is whole; then a prompt finds all of it. */
   async *gathered(): AsyncIterable<Event> {
-    for (let event = await this.#next(); event !== undefined; event = await this.#next()) {
+    for await (const event of this.#heard()) {
       yield event;
       if (event.type === "catalog.updated" && event.whole) return;
     }
@@ -99,15 +113,29 @@ export class HostSession {
   async *#ask(asked: Pick<OpOf<"turn.prompt">, "parts" | "command" | "mentions" | "ext">): AsyncIterable<Event> {
     const id = mintId();
     const turn = mintId();
-    await this.#agent.send({ type: "turn.prompt", id, session: this.#handle, turn, ...asked });
-    for (let event = await this.#next(); event !== undefined; event = await this.#next()) {
+    for await (const event of this.#heard({ type: "turn.prompt", id, session: this.#handle, turn, ...asked })) {
       yield event;
       if (event.type === "turn.ended" && (event.turn === turn || event.parent === id)) return;
       if (event.type !== "reply" || event.parent !== id) continue;
       if (event.fault !== undefined) throw new ParleyError(event.fault);
       if (isWholeAnswer(event.data)) return;
     }
-    throw new ParleyError({ code: "launch", message: "The agent closed in the middle of a turn", retryable: true });
+    throw new ParleyError({ code: "launch", message: this.#closed?.reason ?? "The agent is gone", retryable: true });
+  }
+
+  /** What happens once the op is sent, to the end, for one reader at a time. */
+  async *#heard(op?: Op): AsyncIterable<Event> {
+    if (this.#isRead) {
+      const message = "A prompt of this session is under way: read it to its end, or leave its loop, before the next";
+      throw new ParleyError({ code: "usage", message, retryable: false });
+    }
+    this.#isRead = true;
+    try {
+      if (op !== undefined) await this.#agent.send(op);
+      for (let event = await this.#next(); event !== undefined; event = await this.#next()) yield event;
+    } finally {
+      this.#isRead = false;
+    }
   }
 
   /** Undefined at the end. */
@@ -122,6 +150,7 @@ export class HostSession {
       this.#reading = undefined;
       if (next.done === true) return false;
       const event = next.value;
+      if (event.type === "closed") this.#closed = event;
       const take = event.type === "reply" ? this.#asked.get(event.parent ?? "") : undefined;
       if (event.type === "reply" && take !== undefined) take(event);
       else this.#held.push(event);
@@ -138,10 +167,10 @@ export class HostSession {
     return this.#agent.send({ type: "turn.interrupt", session: this.#handle, ...(reason !== undefined && { reason }) });
   }
 
-  /** Closes the agent with it, and reads what it still says, so that nothing holds it back. */
+  /** Closes the agent with it. Who reads a prompt hears how that ended; what nobody reads does not hold the agent back. */
   async close(): Promise<void> {
     const closed = this.#agent.close();
-    while (await this.#read()) this.#held.length = 0;
+    while (await this.#read()) if (!this.#isRead) this.#held.length = 0;
     await closed;
   }
 }

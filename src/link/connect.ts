@@ -5,11 +5,12 @@ import { EVENT_BYTES, EVENT_WEIGHT } from "../core/limits.js";
 import { Queue, roughSize } from "../core/queue.js";
 import type { Op, OpOf } from "../core/op.js";
 import type { Dialect } from "../dialects/dialect.js";
-import { Line, type ConnectOptions, type Dial } from "./line.js";
+import { Line } from "./line.js";
+import type { ConnectOptions, Dial } from "./options.js";
 import { sideEnv } from "./stamp.js";
 import { refusal } from "./unanswered.js";
 
-export type { ConnectOptions, Dial } from "./line.js";
+export type { ConnectOptions, Dial } from "./options.js";
 
 export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = {}): Agent {
   const events = new Queue<Event>(EVENT_BYTES, (event) => Math.max(EVENT_WEIGHT, roughSize(event)));
@@ -40,8 +41,10 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
     for (const line of lines.values()) line.leave(op);
   }
 
+  /** Whoever closes an agent may never have read a word of it. */
   function close(): Promise<void> {
     leaving = true;
+    events.unbound();
     closing ??= (async () => {
       await Promise.all([...lines.values()].map((line) => line.end()));
       finish();

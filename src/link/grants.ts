@@ -34,6 +34,7 @@ export class Grants {
   /** Splits an approval into the part that a grant answers and the part that the host must still see. */
   event(event: Event): { answer?: OpOf<"approval.answer">; pass?: Event } {
     if (event.type === "tool.ended") this.#take(event.session, event.call);
+    if (event.type === "session.ended") this.#forget(event.session);
     if (event.type !== "approval.requested") return { pass: event };
     const open: Call[] = [];
     const answers: Answer[] = [];
@@ -62,6 +63,14 @@ export class Grants {
     const found = this.#asked.find((asked) => asked.call.id === call && (session === undefined || asked.session === session));
     this.#asked = this.#asked.filter((asked) => asked !== found);
     return found;
+  }
+
+  /** A session that is opened again under the same name has been granted nothing. */
+  #forget(session: string | undefined): void {
+    this.#asked = this.#asked.filter((asked) => asked.session !== session);
+    for (const granted of [this.#tools, this.#categories]) {
+      for (const name of granted) if (name.startsWith(scoped(session, ""))) granted.delete(name);
+    }
   }
 
   #covers(event: EventOf<"approval.requested">, call: Call): boolean {

@@ -1,98 +1,66 @@
-/** One line to a driven agent: a side of its dialect, the transport that it has at the moment, and what is under way on it. */
+/** One line to a driven agent: a side of its dialect, what carries it, and what is under way on it. */
 import { toFault, type Fault } from "../core/errors.js";
 import type { Closed, Event } from "../core/event.js";
-import { ANSWER_SECONDS, QUEUE_LIMIT, timerMs } from "../core/limits.js";
+import { ANSWER_SECONDS, QUEUE_LIMIT } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
-import type { Launch, Transport } from "../core/wire.js";
+import type { Frame, Launch } from "../core/wire.js";
 import type { Dialect, Side, Step } from "../dialects/dialect.js";
+import { Carrier } from "./carrier.js";
 import { Deadlines } from "./deadlines.js";
 import { opGap, untold } from "./gaps.js";
 import { Grants } from "./grants.js";
 import { Heartbeat, type Rhythm } from "./heartbeat.js";
 import { HostRequests } from "./host-requests.js";
+import type { ConnectOptions, Dial } from "./options.js";
 import { Replies } from "./replies.js";
 import { sideEnv } from "./stamp.js";
 import { Turns, type Release } from "./turns.js";
 import { Unanswered, refusal } from "./unanswered.js";
 
-/** Seconds until an agent that is started for a session must be ready: generous, because a first start may fetch things. */
-const READY_SECONDS = 60;
-/** How long an agent that was told to leave may take before it is made to. */
-const LEAVE_MS = 5000;
-const EXIT_SECONDS = 5;
 const NO_ANSWERS = "the host closed its input";
-
-export type Dial = (launch: Launch) => Promise<Transport> | Transport;
-
-export interface ConnectOptions {
-  /** Seconds until an approval that nobody answers is denied. */
-  answerSeconds?: number;
-  /** Seconds until an agent that is started for a session must be ready; then it is ended. */
-  readySeconds?: number;
-  /** Seconds until an agent whose process is a turn must have left, once its output has ended; then it is ended. */
-  exitSeconds?: number;
-  /** In place of the dialect's own: seconds within which an agent is expected to say something. */
-  quietSeconds?: number;
-  /** In place of the dialect's own: how often an agent at work is asked whether it is there, and how long it may say nothing, in seconds. */
-  heartbeat?: Rhythm;
-  /** In place of the dialect's own: seconds until what the agent must answer at once, and does not, is refused. */
-  replySeconds?: number;
-  /** An agent that served the whole connection and is gone is started again by the next `session.open`, instead of ending it all. */
-  redials?: boolean;
-}
 
 /** Tells the host; a promise when the host is slow. */
 type Tell = (event: Event) => Promise<void> | undefined;
 
 export class Line {
   readonly #dialect: Dialect;
-  readonly #dial: Dial;
   readonly #tell: Tell;
   readonly #gone: (closed: Closed) => void;
   readonly #side: Side<Event, Op>;
+  readonly #carrier: Carrier;
   readonly #grants: Grants;
   readonly #deadlines: Deadlines;
-  readonly #readySeconds: number;
-  readonly #exitSeconds: number;
-  readonly #quietSeconds: number | undefined;
   readonly #heartbeat: Heartbeat | undefined;
   readonly #hostRequests = new HostRequests();
   readonly #turns = new Turns();
   readonly #replies: Replies;
   readonly #unanswered = new Unanswered();
-  #transport: Transport | undefined;
-  #launching: Promise<void> | undefined;
-  #reading: Promise<void> = Promise.resolve();
   /** Ops go out one after the other, behind the dialling. */
   #order: Promise<void> = Promise.resolve();
   /** `drained`: once nothing runs or waits. `now`: whatever runs. */
   #leaving: "drained" | "now" | undefined;
-  #leaveTimer: NodeJS.Timeout | undefined;
-  #readyTimer: NodeJS.Timeout | undefined;
-  #quietTimer: NodeJS.Timeout | undefined;
-  /** Why we ended it ourselves. */
-  #verdict: string | undefined;
   /** How a transport that lasts as long as the line ended. */
   #closed: Closed = {};
   #over = false;
 
   constructor(dialect: Dialect, dial: Dial, options: ConnectOptions, tell: Tell, gone: (closed: Closed) => void) {
     this.#dialect = dialect;
-    this.#dial = dial;
     this.#tell = tell;
     this.#gone = gone;
-    this.#side = dialect.hostSide(sideEnv);
+    this.#side = dialect.hostSide({ ...sideEnv, ...(options.onBreach !== undefined && { breach: options.onBreach }) });
+    this.#carrier = new Carrier(dialect, dial, options, {
+      frame: (frame) => this.#read(frame),
+      quiet: () => this.#play(this.#side.quiet?.() ?? { in: [], out: [] }),
+      ended: (closed) => this.#ended(closed),
+    });
     this.#grants = new Grants(dialect.coverage);
     this.#deadlines = new Deadlines(options.answerSeconds ?? ANSWER_SECONDS, (op) => this.#sendOwn(op));
-    this.#readySeconds = options.readySeconds ?? READY_SECONDS;
-    this.#exitSeconds = options.exitSeconds ?? EXIT_SECONDS;
     this.#replies = new Replies(dialect.replies, options.replySeconds, (reply) => void this.#hear(reply));
-    this.#quietSeconds = options.quietSeconds ?? dialect.quietSeconds;
     this.#heartbeat = this.#heartbeatOf(options.heartbeat ?? dialect.heartbeat);
   }
 
   open(launch: Launch): Promise<void> {
-    return this.#inOrder(() => this.#launch(launch));
+    return this.#inOrder(() => this.#carrier.launch(launch));
   }
 
   /** Never rejects: what is wrong with an op is answered. */
@@ -119,43 +87,40 @@ export class Line {
   /** Interrupts and ends the transport, process included; resolves when it is gone. */
   async end(): Promise<void> {
     this.#leaveNow(sideEnv.stamp().id);
-    await this.#launching;
-    const transport = this.#transport;
-    transport?.close("term");
-    await transport?.closed;
-    await this.#reading;
+    await this.#carrier.end();
   }
 
   /** A wire without a word for it gets its turn interrupted, and then the end. */
   #leaveNow(id: string | undefined): void {
     if (this.#leaving === "now" || this.#over) return;
     this.#leaving = "now";
-    if (this.#transport === undefined && this.#launching === undefined) return void this.#inOrder(() => this.#finish());
+    this.#carrier.bar();
+    if (!this.#carrier.isUp && !this.#carrier.isLaunched) return void this.#inOrder(() => this.#finish());
     const meta = id === undefined ? {} : { id };
     if (this.#dialect.coverage.shutdown !== "none") {
       this.#writeNow({ type: "shutdown", when: "now", ...meta });
-      return this.#endSoon();
+      return this.#carrier.closeSoon();
     }
     if (this.#turns.running && this.#dialect.coverage["turn.interrupt"] !== "none") this.#writeNow({ type: "turn.interrupt", ...meta });
-    this.#transport?.close("term");
+    this.#carrier.close("term");
   }
 
-  /** Past the ops that wait, and without waiting. */
+  /** Past the ops that wait. */
   #writeNow(op: Op): void {
-    const step = this.#side.write(op);
-    void this.#put(step);
+    this.#play(this.#side.write(op));
+  }
+
+  /** Without waiting. */
+  #play(step: Step<Event>): void {
+    void this.#carrier.put(step);
     for (const event of step.in) void this.#hear(event);
   }
 
   #leaveWhenIdle(): void {
     if (this.#leaving !== "drained" || this.#over || !this.#turns.idle) return;
-    if (this.#transport === undefined) return void this.#inOrder(() => this.#finish());
-    this.#transport.close("eof");
-    this.#endSoon();
-  }
-
-  #endSoon(): void {
-    this.#leaveTimer ??= setTimeout(() => this.#transport?.close("term"), LEAVE_MS);
+    if (!this.#carrier.isUp) return void this.#inOrder(() => this.#finish());
+    this.#carrier.close("eof");
+    this.#carrier.closeSoon();
   }
 
   // --- ops ---
@@ -190,6 +155,7 @@ export class Line {
       case "send":
         if (gap.op.type === "turn.prompt" && this.#mustWait(gap.op)) return this.#hold(gap.op);
         if (gap.op.type === "turn.prompt") this.#turns.sent(gap.op);
+        if (gap.op.type === "session.open" && this.#dialect.lifetime === "connection") this.#carrier.expectReady();
         this.#replies.sent(gap.op);
         return this.#write(gap.op);
       case "answer":
@@ -205,12 +171,12 @@ export class Line {
 
   /** Its process is a session, and it runs. */
   #isTaken(): boolean {
-    return this.#dialect.lifetime === "session" && this.#launching !== undefined;
+    return this.#dialect.lifetime === "session" && this.#carrier.isLaunched;
   }
 
   /** Its open was refused, so there is no process that could hear anything. */
   #isUnopened(): boolean {
-    return this.#dialect.lifetime === "session" && this.#launching === undefined;
+    return this.#dialect.lifetime === "session" && !this.#carrier.isLaunched;
   }
 
   #mustWait(op: OpOf<"turn.prompt">): boolean {
@@ -228,7 +194,7 @@ export class Line {
     const step = this.#side.write(op);
     // Not waited for: an op must get through behind a host that does not read. What the agent says to it comes after.
     for (const event of step.in) void this.#hear(event);
-    await this.#put(step);
+    await this.#carrier.put(step);
     this.#heartbeat?.work(!this.#turns.idle);
   }
 
@@ -246,96 +212,31 @@ export class Line {
     }
   }
 
-  // --- the transport ---
-
-  #launch(launch: Launch): Promise<void> {
-    this.#launching = this.#dialIn(launch);
-    return this.#launching;
-  }
-
-  async #dialIn(launch: Launch): Promise<void> {
-    if (this.#leaving === "now") return this.#ended({});
-    try {
-      this.#transport = await this.#dial(launch);
-    } catch (error) {
-      return this.#ended({ code: null, reason: toFault(error).message });
-    }
-    // Somebody may have closed us meanwhile.
-    if (this.#isLeavingNow()) this.#transport.close("term");
-    if (this.#dialect.lifetime === "session" || this.#dialect.start !== undefined) this.#expectReady(this.#transport);
-    this.#expectWords();
-    this.#reading = this.#read(this.#transport);
-  }
-
-  #expectWords(): void {
-    if (this.#quietSeconds === undefined) return;
-    this.#quietTimer = setTimeout(() => {
-      const step = this.#side.quiet?.() ?? { in: [], out: [] };
-      void this.#put(step);
-      for (const event of step.in) void this.#hear(event);
-    }, timerMs(this.#quietSeconds));
-  }
-
-  #expectReady(transport: Transport): void {
-    this.#readyTimer = setTimeout(() => {
-      this.#verdict = `The agent was not ready after ${this.#readySeconds} s and was ended`;
-      transport.close("term");
-    }, timerMs(this.#readySeconds));
-  }
-
-  #expectExit(transport: Transport): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#verdict = `The agent closed its output, did not exit within ${this.#exitSeconds} s, and was ended`;
-      transport.close("term");
-    }, timerMs(this.#exitSeconds));
-  }
+  // --- what carries it ---
 
   #heartbeatOf(rhythm: Rhythm | undefined): Heartbeat | undefined {
     if (rhythm === undefined) return undefined;
     const ask = (op: OpOf<"ping">): void => void this.#inOrder(() => this.#attempt(op, () => this.#write(op)));
-    return new Heartbeat(rhythm, ask, () => {
-      this.#verdict = `The agent said nothing for ${rhythm.within} s, not even that it is there, and was ended`;
-      this.#transport?.close("term");
-    });
+    const verdict = `The agent said nothing for ${rhythm.within} s, not even that it is there, and was ended`;
+    return new Heartbeat(rhythm, ask, () => this.#carrier.giveUp(verdict));
   }
 
-  #isLeavingNow(): boolean {
-    return this.#leaving === "now";
-  }
-
-  async #read(transport: Transport): Promise<void> {
-    try {
-      for await (const frame of transport.frames) {
-        clearTimeout(this.#quietTimer);
-        this.#heartbeat?.heard(false);
-        const step = this.#side.read(frame);
-        await this.#put(step);
-        for (const event of step.in) await this.#hear(event);
-        this.#heartbeat?.heard(true);
-      }
-    } catch (error) {
-      this.#verdict = toFault(error).message;
-    }
-    // Its output has ended, so it has nothing more to say: an agent that lingers is ended. Where its exit ends a turn, it may tell how.
-    const isTurn = this.#dialect.lifetime === "turn";
-    transport.close(isTurn ? "eof" : "term");
-    const lingers = isTurn ? this.#expectExit(transport) : undefined;
-    const closed = await transport.closed;
-    clearTimeout(lingers);
-    await this.#ended(this.#verdict === undefined ? closed : { ...closed, reason: this.#verdict });
+  async #read(frame: Frame): Promise<void> {
+    this.#heartbeat?.heard(false);
+    const step = this.#side.read(frame);
+    await this.#carrier.put(step);
+    for (const event of step.in) await this.#hear(event);
+    this.#heartbeat?.heard(true);
   }
 
   async #ended(closed: Closed): Promise<void> {
-    this.#transport = undefined;
-    this.#launching = undefined;
-    clearTimeout(this.#readyTimer);
-    clearTimeout(this.#quietTimer);
     this.#heartbeat?.stop();
     // One that was told to leave has done so; how is no news.
-    if (this.#dialect.lifetime !== "turn" && !this.#isLeavingNow()) this.#closed = closed;
+    if (this.#dialect.lifetime !== "turn" && this.#leaving !== "now") this.#closed = closed;
     // Nor is it for its side, unless something was open.
-    const step = this.#side.end(this.#isLeavingNow() && this.#turns.idle ? {} : closed);
-    await this.#put(step);
+    const step = this.#side.end(this.#leaving === "now" && this.#turns.idle ? {} : closed);
+    this.#closed = endOf(this.#closed, step.in);
+    await this.#carrier.put(step);
     for (const event of step.in) await this.#hear(event);
     if (this.#dialect.lifetime === "turn" && this.#leaving !== "now") return this.#leaveWhenIdle();
     await this.#finish();
@@ -347,19 +248,10 @@ export class Line {
     this.#over = true;
     this.#deadlines.clear();
     this.#replies.clear();
-    clearTimeout(this.#leaveTimer);
+    this.#carrier.clear();
     const fault: Fault = { code: "launch", message: closed.reason ?? "The agent is gone", retryable: true };
     for (const answer of this.#unanswered.close(fault)) void this.#tell(answer);
     this.#gone(closed);
-  }
-
-  async #put(step: Step<Event>): Promise<void> {
-    for (const out of step.out) {
-      if ("rec" in out) await this.#transport?.write([out.rec]);
-      else if ("launch" in out) await this.#launch(out.launch);
-      else if ("end" in out) this.#transport?.close("eof");
-      else if ("kill" in out) this.#transport?.close("term");
-    }
   }
 
   // --- events ---
@@ -368,7 +260,7 @@ export class Line {
     if (this.#heartbeat?.isOwn(told) === true) return;
     const event = this.#replies.event(told);
     if (event === undefined) return;
-    if (event.type === "session.ready") clearTimeout(this.#readyTimer);
+    if (event.type === "session.ready" || (event.type === "reply" && event.to === "session.open")) this.#carrier.ready();
     this.#unanswered.event(event);
     const released = this.#turns.event(event);
     const { answer, pass } = this.#grants.event(event);
@@ -401,6 +293,13 @@ export class Line {
     this.#deadlines.deny(NO_ANSWERS);
     for (const op of this.#hostRequests.refuse(NO_ANSWERS)) this.#sendOwn(op);
   }
+}
+
+/** One that leaves a turn behind has not ended well, whatever its exit code says. */
+function endOf(closed: Closed, events: readonly Event[]): Closed {
+  const failed = events.find((event) => event.type === "turn.ended" && event.outcome === "failed");
+  if (failed === undefined || closed.reason !== undefined || closed.code !== 0) return closed;
+  return { ...closed, reason: "The agent exited with code 0 in the middle of a turn" };
 }
 
 function unopened(session: string | undefined): Fault {

@@ -95,6 +95,25 @@ describe("a relay", () => {
     ]);
   });
 
+  test("whose onlooker breaks says so, and leaves no agent behind", async () => {
+    const [, relayEnd] = memoryPair();
+    const [near, far] = memoryPair();
+    const { closed } = relay({
+      as: native,
+      transport: relayEnd,
+      drive: native,
+      dial: () => near,
+      onEvent: () => {
+        throw new Error("the onlooker broke");
+      },
+    });
+    const agent = new Peer<Op>(far);
+    agent.say({ type: "notice", level: "info", text: "hello" });
+    await expect(closed).rejects.toThrow("the onlooker broke");
+    expect(agent.heard.types).toEqual(["shutdown"]);
+    expect(await near.closed).toEqual({});
+  });
+
   test("shows the host its own handle, and finds the agent's session behind it again", async () => {
     const known = new Map<string, string>();
     const { agent, host, closed } = chain(chat, {

@@ -33,7 +33,8 @@ export interface Relay {
 }
 
 export function relay(options: RelayOptions): Relay {
-  const driven = connect(options.drive, options.dial, options);
+  const onViolation = options.onViolation?.bind(options);
+  const driven = connect(options.drive, options.dial, { ...options, ...(onViolation !== undefined && { onBreach: onViolation }) });
   const agent = seam(driven, options);
   return { agent, closed: serve(agent, options.as, options.transport, options) };
 }

@@ -39,10 +39,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     return agent.close();
   });
   const beating = beat();
-  for await (const event of agent.events) {
-    const slow = tell(event);
-    if (slow !== undefined) await slow;
-  }
+  await tellAll();
   clearInterval(beating);
   over = true;
   if (endWaits) options.onShutdown?.();
@@ -50,6 +47,19 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
   await transport.closed;
   if (broke !== undefined) throw broke;
   return { ...last, ...exit };
+
+  /** Whoever breaks, nothing of the agent stays behind. */
+  async function tellAll(): Promise<void> {
+    try {
+      for await (const event of agent.events) {
+        const slow = tell(event);
+        if (slow !== undefined) await slow;
+      }
+    } catch (error) {
+      broke ??= error;
+      await agent.close();
+    }
+  }
 
   /** A host that does not read hears one sign of life when it reads again, and not all that it missed. */
   function beat(): NodeJS.Timeout | undefined {

@@ -126,6 +126,15 @@ describe("an agent", () => {
     expect(events(stdout).filter((event) => event.type === "turn.ended")).toHaveLength(1);
   });
 
+  it("that exits with 0 in the middle of a turn has failed, and so has the relay", async () => {
+    const { code, stdout, stderr } = await relay("native", "native", [NODE, fixture("fake-native.mjs"), "leaves"]);
+    const why = "The agent exited with code 0 in the middle of a turn";
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `parley: ${why}\n` });
+    const told = events(stdout);
+    expect(told.find(({ type }) => type === "turn.ended")).toMatchObject({ outcome: "failed" });
+    expect(told.at(-1)).toMatchObject({ type: "closed", reason: why });
+  });
+
   it("that does not leave at the end of input is ended", async () => {
     const { stdout } = await relay("native", "native", [NODE, fixture("fake-native.mjs"), "silent"], { input: "" });
     expect(events(stdout)).toMatchObject([{ type: "closed", signal: "SIGTERM" }]);

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Stream } from "./stream.js";
@@ -28,6 +29,14 @@ test("whatever the chat's pace, everything is told once and in order, and no cha
       expect(told.every((text) => text.trim() !== "")).toBe(true);
     }),
   );
+});
+
+test("one that is finished listens to its turn no more", () => {
+  const controller = new AbortController();
+  const stream = new Stream({ quiet: () => new Promise(() => {}), tell: () => {}, signal: controller.signal });
+  expect(getEventListeners(controller.signal, "abort")).toHaveLength(1);
+  stream.finish();
+  expect(getEventListeners(controller.signal, "abort")).toEqual([]);
 });
 
 test("what comes while the chat is busy is joined", async () => {

@@ -17,10 +17,13 @@ export class Stream {
   #pumping = false;
   #finished = false;
   #waiters: (() => void)[] = [];
+  readonly #release = (): void => {
+    for (const resolve of this.#waiters.splice(0)) resolve();
+  };
 
   constructor(options: StreamOptions) {
     this.#options = options;
-    options.signal.addEventListener("abort", () => this.#release(), { once: true });
+    options.signal.addEventListener("abort", this.#release, { once: true });
   }
 
   push(text: string): Promise<void> | undefined {
@@ -39,6 +42,7 @@ export class Stream {
   /** What was not told yet; nothing more is taken or told. */
   finish(): string {
     this.#finished = true;
+    this.#options.signal.removeEventListener("abort", this.#release);
     return this.#take(this.#held.length);
   }
 
@@ -59,10 +63,6 @@ export class Stream {
     this.#held = this.#held.slice(end);
     this.#release();
     return taken;
-  }
-
-  #release(): void {
-    for (const resolve of this.#waiters.splice(0)) resolve();
   }
 }
 

@@ -4,9 +4,10 @@ import type { Closed, Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Dialect, Side, SideEnv, Step } from "../dialect.js";
 import { badLine } from "../kit/bad-line.js";
-import { gone } from "../kit/gone.js";
+import { gone, isClean } from "../kit/gone.js";
 import { echo } from "../kit/issues.js";
 import { OpenWork } from "../kit/open-work.js";
+import { refuseHeld } from "../kit/refused.js";
 import { endTurn, readEvent, refuseOpen, startTurn } from "./read-events.js";
 import { errorLine } from "./lines.js";
 import { readCommand, readOps } from "./read-ops.js";
@@ -86,8 +87,9 @@ function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
     read(frame) {
       if ("launch" in frame || state.refused !== undefined) return { in: [], out: [] };
       const wasReady = state.ready;
-      const events = followed("bad" in frame ? [badLine(frame, state.session)] : readEvent(frame.rec, state));
-      if (state.refused !== undefined) return { in: [...events, ...refuseHeld(state.refused)], out: [{ kill: true }] };
+      const events = state.work.followed("bad" in frame ? [badLine(frame, state.session)] : readEvent(frame.rec, state));
+      if (state.refused !== undefined)
+        return { in: [...events, ...refuseHeld(state.held, state.refused, state.session)], out: [{ kill: true }] };
       if (!wasReady && state.ready) return begun(events);
       return { in: events, out: "bad" in frame ? [] : denyUnheard(frame.rec, state) };
     },
@@ -113,12 +115,7 @@ function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
 
   function written(op: Op): Step<Event> {
     const step = writeOp(op, state, env);
-    return { in: followed(step.in), out: step.out };
-  }
-
-  function followed(events: Event[]): Event[] {
-    for (const event of events) state.work.follow(event);
-    return events;
+    return { in: state.work.followed(step.in), out: step.out };
   }
 
   /** Before it was ready its end answers the open and all that waited for it; after it, whatever is open is closed. */
@@ -126,25 +123,15 @@ function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
     const fault: Fault = state.refused ?? { code: "launch", message: gone(closed), retryable: true };
     if (!state.ready) {
       const why = state.early.at(-1) ?? fault;
-      return [...refuseOpen(why, state), ...refuseHeld(why)];
+      return [...refuseOpen(why, state), ...refuseHeld(state.held, why, state.session)];
     }
     const [asked] = state.prompts.keys();
-    const started = state.turn === undefined && asked !== undefined ? followed(startTurn(asked, state)) : [];
+    const started = state.turn === undefined && asked !== undefined ? state.work.followed(startTurn(asked, state)) : [];
     // A real one leaves when it is told to stop.
-    const stopped = state.interrupted && state.turn !== undefined ? followed(endTurn(state)) : [];
+    const stopped = state.interrupted && state.turn !== undefined ? state.work.followed(endTurn(state)) : [];
     // Where a turn runs, the error is the turn's.
     const isNews = state.turn === undefined && stopped.length === 0 && !isClean(closed) && state.refused === undefined;
     const alone: Event[] = isNews ? [{ type: "error", session: state.session, fault }] : [];
     return [...started, ...stopped, ...alone, ...state.work.close(fault)];
   }
-
-  function refuseHeld(fault: Fault): Event[] {
-    return state.held
-      .splice(0)
-      .map((op) => ({ type: "reply", to: op.type, status: "error", session: state.session, parent: op.id, fault }));
-  }
-}
-
-function isClean({ code, signal, reason }: Closed): boolean {
-  return !code && !signal && reason === undefined;
 }

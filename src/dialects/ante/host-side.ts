@@ -4,8 +4,10 @@ import type { Closed, Event, EventOf } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Side, SideEnv, Step } from "../dialect.js";
 import { badLine } from "../kit/bad-line.js";
-import { gone } from "../kit/gone.js";
+import { gone, isClean } from "../kit/gone.js";
 import { OpenWork } from "../kit/open-work.js";
+import { refused, refuseHeld } from "../kit/refused.js";
+import { NOTHING, together } from "../kit/steps.js";
 import { openOp } from "./launch.js";
 import { isUnknownPause, readEvent } from "./read-events.js";
 import { hostState } from "./state.js";
@@ -19,8 +21,8 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       const wasReady = state.ready;
       const events = "bad" in frame ? [badLine(frame, state.session)] : readEvent(frame.rec, state);
       const refusal = state.ready ? undefined : events.find((event) => event.type === "reply");
-      if (refusal !== undefined) return { in: [...events, ...refuseHeld(refusal.fault)], out: [{ kill: true }] };
-      const step = together(answered(followed(events)), "rec" in frame ? unpaused(frame.rec) : NOTHING);
+      if (refusal !== undefined) return { in: [...events, ...refuse(refusal.fault)], out: [{ kill: true }] };
+      const step = together(answered(state.work.followed(events)), "rec" in frame ? unpaused(frame.rec) : NOTHING);
       return !wasReady && state.ready ? together(step, released()) : step;
     },
     write(op) {
@@ -42,12 +44,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
 
   function written(op: Op): Step<Event> {
     const step = writeOp(op, state, env);
-    return { in: followed(step.in), out: step.out };
-  }
-
-  function followed(events: Event[]): Event[] {
-    for (const event of events) state.work.follow(event);
-    return events;
+    return { in: state.work.followed(step.in), out: step.out };
   }
 
   /** What the mode allows and the wire's policy asks about is answered here. */
@@ -60,7 +57,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     for (const call of event.calls) if (!open.includes(call)) state.pause?.calls.set(call.id, "Accept");
     if (open.length > 0) return { in: [{ ...event, calls: open }], out: [] };
     const step = settled({ type: "approval.answer", id: undefined }, state, env);
-    return { in: followed(step.in), out: step.out };
+    return { in: state.work.followed(step.in), out: step.out };
   }
 
   /** A turn that waits for what nobody here can say would wait for ever. */
@@ -74,27 +71,19 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     const fault: Fault = { code: "launch", message: gone(closed), retryable: true };
     if (state.ready) {
       // Where a turn runs, the error is the turn's.
-      const isNews = state.now.turn === undefined && (closed.code || closed.signal || closed.reason !== undefined);
+      const isNews = state.now.turn === undefined && !isClean(closed);
       const alone: Event[] = isNews ? [{ type: "error", session: state.session, fault }] : [];
       return [...alone, ...state.work.close(fault)];
     }
     const { session, opener } = state;
-    const open: Event[] =
-      opener === undefined ? [] : [{ type: "reply", to: "session.open", status: "error", session, parent: opener, fault }];
-    return [...open, ...refuseHeld(fault)];
+    const open = opener === undefined ? [] : [refused("session.open", session, opener, fault)];
+    return [...open, ...refuse(fault)];
   }
 
-  function refuseHeld(fault: Fault | undefined): Event[] {
+  function refuse(fault: Fault | undefined): Event[] {
     state.opener = undefined;
-    const { session } = state;
-    return state.held.splice(0).map((op) => ({ type: "reply", to: op.type, status: "error", session, parent: op.id, fault }));
+    return refuseHeld(state.held, fault, state.session);
   }
-}
-
-const NOTHING: Step<Event> = { in: [], out: [] };
-
-function together(first: Step<Event>, second: Step<Event>): Step<Event> {
-  return { in: [...first.in, ...second.in], out: [...first.out, ...second.out] };
 }
 
 function isQuestion(event: Event): event is EventOf<"approval.requested"> {

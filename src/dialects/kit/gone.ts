@@ -1,6 +1,11 @@
 /** How a driven agent ended, in words. */
 import type { Closed } from "../../core/event.js";
 
+/** It left of its own accord, and well. */
+export function isClean({ code, signal, reason }: Closed): boolean {
+  return !code && !signal && reason === undefined;
+}
+
 export function gone(closed: Closed): string {
   if (closed.reason !== undefined) return closed.reason;
   if (closed.signal) return `The agent was ended by ${closed.signal}`;

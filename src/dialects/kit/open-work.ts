@@ -47,6 +47,12 @@ export class OpenWork {
     else followInTurn(turn, event);
   }
 
+  /** The same for many, which are passed on. */
+  followed(events: Event[]): Event[] {
+    for (const event of events) this.follow(event);
+    return events;
+  }
+
   /** Calls of the session's turn that have no end yet. */
   openCalls(session: string): string[] {
     return [...(this.#turns.get(session)?.calls ?? [])];

@@ -89,16 +89,20 @@ export class ToldTurn {
   }
 
   /** A call that is open already is not requested again; one that has ended lends its name to another. */
-  request(call: Call, under?: string): Event[] {
+  request(call: Call, above?: string): Event[] {
+    // Nothing happens under itself.
+    const under = above === call.id ? undefined : above;
     const before = this.#calls.get(call.id);
     if (before !== undefined && before.now !== "ended") return [];
     const again = this.#all.filter(({ wireId }) => wireId === call.id).length;
     const own = again === 0 ? call : { ...call, id: `${call.id}#${again + 1}` };
     const [announced, meta] = this.#under(under);
+    // What was said under the earlier one is its own.
+    const below = before === undefined ? [] : this.closeBlock(call.id);
     const told: ToldCall = { id: own.id, wireId: call.id, call: own, now: "requested", under };
     this.#calls.set(call.id, told);
     this.#all.push(told);
-    return [...announced, ...this.closeBlock(under), { type: "tool.requested", ...meta, call: own }];
+    return [...announced, ...below, ...this.closeBlock(under), { type: "tool.requested", ...meta, call: own }];
   }
 
   /** Mentioned without a request: what is known of it is its name on the wire. */

@@ -3,12 +3,9 @@ import type { Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Frame } from "../../core/wire.js";
 import type { Dialect, Side, SideEnv } from "../dialect.js";
-import { badLine } from "../kit/bad-line.js";
-import { gone } from "../kit/gone.js";
 import { echo } from "../kit/issues.js";
-import { OpenWork } from "../kit/open-work.js";
 import { coverage } from "./coverage.js";
-import { readEvent } from "./events.js";
+import { hostSide } from "./host-side.js";
 import { readOp, refusal } from "./ops.js";
 import { VERSION, wire } from "./wire.js";
 
@@ -39,19 +36,4 @@ function agentSide(env: SideEnv): Side<Op, Event> {
   function stamped(event: Event): Event {
     return { ...event, at: env.stamp().at };
   }
-}
-
-function hostSide(): Side<Event, Op> {
-  const work = new OpenWork();
-  return {
-    read(frame: Frame) {
-      if ("launch" in frame) return { in: [], out: [] };
-      const event = "bad" in frame ? badLine(frame) : readEvent(frame.rec);
-      work.follow(event);
-      // The link says it, once the process is really gone.
-      return { in: event.type === "closed" ? [] : [event], out: [] };
-    },
-    write: (op) => ({ in: [], out: [{ rec: op }] }),
-    end: (closed) => ({ in: work.close({ code: "launch", message: gone(closed), retryable: true }), out: [] }),
-  };
 }

@@ -4,7 +4,9 @@ import type { Closed, Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Side, SideEnv, Step } from "../dialect.js";
 import { badLine } from "../kit/bad-line.js";
-import { gone } from "../kit/gone.js";
+import { gone, isClean } from "../kit/gone.js";
+import { refused, refuseHeld } from "../kit/refused.js";
+import { NOTHING, together } from "../kit/steps.js";
 import { openOp } from "./host-side-launch.js";
 import { hostState, startTurn } from "./host-side-state.js";
 import { readEvent } from "./read-events.js";
@@ -22,7 +24,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       if ("bad" in frame) return { in: [badLine(frame, state.session)], out: [] };
       const wasReady = state.isReady;
       const { in: heard, out } = readEvent(frame.rec, state, env);
-      const step = { in: followed(heard), out };
+      const step = { in: state.work.followed(heard), out };
       if (!state.isReady && state.refused !== undefined && !wasReady)
         return { in: [...step.in, ...refuse(state.refused)], out: [{ kill: true }] };
       return !wasReady && state.isReady ? together(step, released()) : step;
@@ -46,12 +48,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
 
   function written(op: Op): Step<Event> {
     const step = writeOp(op, state, env);
-    return { in: followed(step.in), out: step.out };
-  }
-
-  function followed(events: Event[]): Event[] {
-    for (const event of events) state.work.follow(event);
-    return events;
+    return { in: state.work.followed(step.in), out: step.out };
   }
 
   /** Before it was ready its end answers the open and all that waited for it; after it, whatever is open is closed. */
@@ -69,23 +66,15 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
         ? endTurn(running, state, { outcome: "interrupted", reason: "interrupted" })
         : [];
     // Where a turn runs, the error is the turn's.
-    const isNews = running === undefined && (closed.code || closed.signal || closed.reason !== undefined);
+    const isNews = running === undefined && !isClean(closed);
     const alone: Event[] = isNews ? [{ type: "error", session: state.session, fault }] : [];
-    return [...followed([...begun, ...stopped]), ...alone, ...state.work.close(fault)];
+    return [...state.work.followed([...begun, ...stopped]), ...alone, ...state.work.close(fault)];
   }
 
   function refuse(fault: Fault): Event[] {
     const { session, opener } = state;
     state.opener = undefined;
-    const open: Event[] =
-      opener === undefined ? [] : [{ type: "reply", to: "session.open", status: "error", session, parent: opener, fault }];
-    const held = state.held.splice(0).map((op): Event => ({ type: "reply", to: op.type, status: "error", session, parent: op.id, fault }));
-    return [...open, ...held];
+    const open = opener === undefined ? [] : [refused("session.open", session, opener, fault)];
+    return [...open, ...refuseHeld(state.held, fault, session)];
   }
-}
-
-const NOTHING: Step<Event> = { in: [], out: [] };
-
-function together(first: Step<Event>, second: Step<Event>): Step<Event> {
-  return { in: [...first.in, ...second.in], out: [...first.out, ...second.out] };
 }

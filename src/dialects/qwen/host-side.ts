@@ -5,7 +5,9 @@ import type { Closed, Event, EventOf } from "../../core/event.js";
 import type { Op, OpOf } from "../../core/op.js";
 import type { Side, SideEnv, Step } from "../dialect.js";
 import { badLine } from "../kit/bad-line.js";
-import { gone } from "../kit/gone.js";
+import { gone, isClean } from "../kit/gone.js";
+import { refused, refuseHeld } from "../kit/refused.js";
+import { NOTHING, together } from "../kit/steps.js";
 import { coverage } from "./coverage.js";
 import { hostedSession, hostState, startTurn, type HostedSession } from "./host-side-state.js";
 import { readEvent } from "./read-events.js";
@@ -20,7 +22,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       if ("bad" in frame) return { in: [badLine(frame)], out: [] };
       const wasGreeted = state.isGreeted;
       const step = readEvent(frame.rec, state);
-      if (state.refused !== undefined) return { in: followed([...step.in, ...refuseAll(state.refused)]), out: [{ kill: true }] };
+      if (state.refused !== undefined) return { in: state.work.followed([...step.in, ...refuseAll(state.refused)]), out: [{ kill: true }] };
       const heard = together(answered(step), named());
       return !wasGreeted && state.isGreeted ? together(heard, released()) : heard;
     },
@@ -49,7 +51,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       session.id = state.firstId;
       state.firstId = undefined;
     }
-    if (state.isGreeted) return { in: followed(ready(session)), out: [] };
+    if (state.isGreeted) return { in: state.work.followed(ready(session)), out: [] };
     // One that never greets answers this all the same.
     if (!isFirst) return NOTHING;
     state.pings.push(undefined);
@@ -87,7 +89,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
 
   /** It is there: sessions that were asked for are ready, and what waited for them goes out. */
   function released(): Step<Event> {
-    const begun: Step<Event> = { in: followed([...state.sessions.values()].flatMap(ready)), out: [] };
+    const begun: Step<Event> = { in: state.work.followed([...state.sessions.values()].flatMap(ready)), out: [] };
     return state.held
       .splice(0)
       .map((op) => written(op))
@@ -105,17 +107,14 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
 
   function written(op: Op): Step<Event> {
     const step = writeOp(op, state, env);
-    return { in: followed(step.in), out: step.out };
-  }
-
-  function followed(events: Event[]): Event[] {
-    for (const event of events) state.work.follow(event);
-    return events;
+    return { in: state.work.followed(step.in), out: step.out };
   }
 
   /** The wire cannot set a mode: what it allows is answered here. */
   function answered(step: Step<Event>): Step<Event> {
-    const heard = followed(step.in).map((event) => (event.type === "approval.requested" ? decidedHere(event) : { in: [event], out: [] }));
+    const heard = state.work
+      .followed(step.in)
+      .map((event) => (event.type === "approval.requested" ? decidedHere(event) : { in: [event], out: [] }));
     return heard.reduce(together, { in: [], out: step.out });
   }
 
@@ -138,9 +137,9 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
   }
 
   function refuseOpens(fault: Fault): Event[] {
-    const opens = [...state.sessions.values()].map(({ handle, opener }) => refusal("session.open", handle, opener, fault));
+    const opens = [...state.sessions.values()].map(({ handle, opener }) => refused("session.open", handle, opener, fault));
     state.sessions.clear();
-    return [...opens, ...state.held.splice(0).map((op) => refusal(op.type, op.session, op.id, fault))];
+    return [...opens, ...refuseHeld(state.held, fault)];
   }
 
   /** One that was told to stop may have left instead. */
@@ -162,16 +161,10 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       return next === undefined ? [] : startTurn(next, session);
     });
     const isIdle = sessions.every(({ running }) => running === undefined) && stopped.length === 0;
-    const isNews = isIdle && (closed.code || closed.signal || closed.reason !== undefined || state.refused !== undefined);
+    const isNews = isIdle && (!isClean(closed) || state.refused !== undefined);
     const alone: Event[] = isNews ? [{ type: "error", fault }] : [];
-    return [...followed([...stopped, ...begun]), ...alone, ...state.work.close(fault)];
+    return [...state.work.followed([...stopped, ...begun]), ...alone, ...state.work.close(fault)];
   }
-}
-
-const NOTHING: Step<Event> = { in: [], out: [] };
-
-function together(first: Step<Event>, second: Step<Event>): Step<Event> {
-  return { in: [...first.in, ...second.in], out: [...first.out, ...second.out] };
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -180,11 +173,6 @@ const ALLOWED_BY: Readonly<Record<string, ReadonlySet<string>>> = {
   auto_edit: new Set(["info", "edit"]),
   yolo: new Set(["info", "edit", "exec", "mcp"]),
 };
-
-function refusal(to: string, session: string | undefined, parent: string | undefined, fault: Fault): Event {
-  const address = { ...(session !== undefined && { session }), ...(parent !== undefined && { parent }) };
-  return { type: "reply", to, status: "error", ...address, fault };
-}
 
 /** What has no word and changes nothing about what the agent may do. The link keeps approvals' deadlines itself. */
 function warnings(config: SessionConfig, session: string): Event[] {
