@@ -3,6 +3,7 @@ import { chmod, cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
+import { directImports } from "./direct-imports.mjs";
 import { nativeParser, standIns } from "./stand-ins.mjs";
 
 const external = [...builtinModules, ...builtinModules.map((name) => `node:${name}`), "@vscode/ripgrep"];
@@ -10,7 +11,7 @@ const external = [...builtinModules, ...builtinModules.map((name) => `node:${nam
 /** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
 const START = [
   /\/src\/core\/(?!grammar|redact-records|yaml|value-issues)/,
-  /\/src\/os\/(home|lines|lock|log-file|whole-file)\./,
+  /\/src\/os\/(digest|home|lines|lock|log-file|whole-file)\./,
   /\/src\/transports\/(stdio|streams)\./,
   /\/src\/dialects\/kit\/(?!told-turn)/,
   /\/src\/dialects\/(index|dialect|(aionrs|qwen-shipped)\/command-line|qwen-shipped\/names|qwen\/launch|agentproc\/in-env)\./,
@@ -21,14 +22,25 @@ const START = [
   /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
   /\/src\/engine\/models\/providers\//,
   /\/src\/engine\/store\//,
+  /\/src\/engine\/extensions\/hooks\/match\./,
   /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|telemetry|version|flags|commands|here)\./,
   /\/src\/cli\/(structured|structured-flags|structured-shipped|agentproc-wire|bridge\/commands)\./,
   /\/node_modules\/valibot\//,
 ];
 
+/** What a turn needs and others need without one: limits of tools before a session is ready, `doctor`, `schema`. */
+const RULES = [/\/src\/engine\/(rules|tools\/ripgrep)\./, /\/node_modules\/@valibot\/to-json-schema\//];
+
+/** What the first turn of every provider needs on top of that. What these import comes with them. */
+const TURN = [
+  /\/src\/engine\/(turn|extensions\/extensions)\./,
+  /\/src\/engine\/models\/(vendor|wires\/compatible)\./,
+  /\/node_modules\/(@ai-sdk\/provider-utils|zod)\//,
+];
+
 const bundled = new Set();
 await rm("dist", { recursive: true, force: true });
-await build({ parley: "src/cli/parley.ts" }, [{ name: "start", test: (id) => START.some((pattern) => pattern.test(id)) }]);
+await build({ parley: "src/cli/parley.ts" }, [group("start", START), group("rules", RULES), group("turn", TURN)]);
 await build(
   {
     index: "src/index.ts",
@@ -43,12 +55,17 @@ await cp("src/bridge/profiles", "dist/profiles", { recursive: true });
 await chmod("dist/parley.js", 0o755);
 await writeFile("dist/THIRD-PARTY-NOTICES.txt", await notices());
 
+/** The earlier of two groups has what both want. */
+function group(name, patterns) {
+  return { name, test: (id) => patterns.some((pattern) => pattern.test(id)) };
+}
+
 async function build(input, groups) {
   const bundle = await rolldown({
     input,
     platform: "node",
     external,
-    plugins: [nativeParser, standIns],
+    plugins: [nativeParser, standIns, directImports],
     // AWS's packages have no exports; only what is meant for bundlers leaves out what is not used.
     resolve: { mainFields: ["module", "main"], extensionAlias: { ".js": [".ts", ".js"] } },
     onLog(level, log, handle) {
@@ -59,6 +76,7 @@ async function build(input, groups) {
   const { output } = await bundle.write({
     dir: "dist",
     format: "esm",
+    comments: { legal: true, annotation: false, jsdoc: false },
     chunkFileNames: "chunks/[name]-[hash].js",
     codeSplitting: { groups },
   });

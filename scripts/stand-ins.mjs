@@ -24,12 +24,19 @@ const PARSE_OURS = `function parseJsonEventStream({ stream, schema }) {
 }
 function parsedByThePackage({`;
 
+/** What makes JSON Schemas of schemas of zod 3: nobody has any, and it brings all of zod 3. */
+const ZOD3 = "var zod3ToJsonSchema = (schema, options) => {";
+const ZOD3_OURS = `var zod3ToJsonSchema = () => {
+  throw new Error("This bundle makes no JSON Schema of a schema of zod 3");
+};
+var unusedZod3 = (schema, options) => {`;
+
 export const standIns = {
   name: "stand-ins",
   transform: {
     filter: { id: USERS },
     handler(code, id) {
-      const ours = id.includes("/@ai-sdk/provider-utils/dist/index.") ? withOurEvents(code) : code;
+      const ours = id.includes("/@ai-sdk/provider-utils/dist/index.") ? lighter(code) : code;
       const used = Object.entries(NAMES).filter(([name]) => new RegExp(`\\b${name}\\b`).test(ours));
       const imports = used.map(([name, [stand, file]]) => `import { ${stand} as ${name} } from ${JSON.stringify(pathOf(file))};`);
       // They ask whether they were given one, and never are; Node's own would load all of its fetch.
@@ -56,9 +63,13 @@ export const nativeParser = {
   },
 };
 
-function withOurEvents(code) {
-  if (code.split(PARSE).length !== 2) throw new Error(`@ai-sdk/provider-utils has no '${PARSE}' any more: look how it parses events now`);
-  return code.replace(PARSE, () => PARSE_OURS);
+function lighter(code) {
+  return replaced(replaced(code, PARSE, PARSE_OURS), ZOD3, ZOD3_OURS);
+}
+
+function replaced(code, theirs, ours) {
+  if (code.split(theirs).length !== 2) throw new Error(`@ai-sdk/provider-utils has no '${theirs}' any more: look how it does that now`);
+  return code.replace(theirs, () => ours);
 }
 
 function pathOf(file) {

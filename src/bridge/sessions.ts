@@ -2,11 +2,11 @@
  * What a bridge remembers of its conversations: the session id that the agent gave each of them, and who has a turn in it right now.
  * PARLEY_HOME/bridge, a file a conversation; its name is a hash of the profile and the session's name, so neither can lead anywhere.
  */
-import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf, ParleyError } from "../core/errors.js";
+import { digest } from "../os/digest.js";
 import { makeFolder } from "../os/folders.js";
 import { takeLock } from "../os/lock.js";
 import { writeWhole } from "../os/whole-file.js";
@@ -104,7 +104,7 @@ export class Sessions {
   }
 
   #path(name: string): string {
-    return join(this.#folder, createHash("sha256").update(`${this.#profile}\0${name}`).digest("hex").slice(0, 40));
+    return join(this.#folder, digest(`${this.#profile}\0${name}`, 40));
   }
 }
 

@@ -110,6 +110,8 @@ const isSent = await telemetry.end();
 await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
 if (!isSent) process.exit();
 setTimeout(() => process.exit(), FORGOTTEN_MS).unref();
+// With nothing left to do, Node would still take its heap apart piece by piece.
+process.once("beforeExit", () => process.exit());
 
 /** One document is a host's wish for the words of a failure, too. */
 function spokenSwitches(argv: readonly string[], dialect: string): string[] | undefined {

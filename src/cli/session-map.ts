@@ -1,10 +1,10 @@
 /** The relay's memory: which session of the driven agent stands behind a name that a host knows, across restarts. */
-import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf } from "../core/errors.js";
 import type { SessionMap } from "../link/relay.js";
+import { digest } from "../os/digest.js";
 import { makeFolder } from "../os/folders.js";
 
 const Entry = v.object({ dialect: v.string(), name: v.string(), sessionId: v.string() });
@@ -14,8 +14,7 @@ const MOST = 2000;
 /** A file an entry, so that relays that run side by side need no lock. A home that cannot be written costs the memory, not the relay. */
 export function sessionMap(home: string, dialect: string): SessionMap {
   const folder = join(home, "relay");
-  const fileOf = (name: string): string =>
-    join(folder, `${createHash("sha256").update(`${dialect} ${name}`).digest("hex").slice(0, 32)}.json`);
+  const fileOf = (name: string): string => join(folder, `${digest(`${dialect} ${name}`, 32)}.json`);
   return {
     get: (name) => read(fileOf(name)),
     set(name, sessionId) {

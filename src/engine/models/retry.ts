@@ -27,7 +27,7 @@ export async function* streamWithRetries(
   signal: AbortSignal,
   watch: RetryWatch,
 ): AsyncIterable<ModelPart[]> {
-  const since = performance.now();
+  const since = process.uptime();
   let waited = 0;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -38,7 +38,7 @@ export async function* streamWithRetries(
       const { status } = error.fault;
       const wait = waitMs(error, attempt);
       waited += wait;
-      if (waited > WITHIN_MS || performance.now() - since > WITHIN_MS) throw error;
+      if (waited > WITHIN_MS || (process.uptime() - since) * 1000 > WITHIN_MS) throw error;
       watch.onRetry(
         `${sentence(error.message)} Retrying${wait >= 1000 ? ` in ${Math.round(wait / 1000)} s` : ""} (${attempt}/${ATTEMPTS - 1})`,
         { attempt, maxAttempts: ATTEMPTS - 1, delayMs: Math.round(wait), ...(status !== undefined && { status }) },

@@ -1,5 +1,4 @@
 /** Our conversation in the shape that the provider packages take. */
-import { createHash } from "node:crypto";
 import type {
   LanguageModelV3Message,
   LanguageModelV3Prompt,
@@ -8,6 +7,7 @@ import type {
   SharedV3ProviderOptions,
 } from "@ai-sdk/provider";
 import { plainText, type Part, type PartOf } from "../../core/content.js";
+import { digest } from "../../os/digest.js";
 import type { AssistantBlock, CallResult, Message } from "./model.js";
 import { repair } from "./vendor-history.js";
 import { ownMeta, type Origin } from "./vendor-meta.js";
@@ -154,7 +154,7 @@ function leftOut(part: PartOf<"image">, { imageTypes = ["image/png", "image/jpeg
 
 /** Ids of one vendor's calls may be too long or too odd for the next one. */
 function wireId(id: string): string {
-  return /^[\w-]{1,64}$/.test(id) ? id : `call_${createHash("sha256").update(id).digest("hex").slice(0, 32)}`;
+  return /^[\w-]{1,64}$/.test(id) ? id : `call_${digest(id, 32)}`;
 }
 
 /** A model may call what there is not, by a name that no vendor takes: refused, it would spoil every later request of the session. */

@@ -1,10 +1,10 @@
 /** Named points of conversations: PARLEY_HOME/chats, a folder a workspace, a file a name. Redacted, readable by the user alone. */
-import { createHash } from "node:crypto";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
 import type { Redactor } from "../../../core/redact.js";
+import { digest } from "../../../os/digest.js";
 import { makeFolder } from "../../../os/folders.js";
 import { writeWhole } from "../../../os/whole-file.js";
 import type { Message } from "../../models/model.js";
@@ -21,14 +21,18 @@ const SUFFIX = ".json";
 const SavedChat = v.object({ cwd: v.string(), savedAt: v.number(), messages: v.array(StoredMessage) });
 
 export class SavedChats {
-  readonly #folder: string;
+  readonly #home: string;
   readonly #cwd: string;
   readonly #redactor: Redactor;
 
   constructor(home: string, cwd: string, redactor: Redactor) {
-    this.#folder = join(home, "chats", createHash("sha256").update(cwd).digest("hex").slice(0, 32));
+    this.#home = home;
     this.#cwd = cwd;
     this.#redactor = redactor;
+  }
+
+  get #folder(): string {
+    return join(this.#home, "chats", digest(this.#cwd, 32));
   }
 
   /** The newest first. */

@@ -1,5 +1,5 @@
 /** What the model calls a server's tool: `mcp__server__tool`, in characters and a length that every provider takes. */
-import { createHash } from "node:crypto";
+import { digest } from "../../../os/digest.js";
 
 const PREFIX = "mcp__";
 const LONGEST = 64;
@@ -49,7 +49,7 @@ class Names {
   /** Something may be called like the hashed name of another: then the next one. */
   #hashed(thing: string, wanted: string): string {
     for (let salt = 0; ; salt++) {
-      const hash = createHash("sha256").update(`${salt}:${thing}`).digest("hex").slice(0, HASH);
+      const hash = digest(`${salt}:${thing}`, HASH);
       const name = `${wanted.slice(0, this.#longest - HASH - 1)}_${hash}`;
       if (!this.#taken.has(name)) return name;
     }

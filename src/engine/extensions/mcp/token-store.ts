@@ -2,11 +2,11 @@
  * What logins to servers brought: PARLEY_HOME/mcp-auth/HASH.json, one file a server, for the user's eyes only. The hash is of the address,
  * so that a token never goes to another server that took over a name.
  */
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { Redactor } from "../../../core/redact.js";
+import { digest } from "../../../os/digest.js";
 import { makeFolder } from "../../../os/folders.js";
 import { writeWhole } from "../../../os/whole-file.js";
 
@@ -60,6 +60,6 @@ export class TokenStore {
   }
 
   #file(url: URL): string {
-    return join(this.#folder, `${createHash("sha256").update(url.href).digest("hex").slice(0, 32)}.json`);
+    return join(this.#folder, `${digest(url.href, 32)}.json`);
   }
 }
