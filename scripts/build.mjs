@@ -10,10 +10,10 @@ const external = [...builtinModules, ...builtinModules.map((name) => `node:${nam
 
 /** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
 const START = [
-  /\/src\/core\/(?!grammar|redact-records|yaml|value-issues)/,
+  /\/src\/core\/(?!redact-records|yaml|value-issues)/,
   /\/src\/os\/(digest|home|lines|lock|log-file|whole-file)\./,
   /\/src\/transports\/(stdio|streams)\./,
-  /\/src\/dialects\/kit\/(?!told-turn)/,
+  /\/src\/dialects\/kit\//,
   /\/src\/dialects\/(index|dialect|(aionrs|qwen-shipped)\/command-line|qwen-shipped\/names|qwen\/launch|agentproc\/in-env)\./,
   /\/src\/link\/(serve|gaps|stamp)\./,
   /\/src\/engine\/(engine|session|session-[a-z]+|open-session|configured-bounds|approval|rule-text|tool-lists|history|unfinished|begin-turn|turn-clock|seed)\./,

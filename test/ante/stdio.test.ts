@@ -131,7 +131,7 @@ describe("a program that is replaced while it runs", () => {
     cpSync(join(dirname(PARLEY), "../package.json"), join(copy, "package.json"));
     symlinkSync(join(dirname(PARLEY), "../node_modules"), join(copy, "node_modules"));
     const chunks = join(copy, "dist/chunks");
-    const parts = readdirSync(chunks).filter((name) => name.startsWith("extensions-"));
+    const parts = readdirSync(chunks).filter((name) => name.startsWith("turn-"));
     expect(parts).not.toEqual([]);
     for (const part of parts) rmSync(join(chunks, part));
     const client = await started({ program: join(copy, "dist/parley.js") });
