@@ -25,6 +25,8 @@ export class LineWriter {
   readonly #stream: Writable;
   readonly #framing: Framing;
   #pending = "";
+  /** The records in it. */
+  #count = 0;
   #scheduled = false;
   #broken = false;
   /** Set by us; a write after the end would break the stream and lose what is still in it. */
@@ -46,13 +48,14 @@ export class LineWriter {
     stream.on("error", ignore);
   }
 
-  /** What is said at once goes out as one write, behind what is under way at that moment: each write wakes the host up. */
+  /** What is said at once goes out as one write. */
   write(records: readonly unknown[]): void | Promise<void> {
     if (this.#broken || this.#ended) return;
     for (const record of records) this.#pending += encodeLine(this.#framing, record);
+    this.#count += records.length;
     if (!this.#scheduled) {
       this.#scheduled = true;
-      setImmediate(() => this.#flush());
+      process.nextTick(() => this.#flushSoon());
     }
     if (this.#pending.length + this.#stream.writableLength > HIGH_WATER) return this.#untilDrained();
   }
@@ -76,8 +79,15 @@ export class LineWriter {
     });
   }
 
+  /** A single record is not kept waiting. Where there are several, more follow as a rule, and each write wakes the host up. */
+  #flushSoon(): void {
+    if (this.#count > 1) setImmediate(() => this.#flush());
+    else this.#flush();
+  }
+
   #flush(): void {
     this.#scheduled = false;
+    this.#count = 0;
     if (this.#pending === "" || this.#broken) return;
     const text = this.#pending;
     this.#pending = "";
