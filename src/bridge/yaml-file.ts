@@ -1,11 +1,11 @@
 /** A YAML file that a person wrote: its value, and where in the text each part of it stands. */
-import { LineCounter, parseDocument, type Document } from "yaml";
+import type { Document } from "yaml";
 import { messageOf } from "../core/errors.js";
 import { firstFew } from "../core/told.js";
 import type { Keys } from "../core/value-issues.js";
 import { tooDeepAt } from "../core/yaml-depth.js";
-import { duplicatesIn } from "../core/yaml-duplicates.js";
 import { offsetOf } from "../core/yaml-position.js";
+import { readYaml } from "../core/yaml-text.js";
 import { brokenFile } from "./broken-file.js";
 import { readSmallFile } from "./small-file.js";
 
@@ -28,25 +28,14 @@ export async function readYamlFile(path: string, what: string): Promise<YamlFile
 export function parseYaml(text: string, path: string, mend: (doc: Document.Parsed) => void = () => {}): YamlFile {
   const deep = tooDeepAt(text, MAX_DEPTH);
   if (deep !== undefined) throw brokenFile([`${path}:${deep.line}:${deep.column}: this is nested too deeply`]);
-  const lines = new LineCounter();
+  const { doc, lines, problems } = readYaml(text);
   const at = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${path}:${line}:${col}`;
   };
-  const doc = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    stringKeys: true,
-    resolveKnownTags: false,
-    uniqueKeys: false,
-  });
-  const syntax = [
-    ...[...doc.errors, ...doc.warnings].map(({ pos, message }) => ({ offset: pos[0], message })),
-    ...duplicatesIn(doc).map((offset) => ({ offset, message: "Map keys must be unique" })),
-  ];
   const more = (count: number): string => `${path}: and ${count} more such problems`;
-  const words = ({ offset, message }: (typeof syntax)[number]): string => `${at(offset)}: ${message}${braces(text, offset)}`;
-  if (syntax.length > 0) throw brokenFile(firstFew(syntax, words, more));
+  const words = ({ offset, message }: (typeof problems)[number]): string => `${at(offset)}: ${message}${braces(text, offset)}`;
+  if (problems.length > 0) throw brokenFile(firstFew(problems, words, more));
   mend(doc);
   try {
     const value: unknown = doc.toJS({ maxAliasCount: MAX_ALIASES });

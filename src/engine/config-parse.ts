@@ -1,13 +1,13 @@
 /** The text of a config file, as settings with positions. Loads YAML and the schema, so only a file that exists leads here. */
-import { LineCounter, parseDocument, visit, type Document } from "yaml";
+import { visit, type Document } from "yaml";
 import { messageOf } from "../core/errors.js";
 import { checkValue, nameOf, type Keys } from "../core/value-issues.js";
 import { brokenFile, type ConfigFile } from "./config-file.js";
 import { Config } from "./config-schema.js";
 import { firstFew } from "../core/told.js";
 import { tooDeepAt } from "../core/yaml-depth.js";
-import { duplicatesIn } from "../core/yaml-duplicates.js";
 import { offsetOf } from "../core/yaml-position.js";
+import { readYaml } from "../core/yaml-text.js";
 
 /** What a file's aliases may expand to; more is an attack, or as good as one. */
 const MAX_ALIASES = 100;
@@ -19,14 +19,7 @@ const MOST_PLACED = 100;
 export function parseConfig(path: string, text: string, owner: "user" | "workspace"): ConfigFile {
   const deep = tooDeepAt(text, MAX_DEPTH);
   if (deep !== undefined) return brokenFile(path, `${path}:${deep.line}:${deep.column}: this is nested too deeply`);
-  const lines = new LineCounter();
-  const doc = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    stringKeys: true,
-    resolveKnownTags: false,
-    uniqueKeys: false,
-  });
+  const { doc, lines, problems: syntax } = readYaml(text);
   const locate = (keys: Keys) => `${path}:${lines.linePos(offsetOf(doc, keys, "key")).line}`;
   const point = (offset: number) => {
     const { line, col } = lines.linePos(offset);
@@ -36,10 +29,6 @@ export function parseConfig(path: string, text: string, owner: "user" | "workspa
   const file: ConfigFile = { path, config: {}, locate, locateValue, warnings: [], problems: [] };
 
   const more = (count: number): string => `${path}: and ${count} more such problems`;
-  const syntax = [
-    ...[...doc.errors, ...doc.warnings].map(({ pos, message }) => ({ offset: pos[0], message })),
-    ...duplicatesIn(doc).map((offset) => ({ offset, message: "Map keys must be unique" })),
-  ];
   if (syntax.length > 0) return { ...file, problems: firstFew(syntax, ({ offset, message }) => `${point(offset)}: ${message}`, more) };
   const plain = plainValue(doc);
   if ("problem" in plain) return { ...file, problems: [`${point(plain.offset)}: ${plain.problem}`] };
