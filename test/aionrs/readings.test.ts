@@ -328,6 +328,20 @@ describe("an MCP server of the config", () => {
     expect([host.text("m1"), host.text("m2")]).toEqual(["", "never"]);
     expect(host.of("info").map(({ message }) => message)).toContainEqual(expect.stringMatching(/^slow: .*not ready/));
   });
+
+  it("that was lost and is being connected anew holds up no later turn", async () => {
+    const server = join(import.meta.dirname, "../fixtures/mcp/raw.mjs");
+    const dying = { command: process.execPath, args: [server, "dies-for-good", join(scratch(), "dead")] };
+    const act = { tool: "mcp__s__act", args: {}, id: "t1" };
+    const host = await ready({ config: { mcpServers: { s: dying } }, responses: [{ call: act }, "lost", "still here"] });
+    host.message("m1");
+    await host.asks("t1");
+    host.approve("t1");
+    await host.stream("m1");
+    host.message("m2");
+    await host.stream("m2");
+    expect([host.text("m1"), host.text("m2")]).toEqual(["lost", "still here"]);
+  });
 });
 
 describe("attachments", () => {

@@ -95,7 +95,7 @@ export class Extensions {
 
   /** Where a turn may not begin without them. */
   async serversFor(signal: AbortSignal): Promise<void> {
-    if (this.#deps.sources.awaitsServers) await this.#mcp.untilSettled(signal);
+    if (this.#deps.sources.awaitsServers) await this.#mcp.untilConnected(signal);
   }
 
   /** Waits for files, never for servers. */

@@ -45,7 +45,7 @@ export class McpServers {
   #order: Promise<unknown> = Promise.resolve();
   /** Changes whose servers are not all connected or failed. */
   #open = 0;
-  #whenSettled: (() => void)[] = [];
+  #whenConnected: (() => void)[] = [];
   /** Something changed, and is told at the latest once nothing is under way. */
   #untold = false;
   #batches = 0;
@@ -73,7 +73,7 @@ export class McpServers {
     void applied.then(async ({ fresh, isNew }) => {
       await this.#warmUp(fresh);
       this.#open--;
-      if (this.settled) for (const resolve of this.#whenSettled.splice(0)) resolve();
+      if (this.#open === 0) for (const resolve of this.#whenConnected.splice(0)) resolve();
       this.#untold ||= isNew;
       // One that never answers holds up nobody's news of the others.
       if (isNew || (this.settled && this.#untold)) this.#tell();
@@ -85,11 +85,11 @@ export class McpServers {
     return this.#open === 0 && ![...this.#servers.values()].some(({ isReturning }) => isReturning);
   }
 
-  /** Resolves when that is so, or when nobody wants to know any more. */
-  async untilSettled(signal: AbortSignal): Promise<void> {
-    if (this.settled || signal.aborted) return;
+  /** Resolves when each was connected or failed once, or when nobody wants to know any more. One that was lost keeps its tools meanwhile. */
+  async untilConnected(signal: AbortSignal): Promise<void> {
+    if (this.#open === 0 || signal.aborted) return;
     await new Promise<void>((resolve) => {
-      this.#whenSettled.push(resolve);
+      this.#whenConnected.push(resolve);
       signal.addEventListener("abort", () => resolve(), { once: true });
     });
   }
