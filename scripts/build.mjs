@@ -1,9 +1,10 @@
-// Bundles the command and the library entries into dist/, split so that a command loads only what it needs.
+// Bundles the command into dist/parley.js and dist/command, split so that it loads only what is needed, and the library into dist/lib.
+import { execFileSync } from "node:child_process";
 import { chmod, cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
-import { directImports } from "./direct-imports.mjs";
+import { commandFiles } from "./command-files.mjs";
 import { nativeParser, standIns } from "./stand-ins.mjs";
 
 const external = [...builtinModules, ...builtinModules.map((name) => `node:${name}`), "@vscode/ripgrep"];
@@ -40,8 +41,17 @@ const TURN = [
 
 const bundled = new Set();
 await rm("dist", { recursive: true, force: true });
-await build({ parley: "src/cli/parley.ts" }, [group("start", START), group("rules", RULES), group("turn", TURN)]);
-await build(
+await bundle({ parley: "src/cli/load.ts" }, { dir: "dist", format: "cjs" });
+await bundle(
+  { main: "src/cli/parley.ts" },
+  {
+    dir: "dist/command",
+    format: "cjs",
+    codeSplitting: { groups: [group("start", START), group("rules", RULES), group("turn", TURN)] },
+    plugins: [commandFiles],
+  },
+);
+await bundle(
   {
     index: "src/index.ts",
     engine: "src/engine/index.ts",
@@ -49,23 +59,27 @@ await build(
     bridge: "src/bridge/index.ts",
     otel: "src/engine/trace/otel-tracer.ts",
   },
-  [],
+  { dir: "dist/lib", format: "esm" },
 );
 await cp("src/bridge/profiles", "dist/profiles", { recursive: true });
-await chmod("dist/parley.js", 0o755);
+await writeFile("dist/package.json", '{ "type": "commonjs" }\n');
+await writeFile("dist/lib/package.json", '{ "type": "module" }\n');
 await writeFile("dist/THIRD-PARTY-NOTICES.txt", await notices());
+await chmod("dist/parley.js", 0o755);
+// A first run leaves compiled code behind: not the one that somebody waits for.
+execFileSync(process.execPath, ["dist/parley.js", "-p", "hi", "--provider", "rehearsal", "--no-session"]);
 
 /** The earlier of two groups has what both want. */
 function group(name, patterns) {
   return { name, test: (id) => patterns.some((pattern) => pattern.test(id)) };
 }
 
-async function build(input, groups) {
-  const bundle = await rolldown({
+async function bundle(input, output) {
+  const build = await rolldown({
     input,
     platform: "node",
     external,
-    plugins: [nativeParser, standIns, directImports],
+    plugins: [nativeParser, standIns],
     // AWS's packages have no exports; only what is meant for bundlers leaves out what is not used.
     resolve: { mainFields: ["module", "main"], extensionAlias: { ".js": [".ts", ".js"] } },
     onLog(level, log, handle) {
@@ -73,15 +87,13 @@ async function build(input, groups) {
       if (log.id?.includes("node_modules") !== true && log.code !== "INEFFECTIVE_DYNAMIC_IMPORT") handle(level, log);
     },
   });
-  const { output } = await bundle.write({
-    dir: "dist",
-    format: "esm",
+  const written = await build.write({
+    chunkFileNames: "[name]-[hash].js",
     comments: { legal: true, annotation: false, jsdoc: false },
-    chunkFileNames: "chunks/[name]-[hash].js",
-    codeSplitting: { groups },
+    ...output,
   });
-  for (const { moduleIds = [] } of output) for (const id of moduleIds) notePackage(id);
-  await bundle.close();
+  for (const { moduleIds = [] } of written.output) for (const id of moduleIds) notePackage(id);
+  await build.close();
 }
 
 /** The innermost package that a module belongs to. */

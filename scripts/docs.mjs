@@ -126,7 +126,7 @@ const EVENT_GAPS = {
   other: "Lost.",
 };
 
-const { dialectIds, loadDialect } = await import("../dist/dialects.js");
+const { dialectIds, loadDialect } = await import("../dist/lib/dialects.js");
 const dialects = await Promise.all(dialectIds.map(loadDialect));
 const coverage = `### Ops, by the agent's dialect
 

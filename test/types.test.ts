@@ -43,7 +43,7 @@ export async function turn(): Promise<TurnResult> {
 
 /** The build of the command alone has none. */
 beforeAll(async () => {
-  if (!existsSync(join(root, "dist/types/index.d.ts"))) expect(await compile(join(root, "tsconfig.types.json"))).toBe("");
+  if (!existsSync(join(root, "dist/lib/types/index.d.ts"))) expect(await compile(join(root, "tsconfig.types.json"))).toBe("");
 }, COMPILED_MS);
 
 it.each([

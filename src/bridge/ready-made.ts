@@ -36,7 +36,7 @@ export async function readyMade(name: string, wire?: Wire): Promise<LoadedProfil
   return { profile: { ...profile, id: `ready-made ${name}` }, warnings };
 }
 
-/** Beside this file in the sources; in the package beside the entries, one above their chunks. */
+/** Beside this file in the sources; in the package beside the folder that it is in. */
 function folder(): string {
   const beside = join(import.meta.dirname, "profiles");
   return existsSync(beside) ? beside : join(import.meta.dirname, "..", "profiles");

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The command: which one is meant, its flags, its exit code. Everything else is loaded when it is needed. */
 import { messageOf, ParleyError, systemCode, toFault } from "../core/errors.js";
 import { dialectIds, loadDialect } from "../dialects/index.js";
@@ -100,18 +99,17 @@ function spokenDialect(argv: readonly string[]): string | undefined {
 /** How long a finished command may take to let go of everything. */
 const FORGOTTEN_MS = 2000;
 
-watchOutput();
-const named = personalityNamed(process.argv[1]);
-const words = ownWords(process.argv.slice(2));
-const telemetry = telemetryOf(process.env, (line) => process.stderr.write(`parley: ${line}\n`));
-process.exitCode = await main(words).catch(report);
-const isSent = await telemetry.end();
-// Everything is said, and once it is read a handle that somebody forgot must not keep us.
-await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
-if (!isSent) process.exit();
-setTimeout(() => process.exit(), FORGOTTEN_MS).unref();
-// With nothing left to do, Node would still take its heap apart piece by piece.
-process.once("beforeExit", () => process.exit());
+/** Until everything is said that there is to say. */
+async function run(): Promise<void> {
+  process.exitCode = await main(words).catch(report);
+  const isSent = await telemetry.end();
+  // Everything is said, and once it is read a handle that somebody forgot must not keep us.
+  await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
+  if (!isSent) process.exit();
+  setTimeout(() => process.exit(), FORGOTTEN_MS).unref();
+  // With nothing left to do, Node would still take its heap apart piece by piece.
+  process.once("beforeExit", () => process.exit());
+}
 
 /** One document is a host's wish for the words of a failure, too. */
 function spokenSwitches(argv: readonly string[], dialect: string): string[] | undefined {
@@ -125,3 +123,9 @@ function lastValue(argv: readonly string[], flag: string): string | undefined {
     .flatMap((word, at) => (word === flag ? [argv[at + 1] ?? ""] : word.startsWith(`${flag}=`) ? [word.slice(flag.length + 1)] : []))
     .at(-1);
 }
+
+watchOutput();
+const named = personalityNamed(process.argv[1]);
+const words = ownWords(process.argv.slice(2));
+const telemetry = telemetryOf(process.env, (line) => process.stderr.write(`parley: ${line}\n`));
+void run();

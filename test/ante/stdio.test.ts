@@ -130,13 +130,13 @@ describe("a program that is replaced while it runs", () => {
     cpSync(dirname(PARLEY), join(copy, "dist"), { recursive: true });
     cpSync(join(dirname(PARLEY), "../package.json"), join(copy, "package.json"));
     symlinkSync(join(dirname(PARLEY), "../node_modules"), join(copy, "node_modules"));
-    const chunks = join(copy, "dist/chunks");
+    const chunks = join(copy, "dist/command");
     const parts = readdirSync(chunks).filter((name) => name.startsWith("turn-"));
     expect(parts).not.toEqual([]);
     for (const part of parts) rmSync(join(chunks, part));
     const client = await started({ program: join(copy, "dist/parley.js") });
     expect(await client.status(client.input("say hi"))).toMatchObject({
-      Error: { message: expect.stringContaining("Cannot find module") },
+      Error: { message: expect.stringContaining("A part of Parley is gone") },
     });
     expect(await client.shutdown()).toBe(0);
     expect(client.names().slice(-2)).toEqual(["SessionEnd", "Goodbye"]);

@@ -18,7 +18,7 @@ test("a first turn loads what every turn needs in one file, and what its provide
   host.child.stdin.end();
   expect(await host.exited).toEqual({ code: 0, signal: null });
 
-  expect(loaded(told)).toEqual(["dist.js", "native.js", "parley.js", "rolldown-runtime.js", "rules.js", "start.js", "turn.js"]);
+  expect(loaded(told)).toEqual(["dist.js", "main.js", "native.js", "parley.js", "rolldown-runtime.js", "rules.js", "start.js", "turn.js"]);
 });
 
 /** The names of the build's files, without their hashes. */

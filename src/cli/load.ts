@@ -1,0 +1,103 @@
+#!/usr/bin/env node
+/**
+ * What starts when `parley` is started: it runs the files of the bundle as they are asked for. Reading and compiling them is half of what a
+ * start costs, so V8's code for them is kept beside them, for each version of Node in a folder of its own. The run that finds none leaves it
+ * behind when it ends. Code that is missing, damaged or of other sources, or a folder that cannot be written, costs time and nothing else.
+ */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+import { Script } from "node:vm";
+import { crc32 } from "node:zlib";
+
+type Exports = Record<string, unknown>;
+
+/** What a file of the bundle is (`scripts/command-files.mjs`). */
+type Run = (
+  exports: Exports,
+  require: (name: string) => unknown,
+  importModule: (name: string) => Promise<unknown>,
+  __filename: string,
+  __dirname: string,
+) => void;
+
+const FOLDER = join(__dirname, "command");
+const CODE = join(FOLDER, "code", `${process.version}-${process.arch}`);
+/** Of the source and its code. */
+const SUM_BYTES = 4;
+/** Node's own word for it. */
+const isKept = process.env["NODE_DISABLE_COMPILE_CACHE"] === undefined;
+
+const loaded = new Map<string, Exports>();
+/** The sources of which no code is kept yet. */
+const unkept = new Map<string, Buffer>();
+
+function load(name: string): Exports {
+  const known = loaded.get(name);
+  if (known !== undefined) return known;
+  const source = sourceOf(name);
+  const code = isKept ? keptCode(name, source) : undefined;
+  if (code === undefined) unkept.set(name, source);
+  const run: Run = compile(name, source, code).runInThisContext();
+  const exports: Exports = {};
+  loaded.set(name, exports);
+  run(exports, (other) => (other.startsWith("./") ? load(other.slice(2)) : require(other)), importModule, join(FOLDER, name), FOLDER);
+  return exports;
+}
+
+function sourceOf(name: string): Buffer {
+  try {
+    return readFileSync(join(FOLDER, name));
+  } catch (cause) {
+    throw new Error(`A part of Parley is gone, as when it is updated while it runs; start it anew (${String(cause)})`, { cause });
+  }
+}
+
+function compile(name: string, source: Buffer, cachedData?: Buffer): Script {
+  return new Script(source.toString("latin1"), { filename: join(FOLDER, name), cachedData });
+}
+
+/** V8 refuses the code of another V8, but runs what was damaged. */
+function keptCode(name: string, source: Buffer): Buffer | undefined {
+  try {
+    const kept = readFileSync(join(CODE, name));
+    const code = kept.subarray(SUM_BYTES);
+    return kept.readUInt32LE() === sum(source, code) ? code : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function sum(source: Buffer, code: Buffer): number {
+  return crc32(code, crc32(source));
+}
+
+function keepCode(): void {
+  try {
+    mkdirSync(CODE, { recursive: true });
+    const { setFlagsFromString } = process.getBuiltinModule("node:v8");
+    for (const [name, source] of unkept) {
+      // All of it anew: not only the functions that this run has called.
+      setFlagsFromString("--no-lazy --no-compilation-cache");
+      const script = compile(name, source);
+      // V8 takes no code that says that it was made with other flags.
+      setFlagsFromString("--lazy --compilation-cache");
+      const code = script.createCachedData();
+      const head = Buffer.alloc(SUM_BYTES);
+      head.writeUInt32LE(sum(source, code));
+      const unfinished = join(CODE, `${name}.${process.pid}`);
+      writeFileSync(unfinished, Buffer.concat([head, code]));
+      renameSync(unfinished, join(CODE, name));
+    }
+  } catch {
+    // The next run compiles them, too.
+  }
+}
+
+/** `import()` in kept code has nothing that would answer it. What Node brings need not go through its loader. */
+async function importModule(name: string): Promise<unknown> {
+  return isBuiltin(name) ? require(name) : import(name);
+}
+
+if (isKept) process.once("exit", () => void (unkept.size > 0 && keepCode()));
+load("main.js");
