@@ -8,14 +8,27 @@ const TIME_CHARS = 10;
 const CHANCE_CHARS = 16;
 
 let lastTime = 0;
+let lastTimePart = "";
 let lastChance: number[] = [];
 
 /** A new one, after all earlier ones of this process. */
 export function mintId(): string {
   const now = Math.max(Date.now(), lastTime);
-  lastChance = now === lastTime ? successor(lastChance) : Array.from({ length: CHANCE_CHARS }, () => Math.floor(Math.random() * 32));
-  lastTime = now;
-  return timePart(now) + lastChance.map((digit) => ALPHABET.charAt(digit)).join("");
+  if (now === lastTime) advance(lastChance);
+  else {
+    lastTime = now;
+    lastTimePart = timePart(now);
+    lastChance = chance();
+  }
+  let id = lastTimePart;
+  for (const digit of lastChance) id += ALPHABET.charAt(digit);
+  return id;
+}
+
+function chance(): number[] {
+  const digits: number[] = [];
+  while (digits.length < CHANCE_CHARS) digits.push(Math.floor(Math.random() * 32));
+  return digits;
 }
 
 function timePart(time: number): string {
@@ -24,10 +37,8 @@ function timePart(time: number): string {
   return text;
 }
 
-function successor(digits: readonly number[]): number[] {
-  const next = [...digits];
-  let at = next.length - 1;
-  while (at >= 0 && next[at] === 31) next[at--] = 0;
-  if (at >= 0) next[at] = (next[at] ?? 0) + 1;
-  return next;
+function advance(digits: number[]): void {
+  let at = digits.length - 1;
+  while (at >= 0 && digits[at] === 31) digits[at--] = 0;
+  if (at >= 0) digits[at] = (digits[at] ?? 0) + 1;
 }

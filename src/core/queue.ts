@@ -38,13 +38,15 @@ export class Queue<T> implements AsyncIterable<T> {
 
   /** Undefined: there is room for more. A promise: wait for it before the next push. */
   push(item: T): Promise<void> | undefined {
-    this.#take(item, this.#weigh(item), undefined);
+    if (this.#hand(item)) return undefined;
+    this.#keep(item, this.#weigh(item), undefined);
     return this.#weight > this.#limit && this.#isBound ? until(this.#room) : undefined;
   }
 
   /** For replies to control: they pass the bound, so that an interrupt or a ping is answered behind a full queue. */
   pushControl(item: T, kind = ""): Promise<void> | undefined {
-    this.#take(item, 0, kind);
+    if (this.#hand(item)) return undefined;
+    this.#keep(item, 0, kind);
     return this.#control > CONTROL_LIMIT && this.#isBound ? until(this.#controlRoom) : undefined;
   }
 
@@ -76,14 +78,16 @@ export class Queue<T> implements AsyncIterable<T> {
     return { next: () => this.#next() };
   }
 
-  #take(item: T, weight: number, control: string | undefined): void {
-    if (this.#ended) return;
+  /** To a reader that waits for it; after the end, to nobody. */
+  #hand(item: T): boolean {
+    if (this.#ended) return true;
     const reader = this.#reader;
-    if (reader !== undefined) {
-      this.#reader = undefined;
-      reader({ done: false, value: item });
-      return;
-    }
+    this.#reader = undefined;
+    reader?.({ done: false, value: item });
+    return reader !== undefined;
+  }
+
+  #keep(item: T, weight: number, control: string | undefined): void {
     this.#entries.push({ item, weight, control });
     this.#weight += weight;
     if (control !== undefined) this.#countControl(control, 1);
@@ -136,6 +140,7 @@ export function roughSize(value: unknown): number {
     for (const item of value) size += roughSize(item);
     return size;
   }
-  for (const [key, item] of Object.entries(value)) size += key.length + roughSize(item);
+  for (const key of Object.keys(value)) size += key.length;
+  for (const item of Object.values(value)) size += roughSize(item);
   return size;
 }

@@ -206,6 +206,7 @@ test("bytes are decoded as by Node, wherever they are cut", async () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 40 }),
     fc.string({ unit: "grapheme" }).map((text) => new TextEncoder().encode(text)),
+    fc.string({ unit: fc.constantFrom("\uFEFF", "é", "a") }).map((text) => new TextEncoder().encode(text)),
   );
   await fc.assert(
     fc.asyncProperty(bytes, fc.array(fc.nat(40), { maxLength: 4 }), async (whole, marks) => {

@@ -89,7 +89,8 @@ function questionOf(input: Parameters<typeof fetch>[0], init: RequestInit, { Hea
   const url = new URL(typeof input === "string" || input instanceof URL ? input : input.url);
   const body = init.body ?? undefined;
   if (body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)) throw new TypeError("A body must be text or bytes");
-  const headers = { accept: "*/*", "accept-encoding": "identity", ...Object.fromEntries(new Headers(init.headers)) };
+  const headers: Record<string, string> = { accept: "*/*", "accept-encoding": "identity" };
+  new Headers(init.headers).forEach((value, name) => (headers[name] = value));
   return { url, method: init.method ?? "GET", headers, body, signal: init.signal ?? undefined };
 }
 
@@ -134,7 +135,8 @@ function answerTo(asking: ClientRequest, signal: AbortSignal | undefined, { conn
     asking.on("error", (error) => reject(error instanceof AggregateError ? error.errors[0] : error));
     asking.once("close", () => {
       // After a change of protocol there is neither an answer nor an error.
-      reject(Object.assign(new Error("The server closed the connection without an answer"), { code: "ECONNRESET" }));
+      if (answer === undefined)
+        reject(Object.assign(new Error("The server closed the connection without an answer"), { code: "ECONNRESET" }));
       connected();
       signal?.removeEventListener("abort", stop);
     });
@@ -211,8 +213,12 @@ function chunksOf(bytes: Readable, { events, ...limits }: Reading): NextChunk {
   };
 }
 
-/** What a stream's own iterator does, at a small part of its price. */
+/**
+ * What a stream's own iterator does, at a small part of its price. A server sends an answer in many small pieces, and as text, a character
+ * for each byte, those of one read are joined at a tenth of what joining buffers costs.
+ */
 function readerOf(bytes: Readable): NextChunk {
+  bytes.setEncoding("latin1");
   let ending: "end" | Error | undefined;
   let wake = (): void => undefined;
   const end = (how: "end" | Error): void => {
@@ -225,8 +231,8 @@ function readerOf(bytes: Readable): NextChunk {
   bytes.once("close", () => end(new Error("The answer broke off")));
   return async () => {
     while (true) {
-      const chunk: Uint8Array<ArrayBuffer> | null = bytes.destroyed ? null : bytes.read();
-      if (chunk !== null) return chunk;
+      const text: string | null = bytes.destroyed ? null : bytes.read();
+      if (text !== null) return Buffer.from(text, "latin1");
       if (ending instanceof Error) throw ending;
       if (ending === "end") return undefined;
       await new Promise<void>((resolve) => {

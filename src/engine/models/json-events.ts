@@ -74,21 +74,38 @@ type Fill = (text: string) => unknown;
 /** One for each place where the text stands under the name, within plain lists and records. */
 function fillers(value: unknown, name: string, text: string): Fill[] {
   if (typeof value !== "object" || value === null) return [];
+  const fills: Fill[] = [];
   if (Array.isArray(value)) {
-    const items: readonly unknown[] = value;
-    return items.flatMap((item, at) =>
-      fillers(item, name, text).map(
-        (fill): Fill =>
-          (other) =>
-            items.with(at, fill(other)),
-      ),
-    );
+    for (const [at, item] of value.entries()) for (const fill of fillers(item, name, text)) fills.push(inList(value, at, fill));
+  } else if (Object.getPrototypeOf(value) === Object.prototype) {
+    for (const [key, child] of Object.entries(value)) {
+      const inside = key === name && child === text ? [itself] : fillers(child, name, text);
+      for (const fill of inside) fills.push(inRecord(value, key, fill));
+    }
   }
-  if (Object.getPrototypeOf(value) !== Object.prototype) return [];
-  return Object.entries(value).flatMap(([key, child]): Fill[] => {
-    if (key === name && child === text) return [(other) => ({ ...value, [key]: other })];
-    return fillers(child, name, text).map((fill): Fill => (other) => ({ ...value, [key]: fill(other) }));
-  });
+  return fills;
+}
+
+// Each delta runs through these: a copy that is changed behind is many times cheaper than a literal with a computed name.
+
+function itself(text: string): unknown {
+  return text;
+}
+
+function inList(items: readonly unknown[], at: number, fill: Fill): Fill {
+  return (text) => {
+    const copy = items.slice();
+    copy[at] = fill(text);
+    return copy;
+  };
+}
+
+function inRecord(record: object, key: string, fill: Fill): Fill {
+  return (text) => {
+    const copy: Record<string, unknown> = { ...record };
+    copy[key] = fill(text);
+    return copy;
+  };
 }
 
 class Pattern {

@@ -14,11 +14,29 @@ export interface Taste {
   imagesInResults: boolean;
 }
 
+/** Most of a conversation is as it should be, and all of it goes through here with every request: that part passes at little cost. */
 export function repair(messages: readonly Message[], taste: Taste): Message[] {
-  const told = messages.map((message) => withoutEmpty(message, taste)).filter((message) => !isEmpty(message));
-  const closed = told.flatMap((message, at) => withResults(message, told, at));
-  return alternating(taste.imagesInResults ? closed : closed.flatMap(imagesBehind));
+  const told: Message[] = [];
+  for (const message of messages) {
+    const kept = plain.has(message) ? message : withoutEmpty(message, taste);
+    if (!isEmpty(kept)) told.push(kept);
+  }
+  const repaired: Message[] = [];
+  for (let at = 0; at < told.length; at++) {
+    const message = told[at];
+    // Tool messages come with the calls that they answer: a result without a call is dropped.
+    if (message === undefined || message.role === "tool") continue;
+    join(repaired, message);
+    if (plain.has(message) || message.role === "user" || !message.blocks.some(isCall)) continue;
+    const results = resultsOf(message.blocks, told, at);
+    if (taste.imagesInResults) repaired.push(results);
+    else repaired.push(...imagesBehind(results));
+  }
+  return fromFirstToLast(repaired);
 }
+
+/** Those that were found to have nothing to leave out and no calls. */
+const plain = new WeakSet<Message>();
 
 // --- nothing empty ---
 
@@ -26,16 +44,24 @@ export function repair(messages: readonly Message[], taste: Taste): Message[] {
 function withoutEmpty(message: Message, { takesThinking }: Taste): Message {
   if (message.role === "tool") return message;
   if (message.role === "user") {
-    if (!message.parts.some(isEmptyPart)) return message;
+    if (!message.parts.some(isEmptyPart)) return found(message);
     return { role: "user", parts: message.parts.filter((part) => !isEmptyPart(part)) };
   }
-  const blocks = message.blocks.filter((block) => {
+  const isTold = (block: AssistantBlock): boolean => {
     if (block.type === "call") return true;
     return block.type === "text" ? isSaid(block.text) : takesThinking(block);
-  });
+  };
+  if (message.blocks.every(isTold) && message.blocks.at(-1)?.type !== "thinking")
+    return message.blocks.every(({ type }) => type === "text") ? found(message) : message;
+  const blocks = message.blocks.filter(isTold);
   // Thinking that led to nothing, because the answer was cut off behind it, is refused as the end of a message.
   const end = blocks.findLastIndex((block) => block.type !== "thinking") + 1;
-  return end === message.blocks.length ? message : { role: "assistant", blocks: blocks.slice(0, end) };
+  return { role: "assistant", blocks: blocks.slice(0, end) };
+}
+
+function found(message: Message): Message {
+  plain.add(message);
+  return message;
 }
 
 function isEmptyPart(part: Part): boolean {
@@ -43,7 +69,12 @@ function isEmptyPart(part: Part): boolean {
 }
 
 function isSaid(text: string): boolean {
-  return /\S/.test(text);
+  return isPlain(text.charCodeAt(0)) || /\S/.test(text);
+}
+
+/** A visible character of ASCII. */
+function isPlain(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
 }
 
 function isEmpty(message: Message): boolean {
@@ -53,18 +84,19 @@ function isEmpty(message: Message): boolean {
 
 // --- calls and results ---
 
-/** A message of the model with the results of its calls; tool messages themselves go, so that a result without a call is dropped. */
-function withResults(message: Message, all: readonly Message[], at: number): Message[] {
-  if (message.role === "tool") return [];
-  if (message.role === "user") return [message];
-  const calls = message.blocks.flatMap((block) => (block.type === "call" ? [block.call] : []));
-  if (calls.length === 0) return [message];
+function isCall(block: AssistantBlock): boolean {
+  return block.type === "call";
+}
+
+/** One result for each call of the message at that place. */
+function resultsOf(blocks: readonly AssistantBlock[], all: readonly Message[], at: number): ToolMessage {
+  const calls = blocks.flatMap((block) => (block.type === "call" ? [block.call] : []));
   const found = resultsBehind(all, at);
   const results = calls.map((call) => found.get(call.id) ?? unfinished(call));
   const next = all[at + 1];
   const isWhole =
     next?.role === "tool" && next.results.length === results.length && next.results.every((result, i) => result === results[i]);
-  return [message, isWhole ? next : { role: "tool", results }];
+  return isWhole ? next : { role: "tool", results };
 }
 
 /** The results that come before the model speaks again. */
@@ -84,8 +116,7 @@ function unfinished(call: ModelCall): CallResult {
 }
 
 /** For wires on which a tool result is text: its images stand in a message of the user behind it. */
-function imagesBehind(message: Message): Message[] {
-  if (message.role !== "tool") return [message];
+function imagesBehind(message: ToolMessage): Message[] {
   const images = message.results.flatMap((result) => {
     const own = result.parts.filter((part) => part.type === "image");
     return own.length === 0 ? [] : [textPart(`What ${result.name} (${result.call}) returned as an image:`), ...own];
@@ -103,19 +134,21 @@ function withoutImages(result: CallResult): CallResult {
 
 // --- whose turn ---
 
-/** Neighbours of one role become one message; the user has the first word and the last. */
-function alternating(messages: readonly Message[]): Message[] {
-  const joined: Message[] = [];
-  for (const message of messages) {
-    const last = joined.at(-1);
-    if (last?.role === "user" && message.role === "user") joined.splice(-1, 1, { role: "user", parts: [...last.parts, ...message.parts] });
-    else if (last?.role === "assistant" && message.role === "assistant")
-      joined.splice(-1, 1, { role: "assistant", blocks: [...last.blocks, ...message.blocks] });
-    else joined.push(message);
-  }
-  if (joined[0]?.role === "assistant") joined.unshift(says("(The conversation begins here.)"));
-  const last = joined.at(-1)?.role;
-  return last === undefined || last === "assistant" ? [...joined, says("Continue.")] : joined;
+/** Neighbours of one role become one message. */
+function join(messages: Message[], message: Message): void {
+  const last = messages[messages.length - 1];
+  if (last?.role === "user" && message.role === "user") messages.splice(-1, 1, { role: "user", parts: [...last.parts, ...message.parts] });
+  else if (last?.role === "assistant" && message.role === "assistant")
+    messages.splice(-1, 1, { role: "assistant", blocks: [...last.blocks, ...message.blocks] });
+  else messages.push(message);
+}
+
+/** The user has the first word and the last. */
+function fromFirstToLast(messages: Message[]): Message[] {
+  if (messages[0]?.role === "assistant") messages.unshift(says("(The conversation begins here.)"));
+  const last = messages.at(-1)?.role;
+  if (last === undefined || last === "assistant") messages.push(says("Continue."));
+  return messages;
 }
 
 function says(text: string): Message {
