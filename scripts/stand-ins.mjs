@@ -20,7 +20,7 @@ const PARSE_OURS = `function parseJsonEventStream({ stream, schema }) {
   return stream
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream())
-    .pipeThrough(new TransformStream(jsonEvents((text) => safeParseJSON({ text, schema }))));
+    .pipeThrough(new TransformStream(jsonEvents((text) => safeParseJSON({ text, schema }), schema)));
 }
 function parsedByThePackage({`;
 

@@ -5,7 +5,8 @@ import type { Op } from "../../core/op.js";
 import { issuesOf, shapeOf, stringField } from "../kit/issues.js";
 import { wire } from "./wire.js";
 
-const known = new Set<string>(wire.op.options.map((option) => option.entries.type.literal));
+/** By type, so that none is tried that cannot fit. */
+const schemas = new Map<string, (typeof wire.op.options)[number]>(wire.op.options.map((option) => [option.entries.type.literal, option]));
 
 /** An op, or the reply that says what is wrong with the line. */
 export function readOp(rec: unknown): Op | { reply: Event } {
@@ -14,9 +15,10 @@ export function readOp(rec: unknown): Op | { reply: Event } {
     const what = typeof rec === "object" && rec !== null && !Array.isArray(rec) ? 'has no string field "type"' : `is ${shapeOf(rec)}`;
     return { reply: refusal("", `A line must be a JSON object with a "type"; this one ${what}`, rec) };
   }
-  if (!known.has(type)) return { reply: refusal(type, `Unknown op type: ${type}`, rec) };
+  const schema = schemas.get(type);
+  if (schema === undefined) return { reply: refusal(type, `Unknown op type: ${type}`, rec) };
   // The record itself, checked: the schema's copy leaves out names like "constructor", which an argument may have.
-  if (v.is(wire.op, rec)) return rec;
+  if (v.is(schema, rec)) return rec;
   return { reply: refusal(type, `Invalid ${type}: ${issuesOf(wire.op, rec)}`, rec) };
 }
 

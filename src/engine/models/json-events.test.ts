@@ -6,6 +6,8 @@ import { jsonEvents, type Parsed } from "./json-events.js";
 /** As the packages' own: some records are cut down to what they know, others are passed on whole. */
 const Chunk = v.looseObject({
   id: v.optional(v.string()),
+  created: v.optional(v.number()),
+  usage: v.optional(v.object({ prompt_tokens: v.number(), completion_tokens: v.nullish(v.number()) })),
   choices: v.array(
     v.object({
       delta: v.object({
@@ -29,13 +31,13 @@ async function parse(text: string): Promise<Parsed> {
 }
 
 /** Every event through the transformer, and how many of them were parsed fully. */
-async function taken(events: readonly string[]): Promise<{ results: Parsed[]; full: number }> {
+async function taken(events: readonly string[], schema: object = {}): Promise<{ results: Parsed[]; full: number }> {
   const results: Parsed[] = [];
   let full = 0;
   const { transform } = jsonEvents((text) => {
     full++;
     return parse(text);
-  });
+  }, schema);
   for (const data of events) await transform({ data }, { enqueue: (parsed) => results.push(parsed) });
   return { results, full };
 }
@@ -48,6 +50,8 @@ const chunk = (delta: object, more: object = {}): string => JSON.stringify({ id:
 const word = fc.constantFrom("a", "b", "1", "assistant", "");
 const text = fc.oneof(word, fc.string(), fc.string({ unit: "binary" }), fc.constantFrom('","content":"b', "\\", '"', "\u2028\n"));
 
+const number = fc.oneof(fc.nat(20), fc.nat(), fc.maxSafeNat());
+
 const usual = [
   text.map((content) => chunk({ content })),
   text.map((reasoning) => chunk({ reasoning })),
@@ -55,6 +59,8 @@ const usual = [
   text.map((content) => chunk({ content: [{ type: "text", text: content }] })),
   text.map((content) => JSON.stringify({ id: "1", choices: [{ delta: { content } }] }, null, " ").replaceAll("\n", "")),
   fc.tuple(text, text).map(([content, id]) => chunk({ content }, { id })),
+  fc.tuple(text, number, text).map(([content, created, obfuscation]) => chunk({ content }, { created, obfuscation })),
+  fc.tuple(number, number).map(([prompt_tokens, completion_tokens]) => chunk({}, { usage: { prompt_tokens, completion_tokens } })),
 ];
 
 /** Such as would mislead whoever looks for a text in them. */
@@ -66,6 +72,13 @@ const odd = [
   fc.tuple(word, word).map(([first, last]) => `{"choices":[{"delta":{"content":"${first}","content":"${last}"}}]}`),
   fc.tuple(word, word).map(([first, last]) => `{"choices":[{"delta":{"content":"${first}","\\u0063ontent":"${last}"}}]}`),
   fc.tuple(word, word).map(([first, last]) => `{"choices":[{"content":"${first}","delta":{"content":"${last}"}}]}`),
+  fc.tuple(word, word).map(([id, call]) => chunk({ content: "a" }, { id, tool: { id: call } })),
+  fc.tuple(word, word).map(([first, last]) => `{"id":"${first}","id":"${last}","choices":[]}`),
+  fc.tuple(word, word).map(([first, last]) => `{"id":"${first}","i\\u0064":"${last}","choices":[]}`),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((created) => chunk({ content: "a" }, { created })),
+  fc
+    .constantFrom("1.5", "1e5", "2e5", "01", "-1", "1 ", "12345678901234567890", '"1"', "null", "1,2", "")
+    .map((created) => `{"created":${created},"choices":[]}`),
   text.map((content) => chunk({ content }).replaceAll("\\", "")),
   fc.tuple(text, fc.nat(40)).map(([content, end]) => chunk({ content }).slice(0, -end)),
   fc.tuple(text, fc.string({ maxLength: 3 })).map(([content, end]) => chunk({ content }) + end),
@@ -109,8 +122,35 @@ describe("the package is spared", () => {
     expect((await taken([chunk({ content: "a" }), chunk({}), chunk({ content: "b" })])).full).toBe(2);
   });
 
+  test("those of the next answer, with another id and other numbers", async () => {
+    const answer = (id: string, created: number): string[] => [
+      chunk({ role: "assistant", content: "" }, { id, created }),
+      chunk({ content: "Hello" }, { id, created }),
+      chunk({}, { id, created, usage: { prompt_tokens: created, completion_tokens: 2 } }),
+    ];
+    const schema = {};
+    expect((await taken(answer("one", 1), schema)).full).toBe(3);
+    const second = answer("two", 20);
+    const { results, full } = await taken(second, schema);
+    expect(full).toBe(0);
+    expect(results.map(plain)).toEqual((await Promise.all(second.map(parse))).map(plain));
+  });
+
+  test("as OpenAI sends them, each with a number and something that hides its length", async () => {
+    const pieces = ["Hello", " world", "!"].map((content, at) => chunk({ content }, { sequence_number: at, obfuscation: "x".repeat(at) }));
+    expect((await taken(pieces)).full).toBe(1);
+  });
+
+  test("no more patterns are kept than there is a use for", async () => {
+    const kinds = Array.from({ length: 12 }, (_, at) => chunk({ content: "a" }, { kind: at }));
+    const schema = {};
+    await taken([...kinds, chunk({})], schema);
+    expect((await taken(kinds.slice(-4), schema)).full).toBe(0);
+    expect((await taken(kinds.slice(0, 4), schema)).full).toBe(4);
+  });
+
   test("no patterns are made for a server whose events always differ elsewhere", async () => {
-    const differing = Array.from({ length: 40 }, (_, at) => chunk({ content: "a" }, { id: String(at) }));
+    const differing = Array.from({ length: 40 }, (_, at) => chunk({ content: "a" }, { nonce: String(at) }));
     const repeated = Array.from({ length: 5 }, () => chunk({ content: "b" }));
     expect((await taken([...differing, ...repeated])).full).toBe(45);
   });

@@ -1,7 +1,8 @@
 /**
- * How the provider packages take the events of an answer in the bundle (scripts/stand-ins.mjs). Of a streamed answer most events differ from
- * the one before in a piece of text alone, and to parse and check each anew is most of what a delta costs. So the last that a package took
- * is a pattern: an event that differs from it in its text alone is what the package made of that one, with its own text.
+ * How the provider packages take the events of an answer in the bundle (scripts/stand-ins.mjs). Most events differ from an earlier one in a
+ * piece of text alone, in numbers that count and in ids, and to parse and check each anew is most of what a delta costs. So what a package
+ * took is a pattern for what comes: an event that differs from it in such places alone is what the package made of that one, with its own
+ * text, numbers and ids.
  */
 
 /** What a package makes of an event; an error is its own. */
@@ -15,118 +16,251 @@ interface Transformer {
   transform(event: { data: string }, controller: Controller): void | Promise<void>;
 }
 
-/** So many patterns in a row may fit nothing; then the server sends events of another kind, and no more are made. */
+/** So many patterns in a row may fit nothing; then the server sends events of another kind, and no more are made for this answer. */
 const TRIES = 16;
+/** That are kept for one schema; the one that fitted longest ago goes. */
+const MOST_PATTERNS = 8;
 
-/** A transformer for the events of one answer; `parse` is the package's own way with an event. */
-export function jsonEvents(parse: (text: string) => Promise<Parsed>): Transformer {
+interface Memory {
+  patterns: Pattern[];
   /** The last event that the package took. Its pattern is made for the next one: the first text of an answer does not wait for that. */
-  let last: { data: string; value: unknown } | undefined;
-  let pattern: Pattern | undefined;
+  last: { data: string; value: unknown } | undefined;
+}
+
+/** By the schema that the package checks with: the next answer is much like the last. */
+const memories = new WeakMap<object, Memory>();
+
+/** A transformer for the events of one answer; `parse` is the package's own way with an event, `schema` what it checks it with. */
+export function jsonEvents(parse: (text: string) => Promise<Parsed>, schema: object): Transformer {
+  const memory = memories.get(schema) ?? { patterns: [], last: undefined };
+  memories.set(schema, memory);
+  const { patterns } = memory;
   let tries = TRIES;
   return { transform };
 
   function transform({ data }: { data: string }, controller: Controller): void | Promise<void> {
     if (data === "[DONE]") return;
-    if (last !== undefined) learn(last);
-    const known = pattern?.parse(data);
-    if (known === undefined) return parseFully(data, controller);
+    if (memory.last !== undefined) learn(memory.last);
+    const fitting = fit(data);
+    if (fitting === undefined) return parseFully(data, controller);
     tries = TRIES;
-    controller.enqueue(known);
+    controller.enqueue(fitting);
+  }
+
+  function fit(data: string): Parsed | undefined {
+    for (let at = 0; at < patterns.length; at++) {
+      const pattern = patterns[at];
+      const fitting = pattern?.parse(data);
+      if (pattern === undefined || fitting === undefined) continue;
+      if (at > 0) patterns.unshift(...patterns.splice(at, 1));
+      return fitting;
+    }
+    return undefined;
   }
 
   async function parseFully(data: string, controller: Controller): Promise<void> {
     const parsed = await parse(data);
-    if (parsed.success && tries > 0) last = { data, value: parsed.value };
+    if (parsed.success && tries > 0) memory.last = { data, value: parsed.value };
     controller.enqueue(parsed);
   }
 
   function learn({ data, value }: { data: string; value: unknown }): void {
-    last = undefined;
+    memory.last = undefined;
     const next = patternOf(data, value);
     if (next === undefined) return;
-    pattern = next;
+    patterns.unshift(next);
+    patterns.splice(MOST_PATTERNS);
     tries--;
   }
 }
 
-/** The names under which vendors stream text. Of these strings the packages ask nothing, which is why any other passes as well. */
-const TEXT = /"(content|reasoning|reasoning_content|text|thinking|partial_json|arguments)"\s*:\s*"(?!")/;
-const REST_OF_STRING = /(?:[^"\\]|\\.)*/y;
+// --- what may differ ---
 
-/** Only for an event with one text, which the package passes on as it is. An escape elsewhere might hide the name of another. */
+/**
+ * The names under which vendors stream text, tell one answer from another, and count. Of these strings and numbers the packages ask nothing,
+ * which is why any other passes as well.
+ */
+const TEXTS = "content|reasoning|reasoning_content|text|thinking|partial_json|arguments|delta";
+const IDS = "id|item_id|obfuscation";
+const NUMBERS = "created|sequence_number|\\w+_tokens";
+const NAME = new RegExp(String.raw`"(?:(${TEXTS})|(${IDS}))"\s*:\s*"|"(${NUMBERS})"\s*:\s*(?=\d+\s*[,}\]])`, "g");
+
+/** A place where events may differ. */
+interface Hole {
+  name: string;
+  isText: boolean;
+  isNumber: boolean;
+  value: unknown;
+}
+
+/** Only where the package passes on as it is what may differ. An escape elsewhere might hide one of the names. */
 function patternOf(data: string, value: unknown): Pattern | undefined {
-  const found = TEXT.exec(data);
-  if (found === null) return undefined;
-  const head = data.slice(0, found.index + found[0].length);
-  REST_OF_STRING.lastIndex = head.length;
-  const [quoted = ""] = REST_OF_STRING.exec(data) ?? [];
-  const tail = data.slice(head.length + quoted.length);
-  const text = stringOf(quoted);
-  if (text === undefined || TEXT.test(tail) || head.includes("\\") || tail.includes("\\")) return undefined;
-  const [fill, ...others] = fillers(value, found[1] ?? "", text);
-  return fill === undefined || others.length > 0 ? undefined : new Pattern(head, tail, fill);
-}
-
-/** The value anew, with another text. */
-type Fill = (text: string) => unknown;
-
-/** One for each place where the text stands under the name, within plain lists and records. */
-function fillers(value: unknown, name: string, text: string): Fill[] {
-  if (typeof value !== "object" || value === null) return [];
-  const fills: Fill[] = [];
-  if (Array.isArray(value)) {
-    for (const [at, item] of value.entries()) for (const fill of fillers(item, name, text)) fills.push(inList(value, at, fill));
-  } else if (Object.getPrototypeOf(value) === Object.prototype) {
-    for (const [key, child] of Object.entries(value)) {
-      const inside = key === name && child === text ? [itself] : fillers(child, name, text);
-      for (const fill of inside) fills.push(inRecord(value, key, fill));
-    }
+  const holes: Hole[] = [];
+  const literals: string[] = [];
+  let from = 0;
+  for (NAME.lastIndex = 0; ;) {
+    const found = NAME.exec(data);
+    if (found === null) break;
+    const [, text, id, number] = found;
+    const name = text ?? id ?? number ?? "";
+    const start = NAME.lastIndex;
+    const end = endOf(data, start, number !== undefined);
+    const differing = valueOf(data.slice(start, end), number !== undefined);
+    if (differing === undefined || holes.some((hole) => hole.name === name)) return undefined;
+    literals.push(data.slice(from, start));
+    holes.push({ name, isText: text !== undefined, isNumber: number !== undefined, value: differing });
+    NAME.lastIndex = from = end;
   }
-  return fills;
+  literals.push(data.slice(from));
+  if (literals.some((literal) => literal.includes("\\"))) return undefined;
+  const places = new Map<Hole, number>();
+  const make = makerOf(value, undefined, holes, places);
+  // What is not in the value is nothing that the package knows; only a text must be.
+  const isClear = holes.every((hole) => (places.get(hole) ?? 0) === 1 || (!hole.isText && !places.has(hole)));
+  return isClear && make !== undefined ? new Pattern(literals, holes, make) : undefined;
 }
 
-// Each delta runs through these: a copy that is changed behind is many times cheaper than a literal with a computed name.
-
-function itself(text: string): unknown {
-  return text;
+/** Where the digits end, or the quote that ends the string; the end of the data where there is none. */
+function endOf(data: string, start: number, isNumber: boolean): number {
+  let end = start;
+  if (isNumber) {
+    while (isDigit(data.charCodeAt(end))) end++;
+    return end;
+  }
+  for (end = data.indexOf('"', start); end !== -1 && isEscaped(data, end); end = data.indexOf('"', end + 1));
+  return end === -1 ? data.length : end;
 }
 
-function inList(items: readonly unknown[], at: number, fill: Fill): Fill {
-  return (text) => {
-    const copy = items.slice();
-    copy[at] = fill(text);
-    return copy;
-  };
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
 }
 
-function inRecord(record: object, key: string, fill: Fill): Fill {
-  return (text) => {
-    const copy: Record<string, unknown> = { ...record };
-    copy[key] = fill(text);
-    return copy;
-  };
+function isEscaped(data: string, at: number): boolean {
+  let slashes = 0;
+  while (data.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
+  return slashes % 2 === 1;
+}
+
+const BACKSLASH = 0x5c;
+
+/** What stands there; undefined when it is more than a string, or no number. */
+function valueOf(raw: string, isNumber: boolean): unknown {
+  try {
+    const value: unknown = JSON.parse(isNumber ? raw : `"${raw}"`);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+// --- the value anew ---
+
+/** The value, with what stands in the holes. */
+type Make = (filling: readonly unknown[]) => unknown;
+
+/** Anew all the way from the top to each hole, and at least the top itself; undefined where nothing is to be made anew. */
+function makerOf(value: unknown, name: string | undefined, holes: readonly Hole[], places: Map<Hole, number>): Make | undefined {
+  const at = holes.findIndex((hole) => hole.name === name && hole.value === value);
+  const hole = holes[at];
+  if (hole !== undefined) {
+    places.set(hole, (places.get(hole) ?? 0) + 1);
+    return (filling) => filling[at];
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  const isTop = name === undefined;
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    const children = items.flatMap((item, key) => childOf(key, makerOf(item, "", holes, places)));
+    return isTop || children.length > 0 ? (filling) => filled(items.slice(), children, filling) : undefined;
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return undefined;
+  const children = Object.entries(value).flatMap(([key, child]) => childOf(key, makerOf(child, key, holes, places)));
+  return isTop || children.length > 0 ? (filling) => filled<string>({ ...value }, children, filling) : undefined;
+}
+
+interface Child<Key> {
+  key: Key;
+  make: Make;
+}
+
+function childOf<Key>(key: Key, make: Make | undefined): Child<Key>[] {
+  return make === undefined ? [] : [{ key, make }];
+}
+
+/** Each delta comes through here: to change a copy is many times cheaper than a literal with computed names. */
+function filled<Key extends PropertyKey>(
+  copy: { [K in Key]: unknown },
+  children: readonly Child<Key>[],
+  filling: readonly unknown[],
+): object {
+  for (let at = 0; at < children.length; at++) {
+    const child = children[at];
+    if (child !== undefined) copy[child.key] = child.make(filling);
+  }
+  return copy;
 }
 
 class Pattern {
-  readonly #head: string;
-  readonly #tail: string;
-  readonly #fill: Fill;
+  /** One more than there are holes. */
+  readonly #literals: readonly string[];
+  readonly #holes: readonly Hole[];
+  readonly #make: Make;
+  /** The hole of the text, if it is the only one. */
+  readonly #text: number | undefined;
+  /** What stood before and behind the text last: within one answer, most often the rest is the same. */
+  #head = "";
+  #tail = "";
+  #filling: unknown[] = [];
 
-  /** What stands before and behind the text, with its quotes. */
-  constructor(head: string, tail: string, fill: Fill) {
-    this.#head = head;
-    this.#tail = tail;
-    this.#fill = fill;
+  constructor(literals: readonly string[], holes: readonly Hole[], make: Make) {
+    this.#literals = literals;
+    this.#holes = holes;
+    this.#make = make;
+    const texts = holes.flatMap(({ isText }, at) => (isText ? [at] : []));
+    this.#text = texts.length === 1 ? texts[0] : undefined;
   }
 
   /** Undefined: the event does not fit. */
   parse(data: string): Parsed | undefined {
+    return (this.#head !== "" && this.#refill(data)) || this.#fill(data) ? new Fitting(this.#make(this.#filling), data) : undefined;
+  }
+
+  /** Whether it is the last one with another text. */
+  #refill(data: string): boolean {
     const start = this.#head.length;
     const end = data.length - this.#tail.length;
-    if (end <= start || !data.startsWith(this.#head) || !data.endsWith(this.#tail)) return undefined;
-    const text = stringOf(data.slice(start, end));
-    return text === undefined ? undefined : new Fitting(this.#fill(text), data);
+    if (this.#text === undefined || end < start || !data.startsWith(this.#head) || !data.endsWith(this.#tail)) return false;
+    const text = valueOf(data.slice(start, end), false);
+    if (text === undefined) return false;
+    this.#filling[this.#text] = text;
+    return true;
+  }
+
+  #fill(data: string): boolean {
+    const filling: unknown[] = [];
+    let [head, tail] = ["", ""];
+    let at = 0;
+    for (let index = 0; index < this.#literals.length; index++) {
+      const literal = this.#literals[index] ?? "";
+      if (!data.startsWith(literal, at)) return false;
+      at += literal.length;
+      const hole = this.#holes[index];
+      if (hole === undefined) break;
+      const end = endOf(data, at, hole.isNumber);
+      const value = valueOf(data.slice(at, end), hole.isNumber);
+      if (value === undefined) return false;
+      if (index === this.#text) {
+        head = data.slice(0, at);
+        tail = data.slice(end);
+      }
+      filling.push(value);
+      at = end;
+    }
+    if (at !== data.length) return false;
+    this.#head = head;
+    this.#tail = tail;
+    this.#filling = filling;
+    return true;
   }
 }
 
@@ -143,15 +277,5 @@ class Fitting {
 
   get rawValue(): unknown {
     return JSON.parse(this.#data);
-  }
-}
-
-/** What the quotes hold; undefined when it is more than a string. */
-function stringOf(quoted: string): string | undefined {
-  try {
-    const text: unknown = JSON.parse(`"${quoted}"`);
-    return typeof text === "string" ? text : undefined;
-  } catch {
-    return undefined;
   }
 }
