@@ -68,7 +68,7 @@ export async function readAttachment(name: string, reading: Reading, label = nam
   if (info === null) throw new Error("there is no such file");
   if (info.kind === "folder") return [text(`Attached folder ${name}:\n${await listing(path)}`)];
   if (info.kind === "other") throw new Error("it is neither a file nor a folder");
-  return content(await workspace.read(path, MAX_FILE_BYTES), name, label, reading);
+  return content(await workspace.read(path, MAX_FILE_BYTES, info), name, label, reading);
 }
 
 function content(bytes: Uint8Array, name: string, label: string, { outputChars, redactor }: Reading): Part[] {

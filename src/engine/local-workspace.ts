@@ -1,6 +1,6 @@
 /** The workspace on this machine: how paths resolve through links, how a file is replaced in one step, how a command is run and drained. */
 import { constants, type BigIntStats, type Stats } from "node:fs";
-import { access, chmod, chown, lstat, open, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, chmod, chown, lstat, open, readlink, realpath, rename, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, parse, resolve, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
@@ -124,29 +124,41 @@ function kindOf(stats: BigIntStats): FileInfo["kind"] {
 }
 
 /** Looks before it opens: opening a pipe would wait for a writer. */
-async function readWhole(path: string, maxBytes: number): Promise<Uint8Array> {
-  const info = await fileInfo(path);
+async function readWhole(path: string, maxBytes: number, seen?: FileInfo): Promise<Uint8Array> {
+  const info = seen ?? (await fileInfo(path));
   if (info === null) throw toolError(`Failed to read file ${path}: no such file`);
   if (info.kind === "folder") throw toolError(`Failed to read file ${path}: it is a folder`);
   if (info.kind === "other") throw toolError(`Failed to read file ${path}: it is not a regular file`);
   if (info.size > maxBytes) throw tooLarge(path, `${info.size} bytes`, maxBytes);
   try {
     const file = await open(path, "r");
-    const chunks: Buffer[] = [];
-    let size = 0;
-    // The size is not believed: files of the system and files that grow have more to give.
-    for await (const chunk of file.createReadStream({ end: maxBytes })) {
-      const bytes: unknown = chunk;
-      if (!Buffer.isBuffer(bytes)) continue;
-      chunks.push(bytes);
-      size += bytes.length;
+    try {
+      const bytes = await contentOf(file, info.size, maxBytes);
+      if (bytes.length > maxBytes) throw tooLarge(path, "more", maxBytes);
+      return bytes;
+    } finally {
+      // Nobody waits for it.
+      file.close().catch(() => undefined);
     }
-    if (size > maxBytes) throw tooLarge(path, "more", maxBytes);
-    return Buffer.concat(chunks, size);
   } catch (error) {
     throw fileError("read file", path, error);
   }
 }
+
+/** To its end, or one byte further than `maxBytes`. The size is not believed: files of the system and files that grow have more to give. */
+async function contentOf(file: FileHandle, expected: number, maxBytes: number): Promise<Uint8Array> {
+  let bytes = Buffer.allocUnsafe(expected + 1);
+  for (let size = 0; ;) {
+    const { bytesRead } = await file.read(bytes, size);
+    size += bytesRead;
+    // It had room for more than it should give, and gave just that: that was its end. Files of the system have no size.
+    const isWhole = bytesRead === 0 || (size === expected && expected > 0);
+    if (isWhole || size > maxBytes) return bytes.subarray(0, size);
+    if (size === bytes.length) bytes = Buffer.concat([bytes], Math.min(Math.max(2 * size, LEAST_BYTES), maxBytes + 1));
+  }
+}
+
+const LEAST_BYTES = 64 * 1024;
 
 async function replaceFile(path: string, data: Uint8Array | string): Promise<void> {
   const temporary = join(dirname(path), `.parley-${mintId()}.tmp`);

@@ -47,8 +47,8 @@ export interface Workspace {
   resolve(path: string): Promise<Place>;
   /** Null when there is nothing. */
   info(path: string): Promise<FileInfo | null>;
-  /** Throws a `tool` fault past `maxBytes`. */
-  read(path: string, maxBytes: number): Promise<Uint8Array>;
+  /** Throws a `tool` fault past `maxBytes`. Whoever has just looked at the file says what it saw: it is not looked at again then. */
+  read(path: string, maxBytes: number, seen?: FileInfo): Promise<Uint8Array>;
   /** Atomic: a reader sees the old content or the new. Makes parent folders; keeps the mode of an existing file. */
   write(path: string, data: Uint8Array | string): Promise<void>;
   exec(request: ExecRequest): Promise<Running>;

@@ -40,7 +40,7 @@ export const edit = defineTool({
     if (isStale(context, path, info.stamp)) {
       return failure(`${name} was changed on disk after you last saw it. Read it again before you edit it.`);
     }
-    const before = exactText(await context.workspace.read(path, MAX_FILE_BYTES));
+    const before = exactText(await context.workspace.read(path, MAX_FILE_BYTES, info));
     if (before === null) return failure(`Failed to edit ${name}: it is not UTF-8 text. Change it with a program in Bash.`);
     const { pieces, put } = cut(before, old_string, new_string);
     const count = pieces.length - 1;

@@ -30,7 +30,7 @@ export const read = defineTool({
     const info = await context.workspace.info(path);
     if (info === null) return failure(`Failed to read file ${args.file_path}: no such file${await suggestion(path, args.file_path)}`);
     if (info.kind === "folder") return failure(`Failed to read file ${args.file_path}: it is a folder. Use Glob to list its files.`);
-    const bytes = await context.workspace.read(path, MAX_FILE_BYTES);
+    const bytes = await context.workspace.read(path, MAX_FILE_BYTES, info);
     // The stamp from before the reading: a change in between then counts as unseen.
     context.seen.note(path, info.stamp);
     const mime = imageType(bytes);
