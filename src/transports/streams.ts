@@ -25,8 +25,6 @@ export class LineWriter {
   readonly #stream: Writable;
   readonly #framing: Framing;
   #pending = "";
-  /** The records in it. */
-  #count = 0;
   #scheduled = false;
   #broken = false;
   /** Set by us; a write after the end would break the stream and lose what is still in it. */
@@ -48,14 +46,13 @@ export class LineWriter {
     stream.on("error", ignore);
   }
 
-  /** What is said at once goes out as one write. */
+  /** What is said at once goes out as one write, and behind what was asked of others meanwhile: it wakes the reader up. */
   write(records: readonly unknown[]): void | Promise<void> {
     if (this.#broken || this.#ended) return;
     for (const record of records) this.#pending += encodeLine(this.#framing, record);
-    this.#count += records.length;
     if (!this.#scheduled) {
       this.#scheduled = true;
-      process.nextTick(() => this.#flushSoon());
+      setImmediate(() => this.#flush());
     }
     if (this.#pending.length + this.#stream.writableLength > HIGH_WATER) return this.#untilDrained();
   }
@@ -79,15 +76,8 @@ export class LineWriter {
     });
   }
 
-  /** A single record is not kept waiting. Where there are several, more follow as a rule, and each write wakes the host up. */
-  #flushSoon(): void {
-    if (this.#count > 1) setImmediate(() => this.#flush());
-    else this.#flush();
-  }
-
   #flush(): void {
     this.#scheduled = false;
-    this.#count = 0;
     if (this.#pending === "" || this.#broken) return;
     const text = this.#pending;
     this.#pending = "";

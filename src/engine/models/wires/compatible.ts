@@ -8,10 +8,12 @@ export function compatibleWire({ reasoningEffort: takesEffort = true }: Compat):
   return {
     settings(model, request) {
       const thinking = compatibleThinking(request);
-      const isLeftOut = !takesEffort && Object.keys(thinking).length > 0;
+      const isWished = Object.keys(thinking).length > 0;
+      const isLeftOut = isWished && !takesEffort;
       return {
         maxOutputTokens: request.maxTokens,
-        providerOptions: { compatible: isLeftOut ? {} : thinking },
+        // Even an empty wish would be checked by the package, several times.
+        ...(isWished && takesEffort && { providerOptions: { compatible: thinking } }),
         ...(isLeftOut && { notes: [`How much ${model} thinks cannot be set (compat.reasoningEffort is false)`] }),
       };
     },

@@ -12,7 +12,7 @@ import type { ModelRequest, ToolSpec } from "../model.js";
 
 export interface WireSettings {
   maxOutputTokens: number | undefined;
-  providerOptions: SharedV3ProviderOptions;
+  providerOptions?: SharedV3ProviderOptions;
   /** The model would refuse a temperature and a topP. */
   noSampling?: boolean;
   /** What was asked for and cannot be had here: said to the host. */
