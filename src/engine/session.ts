@@ -146,11 +146,8 @@ export class Session {
     const unfinished = unfinishedIn(this.#history.messages, this.#history.lastTurn);
     void this.#voice.emit({ type: "session.ready", ...ready, ...(unfinished !== undefined && { unfinished }), ...this.#nature() });
     for (const event of replay) void this.#voice.push({ ...event, session: this.handle, replay: true });
-    // The first line is out; what the first turn needs can be loaded while the host thinks.
-    setImmediate(() => {
-      const { openTrace } = this.#deps;
-      void Promise.all([this.#turns.load(), this.#settings.model.warm?.(), this.#extensions.start(), openTrace?.()]).catch(() => {});
-    });
+    // The first line goes out with the next turn of the loop; behind it, what the first turn needs is loaded while the host thinks.
+    setImmediate(() => setImmediate(() => this.#warmUp()));
     const early = this.#voice.opened();
     const { crash, unsavedSince, unreadable = 0 } = this.#deps.stored ?? {};
     if (unreadable > 0)
@@ -169,6 +166,11 @@ export class Session {
     if (unsavedSince !== undefined)
       this.#voice.warn(`What this session did after ${new Date(unsavedSince).toISOString()} could not be saved then`);
     for (const text of early) this.#voice.warn(text);
+  }
+
+  #warmUp(): void {
+    const { openTrace } = this.#deps;
+    void Promise.all([this.#turns.load(), this.#settings.model.warm?.(), this.#extensions.start(), openTrace?.()]).catch(() => {});
   }
 
   get config(): SessionConfig {
