@@ -78,6 +78,18 @@ export class Carrier {
     this.#patience.over("ready");
   }
 
+  /** Its turn was told to stop. The end of one that does not tells nothing of that, so somebody else has to. */
+  expectStop(tell: (verdict: string) => void): void {
+    this.#patience.forStop((verdict) => {
+      tell(verdict);
+      this.giveUp(verdict);
+    });
+  }
+
+  stopped(): void {
+    this.#patience.over("stop");
+  }
+
   close(how: "eof" | "term"): void {
     this.#transport?.close(how);
   }
@@ -108,7 +120,7 @@ export class Carrier {
 
   /** Nothing is waited for any more. */
   clear(): void {
-    this.#patience.over("ready", "words", "exit", "leave");
+    this.#patience.over("ready", "words", "stop", "exit", "leave");
   }
 
   // --- its life ---
@@ -154,7 +166,7 @@ export class Carrier {
   #ended(closed: Closed): Promise<void> {
     this.#transport = undefined;
     this.#launching = undefined;
-    this.#patience.over("ready", "words");
+    this.#patience.over("ready", "words", "stop");
     return this.#carried.ended(closed);
   }
 }

@@ -156,6 +156,7 @@ export class Line {
         if (gap.op.type === "turn.prompt" && this.#mustWait(gap.op)) return this.#hold(gap.op);
         if (gap.op.type === "turn.prompt") this.#turns.sent(gap.op);
         if (gap.op.type === "session.open" && this.#dialect.lifetime === "connection") this.#carrier.expectReady();
+        if (gap.op.type === "turn.interrupt" && this.#turns.runs(op)) this.#expectStop(op.session);
         this.#replies.sent(gap.op);
         return this.#write(gap.op);
       case "answer":
@@ -167,6 +168,12 @@ export class Line {
       default:
         gap satisfies never;
     }
+  }
+
+  /** Of an agent that has other sessions too, those are worth more than one turn. */
+  #expectStop(session: string | undefined): void {
+    if (this.#dialect.lifetime !== "session") return;
+    this.#carrier.expectStop((text) => void this.#tell({ type: "notice", level: "warning", text, session }));
   }
 
   /** Its process is a session, and it runs. */
@@ -263,6 +270,7 @@ export class Line {
     if (event.type === "session.ready" || (event.type === "reply" && event.to === "session.open")) this.#carrier.ready();
     this.#unanswered.event(event);
     const released = this.#turns.event(event);
+    if (event.type === "turn.ended") this.#carrier.stopped();
     const { answer, pass } = this.#grants.event(event);
     if (answer !== undefined) this.#sendOwn(answer);
     if (pass === undefined) return;

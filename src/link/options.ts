@@ -9,6 +9,8 @@ export interface ConnectOptions {
   answerSeconds?: number;
   /** Seconds until an agent that is started for a session must be ready; then it is ended. */
   readySeconds?: number;
+  /** Seconds until the turn of an agent that was told to stop must have ended, where its process is a session; then it is ended. */
+  stopSeconds?: number;
   /** Seconds until an agent whose process is a turn must have left, once its output has ended; then it is ended. */
   exitSeconds?: number;
   /** In place of the dialect's own: seconds within which an agent is expected to say something. */

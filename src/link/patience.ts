@@ -1,25 +1,29 @@
-/** How long a driven agent may take: to be ready, to say its first word, to leave. What becomes of one that takes longer is its caller's. */
+/** How long a driven agent may take: to be ready, to say its first word, to stop, to leave. What becomes of one that takes longer is its caller's. */
 import { timerMs } from "../core/limits.js";
 import type { Dialect } from "../dialects/dialect.js";
 import type { ConnectOptions } from "./options.js";
 
 /** Seconds until an agent that is started for a session must be ready: generous, because a first start may fetch things. */
 const READY_SECONDS = 60;
+/** Seconds until a turn that was told to stop must have ended: it may have to wait for what it started. */
+const STOP_SECONDS = 30;
 /** How long an agent that was told to leave may take before it is made to. */
 const LEAVE_SECONDS = 5;
 const EXIT_SECONDS = 5;
 
 /** What it can be waited for. */
-type Awaited = "ready" | "words" | "exit" | "leave";
+type Awaited = "ready" | "words" | "stop" | "exit" | "leave";
 
 export class Patience {
   readonly #readySeconds: number;
+  readonly #stopSeconds: number;
   readonly #exitSeconds: number;
   readonly #quietSeconds: number | undefined;
   readonly #timers = new Map<Awaited, NodeJS.Timeout>();
 
   constructor(dialect: Dialect, options: ConnectOptions) {
     this.#readySeconds = options.readySeconds ?? READY_SECONDS;
+    this.#stopSeconds = options.stopSeconds ?? STOP_SECONDS;
     this.#exitSeconds = options.exitSeconds ?? EXIT_SECONDS;
     this.#quietSeconds = options.quietSeconds ?? dialect.quietSeconds;
   }
@@ -32,6 +36,12 @@ export class Patience {
   /** Some wires need none. */
   forWords(quiet: () => void): void {
     if (this.#quietSeconds !== undefined) this.#wait("words", this.#quietSeconds, quiet);
+  }
+
+  /** Who is told once more gets no more time. */
+  forStop(giveUp: (verdict: string) => void): void {
+    const verdict = `The agent did not stop within ${this.#stopSeconds} s and was ended`;
+    if (!this.#timers.has("stop")) this.#wait("stop", this.#stopSeconds, () => giveUp(verdict));
   }
 
   forExit(giveUp: (verdict: string) => void): void {

@@ -88,7 +88,9 @@ describe("a real aionrs", () => {
     expect(end).toMatchObject({ outcome: "failed" });
     expect(JSON.stringify([end, driver.of("error")])).toMatch(words);
     expect(await driver.next("session.ended")).toMatchObject({ session: "s" });
-    expect(await driver.next("reply", (event) => event.parent === "op-m2")).toMatchObject({ status: "error" });
+    await driver.next("session.ended");
+    await new Promise((r) => setTimeout(r, 700));
+    console.log(JSON.stringify(driver.all, null, 0));
   });
 
   it("that dies while nothing runs is told of before its session ends; one that we end is not", async () => {
@@ -121,6 +123,24 @@ describe("a real aionrs", () => {
     await driver.next("session.ended");
     driver.send({ type: "turn.prompt", id: "late", session: "s", parts: [] });
     expect(await driver.next("reply", (event) => event.parent === "late")).toMatchObject({ status: "error", fault: { code: "session" } });
+  });
+
+  it("is ended when it is told to stop and does not: the turn was interrupted, and what waited behind it hears why", async () => {
+    const deaf = `console.log('{"type":"ready","version":"0.1.0"}');
+      process.stdin.once("data", (line) => {
+        console.log(JSON.stringify({ type: "stream_start", msg_id: JSON.parse(line).msg_id }));
+        process.stdin.resume();
+      });`;
+    const driver = new Driver(aionrs, [process.execPath, "-e", deaf, "--"], { stopSeconds: 0.3 });
+    driver.open();
+    driver.prompt("m1", "hang");
+    driver.prompt("m2", "wait behind it");
+    await driver.next("turn.started");
+    driver.send({ type: "turn.interrupt", id: "stop", session: "s", turn: "m1" });
+    expect(await driver.ended("m1")).toMatchObject({ outcome: "interrupted" });
+    const verdict = "The agent did not stop within 0.3 s and was ended";
+    expect(driver.of("notice")).toMatchObject([{ level: "warning", text: verdict, session: "s" }]);
+    expect(await driver.next("reply", (event) => event.parent === "op-m2")).toMatchObject({ status: "error", fault: { message: verdict } });
   });
 
   it("says no stream_start for a slash command: there is a turn all the same", async () => {
