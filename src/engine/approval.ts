@@ -7,7 +7,7 @@ import type { Mode } from "../core/config.js";
 import type { Category } from "../core/event.js";
 import { timerMs } from "../core/limits.js";
 import type { Answer } from "../core/op.js";
-import type { JudgedCall as RuledCall, Rules } from "./rules.js";
+import type { Hiding, JudgedCall as RuledCall, Rules } from "./rules.js";
 import { namesTool } from "./tool-lists.js";
 
 /** What one call may do. `ask` carries the question. */
@@ -90,6 +90,12 @@ export class Permissions {
     const grants = call.grants.filter((rule) => !this.#grants.has(rule));
     if (grants.length > 0) return ask(call, `lets ${grants.join(", ")} run unasked in this turn`);
     return this.#standing(call) || (await this.#grantedForTurn(call)) ? { decision: "allow" } : ask(call);
+  }
+
+  /** Which files a search by these tools must not show; undefined where no rule speaks of any. */
+  hiding(tools: readonly string[]): Hiding | undefined {
+    const all = [this.rules, this.turnLimits].flatMap((rules) => rules?.hiding(tools) ?? []);
+    return all.length === 0 ? undefined : (file) => all.some((hides) => hides(file));
   }
 
   async #governing({ paths }: JudgedCall): Promise<RuledCall["paths"][number] | undefined> {

@@ -1,4 +1,5 @@
 /** What a running tool has in its hands. */
+import { relative } from "node:path";
 import type { Mode } from "../core/config.js";
 import { ParleyError } from "../core/errors.js";
 import type { Answer } from "../core/op.js";
@@ -42,6 +43,12 @@ export class CallContext implements ToolContext {
       ? `${path} now leads to ${place.path}, and not to what was judged; call it again`
       : `${path} lies outside the workspace, and this call was not approved for that`;
     throw new ParleyError({ code: "tool", message });
+  }
+
+  hiding(tools: readonly string[]): ((path: string) => boolean) | undefined {
+    const hides = this.#run.state.permissions.hiding(tools);
+    const { root } = this.workspace;
+    return hides === undefined ? undefined : (path) => hides({ path, relative: relative(root, path) });
   }
 
   progress(text: string, channel?: "stdout" | "stderr"): void {

@@ -7,7 +7,7 @@
  * path. Without a slash inside (`.env`, `*.pem`) it means that name at any depth. There is no negation and no extended glob.
  * Deny and ask also cover all that lies below a match, `secrets/` at any depth, and by name or `**` also what lies outside the workspace.
  * Allow covers just what it says: `src/**` or `src/` for all below the root's src, and nothing outside unless the pattern is absolute.
- * A search is judged by the folder it names, not by the files it would find.
+ * A search is judged by the folder it names, and the files in it that deny and ask speak of are left out.
  */
 import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";

@@ -45,12 +45,16 @@ export interface Verdict {
 export interface Rules {
   /** Never throws. */
   judge(call: JudgedCall): Promise<Verdict>;
+  /** Which files a search must not show, where deny and ask rules of these tools speak of some; undefined where none does. */
+  hiding(tools: readonly string[]): Hiding | undefined;
 }
+
+export type Hiding = (file: CallPath) => boolean;
 
 /** Throws a `config` fault for malformed rules, naming the text. */
 export async function compileRules(rules: readonly Rule[]): Promise<Rules> {
   const compiled = await Promise.all(rules.map((rule) => compileRule(rule)));
-  return { judge: (call) => judge(call, compiled) };
+  return { judge: (call) => judge(call, compiled), hiding: (tools) => hiding(tools, compiled) };
 }
 
 type Pattern = CommandPattern | PathPattern | UrlPattern | TextPattern;
@@ -77,6 +81,14 @@ async function judge(call: JudgedCall, rules: readonly CompiledRule[]): Promise<
     own.filter(({ effect }) => effect === "allow"),
     subjects,
   );
+}
+
+/** Of reading tools. A rule without a pattern is about the tool itself, and not about files. */
+function hiding(tools: readonly string[], rules: readonly CompiledRule[]): Hiding | undefined {
+  const calls = tools.map((tool): JudgedCall => ({ tool, category: "info", args: {}, paths: [] }));
+  const forbidding = rules.filter((rule) => rule.effect !== "allow" && calls.some((call) => rule.concerns(call)));
+  const patterns = forbidding.flatMap(({ pattern }) => (pattern?.kind === "path" ? [pattern] : []));
+  return patterns.length === 0 ? undefined : (file) => patterns.some((pattern) => pattern.hits(file));
 }
 
 function allowed(rules: readonly CompiledRule[], subjects: Subjects): Verdict {

@@ -97,10 +97,12 @@ export function openFallbacks(
   return Promise.all((config.fallbackModels ?? []).map((name) => openModel(withModel(config, name, providers))));
 }
 
+const NO_RULES: Rules = { judge: () => Promise.resolve({ decision: "none" }), hiding: () => undefined };
+
 /** Most sessions have no rules and no lists of tools, and then their machinery is not loaded. */
 export async function rulesOf(config: SessionConfig): Promise<Rules> {
   const { rules = [], allowedTools = [], disallowedTools = [] } = config;
-  if (rules.length + allowedTools.length + disallowedTools.length === 0) return { judge: () => Promise.resolve({ decision: "none" }) };
+  if (rules.length + allowedTools.length + disallowedTools.length === 0) return NO_RULES;
   const { compileLimits } = await import("./tool-limits.js");
   return compileLimits(config);
 }

@@ -20,6 +20,7 @@ export async function compileLimits({ rules = [], allowedTools = [], disallowedT
       const isLeft = limit.length === 0 || (await limits.judge(call)).decision === "allow";
       return isLeft ? own.judge(call) : { decision: "deny", rule: `${limit.join(", ")} of the allowed tools` };
     },
+    hiding: (tools) => own.hiding(tools),
   };
 }
 

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { plainText } from "../../src/core/content.js";
 import { scratch, script, start } from "./harness.js";
 
 const write = (file: string, id: string) => ({ tool: "Write", args: { file_path: file, content: "x" }, id });
@@ -202,6 +203,44 @@ describe("modes", () => {
 });
 
 describe("rules", () => {
+  it("what may not be read is not found either, in every mode and with and without ripgrep", async () => {
+    const files = { "a.txt": "needle in a", ".env": "needle in env" };
+    const grep = (args: object): object => ({ calls: [{ tool: "Grep", args: { pattern: "needle", ...args } }] });
+    const outputs: string[][] = [];
+    for (const ripgrep of ["", "none"]) {
+      const responses = [
+        grep({}),
+        grep({ glob: "*" }),
+        grep({ path: ".env" }),
+        grep({ path: "secrets" }),
+        { calls: [{ tool: "Glob", args: { pattern: "**" } }] },
+        { say: "done" },
+      ];
+      const cwd = scratch(files);
+      mkdirSync(join(cwd, "secrets/deep"), { recursive: true });
+      writeFileSync(join(cwd, "secrets/deep/key"), "needle in key");
+      const host = start({ responses, cwd, env: { PARLEY_RIPGREP: ripgrep } });
+      await host.open({
+        mode: "yolo",
+        answerSeconds: 0.1,
+        rules: [{ deny: "Read(.env)" }, { ask: "info(secrets/**)" }, { deny: "Glob(*.txt)" }, { ask: "Read" }],
+      });
+      host.prompt("go");
+      await host.turnEnded();
+      outputs.push(host.ofType("tool.ended").map(({ output = [] }) => plainText(output)));
+      await host.finish();
+    }
+    const [withRipgrep = [], without] = outputs;
+    expect(withRipgrep.slice(0, 3)).toEqual([
+      "a.txt:1:needle in a\n(2 files were not searched: rules forbid it)",
+      "a.txt:1:needle in a\n(2 files were not searched: rules forbid it)",
+      "No matches found\n(1 file was not searched: rules forbid it)",
+    ]);
+    expect(withRipgrep[3]).toMatch(/timed out/);
+    expect(withRipgrep[4]).toBe(".env");
+    expect(without).toEqual(withRipgrep);
+  });
+
   it("deny beats ask beats allow, yolo included, hidden or not", async () => {
     const host = start({
       responses: [

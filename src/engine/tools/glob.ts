@@ -28,7 +28,9 @@ export const glob = defineTool({
     const folder = await context.locate(pattern.base);
     const info = await context.workspace.info(folder);
     if (info?.kind !== "folder") return args.path === undefined ? textResult(NONE) : failure(`There is no folder ${pattern.base}.`);
-    const found = await matchingPaths(pattern, await listFiles(context, folder, "newest"));
+    const hides = context.hiding(["Glob"]);
+    const matched = await matchingPaths(pattern, await listFiles(context, folder, "newest"));
+    const found = hides === undefined ? matched : matched.filter((path) => !hides(join(folder, path)));
     if (found.length === 0) return textResult(NONE);
     const shown = found.slice(0, MAX_FILES).map((path) => shownPath(context.workspace, join(folder, path)));
     if (found.length > MAX_FILES) shown.push(`(${found.length - MAX_FILES} more; narrow the pattern to see them)`);

@@ -49,7 +49,8 @@ export const grep = defineTool({
     if (info === null || info.kind === "other") return failure(`There is no file or folder ${args.path ?? "."}.`);
     const folder = info.kind === "folder" ? target : dirname(target);
     const files = info.kind === "folder" ? undefined : [basename(target)];
-    const search: Search = { args, folder, files, lines: collected(context, folder, (args.output_mode ?? "content") === "content") };
+    const lines = collected(context, folder, (args.output_mode ?? "content") === "content");
+    const search: Search = { args, folder, files: await searched(args, folder, files, lines, context), lines };
     const ripgrep = await findRipgrep();
     const problem = ripgrep === null ? await withoutRipgrep(search, context) : await withRipgrep(search, ripgrep, context);
     return problem === undefined ? search.lines.result() : failure(problem);
@@ -64,13 +65,29 @@ interface Search {
   lines: Collected;
 }
 
+/** Those that were meant, or all that are not ignored, without those that do not match and those that must not be read. */
+async function searched(
+  { glob }: Args,
+  folder: string,
+  named: string[] | undefined,
+  lines: Collected,
+  context: ToolContext,
+): Promise<string[] | undefined> {
+  const hides = context.hiding(["Grep", "Read"]);
+  if (glob === undefined && hides === undefined) return named;
+  const listed = named ?? (await listFiles(context, folder, "path"));
+  const matched = glob === undefined ? listed : await matching(glob, listed);
+  const shown = hides === undefined ? matched : matched.filter((file) => !hides(join(folder, file)));
+  lines.leaveOut(matched.length - shown.length);
+  return shown;
+}
+
 /** A search that could not be done says why. */
 type Problem = string | undefined;
 
 async function withRipgrep({ args, folder, files, lines }: Search, ripgrep: string, context: ToolContext): Promise<Problem> {
   const argv = [ripgrep, ...RIPGREP_FLAGS, ...modeFlags(args), "-e", args.pattern, "--"];
-  const chosen = args.glob === undefined ? files : await matching(args.glob, files ?? (await listFiles(context, folder, "path")));
-  const batches = chosen === undefined ? [["./"]] : inBatches(chosen.map((path) => `./${path}`));
+  const batches = files === undefined ? [["./"]] : inBatches(files.map((path) => `./${path}`));
   for (const batch of batches) {
     const { code, stderr } = await runLines(context, [...argv, ...batch], folder, (line) => isBinaryNote(line) || lines.add(line));
     if (code === 2 && stderr !== "") return stderr.trim();
@@ -82,10 +99,8 @@ async function withRipgrep({ args, folder, files, lines }: Search, ripgrep: stri
 async function withoutRipgrep({ args, folder, files, lines }: Search, context: ToolContext): Promise<Problem> {
   const test = lineSearch(args.pattern, args.case_insensitive === true);
   if (typeof test === "string") return test;
-  const listed = files ?? (await listFiles(context, folder, "path"));
-  const chosen = args.glob === undefined ? listed : await matching(args.glob, listed);
   return searchFiles({
-    files: chosen,
+    files: files ?? (await listFiles(context, folder, "path")),
     folder,
     test,
     mode: args.output_mode ?? "content",
@@ -141,6 +156,8 @@ interface Collected {
   /** False when there is no room for more. */
   add(line: string): boolean;
   readonly full: boolean;
+  /** So many files were not searched, because of the rules. */
+  leaveOut(files: number): void;
   result(): ToolResult;
 }
 
@@ -151,6 +168,7 @@ function collected(context: ToolContext, folder: string, withText: boolean): Col
   const lines: string[] = [];
   let room = context.outputChars - NOTES_CHARS;
   let full = false;
+  let leftOut = 0;
   return {
     add(line) {
       const masked = context.redactor.text(line.replace(/\r$/, ""));
@@ -163,10 +181,14 @@ function collected(context: ToolContext, folder: string, withText: boolean): Col
     get full() {
       return full;
     },
+    leaveOut(files) {
+      leftOut = files;
+    },
     result() {
-      if (lines.length === 0) return textResult("No matches found");
-      const note = full ? [`(only the first ${lines.length} lines are shown; narrow the search to see more)`] : [];
-      return textResult([...lines, ...note].join("\n"));
+      const found = lines.length === 0 ? ["No matches found"] : lines;
+      const cut = full ? [`(only the first ${lines.length} lines are shown; narrow the search to see more)`] : [];
+      const hidden = leftOut > 0 ? [`(${leftOut === 1 ? "1 file was" : `${leftOut} files were`} not searched: rules forbid it)`] : [];
+      return textResult([...found, ...cut, ...hidden].join("\n"));
     },
   };
 }

@@ -42,6 +42,7 @@ export async function bench(options: { outputChars?: number; outside?: boolean; 
       if (!place.inside && options.outside !== true) throw new ParleyError({ code: "tool", message: `${path} lies outside the workspace` });
       return place.path;
     },
+    hiding: () => undefined,
     progress: (text, channel) => void progress.push({ text, channel }),
     adopt: (child) => void adopted.push(child),
     leavePlan: () => "default",

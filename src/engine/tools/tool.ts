@@ -47,6 +47,8 @@ export interface ToolContext {
   readonly trace?: Trace | undefined;
   /** The absolute path of what the arguments name. Throws when that is not where it led when the call was judged. */
   locate(path: string): Promise<string>;
+  /** Which files, by absolute path, a search must not show because rules on these tools speak of them; undefined where none does. */
+  hiding(tools: readonly string[]): ((path: string) => boolean) | undefined;
   progress(text: string, channel?: "stdout" | "stderr"): void;
   /** Keeps a child alive after the call, until the session ends. */
   adopt(child: { end(graceMs: number): Promise<void>; exited: Promise<unknown> }): void;
