@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -174,6 +175,40 @@ describe("read", () => {
     const workspace = await workspaceIn(await tempFolder());
     expect(Buffer.from(await workspace.read("/proc/self/status", 100_000)).toString()).toContain("Pid:");
     await expect(workspace.read("/proc/self/status", 10)).rejects.toThrow(/more/);
+  });
+
+  test.runIf(process.platform === "linux")("a file of the system that gives all at once or nothing", async () => {
+    const workspace = await workspaceIn(await tempFolder());
+    const name = "/proc/sys/kernel/pid_max";
+    expect(Buffer.from(await workspace.read(name, 100)).toString()).toBe(readFileSync(name, "utf8"));
+  });
+
+  test("a file that changed since it was looked at, as it is now", async () => {
+    const folder = await tempFolder();
+    const file = join(folder, "a");
+    writeFileSync(file, "12345");
+    const workspace = await workspaceIn(folder);
+    const seen = (await workspace.info(file)) ?? undefined;
+    for (const text of ["", "1", "1234", "123456", "1234567"]) {
+      writeFileSync(file, text);
+      expect(Buffer.from(await workspace.read(file, 7, seen)).toString()).toBe(text);
+    }
+    writeFileSync(file, "12345678");
+    await expect(workspace.read(file, 7, seen)).rejects.toThrow(/more/);
+  });
+
+  test("what became a pipe or a folder since it was looked at holds nobody up", async () => {
+    const folder = await tempFolder();
+    const file = join(folder, "a");
+    writeFileSync(file, "12345");
+    const workspace = await workspaceIn(folder);
+    const seen = (await workspace.info(file)) ?? undefined;
+    rmSync(file);
+    execFileSync("mkfifo", [file]);
+    expect(await workspace.read(file, 9, seen)).toHaveLength(0);
+    rmSync(file);
+    mkdirSync(file);
+    await expect(workspace.read(file, 9, seen)).rejects.toThrow(`Failed to read file ${file}: it is a folder`);
   });
 
   test("what cannot be read is told", async () => {

@@ -123,7 +123,7 @@ function kindOf(stats: BigIntStats): FileInfo["kind"] {
   return stats.isDirectory() ? "folder" : "other";
 }
 
-/** Looks before it opens: opening a pipe would wait for a writer. */
+/** Looks before it opens, and waits for no writer of what became a pipe since. */
 async function readWhole(path: string, maxBytes: number, seen?: FileInfo): Promise<Uint8Array> {
   const info = seen ?? (await fileInfo(path));
   if (info === null) throw toolError(`Failed to read file ${path}: no such file`);
@@ -131,7 +131,7 @@ async function readWhole(path: string, maxBytes: number, seen?: FileInfo): Promi
   if (info.kind === "other") throw toolError(`Failed to read file ${path}: it is not a regular file`);
   if (info.size > maxBytes) throw tooLarge(path, `${info.size} bytes`, maxBytes);
   try {
-    const file = await open(path, "r");
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const bytes = await contentOf(file, info.size, maxBytes);
       if (bytes.length > maxBytes) throw tooLarge(path, "more", maxBytes);
@@ -147,17 +147,18 @@ async function readWhole(path: string, maxBytes: number, seen?: FileInfo): Promi
 
 /** To its end, or one byte further than `maxBytes`. The size is not believed: files of the system and files that grow have more to give. */
 async function contentOf(file: FileHandle, expected: number, maxBytes: number): Promise<Uint8Array> {
-  let bytes = Buffer.allocUnsafe(expected + 1);
+  let bytes = Buffer.allocUnsafe(expected === 0 ? Math.min(LEAST_BYTES, maxBytes + 1) : expected + 1);
   for (let size = 0; ;) {
     const { bytesRead } = await file.read(bytes, size);
     size += bytesRead;
-    // It had room for more than it should give, and gave just that: that was its end. Files of the system have no size.
-    const isWhole = bytesRead === 0 || (size === expected && expected > 0);
+    // It had room for more than it should give, and gave just that: that was its end.
+    const isWhole = bytesRead === 0 || size === expected;
     if (isWhole || size > maxBytes) return bytes.subarray(0, size);
     if (size === bytes.length) bytes = Buffer.concat([bytes], Math.min(Math.max(2 * size, LEAST_BYTES), maxBytes + 1));
   }
 }
 
+/** For files of the system, which have no size; some give all that they have at once or never. */
 const LEAST_BYTES = 64 * 1024;
 
 async function replaceFile(path: string, data: Uint8Array | string): Promise<void> {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
@@ -6,7 +8,7 @@ import { jsonEvents, type Parsed } from "./json-events.js";
 /** As the packages' own: some records are cut down to what they know, others are passed on whole. */
 const Chunk = v.looseObject({
   id: v.optional(v.string()),
-  created: v.optional(v.number()),
+  created: v.optional(v.pipe(v.number(), v.finite())),
   usage: v.optional(v.object({ prompt_tokens: v.number(), completion_tokens: v.nullish(v.number()) })),
   choices: v.array(
     v.object({
@@ -77,7 +79,7 @@ const odd = [
   fc.tuple(word, word).map(([first, last]) => `{"id":"${first}","i\\u0064":"${last}","choices":[]}`),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((created) => chunk({ content: "a" }, { created })),
   fc
-    .constantFrom("1.5", "1e5", "2e5", "01", "-1", "1 ", "12345678901234567890", '"1"', "null", "1,2", "")
+    .constantFrom("1.5", "1e5", "2e5", "01", "-1", "1 ", "12345678901234567890", "9".repeat(400), '"1"', "null", "1,2", "")
     .map((created) => `{"created":${created},"choices":[]}`),
   text.map((content) => chunk({ content }).replaceAll("\\", "")),
   fc.tuple(text, fc.nat(40)).map(([content, end]) => chunk({ content }).slice(0, -end)),
@@ -155,3 +157,41 @@ describe("the package is spared", () => {
     expect((await taken([...differing, ...repeated])).full).toBe(45);
   });
 });
+
+describe("an event from a server that means harm", () => {
+  /** Longer than any pattern; what it is made of decides how long a pattern would take, or how deep it would go. */
+  const counters = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`a${at}_tokens`, 1]));
+  const nested = (depth: number): string => `{"choices":[],"deep":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+
+  test.for([
+    ["with thousands of counters", JSON.stringify({ choices: [], counters })],
+    ["nested as deeply as nobody does", nested(20_000)],
+    ["nested as deeply as a pattern may be", nested(2000)],
+  ] as const)("%s is taken like any other", async ([, data]) => {
+    const { results } = await taken([data, data, chunk({ content: "a" })]);
+    expect(results.map(({ success }) => success)).toEqual([true, true, true]);
+  });
+
+  test("leaves nothing of its size behind", async () => {
+    const schemas = Array.from({ length: 8 }, () => ({}));
+    const before = heapUsed();
+    for (const schema of schemas) await muchAround(schema);
+    await new Promise(setImmediate);
+    expect(heapUsed() - before).toBeLessThan(30_000_000);
+  });
+
+  async function muchAround(schema: object): Promise<void> {
+    const long = "x".repeat(4_000_000);
+    // As the parser of events cuts one out: of a text with all that came before.
+    const behindMuch = [long, chunk({ content: "a" })].join("").slice(long.length);
+    await taken([behindMuch, chunk({ content: `b${long}` }), chunk({ content: "c" }, { long }), chunk({})], schema);
+  }
+});
+
+function heapUsed(): number {
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = runInNewContext("gc");
+  if (typeof collect !== "function") throw new Error("no gc in this Node");
+  collect();
+  return process.memoryUsage().heapUsed;
+}

@@ -20,6 +20,8 @@ interface Transformer {
 const TRIES = 16;
 /** That are kept for one schema; the one that fitted longest ago goes. */
 const MOST_PATTERNS = 8;
+/** Longer ones are parsed fully, for what is kept of an event and how long it takes to make a pattern of it is up to the server. */
+const LONGEST_EVENT = 4096;
 
 interface Memory {
   patterns: Pattern[];
@@ -41,7 +43,7 @@ export function jsonEvents(parse: (text: string) => Promise<Parsed>, schema: obj
   function transform({ data }: { data: string }, controller: Controller): void | Promise<void> {
     if (data === "[DONE]") return;
     if (memory.last !== undefined) learn(memory.last);
-    const fitting = fit(data);
+    const fitting = data.length > LONGEST_EVENT ? undefined : fit(data);
     if (fitting === undefined) return parseFully(data, controller);
     tries = TRIES;
     controller.enqueue(fitting);
@@ -60,7 +62,7 @@ export function jsonEvents(parse: (text: string) => Promise<Parsed>, schema: obj
 
   async function parseFully(data: string, controller: Controller): Promise<void> {
     const parsed = await parse(data);
-    if (parsed.success && tries > 0) memory.last = { data, value: parsed.value };
+    if (parsed.success && tries > 0 && data.length <= LONGEST_EVENT) memory.last = { data: copyOf(data), value: parsed.value };
     controller.enqueue(parsed);
   }
 
@@ -72,6 +74,11 @@ export function jsonEvents(parse: (text: string) => Promise<Parsed>, schema: obj
     patterns.splice(MOST_PATTERNS);
     tries--;
   }
+}
+
+/** An event is a slice of all that came with it, and would keep that alive. */
+function copyOf(data: string): string {
+  return Buffer.from(data).toString();
 }
 
 // --- what may differ ---
@@ -91,6 +98,8 @@ interface Hole {
   isText: boolean;
   isNumber: boolean;
   value: unknown;
+  /** How many there are for it in what the package made. */
+  places: number;
 }
 
 /** Only where the package passes on as it is what may differ. An escape elsewhere might hide one of the names. */
@@ -108,15 +117,14 @@ function patternOf(data: string, value: unknown): Pattern | undefined {
     const differing = valueOf(data.slice(start, end), number !== undefined);
     if (differing === undefined || holes.some((hole) => hole.name === name)) return undefined;
     literals.push(data.slice(from, start));
-    holes.push({ name, isText: text !== undefined, isNumber: number !== undefined, value: differing });
+    holes.push({ name, isText: text !== undefined, isNumber: number !== undefined, value: differing, places: 0 });
     NAME.lastIndex = from = end;
   }
   literals.push(data.slice(from));
   if (literals.some((literal) => literal.includes("\\"))) return undefined;
-  const places = new Map<Hole, number>();
-  const make = makerOf(value, undefined, holes, places);
+  const make = makerOf(value, undefined, holes);
   // What is not in the value is nothing that the package knows; only a text must be.
-  const isClear = holes.every((hole) => (places.get(hole) ?? 0) === 1 || (!hole.isText && !places.has(hole)));
+  const isClear = holes.every(({ places, isText }) => places === 1 || (places === 0 && !isText));
   return isClear && make !== undefined ? new Pattern(literals, holes, make) : undefined;
 }
 
@@ -143,11 +151,11 @@ function isEscaped(data: string, at: number): boolean {
 
 const BACKSLASH = 0x5c;
 
-/** What stands there; undefined when it is more than a string, or no number. */
+/** What stands there; undefined when it is more than a string, or no number that counts: a package may refuse one that is too large. */
 function valueOf(raw: string, isNumber: boolean): unknown {
   try {
     const value: unknown = JSON.parse(isNumber ? raw : `"${raw}"`);
-    return value;
+    return isNumber && !Number.isSafeInteger(value) ? undefined : value;
   } catch {
     return undefined;
   }
@@ -155,26 +163,34 @@ function valueOf(raw: string, isNumber: boolean): unknown {
 
 // --- the value anew ---
 
+/** Twice as deep as any vendor nests its events. */
+const DEEPEST = 32;
+
 /** The value, with what stands in the holes. */
 type Make = (filling: readonly unknown[]) => unknown;
 
 /** Anew all the way from the top to each hole, and at least the top itself; undefined where nothing is to be made anew. */
-function makerOf(value: unknown, name: string | undefined, holes: readonly Hole[], places: Map<Hole, number>): Make | undefined {
+function makerOf(value: unknown, name: string | undefined, holes: readonly Hole[], depth = 0): Make | undefined {
   const at = holes.findIndex((hole) => hole.name === name && hole.value === value);
   const hole = holes[at];
   if (hole !== undefined) {
-    places.set(hole, (places.get(hole) ?? 0) + 1);
+    hole.places++;
     return (filling) => filling[at];
   }
   if (typeof value !== "object" || value === null) return undefined;
+  if (depth > DEEPEST) {
+    // Nobody looks there, so each of them may have a place there, too.
+    for (const unclear of holes) unclear.places = Infinity;
+    return undefined;
+  }
   const isTop = name === undefined;
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
-    const children = items.flatMap((item, key) => childOf(key, makerOf(item, "", holes, places)));
+    const children = items.flatMap((item, key) => childOf(key, makerOf(item, "", holes, depth + 1)));
     return isTop || children.length > 0 ? (filling) => filled(items.slice(), children, filling) : undefined;
   }
   if (Object.getPrototypeOf(value) !== Object.prototype) return undefined;
-  const children = Object.entries(value).flatMap(([key, child]) => childOf(key, makerOf(child, key, holes, places)));
+  const children = Object.entries(value).flatMap(([key, child]) => childOf(key, makerOf(child, key, holes, depth + 1)));
   return isTop || children.length > 0 ? (filling) => filled<string>({ ...value }, children, filling) : undefined;
 }
 
@@ -250,8 +266,9 @@ class Pattern {
       const value = valueOf(data.slice(at, end), hole.isNumber);
       if (value === undefined) return false;
       if (index === this.#text) {
-        head = data.slice(0, at);
-        tail = data.slice(end);
+        const kept = copyOf(data);
+        head = kept.slice(0, at);
+        tail = kept.slice(end);
       }
       filling.push(value);
       at = end;

@@ -84,6 +84,27 @@ describe("repair", () => {
       }),
     );
   });
+
+  test("whoever was told of the messages before, and with which taste, changes nothing", () => {
+    const tastes: Taste[] = [
+      TASTE,
+      { takesThinking: () => true, imagesInResults: false },
+      { takesThinking: () => false, imagesInResults: true },
+    ];
+    fc.assert(
+      fc.property(
+        fc.array(message(), { maxLength: 8 }),
+        fc.shuffledSubarray(tastes, { minLength: 2 }),
+        fc.nat(8),
+        (messages, asked, cut) => {
+          for (const [at, taste] of asked.entries()) {
+            const some = messages.slice(at === 0 ? 0 : cut);
+            expect(repair(some, taste)).toEqual(repair(structuredClone(some), taste));
+          }
+        },
+      ),
+    );
+  });
 });
 
 /** What a strict vendor would say. */
