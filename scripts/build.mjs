@@ -66,8 +66,11 @@ await writeFile("dist/package.json", '{ "type": "commonjs" }\n');
 await writeFile("dist/lib/package.json", '{ "type": "module" }\n');
 await writeFile("dist/THIRD-PARTY-NOTICES.txt", await notices());
 await chmod("dist/parley.js", 0o755);
-// A first run leaves compiled code behind: not the one that somebody waits for.
-execFileSync(process.execPath, ["dist/parley.js", "-p", "hi", "--provider", "rehearsal", "--no-session"]);
+// A first run leaves compiled code behind: not the one that somebody waits for. It has nobody's config, hooks and variables.
+const nobody = join(import.meta.dirname, "no-such-home");
+execFileSync(process.execPath, ["dist/parley.js", "-p", "hi", "--provider", "rehearsal", "--no-session"], {
+  env: { PATH: process.env.PATH, HOME: nobody, PARLEY_HOME: nobody },
+});
 
 /** The earlier of two groups has what both want. */
 function group(name, patterns) {
@@ -89,6 +92,8 @@ async function bundle(input, output) {
   });
   const written = await build.write({
     chunkFileNames: "[name]-[hash].js",
+    // As modules are; CommonJS has to be told.
+    strict: true,
     comments: { legal: true, annotation: false, jsdoc: false },
     ...output,
   });

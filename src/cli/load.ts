@@ -4,7 +4,7 @@
  * start costs, so V8's code for them is kept beside them, for each version of Node in a folder of its own. The run that finds none leaves it
  * behind when it ends. Code that is missing, damaged or of other sources, or a folder that cannot be written, costs time and nothing else.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { Script } from "node:vm";
@@ -27,6 +27,8 @@ const CODE = join(FOLDER, "code", `${process.version}-${process.arch}`);
 const SUM_BYTES = 4;
 /** Node's own word for it. */
 const isKept = process.env["NODE_DISABLE_COMPILE_CACHE"] === undefined;
+/** V8 takes no code that was made with other flags: what there is is for runs without any, who make it anew where it is not. */
+const isWithoutFlags = process.execArgv.length === 0 && (process.env["NODE_OPTIONS"] ?? "") === "";
 
 const loaded = new Map<string, Exports>();
 /** The sources of which no code is kept yet. */
@@ -37,20 +39,31 @@ function load(name: string): Exports {
   if (known !== undefined) return known;
   const source = sourceOf(name);
   const code = isKept ? keptCode(name, source) : undefined;
-  if (code === undefined) unkept.set(name, source);
-  const run: Run = compile(name, source, code).runInThisContext();
+  const script = compile(name, source, code);
+  if (code === undefined || (script.cachedDataRejected === true && isWithoutFlags)) unkept.set(name, source);
+  const run: Run = script.runInThisContext();
   const exports: Exports = {};
   loaded.set(name, exports);
-  run(exports, (other) => (other.startsWith("./") ? load(other.slice(2)) : require(other)), importModule, join(FOLDER, name), FOLDER);
+  try {
+    run(exports, (other) => (other.startsWith("./") ? load(other.slice(2)) : require(other)), importModule, join(FOLDER, name), FOLDER);
+  } catch (error) {
+    loaded.delete(name);
+    throw error;
+  }
   return exports;
 }
 
 function sourceOf(name: string): Buffer {
   try {
     return readFileSync(join(FOLDER, name));
-  } catch (cause) {
-    throw new Error(`A part of Parley is gone, as when it is updated while it runs; start it anew (${String(cause)})`, { cause });
+  } catch (error) {
+    return missing(error);
   }
+}
+
+/** Not with `error` as its cause: where a model is asked, a system's code means the connection. */
+function missing(error: unknown): never {
+  throw new Error(`A part of Parley is gone or cannot be read; if it was updated while it ran, start it anew (${String(error)})`);
 }
 
 function compile(name: string, source: Buffer, cachedData?: Buffer): Script {
@@ -74,23 +87,44 @@ function sum(source: Buffer, code: Buffer): number {
 
 function keepCode(): void {
   try {
-    mkdirSync(CODE, { recursive: true });
-    const { setFlagsFromString } = process.getBuiltinModule("node:v8");
+    // What we leave in a package of somebody else they could not remove with it, and a package that is gone stays gone.
+    if (statSync(FOLDER).uid !== (process.geteuid?.() ?? 0)) return;
+    mkdirSync(CODE, { recursive: true, mode: 0o755 });
+    removeForsaken();
     for (const [name, source] of unkept) {
-      // All of it anew: not only the functions that this run has called.
-      setFlagsFromString("--no-lazy --no-compilation-cache");
-      const script = compile(name, source);
-      // V8 takes no code that says that it was made with other flags.
-      setFlagsFromString("--lazy --compilation-cache");
-      const code = script.createCachedData();
+      const code = wholeCode(name, source);
       const head = Buffer.alloc(SUM_BYTES);
       head.writeUInt32LE(sum(source, code));
-      const unfinished = join(CODE, `${name}.${process.pid}`);
-      writeFileSync(unfinished, Buffer.concat([head, code]));
-      renameSync(unfinished, join(CODE, name));
+      writeWhole(name, Buffer.concat([head, code]));
     }
   } catch {
     // The next run compiles them, too.
+  }
+}
+
+/** What a killed run did not finish, and the code of files that an update took away. A run that is writing meanwhile gives up: we write it. */
+function removeForsaken(): void {
+  for (const name of readdirSync(CODE)) if (!existsSync(join(FOLDER, name))) rmSync(join(CODE, name), { force: true });
+}
+
+/** All of it anew: not only the functions that this run has called. */
+function wholeCode(name: string, source: Buffer): Buffer {
+  const { setFlagsFromString } = process.getBuiltinModule("node:v8");
+  setFlagsFromString("--no-lazy --no-compilation-cache");
+  const script = compile(name, source);
+  // V8 takes no code that says that it was made with other flags.
+  setFlagsFromString("--lazy --compilation-cache");
+  return script.createCachedData();
+}
+
+/** Whoever may write code may have it run: that is us alone, whatever the umask. */
+function writeWhole(name: string, bytes: Buffer): void {
+  const unfinished = join(CODE, `${name}.${process.pid}`);
+  try {
+    writeFileSync(unfinished, bytes, { flag: "wx", mode: 0o644 });
+    renameSync(unfinished, join(CODE, name));
+  } finally {
+    rmSync(unfinished, { force: true });
   }
 }
 

@@ -1,7 +1,6 @@
 /** `parley shims DIR`: launchers under the names that hosts look for. */
 import { chmod, mkdir, readFile, realpath, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { ParleyError, systemCode, systemReason } from "../core/errors.js";
 import { dialectIds } from "../dialects/index.js";
 import { usage } from "./flags.js";
@@ -12,7 +11,7 @@ const MARK = "// Written by parley shims";
 
 export async function writeShims(folder: string, program: string, node: string): Promise<string> {
   const dir = resolve(folder);
-  const target = pathToFileURL(await realpath(program)).href;
+  const target = await realpath(program);
   const names = PERSONALITIES.filter(({ dialect }) => dialectIds.includes(dialect)).map(({ name }) => name);
   try {
     await mkdir(dir, { recursive: true });
@@ -29,7 +28,10 @@ export async function writeShims(folder: string, program: string, node: string):
 /** A script of Node's own, so that what is started knows its name; started by this Node, wherever the host's PATH points. */
 async function writeLauncher(path: string, target: string, node: string): Promise<void> {
   const interpreter = /\s/.test(node) ? "/usr/bin/env node" : node;
-  await writeFile(path, `#!${interpreter}\n${MARK}.\nimport(${JSON.stringify(target)});\n`);
+  const program = JSON.stringify(target);
+  // Which kind of module the launcher is depends on the folder that it is in, and `import()` takes no path with a backslash.
+  const load = `process.getBuiltinModule("node:module").createRequire(${program})(${program});`;
+  await writeFile(path, `#!${interpreter}\n${MARK}.\n${load}\n`);
   await chmod(path, 0o755);
   if (process.platform === "win32") await writeFile(`${path}.cmd`, `@"${node}" "%~dpn0" %*\r\n`);
 }

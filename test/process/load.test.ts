@@ -1,9 +1,9 @@
 /** The compiled code that is kept beside the command: it is used, and whatever happens to it costs time and nothing else. */
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { environment, PARLEY, scratch } from "./harness.js";
+import { environment, NativeHost, PARLEY, scratch } from "./harness.js";
 
 const isRoot = process.getuid?.() === 0;
 
@@ -56,6 +56,59 @@ test("code that V8 does not take, as with other flags, is left to those who do",
   expect(copy.times()).toEqual(before);
 });
 
+test("code that a run with flags left behind does not keep those without from theirs", () => {
+  const copy = fresh();
+  copy.version([], { NODE_OPTIONS: "--stack-trace-limit=50" });
+  copy.version();
+  expect(copy.taken()).toEqual(copy.kept());
+});
+
+test("nobody else may write what is kept, whatever the umask", () => {
+  const copy = fresh();
+  copy.inShell("umask 000");
+  const paths = [join(copy.command, "code"), copy.code, ...copy.kept().map((name) => join(copy.code, name))];
+  expect(paths.length).toBeGreaterThan(2);
+  for (const path of paths) expect(statSync(path).mode & 0o022).toBe(0);
+});
+
+test("what could not be written to its end is removed, and what a killed run left", () => {
+  const copy = fresh();
+  mkdirSync(copy.code, { recursive: true });
+  writeFileSync(join(copy.code, "main.js.1"), "");
+  copy.inShell("ulimit -f 100");
+  expect(copy.kept()).toContain("main.js");
+  expect(copy.kept().filter((name) => !existsSync(join(copy.command, name)))).toEqual([]);
+});
+
+test.runIf(isRoot)("root leaves nothing in a package of somebody else, who could not remove it", () => {
+  const copy = fresh();
+  chownSync(copy.command, 12345, 12345);
+  expect(copy.version()).toBe("parley 0.1.0\n");
+  expect(existsSync(join(copy.command, "code"))).toBe(false);
+});
+
+test("a package that is removed while it runs stays removed", async () => {
+  const copy = fresh();
+  const host = copy.serve("rehearsal");
+  await host.open();
+  rmSync(dirname(copy.program), { recursive: true });
+  await host.finish();
+  expect(existsSync(dirname(copy.program))).toBe(false);
+});
+
+test("a part that is gone is missed anew each time it is asked for, also by another part", async () => {
+  const copy = fresh();
+  const [part = ""] = readdirSync(copy.command).filter((name) => name.startsWith("openai-thinking-"));
+  rmSync(join(copy.command, part));
+  const host = copy.serve("openai", { OPENAI_API_KEY: "key", OPENAI_BASE_URL: "http://127.0.0.1:9" });
+  await host.open();
+  for (const nth of [1, 2]) {
+    host.prompt("hi");
+    expect((await host.turnEnded(nth)).reason).toContain("A part of Parley is gone");
+  }
+  await host.finish();
+});
+
 test("a file where the folder should be changes nothing", () => {
   const copy = fresh();
   writeFileSync(join(copy.command, "code"), "");
@@ -86,6 +139,14 @@ test("several first runs at once do not meet", async () => {
   expect(copy.taken()).toEqual(copy.kept());
 });
 
+test("the command is as strict as the modules that it is made of", () => {
+  const command = join(dirname(PARLEY), "command");
+  const files = readdirSync(command).filter((name) => name.endsWith(".js"));
+  expect(files.length).toBeGreaterThan(10);
+  const isStrict = (path: string): boolean => /^(#!.*\n|\(function \([^)]*\) \{)"use strict";/.test(readFileSync(path, "latin1"));
+  expect([PARLEY, ...files.map((name) => join(command, name))].filter((path) => !isStrict(path))).toEqual([]);
+});
+
 /** The built command somewhere else, without any code. */
 function fresh() {
   const folder = scratch();
@@ -108,6 +169,17 @@ function fresh() {
     code,
     kept,
     version: (flags: readonly string[] = [], env: Record<string, string> = {}) => run(flags, env),
+    /** What a shell does before it runs the command. */
+    inShell: (before: string) => {
+      const { status } = spawnSync("sh", ["-c", `${before}; exec "$@"`, "sh", process.execPath, program, "--version"], {
+        env: environment(),
+      });
+      expect(status).toBe(0);
+    },
+    serve: (provider: string, env: Record<string, string> = {}) => {
+      const args = [program, "serve", "--dialect", "native", "--provider", provider];
+      return new NativeHost(spawn(process.execPath, args, { cwd: scratch(), env: environment(env) }));
+    },
     times: () => kept().map((name) => statSync(join(code, name)).mtimeMs),
     /** Those files whose code V8 says to have taken, by its length. */
     taken: () => {

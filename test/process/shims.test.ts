@@ -1,7 +1,7 @@
 /** `parley shims`: launchers under other programs' names, and what being started under such a name means. */
 import { execFile } from "node:child_process";
-import { symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadDialect } from "../../src/dialects/index.js";
 import { launchProgram } from "../aionrs/host.js";
@@ -40,6 +40,14 @@ describe("the launchers", () => {
     const { code, stderr } = await run(["shims", taken]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("wayland-core is not a launcher of ours")]);
     expect((await run(["shims"])).code).toBe(2);
+  });
+
+  it("find the command wherever it lies, and do not care whose package they lie in", async () => {
+    const odd = join(scratch(), "a \\ b #% ü");
+    cpSync(dirname(PARLEY), odd, { recursive: true, filter: (path) => !path.endsWith("/dist/lib") });
+    const folder = scratch({ "package.json": '{ "type": "module" }' });
+    expect(await output([process.execPath, join(odd, "parley.js"), "shims", folder])).toMatchObject({ code: 0 });
+    expect(await output([join(folder, "wayland-core"), "--version"])).toEqual({ code: 0, stdout: "wayland-core 0.2.0\n", stderr: "" });
   });
 
   it("a link of that name to the command is as good, and needs nothing in PATH but Node", async () => {
