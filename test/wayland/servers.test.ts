@@ -94,6 +94,14 @@ describe("wayland", () => {
     expect(await host.finish()).toBe(0);
   });
 
+  it("nor does one that is connected to together with others", async () => {
+    const silent = { command: process.execPath, args: ["-e", "setInterval(() => {}, 60_000)"] };
+    const host = await wayland({ config: { mcpServers: { silent, own: { command: process.execPath, args: [OFFICIAL, "stdio"] } } } });
+    expect(await host.next("mcp_ready")).toMatchObject({ name: "own" });
+    expect(host.of("mcp_failed")).toEqual([]);
+    expect(await host.finish()).toBe(0);
+  });
+
   it("the same one once more is connected anew, and told again", async () => {
     const host = await wayland();
     const missing = { ...STDIO, name: "missing", command: "/nonexistent/server" };

@@ -35,6 +35,9 @@ export interface McpDeps extends Pick<ExtensionDeps, "redactor" | "env" | "versi
   };
 }
 
+/** How long news of a server waits for those of the others that are being connected to. */
+const TOGETHER_MS = 250;
+
 export class McpServers {
   readonly #deps: McpDeps;
   readonly #changed: () => void;
@@ -48,6 +51,7 @@ export class McpServers {
   #whenConnected: (() => void)[] = [];
   /** Something changed, and is told at the latest once nothing is under way. */
   #untold = false;
+  #telling: NodeJS.Timeout | undefined;
   #batches = 0;
   #closed = false;
 
@@ -75,7 +79,7 @@ export class McpServers {
       this.#open--;
       if (this.#open === 0) for (const resolve of this.#whenConnected.splice(0)) resolve();
       this.#untold ||= isNew;
-      // One that never answers holds up nobody's news of the others.
+      // What comes later holds up nobody's news.
       if (isNew || (this.settled && this.#untold)) this.#tell();
     });
   }
@@ -164,6 +168,7 @@ export class McpServers {
   /** Resolves when nothing of any server is left. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#telling);
     await this.#order;
     for (const server of this.#servers.values()) this.#end(server);
     this.#servers.clear();
@@ -204,7 +209,7 @@ export class McpServers {
       changed: (server) => {
         if (!this.#isHere(server)) return;
         if (this.#open === 0) this.#tell();
-        else this.#untold = true;
+        else this.#tellSoon();
       },
       say: (level, text) => this.#say(level, text),
     };
@@ -218,6 +223,7 @@ export class McpServers {
     await Promise.all(
       servers.map(async (server) => {
         await server.connect();
+        this.#tellSoon();
         if (server.status === "failed" && this.#isHere(server)) this.#say("warning", `${server.name}: ${server.error ?? ""}`, block);
       }),
     );
@@ -226,7 +232,15 @@ export class McpServers {
     this.#say("info", `MCP ready: ${ready.length}/${total} servers connected, ${tools} tools registered.`, block);
   }
 
+  /** One that never answers holds up nobody's news of the others. */
+  #tellSoon(): void {
+    this.#untold = true;
+    if (!this.#closed) this.#telling ??= setTimeout(() => this.#tell(), TOGETHER_MS);
+  }
+
   #tell(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
     this.#untold = !this.settled;
     if (!this.#closed) this.#changed();
   }
