@@ -35,8 +35,8 @@ export interface McpDeps extends Pick<ExtensionDeps, "redactor" | "env" | "versi
   };
 }
 
-/** How long news of a server waits for those of the others that are being connected to. */
-const TOGETHER_MS = 250;
+/** How long the news that a server is there wait for the others that are being connected to: hosts get a whole list with each. */
+const TOGETHER_MS = 2000;
 
 export class McpServers {
   readonly #deps: McpDeps;
@@ -209,7 +209,7 @@ export class McpServers {
       changed: (server) => {
         if (!this.#isHere(server)) return;
         if (this.#open === 0) this.#tell();
-        else this.#tellSoon();
+        else this.#untold = true;
       },
       say: (level, text) => this.#say(level, text),
     };
@@ -223,7 +223,7 @@ export class McpServers {
     await Promise.all(
       servers.map(async (server) => {
         await server.connect();
-        this.#tellSoon();
+        if (server.status === "ready") this.#tellSoon();
         if (server.status === "failed" && this.#isHere(server)) this.#say("warning", `${server.name}: ${server.error ?? ""}`, block);
       }),
     );
@@ -234,7 +234,6 @@ export class McpServers {
 
   /** One that never answers holds up nobody's news of the others. */
   #tellSoon(): void {
-    this.#untold = true;
     if (!this.#closed) this.#telling ??= setTimeout(() => this.#tell(), TOGETHER_MS);
   }
 
