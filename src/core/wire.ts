@@ -22,6 +22,8 @@ export interface Transport {
   readonly frames: AsyncIterable<Frame>;
   /** A promise when the other side is slow: wait for it before writing more. */
   write(records: readonly unknown[]): void | Promise<void>;
+  /** What was written goes out now. Where it is kept for what may follow, that is for whoever knows that nothing does. */
+  flush?(): void;
   /** `eof`: we have no more to say. `term`: end it, process included. Both let what was written go out first. */
   close(how: "eof" | "term"): void;
   /** Settles when nothing can be written any more and everything that was written is out. */

@@ -1,6 +1,6 @@
 /** The agent side of a wire: any Agent speaks a dialect to the host at the other end. */
 import type { Agent } from "../core/agent.js";
-import type { Closed, Event } from "../core/event.js";
+import type { Closed, Event, EventType } from "../core/event.js";
 import { timerMs } from "../core/limits.js";
 import { CONTROL_LIMIT } from "../core/queue.js";
 import type { Op } from "../core/op.js";
@@ -110,6 +110,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     const answer = eventGap(dialect.coverage, event, options.unheard ?? "deny");
     const step = side.write(event);
     const full = put(step);
+    if (HANDS_OVER.has(event.type)) transport.flush?.();
     if (step.in.length === 0 && answer === undefined) return full;
     return told(full, answer === undefined ? step.in : [...step.in, answer]);
   }
@@ -134,6 +135,9 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     return full;
   }
 }
+
+/** It is the host's turn now: nothing of ours follows soon. */
+const HANDS_OVER: ReadonlySet<EventType> = new Set(["session.ready", "turn.ended", "approval.requested", "host.request"]);
 
 function shutdown(when: "now" | "drained"): Op {
   return { type: "shutdown", when, id: sideEnv.stamp().id };

@@ -90,6 +90,7 @@ export class Audit {
         const slow = transport.write(written);
         return full === undefined ? slow : Promise.all([full, slow]).then(() => {});
       },
+      flush: () => transport.flush?.(),
       close: (how) => transport.close(how),
       closed: transport.closed,
     };

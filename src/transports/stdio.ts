@@ -21,6 +21,7 @@ export function stdio(framing: Framing, lineCap?: number): StdioTransport {
   return {
     frames: readFrames(process.stdin, framing, lineCap),
     write: (records) => writer.write(records),
+    flush: () => writer.flush(),
     flushed: () => writer.flushed(),
     closed,
     close() {

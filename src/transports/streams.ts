@@ -52,7 +52,7 @@ export class LineWriter {
     for (const record of records) this.#pending += encodeLine(this.#framing, record);
     if (!this.#scheduled) {
       this.#scheduled = true;
-      setImmediate(() => this.#flush());
+      setImmediate(() => this.flush());
     }
     if (this.#pending.length + this.#stream.writableLength > HIGH_WATER) return this.#untilDrained();
   }
@@ -60,14 +60,14 @@ export class LineWriter {
   /** `last` goes out as it is, without an end of line. */
   end(last = ""): void {
     if (this.#ended) return;
-    this.#flush();
+    this.flush();
     this.#ended = true;
     this.#stream.end(last);
   }
 
   /** When everything that was written is with the system, or nobody will read it. */
   async flushed(): Promise<void> {
-    this.#flush();
+    this.flush();
     if (this.#broken || this.#stream.writableLength === 0) return;
     if (this.#ended) return void (await this.closed);
     await new Promise<void>((resolve) => {
@@ -76,7 +76,7 @@ export class LineWriter {
     });
   }
 
-  #flush(): void {
+  flush(): void {
     this.#scheduled = false;
     if (this.#pending === "" || this.#broken) return;
     const text = this.#pending;
