@@ -137,7 +137,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
 }
 
 /** It is the host's turn now: nothing of ours follows soon. */
-const HANDS_OVER: ReadonlySet<EventType> = new Set(["session.ready", "turn.ended", "approval.requested", "host.request"]);
+const HANDS_OVER: ReadonlySet<EventType> = new Set(["turn.ended", "approval.requested", "host.request"]);
 
 function shutdown(when: "now" | "drained"): Op {
   return { type: "shutdown", when, id: sideEnv.stamp().id };
