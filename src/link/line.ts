@@ -156,7 +156,6 @@ export class Line {
         if (gap.op.type === "turn.prompt" && this.#mustWait(gap.op)) return this.#hold(gap.op);
         if (gap.op.type === "turn.prompt") this.#turns.sent(gap.op);
         if (gap.op.type === "session.open" && this.#dialect.lifetime === "connection") this.#carrier.expectReady();
-        if (gap.op.type === "turn.interrupt" && this.#turns.runs(op)) this.#expectStop(op.session);
         this.#replies.sent(gap.op);
         return this.#write(gap.op);
       case "answer":
@@ -199,6 +198,8 @@ export class Line {
 
   async #write(op: Op): Promise<void> {
     const step = this.#side.write(op);
+    // One that means another turn than the one that runs is not told to the agent.
+    if (op.type === "turn.interrupt" && step.out.length > 0 && this.#turns.runs(op)) this.#expectStop(op.session);
     // Not waited for: an op must get through behind a host that does not read. What the agent says to it comes after.
     for (const event of step.in) void this.#hear(event);
     await this.#carrier.put(step);

@@ -143,6 +143,21 @@ describe("a real aionrs", () => {
     expect(await driver.next("reply", (event) => event.parent === "op-m2")).toMatchObject({ status: "error", fault: { message: verdict } });
   });
 
+  it("is not held to a stop that it was never told, because it meant another turn", async () => {
+    const slow = `console.log('{"type":"ready","version":"0.1.0"}');
+      process.stdin.once("data", (line) => {
+        const { msg_id } = JSON.parse(line);
+        console.log(JSON.stringify({ type: "stream_start", msg_id }));
+        setTimeout(() => console.log(JSON.stringify({ type: "stream_end", msg_id })), 1000);
+      });`;
+    const driver = new Driver(aionrs, [process.execPath, "-e", slow, "--"], { stopSeconds: 0.1 });
+    driver.open();
+    driver.prompt("m1", "go on");
+    await driver.next("turn.started");
+    driver.send({ type: "turn.interrupt", id: "stop", session: "s", turn: "m0" });
+    expect(await driver.ended("m1")).toMatchObject({ outcome: "completed" });
+  });
+
   it("says no stream_start for a slash command: there is a turn all the same", async () => {
     const driver = real();
     driver.open();
