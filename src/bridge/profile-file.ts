@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { nearest } from "../core/nearest.js";
 import { clipped, firstFew } from "../core/told.js";
 import type { Keys } from "../core/value-issues.js";
+import { isRecord } from "../core/record.js";
 import { brokenFile } from "./broken-file.js";
 import { makeProfile, type Profile, type Wire } from "./profile.js";
 import { FIELDS, isField, METADATA, type Fields } from "./profile-fields.js";
@@ -67,10 +68,10 @@ interface Checked {
 
 /** Flat, or with everything but the metadata below `agentproc`. */
 function checked(value: unknown, path: string, point: Point): Checked {
-  if (!isMapping(value)) throw brokenFile([`${path}: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'`]);
+  if (!isRecord(value)) throw brokenFile([`${path}: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'`]);
   const nested = value["agentproc"] !== undefined && value["agentproc"] !== null;
   const inner = nested ? value["agentproc"] : value;
-  if (!isMapping(inner)) throw brokenFile([`${point(["agentproc"], "value")}: agentproc must hold the keys of the profile`]);
+  if (!isRecord(inner)) throw brokenFile([`${point(["agentproc"], "value")}: agentproc must hold the keys of the profile`]);
   /** Keys that are not used, in words that nobody may want. */
   const unused: { keys: Keys; why: () => string }[] = [];
   const problems: string[] = [];
@@ -126,10 +127,6 @@ const RULES: Record<string, string> = {
 
 function shown(value: unknown): string {
   if (Array.isArray(value)) return "a list";
-  if (isMapping(value)) return "a mapping";
+  if (isRecord(value)) return "a mapping";
   return typeof value === "string" ? `'${clipped(value)}'` : String(value);
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 /** `--audit FILE`: which file, what is known to be secret, and who hears when the disk is full. Loaded only where it is asked for. */
 import { Redactor } from "../core/redact.js";
 import { parseJson } from "../dialects/agentproc/json.js";
-import { isRecord } from "../dialects/kit/record.js";
+import { isRecord } from "../core/record.js";
 import type { Env, Loaded } from "../engine/config.js";
 import { secretValues } from "../engine/environment.js";
 import { secretsIn } from "../engine/message-secrets.js";

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { messageOf } from "../core/errors.js";
 import type { Env, Loaded } from "../engine/config.js";
-import { isRecord } from "../dialects/kit/record.js";
+import { isRecord } from "../core/record.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
 import type { Onlookers } from "./serving.js";

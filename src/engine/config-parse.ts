@@ -8,6 +8,7 @@ import { firstFew } from "../core/told.js";
 import { tooDeepAt } from "../core/yaml-depth.js";
 import { offsetOf } from "../core/yaml-position.js";
 import { readYaml } from "../core/yaml-text.js";
+import { isRecord } from "../core/record.js";
 
 /** What a file's aliases may expand to; more is an attack, or as good as one. */
 const MAX_ALIASES = 100;
@@ -62,24 +63,24 @@ function plainValue(doc: Document.Parsed): { value: unknown } | { problem: strin
 
 /** Of a file with problems only the provider names count, so that they can be checked along with the rest. */
 function namesIn(value: unknown): Config {
-  if (!isMapping(value)) return {};
+  if (!isRecord(value)) return {};
   const { provider, providers } = value;
   return {
     ...(typeof provider === "string" && { provider }),
-    ...(isMapping(providers) && { providers: Object.fromEntries(Object.keys(providers).map((name) => [name, {}])) }),
+    ...(isRecord(providers) && { providers: Object.fromEntries(Object.keys(providers).map((name) => [name, {}])) }),
   };
 }
 
 const RESERVED: ReadonlySet<string> = new Set(["baseUrl", "apiKey", "headers", "providers", "llamaServer"]);
 
 function withoutReserved(value: unknown): { value: unknown; removed: Keys[] } {
-  if (!isMapping(value)) return { value, removed: [] };
+  if (!isRecord(value)) return { value, removed: [] };
   const names = Object.keys(value).filter((key) => RESERVED.has(key));
   const kept = without(value, names);
   const removed: Keys[] = names.map((key) => [key]);
-  if (!isMapping(kept["mcpServers"])) return { value: kept, removed };
+  if (!isRecord(kept["mcpServers"])) return { value: kept, removed };
   const servers = Object.entries(kept["mcpServers"]).map(([name, server]): [string, unknown] => {
-    if (!isMapping(server) || !Object.hasOwn(server, "headers")) return [name, server];
+    if (!isRecord(server) || !Object.hasOwn(server, "headers")) return [name, server];
     removed.push(["mcpServers", name, "headers"]);
     return [name, without(server, ["headers"])];
   });
@@ -88,8 +89,4 @@ function withoutReserved(value: unknown): { value: unknown; removed: Keys[] } {
 
 function without(mapping: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(mapping).filter(([key]) => !names.includes(key)));
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import { ANSWER_SECONDS } from "../../core/limits.js";
 import { checkValue } from "../../core/value-issues.js";
+import { isRecord } from "../../core/record.js";
 import { BUILT_IN, isBuiltIn, moduleKind, type OpenPlatform, type PlatformKind } from "../platforms/index.js";
 import { brokenFile } from "../broken-file.js";
 import { readYamlFile } from "../yaml-file.js";
@@ -129,13 +130,13 @@ function isName(name: string): boolean {
 
 /** What each platform is has to be known before its settings can be checked. */
 function kindsIn(value: unknown): Map<string, PlatformKind> {
-  const platforms = isMapping(value) ? value["platforms"] : undefined;
-  if (!isMapping(platforms)) return new Map();
+  const platforms = isRecord(value) ? value["platforms"] : undefined;
+  if (!isRecord(platforms)) return new Map();
   return new Map(Object.entries(platforms).map(([name, settings]) => [name, kindOf(settings)]));
 }
 
 function kindOf(settings: unknown): PlatformKind {
-  if (!isMapping(settings)) return UNKNOWN;
+  if (!isRecord(settings)) return UNKNOWN;
   if (settings["module"] !== undefined) return moduleKind;
   const { type } = settings;
   return typeof type === "string" && isBuiltIn(type) ? BUILT_IN[type] : UNKNOWN;
@@ -158,8 +159,4 @@ async function ownFolder(path: string, home: string): Promise<string> {
       .digest("hex")
       .slice(0, 16),
   );
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 /** What an agent says on any of the wires, line by line, before anybody knows what it means for the turn. */
 import * as v from "valibot";
 import { echo, issuesOf, stringField } from "../kit/issues.js";
-import { isRecord } from "../kit/record.js";
+import { isRecord } from "../../core/record.js";
 import { parseJson } from "./json.js";
 import { ERROR, PARTIAL, PermissionRequest, REQUEST, SESSION, type Role } from "./wire.js";
 

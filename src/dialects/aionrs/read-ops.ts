@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import type { Part } from "../../core/content.js";
 import type { Op, OpOf } from "../../core/op.js";
+import { isRecord } from "../../core/record.js";
 import type { SideEnv, Step } from "../dialect.js";
 import { issuesOf, echo, shapeOf, stringField } from "../kit/issues.js";
 import { addServer, setConfig, setMode } from "./changes.js";
@@ -10,7 +11,7 @@ import type { Command, CommandOf } from "./wire.js";
 
 /** A command, or what is wrong with the line. */
 export function readCommand(rec: unknown, { revision }: AgentState): Command | string {
-  if (typeof rec !== "object" || rec === null || Array.isArray(rec)) return `A command must be a JSON object, not ${shapeOf(rec)}`;
+  if (!isRecord(rec)) return `A command must be a JSON object, not ${shapeOf(rec)}`;
   const type = stringField(rec, "type");
   if (type === undefined) return 'A command needs a string field "type"';
   const schema = Object.entries(revision.commands).find(([name]) => name === type)?.[1];

@@ -1,15 +1,16 @@
 /** What a driven agent leaves out or spells in its own way, put right where that is harmless; the schemas judge what comes of it. */
 import { categoryOf } from "../../core/names.js";
+import { isRecord } from "../../core/record.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export function repaired(rec: unknown): unknown {
-  if (!isFields(rec)) return rec;
+  if (!isRecord(rec)) return rec;
   switch (rec["type"]) {
     case "ready":
       return ready(rec);
     case "tool_request":
-      return isFields(rec["tool"]) ? { ...rec, tool: tool(rec["tool"]) } : rec;
+      return isRecord(rec["tool"]) ? { ...rec, tool: tool(rec["tool"]) } : rec;
     case "config_changed":
       return { ...rec, capabilities: capabilities(rec["capabilities"]) };
     case "tool_result":
@@ -26,7 +27,7 @@ function ready({ session_id, ...rest }: Fields): Fields {
 
 /** What is not promised is not there. */
 function capabilities(said: unknown): Fields {
-  const { effort_levels, modes, current_mode, ...given } = isFields(said) ? said : {};
+  const { effort_levels, modes, current_mode, ...given } = isRecord(said) ? said : {};
   const flags = ["tool_approval", "thinking", "mcp"].map((name) => [name, given[name] === true]);
   return {
     ...given,
@@ -62,14 +63,10 @@ function result({ output_type, metadata, ...said }: Fields): Fields {
     status: status === "success" ? "success" : "error",
     output: typeof output === "string" ? output : output === undefined ? "" : JSON.stringify(output),
     ...(typeof output === "string" && isOneOf(["text", "diff", "image"], output_type) && { output_type }),
-    ...(isFields(metadata) && { metadata }),
+    ...(isRecord(metadata) && { metadata }),
   };
 }
 
 function isOneOf(words: readonly string[], word: unknown): boolean {
   return typeof word === "string" && words.includes(word);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 /** The lists of skills, sub-agents and servers: as the wire has them, and as we do. */
 import type { EventOf, ListedMcpServer } from "../../core/event.js";
-import { isRecord } from "../kit/record.js";
+import { isRecord } from "../../core/record.js";
 import type { EventFields, WireMcpServer } from "./wire.js";
 
 export function writeCatalogue(event: Partial<EventOf<"catalog.updated">>, sessionId: string): EventFields<"ExtensionRefreshed"> {

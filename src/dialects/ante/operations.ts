@@ -1,4 +1,5 @@
 /** Client → daemon: a record becomes an operation that is known by its name, or a sentence about what is wrong with it. */
+import { isRecord } from "../../core/record.js";
 import * as v from "valibot";
 import { echo, issuesOf, shapeOf } from "../kit/issues.js";
 import { readId } from "./ids.js";
@@ -67,7 +68,7 @@ function readTagged(op: unknown): { name: OpName; payload: unknown } | { problem
     if (!isOpName(op)) return { problem: `unknown variant \`${echo(op)}\`; there are ${Object.keys(ops).join(", ")}` };
     return UNIT_OPS.has(op) ? { name: op, payload: null } : { problem: `${op} needs something in it: {"${op}": …}` };
   }
-  if (typeof op !== "object" || op === null || Array.isArray(op)) return { problem: `op: expected a variant, not ${shapeOf(op)}` };
+  if (!isRecord(op)) return { problem: `op: expected a variant, not ${shapeOf(op)}` };
   const [entry, ...more] = Object.entries(op);
   if (entry === undefined || more.length > 0) return { problem: `op: expected exactly one variant, not ${Object.keys(op).length}` };
   const [name, payload] = entry;

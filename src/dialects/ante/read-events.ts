@@ -5,7 +5,7 @@ import { textPart } from "../../core/content.js";
 import type { Fault } from "../../core/errors.js";
 import type { Event } from "../../core/event.js";
 import { issuesOf, shapeOf } from "../kit/issues.js";
-import { isRecord } from "../kit/record.js";
+import { isRecord } from "../../core/record.js";
 import { readCatalogue } from "./catalogue.js";
 import { nameOf } from "./ids.js";
 import {

@@ -3,7 +3,7 @@ import { textPart, type Part } from "../../core/content.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
 import { canonicalTool, categoryOf } from "../../core/names.js";
 import { addUsage } from "../../core/usage.js";
-import { isRecord } from "../kit/record.js";
+import { isRecord } from "../../core/record.js";
 import { nameOf, readId } from "./ids.js";
 import { faultOf } from "./kinds.js";
 import type { HostState, Reading } from "./state.js";

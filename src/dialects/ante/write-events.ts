@@ -3,7 +3,7 @@ import { plainText, type Part } from "../../core/content.js";
 import type { Call, Event, EventOf, Usage } from "../../core/event.js";
 import { addUsage } from "../../core/usage.js";
 import { childNote } from "../kit/children.js";
-import { isRecord } from "../kit/record.js";
+import { isRecord } from "../../core/record.js";
 import { writeCatalogue } from "./catalogue.js";
 import { kindOf } from "./kinds.js";
 import { wireId } from "./ids.js";

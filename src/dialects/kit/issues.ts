@@ -1,4 +1,5 @@
 /** What is wrong with a record, in words: for the answers that every wire gives to a bad line. */
+import { isRecord } from "../../core/record.js";
 import * as v from "valibot";
 
 /** How much of somebody else's text an answer repeats. */
@@ -22,7 +23,7 @@ export function issuesOf(schema: v.GenericSchema, rec: unknown): string {
 
 /** A string field of a record of unknown shape. */
 export function stringField(record: unknown, name: string): string | undefined {
-  if (typeof record !== "object" || record === null || Array.isArray(record)) return undefined;
+  if (!isRecord(record)) return undefined;
   const value: unknown = Object.entries(record).find(([key]) => key === name)?.[1];
   return typeof value === "string" ? value : undefined;
 }

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import type { Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
+import { isRecord } from "../../core/record.js";
 import { issuesOf, shapeOf, stringField } from "../kit/issues.js";
 import { wire } from "./wire.js";
 
@@ -12,7 +13,7 @@ const schemas = new Map<string, (typeof wire.op.options)[number]>(wire.op.option
 export function readOp(rec: unknown): Op | { reply: Event } {
   const type = stringField(rec, "type");
   if (type === undefined) {
-    const what = typeof rec === "object" && rec !== null && !Array.isArray(rec) ? 'has no string field "type"' : `is ${shapeOf(rec)}`;
+    const what = isRecord(rec) ? 'has no string field "type"' : `is ${shapeOf(rec)}`;
     return { reply: refusal("", `A line must be a JSON object with a "type"; this one ${what}`, rec) };
   }
   const schema = schemas.get(type);

@@ -1,7 +1,7 @@
 /** A line of the host: what it is, or what is wrong with it and who must hear of that. */
 import * as v from "valibot";
 import { echo, issuesOf, shapeOf, stringField } from "../kit/issues.js";
-import { isRecord } from "../kit/record.js";
+import { isRecord } from "../../core/record.js";
 import { readRequest, type KnownRequest } from "./controls.js";
 import { content } from "./wire-parts.js";
 import { CancelRequest, HostResponse, Prompt } from "./wire.js";

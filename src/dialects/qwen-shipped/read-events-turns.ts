@@ -6,7 +6,7 @@ import type { Event, Usage } from "../../core/event.js";
 import { canonicalTool, categoryOf } from "../../core/names.js";
 import type { SideEnv } from "../dialect.js";
 import { stringField } from "../kit/issues.js";
-import { isRecord } from "../kit/record.js";
+import { isRecord } from "../../core/record.js";
 import { startTurn, type HostState, type RunningTurn } from "./host-side-state.js";
 import { type Block, WireUsage } from "./wire-parts.js";
 import type { Assistant, StreamEvent } from "./wire.js";

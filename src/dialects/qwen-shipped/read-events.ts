@@ -5,7 +5,7 @@ import type { Event, EventOf } from "../../core/event.js";
 import { canonicalTool, categoryOf } from "../../core/names.js";
 import type { SideEnv, Step } from "../dialect.js";
 import { issuesOf, shapeOf, stringField } from "../kit/issues.js";
-import { isRecord } from "../kit/record.js";
+import { isRecord } from "../../core/record.js";
 import type { Asked, HostState, Question } from "./host-side-state.js";
 import { modeNamed } from "./names.js";
 import { onAssistant, onResult, onStreamed, onUser, turnOf } from "./read-events-turns.js";

@@ -5,7 +5,7 @@ import type { Fault } from "../../core/errors.js";
 import type { Event, EventOf } from "../../core/event.js";
 import { canonicalTool, categoryOf } from "../../core/names.js";
 import type { ToldCall } from "../kit/told-turn.js";
-import { isRecord } from "../kit/record.js";
+import { isRecord } from "../../core/record.js";
 import { startTurn, type HostedSession, type HostState, type RunningTurn } from "./host-side-state.js";
 import { readConfirmation, readDisplay, readUsage } from "./read-events-display.js";
 import {

@@ -4,7 +4,7 @@ import { plainText, type Part } from "../../core/content.js";
 import type { Event, EventOf } from "../../core/event.js";
 import type { Answer, Op, OpOf } from "../../core/op.js";
 import type { Out, SideEnv, Step } from "../dialect.js";
-import { isRecord } from "../kit/record.js";
+import { isRecord } from "../../core/record.js";
 import type { HostedSession, HostState, Question, SentPrompt } from "./host-side-state.js";
 import type { RequestMetadata, WireOptions, WirePart } from "./wire.js";
 

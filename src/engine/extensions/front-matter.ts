@@ -1,5 +1,6 @@
 /** The `---` front matter of a Markdown file: YAML from somebody else's hands, so everything about it is bounded, and told by line. */
 import { messageOf } from "../../core/errors.js";
+import { isRecord } from "../../core/record.js";
 
 const MAX_CHARS = 64 * 1024;
 /** Columns of indentation count too. */
@@ -53,7 +54,7 @@ export async function readFrontMatter(path: string, text: string): Promise<Front
   };
   try {
     const data: unknown = doc.toJS({ maxAliasCount: MAX_ALIASES });
-    return { data: isMapping(data) ? data : {}, body, locate };
+    return { data: isRecord(data) ? data : {}, body, locate };
   } catch (error) {
     return { problem: `${path}:1: the front matter cannot be expanded: ${messageOf(error)}` };
   }
@@ -85,8 +86,4 @@ function lineEnd(text: string, from: number): number {
 
 function trimLines(text: string): string {
   return text.replace(/^(?:[ \t]*\r?\n)+/, "").trimEnd();
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@
  */
 import type { SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import * as v from "valibot";
+import { isRecord } from "../../core/record.js";
 
 export interface Origin {
   provider: string;
@@ -40,8 +41,4 @@ export function mergeMeta(
 
 function isMetadata(value: unknown): value is SharedV3ProviderMetadata {
   return isRecord(value) && Object.values(value).every(isRecord);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -9,6 +9,7 @@ import type {
   SharedV3Warning,
 } from "@ai-sdk/provider";
 import type { Usage } from "../../core/event.js";
+import { isRecord } from "../../core/record.js";
 import { batchesOf } from "./batch-readable.js";
 import type { ModelFacts } from "./facts.js";
 import { fitRequest } from "./fit-request.js";
@@ -241,7 +242,7 @@ class Blocks {
 function toCall(id: string, name: string, input: string): ModelCall {
   try {
     const args: unknown = input.trim() === "" ? {} : JSON.parse(input);
-    if (typeof args === "object" && args !== null && !Array.isArray(args)) return { id, name, args: { ...args } };
+    if (isRecord(args)) return { id, name, args: { ...args } };
   } catch {
     // Told by `raw`.
   }

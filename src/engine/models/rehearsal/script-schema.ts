@@ -1,20 +1,17 @@
 /** The vocabulary of a script file: its keys, what each takes, and the sentences that tell what is wrong with one. */
 import * as v from "valibot";
 import { nearest } from "../../../core/nearest.js";
+import { isRecord } from "../../../core/record.js";
 
 /** A map with these keys and no others; `what` names it in messages. */
 function map<E extends v.ObjectEntries>(what: string, entries: E) {
   const allowed = Object.keys(entries);
-  const isMap = v.custom<Record<string, unknown>>(isPlainObject, `${what} must be a map with the keys ${allowed.join(", ")}`);
+  const isMap = v.custom<Record<string, unknown>>(isRecord, `${what} must be a map with the keys ${allowed.join(", ")}`);
   const withKeys = v.strictObject(entries, (issue) => {
     if (issue.expected !== "never") return `${what} needs the key ${issue.expected.replaceAll('"', "'")}`;
     return `${unknownKey(String(issue.input), what, allowed)} Allowed: ${allowed.join(", ")}`;
   });
   return v.pipe(isMap, withKeys);
-}
-
-function isPlainObject(input: unknown): boolean {
-  return typeof input === "object" && input !== null && !Array.isArray(input);
 }
 
 const text = v.string((issue) => `expected text, not ${issue.received}; put it in quotes`);
@@ -31,12 +28,12 @@ const SpeechMap = v.pipe(
   ),
 );
 type SpeechMap = v.InferOutput<typeof SpeechMap>;
-const Speech = v.lazy((input): v.GenericSchema<string | SpeechMap> => (isPlainObject(input) ? SpeechMap : text));
+const Speech = v.lazy((input): v.GenericSchema<string | SpeechMap> => (isRecord(input) ? SpeechMap : text));
 
 const Args = v.lazy((input): v.GenericSchema<Record<string, unknown> | string> => {
   return typeof input === "string"
     ? v.string()
-    : v.custom<Record<string, unknown>>(isPlainObject, "args must be a map, or text for broken arguments");
+    : v.custom<Record<string, unknown>>(isRecord, "args must be a map, or text for broken arguments");
 });
 const Call = map("a call", {
   tool: text,
@@ -60,9 +57,7 @@ const FailMap = map("fail", { ...failure, times: v.optional(count) });
 type FailMap = v.InferOutput<typeof FailMap>;
 const CutMap = map("cut", failure);
 type CutMap = v.InferOutput<typeof CutMap>;
-const Cut = v.lazy((input): v.GenericSchema<CutMap | boolean> =>
-  isPlainObject(input) ? CutMap : v.boolean("cut is true, false or a failure"),
-);
+const Cut = v.lazy((input): v.GenericSchema<CutMap | boolean> => (isRecord(input) ? CutMap : v.boolean("cut is true, false or a failure")));
 const Fail = v.lazy((input): v.GenericSchema<FailMap | number> => (typeof input === "number" ? count : FailMap));
 
 /** `/pattern/flags` is a regular expression; anything else must be contained. */

@@ -1,4 +1,5 @@
 /** Streams a response as model parts: how speech is cut into pieces, how calls are written out, when an abort is noticed. */
+import { isRecord } from "../../../core/record.js";
 import type { Finish, ModelCall, ModelPart } from "../model.js";
 import { providerError } from "./faults.js";
 import { pieces } from "./pieces.js";
@@ -91,7 +92,7 @@ function wholeCall(wanted: WantedCall, nextId: () => string): { call: ModelCall;
 function jsonObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    return isRecord(value) ? { ...value } : undefined;
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@
  */
 import type { JSONSchema7 } from "@ai-sdk/provider";
 import * as v from "valibot";
+import { isRecord } from "../../../core/record.js";
 import { withoutReferences } from "./references.js";
 
 const REFUSED = ["$ref", "anyOf", "oneOf", "allOf", "enum", "not"];
@@ -13,7 +14,7 @@ type Properties = NonNullable<JSONSchema7["properties"]>;
 
 const choices = v.fallback(v.optional(v.array(v.unknown()), []), []);
 const Part = v.looseObject({
-  properties: v.fallback(v.optional(v.custom<Properties>(isMapping), {}), {}),
+  properties: v.fallback(v.optional(v.custom<Properties>(isRecord), {}), {}),
   required: v.fallback(v.optional(v.array(v.string()), []), []),
   anyOf: choices,
   oneOf: choices,
@@ -45,8 +46,4 @@ function argumentsIn(schema: unknown): { properties: Properties; required: strin
     properties: Object.assign({}, ...[...any, ...all, part.output].map(({ properties }) => properties)),
     required: [...new Set([part.output, ...all].flatMap(({ required }) => required))],
   };
-}
-
-function isMapping(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
