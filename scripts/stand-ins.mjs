@@ -10,6 +10,7 @@ const NAMES = {
   Headers: ["LightHeaders", "light-response.ts"],
   Response: ["LightResponse", "light-response.ts"],
   jsonEvents: ["jsonEvents", "json-events.ts"],
+  bodyText: ["bodyText", "json-body.ts"],
 };
 const USERS = /\/node_modules\/(@ai-sdk|aws4fetch|eventsource-parser)\/.*(?<!\?native)$|\/src\/engine\/models\/http-fetch\.ts$/;
 const NATIVE = "?native";
@@ -23,6 +24,10 @@ const PARSE_OURS = `function parseJsonEventStream({ stream, schema }) {
     .pipeThrough(new TransformStream(jsonEvents((text) => safeParseJSON({ text, schema }), schema)));
 }
 function parsedByThePackage({`;
+
+/** Every package's way from a request to its text. */
+const BODY = "content: JSON.stringify(body),";
+const BODY_OURS = "content: bodyText(body),";
 
 /** What makes JSON Schemas of schemas of zod 3: nobody has any, and it brings all of zod 3. */
 const ZOD3 = "var zod3ToJsonSchema = (schema, options) => {";
@@ -64,7 +69,7 @@ export const nativeParser = {
 };
 
 function lighter(code) {
-  return replaced(replaced(code, PARSE, PARSE_OURS), ZOD3, ZOD3_OURS);
+  return replaced(replaced(replaced(code, PARSE, PARSE_OURS), BODY, BODY_OURS), ZOD3, ZOD3_OURS);
 }
 
 function replaced(code, theirs, ours) {

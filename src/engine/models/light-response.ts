@@ -7,14 +7,17 @@ import { BatchReadableStream } from "./batch-readable.js";
 type HeadersInput = Iterable<readonly [string, unknown]> | Readonly<Record<string, unknown>>;
 
 export class LightHeaders {
-  readonly #values = new Map<string, string>();
+  readonly #values: Map<string, string>;
 
   /** Node's own count too: a package that has no stand-ins may hand some over. */
   static [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === "object" && value !== null && "forEach" in value && "append" in value && "get" in value;
   }
 
+  /** A request makes several of each other on its way through a package. */
   constructor(input: HeadersInput = {}) {
+    this.#values = new Map(#values in input ? input.#values : undefined);
+    if (#values in input) return;
     for (const [name, value] of isIterable(input) ? input : Object.entries(input)) this.append(name, value);
   }
 
@@ -40,20 +43,26 @@ export class LightHeaders {
   }
 
   forEach(visit: (value: string, name: string) => void): void {
-    for (const [name, value] of this) visit(value, name);
+    for (const name of this.#names()) visit(this.#values.get(name) ?? "", name);
   }
 
   keys(): IterableIterator<string> {
-    return [...this.#values.keys()].sort().values();
+    return this.#names().values();
   }
 
   entries(): IterableIterator<[string, string]> {
     return this[Symbol.iterator]();
   }
 
-  /** In the order of their names, as the standard has it. */
   [Symbol.iterator](): IterableIterator<[string, string]> {
-    return [...this.#values].sort(([a], [b]) => (a < b ? -1 : 1)).values();
+    return this.#names()
+      .map((name): [string, string] => [name, this.#values.get(name) ?? ""])
+      .values();
+  }
+
+  /** In their order, as the standard has it. */
+  #names(): string[] {
+    return [...this.#values.keys()].sort();
   }
 }
 
