@@ -25,6 +25,10 @@ const LONGEST_EVENT = 4096;
 
 interface Memory {
   patterns: Pattern[];
+  /** The one that fitted last. */
+  fitted: Pattern | undefined;
+  /** How often one fitted. */
+  uses: number;
   /** The last event that the package took. Its pattern is made for the next one: the first text of an answer does not wait for that. */
   last: { data: string; value: unknown } | undefined;
 }
@@ -34,7 +38,7 @@ const memories = new WeakMap<object, Memory>();
 
 /** A transformer for the events of one answer; `parse` is the package's own way with an event, `schema` what it checks it with. */
 export function jsonEvents(parse: (text: string) => Promise<Parsed>, schema: object): Transformer {
-  const memory = memories.get(schema) ?? { patterns: [], last: undefined };
+  const memory = memories.get(schema) ?? { patterns: [], fitted: undefined, uses: 0, last: undefined };
   memories.set(schema, memory);
   const { patterns } = memory;
   let tries = TRIES;
@@ -49,12 +53,16 @@ export function jsonEvents(parse: (text: string) => Promise<Parsed>, schema: obj
     controller.enqueue(fitting);
   }
 
+  /** What followed the last one before is likely to follow it again. */
   function fit(data: string): Parsed | undefined {
-    for (let at = 0; at < patterns.length; at++) {
-      const pattern = patterns[at];
+    const { fitted } = memory;
+    for (let at = -1; at < patterns.length; at++) {
+      const pattern = at === -1 ? fitted?.next : patterns[at];
       const fitting = pattern?.parse(data);
       if (pattern === undefined || fitting === undefined) continue;
-      if (at > 0) patterns.unshift(...patterns.splice(at, 1));
+      if (fitted !== undefined) fitted.next = pattern;
+      memory.fitted = pattern;
+      pattern.used = ++memory.uses;
       return fitting;
     }
     return undefined;
@@ -66,13 +74,21 @@ export function jsonEvents(parse: (text: string) => Promise<Parsed>, schema: obj
     controller.enqueue(parsed);
   }
 
+  /** Those before it no longer lead to it, nor it to others: they would all stay alive. */
+  function forget(): void {
+    const oldest = patterns.reduce((a, b) => (b.used < a.used ? b : a));
+    patterns.splice(patterns.indexOf(oldest), 1);
+    for (const pattern of [oldest, ...patterns]) if (pattern === oldest || pattern.next === oldest) pattern.next = undefined;
+  }
+
   function learn({ data, value }: { data: string; value: unknown }): void {
     memory.last = undefined;
     const next = patternOf(data, value);
     if (next === undefined) return;
+    next.used = ++memory.uses;
     patterns.unshift(next);
-    patterns.splice(MOST_PATTERNS);
     tries--;
+    if (patterns.length > MOST_PATTERNS) forget();
   }
 }
 
@@ -153,12 +169,19 @@ const BACKSLASH = 0x5c;
 
 /** What stands there; undefined when it is more than a string, or no number that counts: a package may refuse one that is too large. */
 function valueOf(raw: string, isNumber: boolean): unknown {
+  if (isNumber) return countOf(raw);
   try {
-    const value: unknown = JSON.parse(isNumber ? raw : `"${raw}"`);
-    return isNumber && !Number.isSafeInteger(value) ? undefined : value;
+    const value: unknown = JSON.parse(`"${raw}"`);
+    return value;
   } catch {
     return undefined;
   }
+}
+
+/** Of digits alone, as JSON has them. */
+function countOf(digits: string): number | undefined {
+  const count = Number(digits);
+  return digits === "" || (digits.startsWith("0") && digits !== "0") || !Number.isSafeInteger(count) ? undefined : count;
 }
 
 // --- the value anew ---
@@ -217,6 +240,10 @@ function filled<Key extends PropertyKey>(
 }
 
 class Pattern {
+  /** Counts up: the one with the lowest fitted longest ago. */
+  used = 0;
+  /** What fitted behind it the last time. */
+  next: Pattern | undefined;
   /** One more than there are holes. */
   readonly #literals: readonly string[];
   readonly #holes: readonly Hole[];
