@@ -15,10 +15,11 @@ export interface Taste {
 }
 
 /** Most of a conversation is as it should be, and all of it goes through here with every request: that part passes at little cost. */
-export function repair(messages: readonly Message[], taste: Taste): Message[] {
+export function repair(messages: readonly Message[], taste: Taste): readonly Message[] {
+  if (isPlainTalk(messages)) return messages;
   const told: Message[] = [];
   for (const message of messages) {
-    const kept = plain.has(message) ? message : withoutEmpty(message, taste);
+    const kept = isPlain(message) ? message : withoutEmpty(message, taste);
     if (!isEmpty(kept)) told.push(kept);
   }
   const repaired: Message[] = [];
@@ -27,7 +28,7 @@ export function repair(messages: readonly Message[], taste: Taste): Message[] {
     // Tool messages come with the calls that they answer: a result without a call is dropped.
     if (message === undefined || message.role === "tool") continue;
     join(repaired, message);
-    if (plain.has(message) || message.role === "user" || !message.blocks.some(isCall)) continue;
+    if (isPlain(message) || message.role === "user" || !message.blocks.some(isCall)) continue;
     const results = resultsOf(message.blocks, told, at);
     if (taste.imagesInResults) repaired.push(results);
     else repaired.push(...imagesBehind(results));
@@ -35,33 +36,45 @@ export function repair(messages: readonly Message[], taste: Taste): Message[] {
   return fromFirstToLast(repaired);
 }
 
-/** Those that were found to have nothing to leave out and no calls. */
+/** Those that were found to be plain. */
 const plain = new WeakSet<Message>();
+
+/** It says something, and there is nothing in it to leave out or to answer. */
+function isPlain(message: Message): boolean {
+  if (plain.has(message)) return true;
+  if (message.role === "tool" || isEmpty(message)) return false;
+  const isSuch =
+    message.role === "user"
+      ? !message.parts.some(isEmptyPart)
+      : message.blocks.every((block) => block.type === "text" && isSaid(block.text));
+  if (isSuch) plain.add(message);
+  return isSuch;
+}
+
+/** Question and answer, as it should be from the first to the last. */
+function isPlainTalk(messages: readonly Message[]): boolean {
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at];
+    if (message === undefined || message.role !== (at % 2 === 0 ? "user" : "assistant") || !isPlain(message)) return false;
+  }
+  return messages.length % 2 === 1;
+}
 
 // --- nothing empty ---
 
 /** A message with nothing to leave out stays the one that it is, and whoever knows it already has no work with it. */
 function withoutEmpty(message: Message, { takesThinking }: Taste): Message {
   if (message.role === "tool") return message;
-  if (message.role === "user") {
-    if (!message.parts.some(isEmptyPart)) return found(message);
-    return { role: "user", parts: message.parts.filter((part) => !isEmptyPart(part)) };
-  }
+  if (message.role === "user") return { role: "user", parts: message.parts.filter((part) => !isEmptyPart(part)) };
   const isTold = (block: AssistantBlock): boolean => {
     if (block.type === "call") return true;
     return block.type === "text" ? isSaid(block.text) : takesThinking(block);
   };
-  if (message.blocks.every(isTold) && message.blocks.at(-1)?.type !== "thinking")
-    return message.blocks.every(({ type }) => type === "text") ? found(message) : message;
+  if (message.blocks.every(isTold) && message.blocks.at(-1)?.type !== "thinking") return message;
   const blocks = message.blocks.filter(isTold);
   // Thinking that led to nothing, because the answer was cut off behind it, is refused as the end of a message.
   const end = blocks.findLastIndex((block) => block.type !== "thinking") + 1;
   return { role: "assistant", blocks: blocks.slice(0, end) };
-}
-
-function found(message: Message): Message {
-  plain.add(message);
-  return message;
 }
 
 function isEmptyPart(part: Part): boolean {
@@ -69,11 +82,11 @@ function isEmptyPart(part: Part): boolean {
 }
 
 function isSaid(text: string): boolean {
-  return isPlain(text.charCodeAt(0)) || /\S/.test(text);
+  return isVisible(text.charCodeAt(0)) || /\S/.test(text);
 }
 
 /** A visible character of ASCII. */
-function isPlain(code: number): boolean {
+function isVisible(code: number): boolean {
   return code > 0x20 && code < 0x7f;
 }
 
