@@ -45,7 +45,6 @@ export class SessionExtensions {
 
   /** What the words of a prompt attach, when its host wants that. */
   async mentioned(op: OpOf<"turn.prompt">, emit: Emit, signal: AbortSignal): Promise<Part[]> {
-    if (op.mentions !== true) return [];
     return (await (await this.#load())?.mentioned(op, emit, signal)) ?? [];
   }
 

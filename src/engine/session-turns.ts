@@ -276,7 +276,7 @@ export class SessionTurns {
         parts: op.parts,
         calls,
         continues: op.continues === true,
-        mentioned: () => this.#extensions.mentioned(op, emit, live.abort.signal),
+        mentioned: op.mentions === true ? () => this.#extensions.mentioned(op, emit, live.abort.signal) : undefined,
         takeSteering() {
           const { parts } = live.steering;
           live.steering = noSteering();

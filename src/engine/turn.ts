@@ -47,7 +47,7 @@ export interface TurnInput {
   /** There is no new message: the turn goes on from the history. */
   continues: boolean;
   /** What the words of the prompt attach. */
-  mentioned(): Promise<Part[]>;
+  mentioned: (() => Promise<Part[]>) | undefined;
   takeSteering(): Part[];
   setMode(mode: Mode): void;
   emit: Emit;
@@ -104,10 +104,11 @@ async function runToStop(run: Run, asked: readonly ModelCall[]): Promise<LoopEnd
 
 /** The prompt with its files and what hooks add; interrupted on the way, it is at least known what was asked. A blocked one is not said. */
 async function attached(input: TurnInput): Promise<Part[]> {
-  const { hooks, signal } = input;
+  const { hooks, signal, mentioned } = input;
+  if (hooks === undefined && mentioned === undefined && withoutFiles(input.parts).length === input.parts.length) return input.parts;
   try {
     const context = hooks === undefined ? "" : await untilAborted(signal, hooks.beforePrompt(input.parts, input));
-    const parts = (await untilAborted(signal, Promise.all([loadAttachments(input), input.mentioned()]))).flat();
+    const parts = (await untilAborted(signal, Promise.all([loadAttachments(input), mentioned?.() ?? []]))).flat();
     return context === "" ? parts : [...parts, textPart(context)];
   } catch (error) {
     if (error instanceof ParleyError && error.fault.code === "hook") throw error;

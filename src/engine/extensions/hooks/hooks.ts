@@ -48,6 +48,11 @@ export class Hooks {
     this.#commands = new Map(HOOK_EVENTS.map((event) => [event, deps.commands[event].map((spec) => commandHook(event, spec, place))]));
   }
 
+  /** Whether anybody wants to be asked anything. */
+  get any(): boolean {
+    return HOOK_EVENTS.some((event) => this.#of(event).length > 0);
+  }
+
   /** The session has begun; nobody need wait but who wants `opened`. */
   start(): void {
     for (const event of Object.keys(this.#deps.control.config().hostHooks ?? {})) {
