@@ -221,8 +221,7 @@ export class SessionTurns {
     this.#live = undefined;
     const ended = this.#voice.stamped({ type: "turn.ended", ...end, ...reason }, address);
     this.#voice.recorder.event(ended);
-    // Nobody waits for it, so it begins when the end of the turn is on its way.
-    setImmediate(() => void this.#voice.recorder.sync());
+    this.#voice.recorder.syncSoon();
     await this.#voice.push(ended);
     await this.#voice.recorder.settle(() => this.#deps.kept());
   }

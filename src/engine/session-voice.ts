@@ -37,11 +37,12 @@ export class SessionVoice {
   /** The log first, then the host. */
   emit(event: Event, address?: Address): Promise<void> | undefined {
     this.recorder.event(this.stamped(event, address));
-    return this.#deps.push(event);
+    return this.push(event);
   }
 
-  /** To the host alone: the log has it. */
+  /** To the host alone: it was recorded. A piece of a text does not wait for what others recorded. */
   push(event: Event): Promise<void> | undefined {
+    if (event.type !== "text.delta" && event.type !== "thinking.delta") this.recorder.write();
     return this.#deps.push(event);
   }
 

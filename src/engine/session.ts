@@ -139,6 +139,7 @@ export class Session {
     }
     const { id, cwd, name, config } = this.#kept();
     this.#voice.recorder.reopened({ at: Date.now(), id, cwd, name, config, seq: nextSeq(stored.seq) });
+    this.#voice.recorder.write();
   }
 
   /** Tells the opener, and what it missed; then of calls nobody knows the end of. */

@@ -60,18 +60,16 @@ export async function takeLock(file: string, what: string): Promise<() => Promis
 
 /**
  * Tells from now on whether the lock that is there is still there. A living owner may lose it: to somebody who cannot look at it and took
- * a machine that slept, or a clock that jumped, for its death; or to somebody who removes the whole folder. One look holds for all that is
- * asked before the loop turns.
+ * a machine that slept, or a clock that jumped, for its death; or to somebody who removes the whole folder. One look holds for the
+ * millisecond that it was made in.
  */
 export function watchLock(file: string): () => boolean {
   const { ino } = statSync(file);
-  let seen: boolean | undefined;
+  let [seen, at] = [true, 0];
   return () => {
-    if (seen !== undefined) return seen;
-    seen = statSync(file, { throwIfNoEntry: false })?.ino === ino;
-    setImmediate(() => {
-      seen = undefined;
-    });
+    const now = Date.now();
+    if (now !== at) seen = statSync(file, { throwIfNoEntry: false })?.ino === ino;
+    at = now;
     return seen;
   };
 }

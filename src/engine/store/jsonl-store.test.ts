@@ -333,6 +333,7 @@ describe("the list", () => {
     const log = await open(home).create({ id: "s", cwd: "/w", name: "n", config: { system: "x".repeat(300_000) } });
     expect((await open(home).list())[0]).toMatchObject({ id: "s", firstPrompt: undefined });
     log.append(asked(`hello ${"y".repeat(5_000_000)}`));
+    log.flush();
     expect((await open(home).list())[0]?.firstPrompt).toMatch(/^hello y{74}$/);
     await log.close();
   });
@@ -366,6 +367,7 @@ test("events come back as they were told, without marks of a stream that is not 
   const store = open(scratch());
   const log = await create(store, "s");
   log.append({ kind: "event", event: { type: "text.done", text: "hi", streamed: true, turn: "t", seq: 4, at: 5, parent: "op" } });
+  log.flush();
   expect(await store.events("s")).toEqual([{ type: "text.done", text: "hi", turn: "t", seq: 4, at: 5, parent: "op" }]);
   await log.close();
 });

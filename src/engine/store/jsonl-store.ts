@@ -58,6 +58,7 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
       if (file.size > 0) throw exists(id);
       const log = sessionLog(folder, file, release, undefined, Promise.all([syncFolder(folder), syncFolder(root)]));
       log.append({ kind: "opened", at: Date.now(), ...session });
+      log.flush();
       void prune(id).catch(() => {});
       return log;
     } catch (error) {
@@ -133,17 +134,20 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   ): SessionLog {
     let { offset, bytes } = snapshot ?? { offset: 0, bytes: 0 };
     let closing: Promise<void> | undefined;
+    let lines: string[] = [];
     const isOurs = watchLock(join(folder, "lock"));
     rooted?.catch(() => {});
     return {
       append(entry) {
-        if (closing === undefined && !isOurs()) throw new Error("another process has it, or it was removed");
-        file.append(JSON.stringify(options.redact(entry)));
+        lines.push(JSON.stringify(options.redact(entry)));
       },
+      flush,
       async sync() {
+        flush();
         await Promise.all([rooted, file.sync()]);
       },
       async settle(session) {
+        flush();
         if (file.size - offset < Math.max(WORTH_A_SNAPSHOT, bytes)) return;
         const text = snapshotOf(options.redact(session()), file);
         offset = file.size;
@@ -156,8 +160,18 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
       close: () => (closing ??= close()),
     };
 
+    /** Together: to write costs more than what is written. */
+    function flush(): void {
+      if (lines.length === 0) return;
+      const text = lines.join("\n");
+      lines = [];
+      if (closing === undefined && !isOurs()) throw new Error("another process has it, or it was removed");
+      file.append(text);
+    }
+
     async function close(): Promise<void> {
       try {
+        flush();
         await file.close();
       } finally {
         await release();

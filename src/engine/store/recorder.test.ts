@@ -30,6 +30,19 @@ test("whole items are kept; deltas together, and not at all once their block is 
   ]);
 });
 
+test("what was recorded is written before anybody is told, and otherwise within a turn of the loop", async () => {
+  const { recorder, entries } = await recording();
+  recorder.event(told({ type: "turn.started" }));
+  recorder.message({ role: "user", parts: [] });
+  expect(entries()).toHaveLength(1);
+  recorder.write();
+  expect(entries()).toHaveLength(3);
+  recorder.message({ role: "user", parts: [] });
+  await new Promise(setImmediate);
+  expect(entries()).toHaveLength(4);
+  await recorder.close(kept);
+});
+
 test("a log knows of every block of numbers that was begun, also when only deltas had them", async () => {
   const { recorder, store, entries } = await recording();
   recorder.event({ ...told({ type: "text.delta", text: "a" }), seq: STEP - 1 });

@@ -37,6 +37,10 @@ export class Recorder {
   #turn = "";
   #partial = { text: "", thinking: "" };
   #timer: NodeJS.Timeout | undefined;
+  /** Something was recorded and is not written yet. */
+  #unwritten = false;
+  #scheduled = false;
+  #wantsSync = false;
   /** Numbers from here on mean that the log must know of them, for the next run begins behind what it knows. */
   #unmarked: number;
 
@@ -46,7 +50,7 @@ export class Recorder {
     this.#onBroken = onBroken;
   }
 
-  /** Before anybody else hears of it. */
+  /** To be written before anybody else hears of it. */
   event(event: Event): void {
     if (this.#log === undefined) return;
     const isKept = KEPT.has(event.type);
@@ -85,9 +89,26 @@ export class Recorder {
     this.#append({ kind: "opened", ...session });
   }
 
+  /** What was recorded outlives the process. Nobody hears of anything before that; what nobody hears of follows within a turn of the loop. */
+  write(): void {
+    if (!this.#unwritten) return;
+    this.#unwritten = false;
+    try {
+      this.#log?.flush();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
   /** What was recorded survives a power cut. */
   async sync(): Promise<void> {
     await this.#try((log) => log.sync());
+  }
+
+  /** For what nobody waits for: it begins when what is said now is on its way. */
+  syncSoon(): void {
+    this.#wantsSync = true;
+    this.#schedule();
   }
 
   /** Between turns: makes a later opening fast. */
@@ -97,6 +118,7 @@ export class Recorder {
 
   async close(session: () => KeptSession): Promise<void> {
     this.#forgetPartial();
+    this.write();
     await this.settle(session);
     await this.#try((log) => log.close());
     await this.#broken?.close().catch(() => {});
@@ -105,7 +127,9 @@ export class Recorder {
 
   #mark(seq: number, isKept: boolean): void {
     this.#unmarked = nextSeq(seq);
-    if (!isKept) this.#append({ kind: "mark", seq });
+    if (isKept) return;
+    this.#append({ kind: "mark", seq });
+    this.write();
   }
 
   #delta(block: "text" | "thinking", event: { text: string; under?: string | undefined }): void {
@@ -130,14 +154,30 @@ export class Recorder {
   }
 
   #append(entry: Entry): void {
+    if (this.#log === undefined) return;
     try {
-      this.#log?.append(entry);
+      this.#log.append(entry);
+      this.#unwritten = true;
     } catch (error) {
       this.#fail(error);
     }
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.write();
+      if (!this.#wantsSync) return;
+      this.#wantsSync = false;
+      void this.sync();
+    });
   }
 
   async #try(work: (log: SessionLog) => Promise<void>): Promise<void> {
+    this.write();
     if (this.#log === undefined) return;
     try {
       await work(this.#log);
@@ -160,6 +200,7 @@ export class Recorder {
 function leaveWord(log: SessionLog): void {
   try {
     log.append({ kind: "lost", at: Date.now() });
+    log.flush();
   } catch {
     return;
   }

@@ -51,8 +51,11 @@ export interface SessionSummary {
 
 /** The log of one open session; this process is its only writer. */
 export interface SessionLog {
-  /** Written when it returns (to the system; `sync` makes it survive a power cut). Throws when the disk refuses it, and then nothing of it is there. */
+  /** As it is now. It is written with the next of what follows. */
   append(entry: Entry): void;
+  /** All that was appended is written when it returns (to the system). Throws when the disk refuses it, and then nothing of it is there. */
+  flush(): void;
+  /** What is written survives a power cut. */
   sync(): Promise<void>;
   /** Between turns: keeps what a later `open` needs in one piece, once the log has grown enough for that to be worth its while. */
   settle(session: () => KeptSession): Promise<void>;
