@@ -232,9 +232,9 @@ export class SessionTurns {
 
   /** What surrounds a turn now, and the tools that its prompt has. */
   async #outfit(op: OpOf<"turn.prompt">, config: SessionConfig, emit: Emit, signal: AbortSignal) {
-    const [{ toolbox }, { tools: own, ...around }] = await Promise.all([this.load(), this.#extensions.forTurn(signal)]);
+    const [{ toolbox }, { tools: own, instructions, hooks }] = await Promise.all([this.load(), this.#extensions.forTurn(signal)]);
     const host = { requests: this.#state.hostRequests, emit, seconds: this.#state.answerSeconds };
-    return { tools: toolbox(withOverrides(config, op), host, own), ...around };
+    return { tools: toolbox(withOverrides(config, op), host, own), instructions, hooks };
   }
 
   async #work(
@@ -249,14 +249,16 @@ export class SessionTurns {
     try {
       const { runTurn } = await this.load();
       const { provider, model } = op.overrides ?? {};
-      const outfit = await this.#outfit(op, config, emit, live.abort.signal);
-      await tellUnknown(op, outfit.tools, emit);
-      const { tools } = op.overrides ?? {};
-      if (tools !== undefined) this.#state.permissions.turnLimits = await rulesOf({ allowedTools: tools });
+      const { tools, instructions, hooks } = await this.#outfit(op, config, emit, live.abort.signal);
+      await tellUnknown(op, tools, emit);
+      const { tools: allowedTools } = op.overrides ?? {};
+      if (allowedTools !== undefined) this.#state.permissions.turnLimits = await rulesOf({ allowedTools });
       const used = provider === undefined && model === undefined ? current : await this.#deps.openModel(config);
       live.span?.model(used);
       return await runTurn({
-        ...outfit,
+        tools,
+        instructions,
+        hooks,
         turn: live.id,
         setMode: (mode) => {
           this.#settings.setMode(mode);

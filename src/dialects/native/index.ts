@@ -31,9 +31,10 @@ function agentSide(env: SideEnv): Side<Op, Event> {
     },
     write(event) {
       // Of flat literals: V8 makes nested ones the slow way, and each delta comes through here.
-      const out = { rec: event };
-      const [none, said]: [Op[], Out[]] = [[], [out]];
-      return { in: none, out: said };
+      const rec: Out = { rec: event };
+      const out = [rec];
+      const none: Op[] = [];
+      return { in: none, out };
     },
     end: () => ({ in: [], out: [] }),
   };
