@@ -16,7 +16,7 @@ import type { Model } from "./models/model.js";
 import { withModel } from "./open-session.js";
 import type { Emit } from "./run.js";
 import type { SessionExtensions } from "./session-extensions.js";
-import { tellUnknown, withOverrides } from "./session-overrides.js";
+import { withOverrides } from "./session-overrides.js";
 import { rulesOf, type SessionSettings } from "./session-settings.js";
 import type { SessionState } from "./session-state.js";
 import type { SessionVoice } from "./session-voice.js";
@@ -83,6 +83,8 @@ export class SessionTurns {
   #running: Promise<void> = Promise.resolve();
   #closing: "draining" | "now" | undefined;
   #module: Promise<typeof import("./turn.js")> | undefined;
+  /** Entries of the session's lists of tools. */
+  readonly #toldUnknown = new Set<string>();
 
   constructor(deps: TurnsDeps) {
     this.#deps = deps;
@@ -231,11 +233,12 @@ export class SessionTurns {
     return (await this.#outfit(op, this.#settings.config, (event) => this.#voice.emit(event), signal)).tools;
   }
 
-  /** What surrounds a turn now, and the tools that its prompt has. */
+  /** What surrounds a turn now, and the tools that its prompt has; `known`: the names of those, too, that lists leave out. */
   async #outfit(op: OpOf<"turn.prompt">, config: SessionConfig, emit: Emit, signal: AbortSignal) {
-    const [{ toolbox }, { tools: own, ...around }] = await Promise.all([this.load(), this.#extensions.forTurn(signal)]);
+    const [{ toolbox, toolNames }, { tools: own, ...around }] = await Promise.all([this.load(), this.#extensions.forTurn(signal)]);
     const host = { requests: this.#state.hostRequests, emit, seconds: this.#state.answerSeconds };
-    return { tools: toolbox(withOverrides(config, op), host, own), ...around };
+    const overridden = withOverrides(config, op);
+    return { tools: toolbox(overridden, host, own), known: toolNames(overridden, own), ...around };
   }
 
   async #work(
@@ -248,10 +251,11 @@ export class SessionTurns {
   ): Promise<Omit<EventOf<"turn.ended">, "type">> {
     const { redactor } = this.#deps;
     try {
-      const { runTurn } = await this.load();
+      const { runTurn, tellUnknownOfPrompt, tellUnknownOfSession } = await this.load();
       const { provider, model } = op.overrides ?? {};
-      const outfit = await this.#outfit(op, config, emit, live.abort.signal);
-      await tellUnknown(op, outfit.tools, emit);
+      const { known, ...outfit } = await this.#outfit(op, config, emit, live.abort.signal);
+      await tellUnknownOfSession(config, known, this.#toldUnknown, emit);
+      await tellUnknownOfPrompt(op, outfit.tools, emit);
       const { tools } = op.overrides ?? {};
       if (tools !== undefined) this.#state.permissions.turnLimits = await rulesOf({ allowedTools: tools });
       const used = provider === undefined && model === undefined ? current : await this.#deps.openModel(config);
