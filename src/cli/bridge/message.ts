@@ -25,8 +25,7 @@ function all(parsed: Parsed, flag: string): string[] {
 function attachment(json: string): Attachment {
   const [read] = readAttachment(parsedJson(json));
   if (read === undefined) throw usage(`--attachment needs a type and a url, as in {"type":"image","url":"https://…"}, not '${json}'`);
-  const { type, url, name } = read;
-  return { type, url, name };
+  return read;
 }
 
 function parsedJson(json: string): unknown {
