@@ -7,6 +7,7 @@ import { realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Mode, OutputCompaction, Rule, Thinking } from "../core/config.js";
 import { messageOf, ParleyError, systemCode } from "../core/errors.js";
+import { LINE_CAP } from "../core/limits.js";
 import { homeOf } from "../os/home.js";
 import { readConfigFile, type ConfigFile } from "./config-file.js";
 import { checkFlags, type Flags } from "./config-flags.js";
@@ -79,7 +80,7 @@ const DEFAULTS = {
   "sessions.enabled": true,
   "sessions.keep": 200,
   "limits.contextTokens": 200_000,
-  "limits.lineBytes": 16 * 1024 * 1024,
+  "limits.lineBytes": LINE_CAP,
   "limits.approvalSeconds": 300,
   "limits.outputChars": 50_000,
   "limits.nesting": 1,

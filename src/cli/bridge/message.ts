@@ -1,8 +1,8 @@
 /** The turn that a command line asks for. */
 import type { Attachment, BridgeTurn } from "../../bridge/index.js";
 import { messageOf } from "../../core/errors.js";
+import { LINE_CAP } from "../../core/limits.js";
 import { readAttachment } from "../../dialects/agentproc/index.js";
-import { LINE_CAP } from "../../os/lines.js";
 import { text, usage, type Parsed } from "../flags.js";
 
 export async function turnOf(parsed: Parsed): Promise<BridgeTurn> {
