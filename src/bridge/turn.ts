@@ -4,6 +4,8 @@ export interface Attachment {
   type: "image" | "file" | "audio" | "video" | "other";
   url: string;
   name: string;
+  /** Where it is known. */
+  mime?: string | undefined;
 }
 
 export interface BridgeTurn {

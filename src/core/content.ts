@@ -7,7 +7,7 @@ const TextPart = v.looseObject({ type: v.literal("text"), text: v.string() });
 /** `data` is base64. */
 const ImagePart = v.looseObject({ type: v.literal("image"), mime: v.string(), data: v.string(), name: v.optional(v.string()) });
 
-/** A file by path, by address, or by value (`text`, or base64 `data`). */
+/** A file by path, by address, or by value (`text`, or base64 `data`). `ext` holds, per dialect, what only that dialect says of it. */
 const FilePart = v.looseObject({
   type: v.literal("file"),
   path: v.optional(v.string()),
@@ -16,6 +16,7 @@ const FilePart = v.looseObject({
   mime: v.optional(v.string()),
   text: v.optional(v.string()),
   data: v.optional(v.string()),
+  ext: v.optional(v.record(v.string(), v.unknown())),
 });
 
 /** A change of one file. `before` is null for a new file; `patch` is a unified diff that applies. */

@@ -1,5 +1,11 @@
 /** The bounds that more than one room keeps. Each has an error or a notice that says so when it is reached. */
 
+/** Bytes of a line or a frame: 16 MiB. */
+export const LINE_CAP = 16 * 1024 * 1024;
+/** Bytes of a question to the host, as JSON. A quarter of a line: some wires say a thing twice, or as JSON within JSON. */
+export const QUESTION_BYTES = LINE_CAP / 4;
+/** Base64 of the images of one tool result: a line has to hold them, whole. */
+export const IMAGE_CHARS = 10 * 1024 * 1024;
 /** Prompts that may wait behind a turn. */
 export const QUEUE_LIMIT = 64;
 /** Seconds that an approval or a host request waits when nobody says otherwise. */

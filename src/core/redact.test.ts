@@ -112,6 +112,49 @@ describe("redaction", () => {
     );
   });
 
+  describe("of a secret of several lines", () => {
+    const base64 = fc.stringMatching(/^[A-Za-z0-9+/]{64}$/);
+    const body = fc.array(base64, { minLength: 1, maxLength: 5 });
+    const pem = (lines: readonly string[]): string => ["-----BEGIN PRIVATE KEY-----", ...lines, "-----END PRIVATE KEY-----", ""].join("\n");
+    const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+    /** How it may be given to us. */
+    const kept = fc.constantFrom<(text: string) => string>(
+      (text) => text,
+      (text) => text.replaceAll("\n", "\r\n"),
+      escaped,
+      (text) => escaped(text.replaceAll("\n", "\r\n")),
+      (text) => JSON.stringify({ type: "service_account", private_key: text, client_email: "a@example.com" }),
+    );
+    /** How it may be shown. */
+    const shown = fc.constantFrom<(text: string) => string>(
+      (text) => text,
+      escaped,
+      (text) => escaped(escaped(text)),
+      (text) => text.replaceAll("\n", "\r\n"),
+      (text) => text.replaceAll(/^/gm, "  12\t"),
+      (text) => text.replaceAll(/^/gm, "> "),
+    );
+
+    test("no line of it passes, however it is kept, shown and cut", () => {
+      fc.assert(
+        fc.property(body, kept, shown, fc.array(fc.nat(500), { maxLength: 6 }), (lines, keep, show, cuts) => {
+          const redactor = new Redactor([keep(pem(lines))]);
+          const text = show(pem(lines));
+          const stream = redactor.stream();
+          const streamed = [...cutAt(text, cuts).map((piece) => stream.push(piece)), stream.flush()].join("");
+          for (const line of lines) {
+            expect(redactor.text(text)).not.toContain(line);
+            expect(streamed).not.toContain(line);
+          }
+        }),
+      );
+    });
+
+    test("its headings are words like others", () => {
+      expect(new Redactor([pem(["A".repeat(64)])]).text("-----BEGIN PRIVATE KEY-----")).toBe("-----BEGIN PRIVATE KEY-----");
+    });
+  });
+
   test("keeps a key called __proto__ a key", () => {
     const safe = new Redactor(["abcdefgh"]).value(JSON.parse('{"__proto__":{"x":"abcdefgh"}}'));
     expect(JSON.stringify(safe)).toBe('{"__proto__":{"x":"[redacted]"}}');

@@ -7,6 +7,8 @@ const SHORTEST = 8;
 /** A line of a longer secret that is one by itself; shorter ones, and the headings of keys, are words like others. */
 const LONG_LINE = 16;
 
+const END_OF_LINE = /(?:\r|\\r)?(?:\n|\\n)/;
+
 /** Whether something was redacted here; what was, is lost. */
 export function holdsMask(text: string): boolean {
   return MASKS.some((mask) => text.includes(mask));
@@ -25,18 +27,21 @@ export class Redactor {
     for (const secret of secrets) this.add(secret);
   }
 
-  /** As it is, as it stands in JSON, and, when it has several lines, line by line: others number them or quote them. */
+  /**
+   * As it is, as it stands in JSON, and, when it has several lines, line by line: others number them or quote them. Some keep the ends of
+   * lines as `\n`, which a variable can hold in one line, and whoever uses the secret makes lines of it.
+   */
   add(secret: string): void {
     this.#addForm(secret);
     this.#addForm(JSON.stringify(secret).slice(1, -1));
-    const lines = secret.split(/\r?\n/);
+    const lines = secret.split(END_OF_LINE);
     if (lines.length > 1) for (const line of lines) if (line.length >= LONG_LINE && !line.startsWith("-----")) this.#addForm(line);
   }
 
   #addForm(secret: string): void {
     if (secret.length < SHORTEST || this.#secrets.includes(secret)) return;
     this.#secrets.push(secret);
-    this.#mask = MASKS.find((mask) => !this.#secrets.some((known) => meets(mask, known))) ?? MASKS[2];
+    if (meets(this.#mask, secret)) this.#mask = MASKS.find((mask) => !this.#secrets.some((known) => meets(mask, known))) ?? MASKS[2];
   }
 
   get secrets(): readonly string[] {

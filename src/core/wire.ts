@@ -2,8 +2,11 @@
 import type { Closed } from "./event.js";
 import type { OpOf } from "./op.js";
 
-/** A record of the other side; or a line that is none, with the reason in words; or the way that we were started. */
-export type Frame = { rec: unknown } | { bad: string; line: string } | { launch: Launch };
+/**
+ * A record of the other side; or a line that is none, with the reason in words; or the way that we were started. Of a line that was too
+ * long only the beginning is known.
+ */
+export type Frame = { rec: unknown } | { bad: string; line: string; overlong?: true } | { launch: Launch };
 
 /** argv, environment and standard input are wire in every dialect with a process. */
 export interface Launch {

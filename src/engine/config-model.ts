@@ -12,7 +12,12 @@ export interface NamedModel {
   provider?: Found<string> | undefined;
   model?: Found<string> | undefined;
   baseUrl?: Found<string> | undefined;
-  problems: string[];
+  problems: Problem[];
+}
+
+interface Problem {
+  text: string;
+  byFlag: boolean;
 }
 
 export function nameModel(flags: CheckedFlags, files: readonly ConfigFile[], env: Env, providers: Record<string, OwnProvider>): NamedModel {
@@ -28,7 +33,7 @@ export function nameModel(flags: CheckedFlags, files: readonly ConfigFile[], env
   const { provider, model } = matchNames(sources, providers, (name) => address(name) !== undefined);
   const baseUrl = address(chooseProvider({ provider: provider?.value, model: model?.value, providers }, env));
   if (baseUrl !== undefined && !isApiRoot(baseUrl.value)) {
-    problems.push(`${baseUrl.from}: the base URL must be an http or https URL`);
+    problems.push({ text: `${baseUrl.from}: the base URL must be an http or https URL`, byFlag: flags.baseUrl !== undefined });
   }
   return { provider, model, baseUrl, problems };
 }
@@ -47,17 +52,17 @@ function baseUrlOf(provider: string | undefined, flags: CheckedFlags, files: rea
   return undefined;
 }
 
-function unknownProviders(flags: CheckedFlags, files: readonly ConfigFile[], own: readonly string[]): string[] {
+function unknownProviders(flags: CheckedFlags, files: readonly ConfigFile[], own: readonly string[]): Problem[] {
   const known = [...new Set([...Object.keys(PROVIDERS), ...own])];
   const named = [
-    { name: flags.provider, from: "flag --provider" },
-    ...files.map(({ config, locateValue }) => ({ name: config.provider, from: locateValue(["provider"]) })),
+    { name: flags.provider, from: "flag --provider", byFlag: true },
+    ...files.map(({ config, locateValue }) => ({ name: config.provider, from: locateValue(["provider"]), byFlag: false })),
   ];
-  return named.flatMap(({ name, from }) => {
+  return named.flatMap(({ name, from, byFlag }) => {
     if (name === undefined || known.includes(name)) return [];
     const meant = nearest(name, known);
     const hint = meant === undefined ? "" : `; did you mean '${meant}'?`;
-    return [`${from}: unknown provider '${name}'${hint} (known: ${known.join(", ")})`];
+    return [{ text: `${from}: unknown provider '${name}'${hint} (known: ${known.join(", ")})`, byFlag }];
   });
 }
 

@@ -229,6 +229,14 @@ describe("provider, model and address", () => {
     );
     expect((await fault({ baseUrl: "x" })).message).toBe("flag --base-url: the base URL must be an http or https URL");
   });
+
+  test("a flag that names nothing is wrong usage; a file or a variable that does is a wrong configuration", async () => {
+    expect((await fault({ provider: "nobody" })).code).toBe("usage");
+    expect((await fault({ baseUrl: "x" })).code).toBe("usage");
+    expect((await fault({ provider: "openai" }, { OPENAI_BASE_URL: "x" })).code).toBe("config");
+    await putOwn("provider: nobody");
+    expect((await fault({ provider: "nobody" })).code).toBe("config");
+  });
 });
 
 describe("workspace and trust", () => {

@@ -7,6 +7,7 @@ import { realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Mode, OutputCompaction, Rule, Thinking } from "../core/config.js";
 import { messageOf, ParleyError, systemCode } from "../core/errors.js";
+import { LINE_CAP } from "../core/limits.js";
 import { homeOf } from "../os/home.js";
 import { readConfigFile, type ConfigFile } from "./config-file.js";
 import { checkFlags, type Flags } from "./config-flags.js";
@@ -79,7 +80,7 @@ const DEFAULTS = {
   "sessions.enabled": true,
   "sessions.keep": 200,
   "limits.contextTokens": 200_000,
-  "limits.lineBytes": 16 * 1024 * 1024,
+  "limits.lineBytes": LINE_CAP,
   "limits.approvalSeconds": 300,
   "limits.outputChars": 50_000,
   "limits.nesting": 1,
@@ -88,7 +89,7 @@ const DEFAULTS = {
   "limits.idleSeconds": TIME_LIMITS.idleSeconds,
 } satisfies Singles;
 
-/** Throws a fault that lists every problem found: `usage` for flags, `config` for the rest. */
+/** Throws a fault that lists every problem found: `usage` where only flags are wrong, `config` for the rest. */
 export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; env: Env; cwd: string }): Promise<Loaded> {
   const { flags, problems } = checkFlags(given);
   if (problems.length > 0) throw configError(problems, "usage");
@@ -101,8 +102,9 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
   const origins = new Map<string, string>();
   const providers = byName(files, "providers", ({ config }) => config.providers, origins);
   const { provider, model, baseUrl, problems: wrongNames } = nameModel(flags, files, env, providers);
-  const wrong = [...files.flatMap((file) => file.problems), ...wrongNames];
-  if (wrong.length > 0) throw configError(wrong);
+  const wrong = [...files.flatMap((file) => file.problems), ...wrongNames.map(({ text }) => text)];
+  const isUsage = wrong.length === wrongNames.filter(({ byFlag }) => byFlag).length;
+  if (wrong.length > 0) throw configError(wrong, isUsage ? "usage" : "config");
 
   origins.set("home", env["PARLEY_HOME"] ? "PARLEY_HOME" : "default");
   origins.set("workspace", flags.workspace === undefined ? "default" : "flag --workspace");

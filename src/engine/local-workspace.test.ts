@@ -366,6 +366,19 @@ describe("exec", () => {
     await until(() => !isAlive(grandchild));
   });
 
+  test("whoever asks for it hears what is left behind, too", async () => {
+    const folder = await tempFolder();
+    const workspace = await workspaceIn(folder);
+    let out = "";
+    const script = "sh -c 'while [ ! -e go ]; do sleep 0.02; done; echo late' & echo soon";
+    const running = await workspace.exec({ argv: ["sh", "-c", script], onOutput: (_, text) => (out += text), leftovers: true });
+    await running.exited;
+    expect(out).toBe("soon\n");
+    writeFileSync(join(folder, "go"), "");
+    await until(() => out === "soon\nlate\n");
+    await running.end(0);
+  });
+
   test("end reaches a grandchild that ignores TERM", async () => {
     const folder = await tempFolder();
     const workspace = await workspaceIn(folder);

@@ -211,7 +211,7 @@ async function execute(request: ExecRequest, cwd: string, env: Record<string, st
   drain(tree.child.stdout, (text) => deliver("stdout", text));
   drain(tree.child.stderr, (text) => deliver("stderr", text));
   const exited = settled(tree).then((exit) => {
-    open = false;
+    open = request.leftovers === true;
     return { ...exit, leftover: groupAlive(tree.pid) };
   });
   return { pid: tree.pid, exited, end: (graceMs) => tree.end(graceMs) };

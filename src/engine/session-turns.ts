@@ -16,7 +16,7 @@ import type { Model } from "./models/model.js";
 import { withModel } from "./open-session.js";
 import type { Emit } from "./run.js";
 import type { SessionExtensions } from "./session-extensions.js";
-import { tellUnknown, withOverrides } from "./session-overrides.js";
+import { withOverrides } from "./session-overrides.js";
 import { rulesOf, type SessionSettings } from "./session-settings.js";
 import type { SessionState } from "./session-state.js";
 import type { SessionVoice } from "./session-voice.js";
@@ -83,6 +83,8 @@ export class SessionTurns {
   #running: Promise<void> = Promise.resolve();
   #closing: "draining" | "now" | undefined;
   #module: Promise<typeof import("./turn.js")> | undefined;
+  /** Entries of the session's lists of tools. */
+  readonly #toldUnknown = new Set<string>();
 
   constructor(deps: TurnsDeps) {
     this.#deps = deps;
@@ -230,11 +232,13 @@ export class SessionTurns {
     return (await this.#outfit(op, this.#settings.config, (event) => this.#voice.emit(event), signal)).tools;
   }
 
-  /** What surrounds a turn now, and the tools that its prompt has. */
+  /** What surrounds a turn now, and the tools that its prompt has; `known`: the names of those, too, that lists leave out. */
   async #outfit(op: OpOf<"turn.prompt">, config: SessionConfig, emit: Emit, signal: AbortSignal) {
-    const [{ toolbox }, { tools: own, instructions, hooks }] = await Promise.all([this.load(), this.#extensions.forTurn(signal)]);
+    const [{ toolbox, toolNames }, around] = await Promise.all([this.load(), this.#extensions.forTurn(signal)]);
+    const { tools: own, instructions, hooks } = around;
     const host = { requests: this.#state.hostRequests, emit, seconds: this.#state.answerSeconds };
-    return { tools: toolbox(withOverrides(config, op), host, own), instructions, hooks };
+    const overridden = withOverrides(config, op);
+    return { tools: toolbox(overridden, host, own), known: () => toolNames(overridden, own), instructions, hooks };
   }
 
   async #work(
@@ -247,12 +251,16 @@ export class SessionTurns {
   ): Promise<Omit<EventOf<"turn.ended">, "type">> {
     const { redactor } = this.#deps;
     try {
-      const { runTurn } = await this.load();
+      const { runTurn, tellUnknownOfPrompt, tellUnknownOfSession } = await this.load();
       const { provider, model } = op.overrides ?? {};
-      const { tools, instructions, hooks } = await this.#outfit(op, config, emit, live.abort.signal);
-      await tellUnknown(op, tools, emit);
+      const { tools, known, instructions, hooks } = await this.#outfit(op, config, emit, live.abort.signal);
+      if (config.allowedTools !== undefined || config.disallowedTools !== undefined)
+        await tellUnknownOfSession(config, known(), this.#toldUnknown, emit);
       const { tools: allowedTools } = op.overrides ?? {};
-      if (allowedTools !== undefined) this.#state.permissions.turnLimits = await rulesOf({ allowedTools });
+      if (allowedTools !== undefined) {
+        await tellUnknownOfPrompt(allowedTools, tools, emit);
+        this.#state.permissions.turnLimits = await rulesOf({ allowedTools });
+      }
       const used = provider === undefined && model === undefined ? current : await this.#deps.openModel(config);
       live.span?.model(used);
       return await runTurn({

@@ -23,6 +23,11 @@ export function toolbox(config: SessionConfig, host: HostLine, own: readonly Too
   return new Map(tools.filter(exists).map((tool) => [tool.name, tool]));
 }
 
+/** Of all that there would be without lists. */
+export function toolNames({ hostTools = [] }: SessionConfig, own: readonly Tool[]): string[] {
+  return [...builtinTools, exitPlan, ...own, ...hostTools].map(({ name }) => name);
+}
+
 /** A tool that the host runs: a call of it is a request to the host, who gets only arguments of the form that it asked for. */
 function hostTool(spec: HostTool, host: HostLine): Tool {
   let check: Promise<ArgumentCheck> | undefined;

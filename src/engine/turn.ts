@@ -21,7 +21,8 @@ import { runSubAgents } from "./sub-agents.js";
 import type { Trace } from "./trace/trace.js";
 import type { Tool } from "./tools/tool.js";
 
-export { toolbox } from "./toolbox.js";
+export { toolbox, toolNames } from "./toolbox.js";
+export { tellUnknownOfPrompt, tellUnknownOfSession } from "./unknown-tools.js";
 
 export interface TurnInput {
   turn: string;

@@ -29,6 +29,8 @@ export interface ExecRequest {
   /** What it finds on its standard input; without it there is none. */
   input?: string;
   onOutput(channel: "stdout" | "stderr", text: string): void;
+  /** The output of processes that it leaves behind is told, too, for as long as they run. */
+  leftovers?: boolean;
 }
 
 export interface Running {

@@ -2,8 +2,12 @@
  * Gaps: one table for what the other side of a wire cannot say. What a dialect covers is data; what happens where it covers nothing
  * stands here, and it is never silence.
  */
-import type { Event, EventOf } from "../core/event.js";
+import { textPart } from "../core/content.js";
+import type { Fault } from "../core/errors.js";
+import type { Call, Event, EventOf } from "../core/event.js";
+import { LINE_CAP, QUESTION_BYTES } from "../core/limits.js";
 import type { Answer, Op, OpOf } from "../core/op.js";
+import { roughSize } from "../core/queue.js";
 import type { Coverage, Covers, Dialect } from "../dialects/dialect.js";
 import { refusal } from "./unanswered.js";
 
@@ -54,6 +58,45 @@ export function eventGap(coverage: Coverage, event: Event, unheard: "allow" | "d
     return { type: "host.answer", ...addressOf(event), request: event.request, ok: false, data };
   }
   return undefined;
+}
+
+/**
+ * A question as a line can surely hold it, and whole: who is shown half of one may answer with half of its arguments. What is shown beside
+ * the arguments can be left out; a question that is too long without it is answered here, and one that the host acts on is not told at all.
+ */
+export function askable(event: EventOf<"approval.requested"> | EventOf<"host.request">): { told?: Event; answer?: Op } {
+  if (isHeld(event)) return { told: event };
+  const reason = `more than the ${QUESTION_BYTES} bytes that a question to the host may have`;
+  if (event.type === "host.request") {
+    const data = { message: `the ${event.kind} request is ${reason}` };
+    return { answer: { type: "host.answer", ...addressOf(event), request: event.request, ok: false, data } };
+  }
+  const told = { ...event, calls: event.calls.map(withoutPreview) };
+  if (isHeld(told)) return { told };
+  const answers = event.calls.map(({ id }): Answer => ({ call: id, decision: "deny", reason: `its arguments are ${reason}` }));
+  return { told, answer: { type: "approval.answer", ...addressOf(event), answers } };
+}
+
+/** JSON has six bytes for one character at most. */
+function isHeld(event: Event): boolean {
+  return 6 * roughSize(event) <= QUESTION_BYTES || Buffer.byteLength(JSON.stringify(event)) <= QUESTION_BYTES;
+}
+
+function withoutPreview(call: Call): Call {
+  if (call.preview === undefined) return call;
+  return { ...call, preview: [textPart("(What it would change is too long to be shown here.)")] };
+}
+
+/** Why no line can hold an op; undefined when one can. */
+export function overlongOp(op: Op): Fault | undefined {
+  if (6 * roughSize(op) <= LINE_CAP) return undefined;
+  const bytes = Buffer.byteLength(JSON.stringify(op));
+  if (bytes <= LINE_CAP) return undefined;
+  return {
+    code: "limit",
+    message: `The ${op.type} has ${bytes} bytes, and ${LINE_CAP} are the limit of a line: send less`,
+    retryable: false,
+  };
 }
 
 /** What a driven agent's wire does not say and hosts wait for: that nothing surrounds the session is a catalogue too. */

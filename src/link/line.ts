@@ -7,7 +7,7 @@ import type { Frame, Launch } from "../core/wire.js";
 import type { Dialect, Side, Step } from "../dialects/dialect.js";
 import { Carrier } from "./carrier.js";
 import { Deadlines } from "./deadlines.js";
-import { opGap, untold } from "./gaps.js";
+import { opGap, overlongOp, untold } from "./gaps.js";
 import { Grants } from "./grants.js";
 import { Heartbeat, type Rhythm } from "./heartbeat.js";
 import { HostRequests } from "./host-requests.js";
@@ -135,7 +135,8 @@ export class Line {
     try {
       await work();
     } catch (error) {
-      await this.#answer([refusal(op, toFault(error))]);
+      // Heard like an answer of the agent: nobody waits for its turn any more.
+      await this.#hear(refusal(op, toFault(error)));
     }
   }
 
@@ -143,6 +144,8 @@ export class Line {
     if (this.#over) return;
     if (op.type === "session.open" && this.#isTaken()) return this.#answer([refusal(op, taken(op.session))]);
     if (op.type !== "session.open" && op.type !== "ping" && this.#isUnopened()) return this.#answer([refusal(op, unopened(op.session))]);
+    const overlong = overlongOp(op);
+    if (overlong !== undefined) return this.#answer([refusal(op, overlong)]);
     if (op.type === "session.open") this.#turns.open(op);
     if (op.type === "turn.interrupt" && this.#turns.cancel(op)) {
       return this.#answer([{ type: "reply", to: op.type, status: "ok", session: op.session, parent: op.id }]);
@@ -229,7 +232,19 @@ export class Line {
     return new Heartbeat(rhythm, ask, () => this.#carrier.giveUp(verdict));
   }
 
+  /** A question that nobody heard will never be answered. Where several turns run, only the line itself can tell whose it was. */
+  #missed(line: string): void {
+    const { busy } = this.#turns;
+    const [session] = busy.length === 1 ? busy : busy.filter((name) => line.includes(JSON.stringify(name)));
+    if (session === undefined || this.#dialect.question?.test(line) !== true) return;
+    const reason = "The agent asked something in a line that was too long to be read, so its turn is stopped";
+    void this.#tell({ type: "notice", session, level: "warning", text: reason, source: "link" });
+    if (this.#dialect.coverage["turn.interrupt"] === "none") return this.#carrier.giveUp(reason);
+    this.#sendOwn({ type: "turn.interrupt", session, reason });
+  }
+
   async #read(frame: Frame): Promise<void> {
+    if ("bad" in frame && frame.overlong === true) this.#missed(frame.line);
     this.#heartbeat?.heard(false);
     const step = this.#side.read(frame);
     await this.#carrier.put(step);

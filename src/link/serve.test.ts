@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Peer, ScriptedAgent, quiet, type Script } from "../../test/support/wires.js";
 import type { Closed, Event } from "../core/event.js";
+import { QUESTION_BYTES } from "../core/limits.js";
 import { CONTROL_LIMIT } from "../core/queue.js";
 import type { Frame, Transport } from "../core/wire.js";
 import type { Dialect } from "../dialects/dialect.js";
@@ -269,3 +270,37 @@ async function* count(frames: AsyncIterable<Frame>, each: () => void): AsyncIter
     yield frame;
   }
 }
+
+describe("a question that is too long for a line", () => {
+  const long = "x".repeat(QUESTION_BYTES);
+  const requested = (call: object): Event[] => [
+    { type: "turn.started", ...TURN },
+    { type: "tool.requested", ...TURN, call: { id: "c", name: "Write" } },
+    { type: "approval.requested", ...TURN, calls: [{ id: "c", name: "Write", ...call }] },
+  ];
+
+  test("is told without what would change, when that is what is long", async () => {
+    const { agent, host } = served();
+    void agent.tell(...requested({ args: { content: "x" }, preview: [{ type: "text", text: long }] }));
+    const { calls } = await host.of("approval.requested");
+    expect(calls).toMatchObject([{ args: { content: "x" }, preview: [{ text: expect.stringContaining("too long to be shown") }] }]);
+    expect(agent.taken.types).toEqual([]);
+  });
+
+  test("is denied, before the host can answer it, when its arguments are", async () => {
+    const { agent, host } = served();
+    void agent.tell(...requested({ args: { content: long } }));
+    await host.of("approval.requested");
+    const { answers } = await agent.taken.of("approval.answer");
+    expect(answers).toEqual([{ call: "c", decision: "deny", reason: expect.stringContaining(`${QUESTION_BYTES} bytes`) }]);
+  });
+
+  test("is not told at all when the host would act on it", async () => {
+    const { agent, host } = served();
+    void agent.tell({ type: "host.request", session: "s", request: "r", kind: "tool", data: { name: "T", args: { text: long } } });
+    void agent.tell({ type: "notice", session: "s", level: "info", text: "behind it" });
+    expect(await agent.taken.of("host.answer")).toMatchObject({ request: "r", ok: false });
+    await host.of("notice");
+    expect(host.heard.types).toEqual(["notice"]);
+  });
+});

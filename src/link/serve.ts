@@ -6,7 +6,7 @@ import { CONTROL_LIMIT } from "../core/queue.js";
 import type { Op } from "../core/op.js";
 import type { Launch, Transport } from "../core/wire.js";
 import type { Dialect, Step } from "../dialects/dialect.js";
-import { eventGap } from "./gaps.js";
+import { askable, eventGap } from "./gaps.js";
 import { sideEnv } from "./stamp.js";
 
 export interface ServeOptions {
@@ -108,11 +108,18 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
   function tell(event: Event): Promise<void> | undefined {
     if (event.type === "closed") last = closedOf(event);
     const answer = eventGap(dialect.coverage, event, options.unheard ?? "deny");
-    const step = side.write(event);
+    const step = answer === undefined && isQuestion(event) ? ask(event) : side.write(event);
     const full = put(step);
     if (HANDS_OVER.has(event.type)) transport.flush?.();
     if (step.in.length === 0 && answer === undefined) return full;
     return told(full, answer === undefined ? step.in : [...step.in, answer]);
+  }
+
+  /** What is answered here is answered before the host hears of it. */
+  function ask(event: Parameters<typeof askable>[0]): Step<Op> {
+    const asked = askable(event);
+    if (asked.answer !== undefined) void agent.send(asked.answer);
+    return asked.told === undefined ? { in: [], out: [] } : side.write(asked.told);
   }
 
   async function told(full: Promise<void> | undefined, ops: readonly Op[]): Promise<void> {
@@ -134,6 +141,10 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     }
     return full;
   }
+}
+
+function isQuestion(event: Event): event is Parameters<typeof askable>[0] {
+  return event.type === "approval.requested" || event.type === "host.request";
 }
 
 /** It is the host's turn now: nothing of ours follows soon. */

@@ -99,6 +99,11 @@ export class Turns {
     return [...this.#sessions.values()].some((work) => work.turn !== undefined);
   }
 
+  /** The sessions in which one runs. */
+  get busy(): string[] {
+    return [...this.#sessions].flatMap(([session, work]) => (work.turn === undefined ? [] : [session]));
+  }
+
   /** Nothing runs and nothing waits. */
   get idle(): boolean {
     return [...this.#sessions.values()].every((work) => !isBusy(work) && work.waiting.length === 0);

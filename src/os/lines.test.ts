@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Frame } from "../core/wire.js";
+import { LINE_CAP } from "../core/limits.js";
 import { FrameReader, encodeLine, type Framing } from "./lines.js";
 
 const LS = "\u2028";
@@ -95,9 +96,12 @@ describe("a reader of lines", () => {
 
   test("tells a line over the cap once, with its beginning, and goes on behind its end", () => {
     const long = "x".repeat(1000);
-    const told = { bad: "The line is longer than 500 bytes and was skipped", line: "x".repeat(200) };
+    const told = { bad: "The line is longer than 500 bytes and was skipped", line: "x".repeat(200), overlong: true };
     expect(read("json", [Buffer.from(`1\n${long}\n2\n${long}`)], 500)).toEqual([{ rec: 1 }, told, { rec: 2 }, told]);
-    expect(read("text", [Buffer.from("12345\n123456\n")], 5)).toEqual([{ rec: "12345" }, { bad: expect.any(String), line: "12345" }]);
+    expect(read("text", [Buffer.from("12345\n123456\n")], 5)).toEqual([
+      { rec: "12345" },
+      { bad: expect.any(String), line: "12345", overlong: true },
+    ]);
   });
 
   test("tells a record that is nested too deeply for anybody to walk it", () => {
@@ -161,3 +165,26 @@ function countCopies(work: () => void): number {
   }
   return bytes;
 }
+
+describe("a record that is longer than a line may be", () => {
+  const text = "é".repeat(LINE_CAP);
+  const record = { type: "result", texts: [text, "short", text], count: 2 };
+
+  test("is refused", () => {
+    expect(() => encodeLine("json", record)).toThrow(`${LINE_CAP} are the limit`);
+    expect(() => encodeLine("json", "x".repeat(LINE_CAP - 3))).not.toThrow();
+  });
+
+  test("or loses the middle of its long texts, and says how much that was", () => {
+    const line = encodeLine("json", record, "shorten");
+    const [frame] = new FrameReader("json").push(Buffer.from(line));
+    const kept = expect.stringMatching(/^é+… \[\d+ characters left out: a line has \d+ bytes at most\] …é+$/);
+    expect(frame).toEqual({ rec: { type: "result", texts: [kept, "short", kept], count: 2 } });
+  });
+
+  test("however many they are", () => {
+    const line = encodeLine("json", Array(100).fill("\u0001".repeat(LINE_CAP / 64)), "shorten");
+    expect(Buffer.byteLength(line)).toBeLessThanOrEqual(LINE_CAP);
+    expect(new FrameReader("json").push(Buffer.from(line))).toEqual([{ rec: expect.any(Array) }]);
+  });
+});

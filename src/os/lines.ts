@@ -4,12 +4,13 @@
  */
 import { isUtf8 } from "node:buffer";
 import type { Frame } from "../core/wire.js";
-import { messageOf } from "../core/errors.js";
+import { messageOf, ParleyError } from "../core/errors.js";
+import { LINE_CAP } from "../core/limits.js";
 
 export type Framing = "json" | "text";
 
-/** 16 MiB. */
-export const LINE_CAP = 16 * 1024 * 1024;
+/** What becomes of a record that would be longer than a reader of ours takes: it is not written, or without the middle of its long texts. */
+export type TooLong = "refuse" | "shorten";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -99,7 +100,7 @@ export class FrameReader {
 }
 
 export function overlong(what: "line" | "frame", cap: number, sample: string): Frame {
-  return { bad: `The ${what} is longer than ${cap} bytes and was skipped`, line: sample.slice(0, SAMPLE) };
+  return { bad: `The ${what} is longer than ${cap} bytes and was skipped`, line: sample.slice(0, SAMPLE), overlong: true };
 }
 
 /** One record out of the bytes of one; none when they are blank. Some programs begin what they write with a byte order mark. */
@@ -141,8 +142,36 @@ function count(line: Buffer, byte: number): number {
 
 /**
  * One record as a line. JSON.stringify escapes newlines and lone surrogates, so a record is one line of valid UTF-8 whatever it holds.
- * Text stands for itself, newlines included.
+ * Text stands for itself, newlines included. Throws a `limit` fault for what is too long.
  */
-export function encodeLine(framing: Framing, record: unknown): string {
-  return framing === "text" && typeof record === "string" ? `${record}\n` : `${JSON.stringify(record)}\n`;
+export function encodeLine(framing: Framing, record: unknown, tooLong: TooLong = "refuse"): string {
+  if (framing === "text" && typeof record === "string") return `${record}\n`;
+  const line = `${JSON.stringify(record)}\n`;
+  if (isShort(line)) return line;
+  return tooLong === "shorten" ? shortened(record) : refuse(line);
+}
+
+/** No character is more than three bytes: most lines need no closer look. */
+function isShort(line: string): boolean {
+  return 3 * line.length <= LINE_CAP || Buffer.byteLength(line) <= LINE_CAP;
+}
+
+/** Texts over a bound lose their middle; where they are many, the bound is lower. */
+function shortened(record: unknown): string {
+  for (let most = LINE_CAP / 16; most >= SAMPLE; most /= 4) {
+    const line = `${JSON.stringify(record, (_, value: unknown) => (typeof value === "string" ? ends(value, most) : value))}\n`;
+    if (isShort(line)) return line;
+  }
+  return refuse(JSON.stringify(record));
+}
+
+function ends(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const note = `… [${text.length - most} characters left out: a line has ${LINE_CAP} bytes at most] …`;
+  return text.slice(0, most / 2) + note + text.slice(-most / 2);
+}
+
+function refuse(line: string): never {
+  const message = `The message would be a line of ${Buffer.byteLength(line)} bytes, and ${LINE_CAP} are the limit`;
+  throw new ParleyError({ code: "limit", message, retryable: false });
 }

@@ -33,7 +33,8 @@ class Pipe {
   write(records: readonly unknown[]): void | Promise<void> {
     let full: Promise<void> | undefined;
     for (const record of records) {
-      for (const frame of this.#reader.push(Buffer.from(encodeLine(this.#framing, record)))) full = this.frames.push(frame) ?? full;
+      for (const frame of this.#reader.push(Buffer.from(encodeLine(this.#framing, record, "shorten"))))
+        full = this.frames.push(frame) ?? full;
     }
     return full;
   }

@@ -204,7 +204,7 @@ test("a line over the cap is told, and the next one is heard", async () => {
   void transport.write(["x".repeat(5000), "short"]);
   transport.close("eof");
   expect(await all(transport)).toEqual([
-    { bad: "The line is longer than 1000 bytes and was skipped", line: `"${"x".repeat(199)}` },
+    { bad: "The line is longer than 1000 bytes and was skipped", line: `"${"x".repeat(199)}`, overlong: true },
     { rec: "short" },
   ]);
   await transport.closed;

@@ -10,7 +10,9 @@ export interface StdioTransport extends Transport {
 }
 
 export function stdio(framing: Framing, lineCap?: number): StdioTransport {
-  const writer = new LineWriter(process.stdout, framing);
+  const writer = new LineWriter(process.stdout, framing, "shorten");
+  // Whoever leaves at once still says what was said by then.
+  process.once("exit", () => writer.flush());
   let ended: (closed: Closed) => void;
   const closed = Promise.race([
     writer.closed,

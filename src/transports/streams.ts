@@ -2,7 +2,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Closed } from "../core/event.js";
 import type { Frame } from "../core/wire.js";
-import { FrameReader, encodeLine, type Framing } from "../os/lines.js";
+import { FrameReader, encodeLine, type Framing, type TooLong } from "../os/lines.js";
 
 /** Bytes that may wait in the writable before writers are asked to wait. */
 const HIGH_WATER = 256 * 1024;
@@ -24,6 +24,7 @@ export class LineWriter {
   readonly closed: Promise<Closed>;
   readonly #stream: Writable;
   readonly #framing: Framing;
+  readonly #tooLong: TooLong;
   #pending = "";
   #scheduled = false;
   #broken = false;
@@ -31,9 +32,10 @@ export class LineWriter {
   #ended = false;
   #drained: Promise<void> | undefined;
 
-  constructor(stream: Writable, framing: Framing) {
+  constructor(stream: Writable, framing: Framing, tooLong: TooLong = "refuse") {
     this.#stream = stream;
     this.#framing = framing;
+    this.#tooLong = tooLong;
     this.closed = new Promise((resolve) => {
       const broke = (error?: Error): void => {
         this.#broken = true;
@@ -49,7 +51,7 @@ export class LineWriter {
   /** What is said at once goes out as one write, and behind what was asked of others meanwhile: it wakes the reader up. */
   write(records: readonly unknown[]): void | Promise<void> {
     if (this.#broken || this.#ended) return;
-    for (const record of records) this.#pending += encodeLine(this.#framing, record);
+    for (const record of records) this.#pending += encodeLine(this.#framing, record, this.#tooLong);
     if (!this.#scheduled) {
       this.#scheduled = true;
       setImmediate(() => this.flush());

@@ -52,7 +52,7 @@ export async function listen(options: ListenOptions, accept: (transport: SocketT
     const refused = refusal(request.headers, rules);
     if (refused !== undefined) return answer(stream, refused.status, refused.why);
     sockets.handleUpgrade(request, stream, head, (socket) =>
-      accept(new SocketTransport(socket, { framing, frameCap, patienceMs, keepAliveMs, stream })),
+      accept(new SocketTransport(socket, { framing, tooLong: "shorten", frameCap, patienceMs, keepAliveMs, stream })),
     );
   });
   await listening(server, address, options);

@@ -8,7 +8,8 @@ import { ParleyError } from "../core/errors.js";
 import type { Closed } from "../core/event.js";
 import { Queue } from "../core/queue.js";
 import type { Frame, Transport } from "../core/wire.js";
-import { encodeLine, jsonFrames, LINE_CAP, overlong, type Framing } from "../os/lines.js";
+import { LINE_CAP } from "../core/limits.js";
+import { encodeLine, jsonFrames, overlong, type Framing, type TooLong } from "../os/lines.js";
 
 /** Unread bytes of the other side, where a frame counts for at least so many: 256 frames wait at most. */
 const UNREAD_BYTES = 1024 * 1024;
@@ -30,6 +31,7 @@ const ORDINARY: ReadonlySet<number> = new Set([NORMAL, 1001, 1005]);
 
 export interface SocketOptions {
   framing: Framing;
+  tooLong?: TooLong;
   /** A longer frame is answered and skipped. */
   frameCap?: number | undefined;
   /** How long the other side may leave unread what we wrote; without it, as long as it likes. */
@@ -76,6 +78,7 @@ export class SocketTransport implements Transport {
   readonly closed: Promise<Closed>;
   readonly #socket: WebSocket;
   readonly #framing: Framing;
+  readonly #tooLong: TooLong | undefined;
   readonly #cap: number;
   readonly #patienceMs: number | undefined;
   readonly #stream: Duplex | undefined;
@@ -93,9 +96,10 @@ export class SocketTransport implements Transport {
   /** The newest ping that came while a pong was on its way. */
   #owed: Buffer | undefined;
 
-  constructor(socket: WebSocket, { framing, frameCap, patienceMs, keepAliveMs, stream }: SocketOptions) {
+  constructor(socket: WebSocket, { framing, tooLong, frameCap, patienceMs, keepAliveMs, stream }: SocketOptions) {
     this.#socket = socket;
     this.#framing = framing;
+    this.#tooLong = tooLong;
     this.#cap = frameCap ?? LINE_CAP;
     this.#patienceMs = patienceMs;
     this.#stream = stream;
@@ -167,7 +171,7 @@ export class SocketTransport implements Transport {
   write(records: readonly unknown[]): void | Promise<void> {
     if (this.#isEnded || this.#socket.readyState !== WebSocket.OPEN) return;
     this.#cork();
-    for (const record of records) this.#socket.send(encodeLine(this.#framing, record).slice(0, -1), this.#sent);
+    for (const record of records) this.#socket.send(encodeLine(this.#framing, record, this.#tooLong).slice(0, -1), this.#sent);
     if (this.#socket.bufferedAmount > HIGH_WATER) return this.#untilEmpty();
   }
 

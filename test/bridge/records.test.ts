@@ -84,6 +84,22 @@ describe("wire 0.4", () => {
     expect(JSON.parse(result.reply)).toEqual([true, "default", "0.4", null]);
   });
 
+  test("an attachment keeps its MIME type, and its kind though that says another", async () => {
+    const agent = node(`
+      const { attachments } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+      console.log(JSON.stringify({ type: "result", text: JSON.stringify(attachments) }));`);
+    const attachments = [
+      { kind: "image", url: "http://a/1", mime_type: "image/png" },
+      { kind: "file", url: "http://a/2", filename: "two", mime_type: "image/png" },
+      { kind: "audio", url: "http://a/3", mime_type: "application/ogg" },
+      { kind: "other", url: "http://a/4", mime_type: "text/x-odd" },
+      { kind: "other", url: "http://a/5" },
+    ];
+    const flags = attachments.flatMap((one) => ["--attachment", JSON.stringify(one)]);
+    const { result } = await new Bench(agent, LATER).turn("look", { flags });
+    expect(JSON.parse(result.reply)).toEqual(attachments);
+  });
+
   test("77: a long result before an immediate exit arrives as it is", async () => {
     const agent = node(
       `require("node:fs").writeSync(1, JSON.stringify({ type: "result", text: "r".repeat(1024 * 1024) })); process.exit(0)`,

@@ -65,7 +65,7 @@ describe("parley -p", () => {
     const { code, stderr } = await run(["-p", "x", "--provider", "anthropic"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("ANTHROPIC_API_KEY not set")]);
     const unknown = await run(["-p", "x", "--provider", "nobody"]);
-    expect(unknown.stderr).toContain("unknown provider 'nobody'");
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("unknown provider 'nobody'")]);
   });
 });
 

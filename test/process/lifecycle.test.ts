@@ -56,6 +56,22 @@ describe("signals", () => {
   });
 });
 
+describe("a second signal", () => {
+  it("leaves at once, and what was said by then is out", async () => {
+    const host = start({ responses: [bash("echo up; sleep 300")], args: ["--auto-approve"] });
+    await host.open();
+    host.prompt("go");
+    await host.next("tool.progress");
+    // Both are there when it wakes up, and so it hears them in one turn of its loop.
+    host.child.kill("SIGSTOP");
+    host.child.kill("SIGTERM");
+    host.child.kill("SIGINT");
+    host.child.kill("SIGCONT");
+    expect((await host.exited).signal).toBeNull();
+    expect(host.ofType("tool.ended").map((event) => event.status)).toEqual(["cancelled"]);
+  });
+});
+
 describe("kill -9", () => {
   it("leaves no orphan behind, whatever the command did to hide", async () => {
     const tag = mark();

@@ -320,4 +320,15 @@ describe("flags", () => {
     await host.ask();
     expect(host.of("system")[0]).toMatchObject({ tools: ["read_file", "edit"] });
   });
+
+  it("names of tools that there are not are told, once", async () => {
+    const args = ["--core-tools", "read_file,raed_file,mcp__files__*", "--exclude-tools", "shell_exec(rm *)"];
+    const host = launch({ args, responses: [{ say: "ok" }], then: "repeat" });
+    await host.ask();
+    await host.ask();
+    expect(host.of("system").filter(({ subtype }) => subtype === "notice")).toMatchObject([
+      { data: { level: "warning", notice: "There is no tool 'raed_file' to choose: that name in the list has no effect" } },
+      { data: { level: "warning", notice: "There is no tool 'shell_exec(rm *)' to leave out: that name in the list has no effect" } },
+    ]);
+  });
 });

@@ -5,6 +5,7 @@ const StoredAttachment = v.object({
   type: v.picklist(["image", "file", "audio", "video", "other"]),
   url: v.string(),
   name: v.string(),
+  mime: v.optional(v.string()),
 });
 
 /** On disk before the platform is told that we have it. */

@@ -1,8 +1,8 @@
 /** The turn that a command line asks for. */
 import type { Attachment, BridgeTurn } from "../../bridge/index.js";
 import { messageOf } from "../../core/errors.js";
+import { LINE_CAP } from "../../core/limits.js";
 import { readAttachment } from "../../dialects/agentproc/index.js";
-import { LINE_CAP } from "../../os/lines.js";
 import { text, usage, type Parsed } from "../flags.js";
 
 export async function turnOf(parsed: Parsed): Promise<BridgeTurn> {
@@ -25,8 +25,7 @@ function all(parsed: Parsed, flag: string): string[] {
 function attachment(json: string): Attachment {
   const [read] = readAttachment(parsedJson(json));
   if (read === undefined) throw usage(`--attachment needs a type and a url, as in {"type":"image","url":"https://…"}, not '${json}'`);
-  const { type, url, name } = read;
-  return { type, url, name };
+  return read;
 }
 
 function parsedJson(json: string): unknown {

@@ -3,20 +3,22 @@ import * as v from "valibot";
 import type { Part, PartOf } from "../../core/content.js";
 import { isRecord } from "../../core/record.js";
 import { parseJson } from "./json.js";
-import { EnvAttachment, type RecordAttachment } from "./wire.js";
+import { EnvAttachment, RecordAttachment } from "./wire.js";
 
 /** As every wire and every profile can say it. */
 export interface Attachment {
   type: RecordAttachment["kind"];
   url: string;
   name: string;
-  mime?: string;
+  mime?: string | undefined;
 }
 
 const MIME_OF_TYPE = { image: "image/*", audio: "audio/*", video: "video/*", other: "*/*", file: undefined } as const;
 
+/** A kind that its MIME type does not tell is kept beside it. */
 export function attachmentPart({ type, url, name, mime = MIME_OF_TYPE[type] }: Attachment): PartOf<"file"> {
-  return { type: "file", uri: url, ...(name !== "" && { name }), ...(mime !== undefined && { mime }) };
+  const own = typeOf(mime) === type ? {} : { ext: { agentproc: { kind: type } } };
+  return { type: "file", uri: url, ...(name !== "" && { name }), ...(mime !== undefined && { mime }), ...own };
 }
 
 /** The attachments among the parts of a prompt; what is there by value becomes a data URL. */
@@ -26,8 +28,16 @@ export function attachmentsOf(parts: readonly Part[], cwd: string | undefined): 
     if (part.type !== "file") return [];
     const { name = part.path?.split("/").at(-1) ?? "", mime } = part;
     const url = part.uri ?? urlOf(part, cwd);
-    return url === undefined ? [] : [{ type: typeOf(mime), url, name, ...(mime !== undefined && !mime.includes("*") && { mime }) }];
+    return url === undefined
+      ? []
+      : [{ type: kindOf(part) ?? typeOf(mime), url, name, ...(mime !== undefined && !mime.includes("*") && { mime }) }];
   });
+}
+
+function kindOf({ ext }: PartOf<"file">): Attachment["type"] | undefined {
+  const own = ext?.["agentproc"];
+  const kind = isRecord(own) ? own["kind"] : undefined;
+  return v.is(RecordAttachment.entries.kind, kind) ? kind : undefined;
 }
 
 function typeOf(mime: string | undefined): Attachment["type"] {

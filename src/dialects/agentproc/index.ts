@@ -23,6 +23,7 @@ export function agentproc(given: AgentprocOptions): Dialect {
     framing: "text",
     wire: speaksLines(wire) ? lineWire : recordWire,
     lifetime: "turn",
+    question: /^(AGENT_PERMISSION_REQUEST:|\s*\{\s*"type"\s*:\s*"permission_request")/,
     oneTurn: true,
     ...(options.unsure && { quietSeconds: QUIET_SECONDS }),
     agentSide: (env) => agentSide(options, env),

@@ -42,7 +42,7 @@ export const lineWire = { op: v.union([Environment, ResponseLine]), event: Outpu
 
 // --- 0.3 and 0.4 ---
 
-const RecordAttachment = v.looseObject({
+export const RecordAttachment = v.looseObject({
   kind: v.picklist(["image", "file", "audio", "video", "other"]),
   url: text,
   filename: v.optional(text),

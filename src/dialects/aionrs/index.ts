@@ -31,6 +31,7 @@ export function dialectOf(revision: Revision): Dialect {
     framing: "json",
     wire,
     lifetime: "session",
+    question: /"tool_request"/,
     // A real one drops messages that come during a turn.
     oneTurn: true,
     ...(heartbeat !== undefined && { heartbeat }),

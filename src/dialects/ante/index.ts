@@ -11,6 +11,7 @@ export const ante: Dialect = {
   framing: "json",
   wire: { op: OpMsg, event: EventMsg },
   lifetime: "session",
+  question: /"TurnPause"/,
   // What a real one does with an input during a turn is nowhere said.
   oneTurn: true,
   unasked: ["Read", "Glob", "Grep", "TodoWrite", "Spawn"],

@@ -15,6 +15,7 @@ export const native: Dialect = {
   framing: "json",
   wire,
   lifetime: "connection",
+  question: /"(approval\.requested|host\.request)"/,
   agentSide,
   hostSide,
   coverage,

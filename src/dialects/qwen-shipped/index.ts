@@ -12,6 +12,7 @@ export const qwenShipped: Dialect = {
   wire: { op: HostLine, event: AgentLine },
   // A process has one session: its id, its model and its modes stand on the command line.
   lifetime: "session",
+  question: /"control_request"/,
   answerSeconds: 60,
   // As long as the SDK waits for a control response.
   replies: { to: ["session.configure", "turn.interrupt", "turn.prompt continues"], within: 60 },

@@ -12,6 +12,7 @@ export const qwen: Dialect = {
   framing: "json",
   wire: { op: OpLine, event: EventLine },
   lifetime: "connection",
+  question: /"control_request"/,
   launches: true,
   start: writeFormats({ input: "stream-json", output: "stream-chunk-json" }),
   heartbeat: { every: 10, within: 60 },

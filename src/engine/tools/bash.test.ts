@@ -205,6 +205,20 @@ describe("background", () => {
     expect(existsSync(dirname(log))).toBe(false);
   });
 
+  test("its log keeps the newest output within a bound, and says how much is missing", async () => {
+    const { say } = await bench();
+    const said = await say(bash, { command: "yes 0123456789abcde | head -c 20000000; echo the end", background: true });
+    const log = /^Output: (.+)$/m.exec(said)?.[1] ?? "";
+    await until(() => existsSync(log) && readFileSync(log, "utf8").endsWith("the end\n"));
+    const text = readFileSync(log, "utf8");
+    const [note = "", ...kept] = text.split("\n");
+    expect(text.length).toBeLessThanOrEqual(8 * 1024 * 1024);
+    expect(note).toMatch(/^… \[\d+ bytes left out: .* at least the newest 4 MiB.*\] …$/);
+    const missing = Number(/\d+/.exec(note)?.[0]);
+    expect(missing + kept.join("\n").length).toBe(20_000_000 + "the end\n".length);
+    expect(kept[0]).toBe("0123456789abcde");
+  });
+
   test("its whole tree ends with the session", async () => {
     const { say, adopted, root } = await bench();
     await say(bash, { command: "sh -c 'echo $$ > pid; exec sleep 300' & wait", background: true });

@@ -7,6 +7,7 @@ import { ParleyError } from "../../core/errors.js";
 import { endingOf } from "../ending.js";
 import { OutputBuffer } from "../output.js";
 import type { ExecRequest, Running } from "../workspace.js";
+import { BackgroundLog, KEPT_OUTPUT } from "./background-log.js";
 import { progressOf } from "./progress.js";
 import { failure, NOTES_CHARS } from "./text-file.js";
 import { oneLine } from "./title.js";
@@ -23,7 +24,7 @@ export const bash = defineTool({
   description:
     "Runs a shell command in the workspace's root and returns its exit code and output. Each call is a new shell without input. " +
     `It is ended after timeout milliseconds (${DEFAULT_TIMEOUT_MS} unless given, ${MAX_TIMEOUT_MS} at most). ` +
-    "With background true it returns at once and the output goes to a log file: use it for servers. " +
+    `With background true it returns at once and the output goes to a log file, whose newest ${KEPT_OUTPUT} stay: use it for servers. ` +
     "Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.",
   args: v.object({
     command: v.pipe(v.string(), v.regex(/\S/, "must not be empty"), v.description("The command.")),
@@ -47,7 +48,10 @@ async function runToEnd(command: string, timeoutMs: number, context: ToolContext
     output[channel].push(text);
     progress.push(channel, text);
   };
-  const running = await startShell(context, ["-c", command], (channel, text) => tell(channel, safe[channel].push(text)));
+  const running = await startShell(context, {
+    args: () => ["-c", command],
+    onOutput: (channel, text) => tell(channel, safe[channel].push(text)),
+  });
   const ending = await endingOf(running, timeoutMs, context.signal);
   for (const channel of ["stdout", "stderr"] as const) tell(channel, safe[channel].flush());
   progress.end();
@@ -62,27 +66,33 @@ async function runToEnd(command: string, timeoutMs: number, context: ToolContext
 
 async function runInBackground(command: string, context: ToolContext): Promise<ToolResult> {
   const folder = await mkdtemp(join(tmpdir(), "parley-bash-"));
-  const log = join(folder, "output.log");
-  const running = await startShell(context, ["-c", 'exec "$0" -c "$2" >"$1" 2>&1', SHELL, log, command], () => undefined);
-  // Until the session ends, because somebody may still read the log of what has ended; then both go.
-  context.adopt({
-    exited: new Promise(() => {}),
-    async end(graceMs) {
-      await running.end(graceMs);
-      await rm(folder, { recursive: true, force: true });
-    },
+  const file = join(folder, "output.log");
+  const log = new BackgroundLog(file);
+  const forget = async (): Promise<void> => {
+    log.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  const running = await startShell(context, {
+    args: (shell) => ["-c", 'exec "$0" -c "$1" 2>&1', shell, command],
+    onOutput: (_, text) => log.push(text),
+    leftovers: true,
+  }).catch(async (error: unknown) => {
+    await forget();
+    throw error;
   });
+  // Until the session ends, because somebody may still read the log of what has ended; then both go.
+  context.adopt({ exited: new Promise(() => {}), end: (graceMs) => running.end(graceMs).then(forget) });
   const { pid } = running;
-  return textResult(`Running in the background, process ${pid}.\nOutput: ${log}\nTo stop it: kill -- -${pid}`);
+  return textResult(`Running in the background, process ${pid}.\nOutput: ${file}\nTo stop it: kill -- -${pid}`);
 }
 
-/** Stands in the arguments for the shell that is found. */
-const SHELL = Symbol("shell");
+interface ShellRequest extends Pick<ExecRequest, "onOutput" | "leftovers"> {
+  args(shell: string): string[];
+}
 
 /** Bash, or sh where there is none. */
-async function startShell(context: ToolContext, args: (string | typeof SHELL)[], onOutput: ExecRequest["onOutput"]): Promise<Running> {
-  const start = (shell: string): Promise<Running> =>
-    context.workspace.exec({ argv: [shell, ...args.map((arg) => (arg === SHELL ? shell : arg))], onOutput });
+async function startShell(context: ToolContext, { args, ...request }: ShellRequest): Promise<Running> {
+  const start = (shell: string): Promise<Running> => context.workspace.exec({ ...request, argv: [shell, ...args(shell)] });
   try {
     return await start("bash");
   } catch (error) {

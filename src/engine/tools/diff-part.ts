@@ -3,8 +3,8 @@ import type { StructuredPatch, StructuredPatchHunk } from "diff";
 import type { PartOf } from "../../core/content.js";
 import { linesOf } from "./text-file.js";
 
-/** A diff of more than this would be larger than hosts take in one event. */
-const MAX_CHARS = 4 * 1024 * 1024;
+/** A diff of more than this would be larger than a line holds: the patch says all of it again, and a character may be three bytes. */
+const MAX_CHARS = 2 * 1024 * 1024;
 
 /** After this a rough diff is better than a fine one. */
 const TIMEOUT_MS = 500;

@@ -100,6 +100,14 @@ test("more than 20 MiB is refused", async () => {
   await expect(run(read, { file_path: "a.txt" })).rejects.toThrow(/20971520 bytes are the limit/);
 });
 
+test("an image that no line could carry to the host is refused", async () => {
+  const png = (size: number): Buffer => Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(size)]);
+  const large = await benchWith(png(8 * 1024 * 1024));
+  expect(await large.say(read, { file_path: "a.txt" })).toMatch(/^FAILED: Failed to read image a.txt: it has 8388616 bytes, and 7864320 /);
+  const small = await benchWith(png(7 * 1024 * 1024));
+  expect((await small.run(read, { file_path: "a.txt" })).failed).toBeUndefined();
+});
+
 test("what was read is seen, by its real path", async () => {
   const { root, context, run } = await benchWith("x");
   symlinkSync("a.txt", join(root, "link"));

@@ -2,6 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
+import { IMAGE_CHARS } from "../../core/limits.js";
 import { headOf, wellFormed } from "../output.js";
 import { imageType } from "./image-type.js";
 import { failure, isBinary, linesOf, MAX_FILE_BYTES, NOTES_CHARS } from "./text-file.js";
@@ -63,7 +64,14 @@ function shortened(line: string): string {
   return wellFormed(`${head}… [${line.length - head.length} characters left out]`);
 }
 
+const IMAGE_BYTES = (IMAGE_CHARS / 4) * 3;
+
 function imageResult(name: string, mime: string, bytes: Uint8Array): ToolResult {
+  if (bytes.length > IMAGE_BYTES) {
+    return failure(
+      `Failed to read image ${name}: it has ${bytes.length} bytes, and ${IMAGE_BYTES} are the limit. Make it smaller with Bash.`,
+    );
+  }
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
   return {
     parts: [

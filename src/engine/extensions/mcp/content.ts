@@ -1,6 +1,7 @@
 /** What servers answer, as parts for the model and the host: within bounds, and with a word for what is left out. */
 import type { CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult } from "@modelcontextprotocol/client";
-import { textPart, type Part } from "../../../core/content.js";
+import { textPart, type Part, type PartOf } from "../../../core/content.js";
+import { IMAGE_CHARS } from "../../../core/limits.js";
 import type { Redactor } from "../../../core/redact.js";
 import { capText } from "../../output.js";
 import type { ToolResult } from "../../tools/tool.js";
@@ -76,6 +77,7 @@ function compact(text: string): string | undefined {
 function bounded(parts: readonly Part[], { outputChars, redactor }: Bounds): Part[] {
   let room = outputChars;
   let images = 0;
+  let imageRoom = IMAGE_CHARS;
   const fit = (text: string): string => {
     const safe = capText(redactor.text(text), Math.max(0, room));
     room -= safe.length;
@@ -83,13 +85,19 @@ function bounded(parts: readonly Part[], { outputChars, redactor }: Bounds): Par
   };
   const kept: Part[] = [];
   for (const part of parts) {
-    if (part.type === "image") kept.push(imageProblem(part.data, ++images) ?? part);
+    if (part.type === "image") kept.push(fitImage(part));
     else if (room <= 0) return [...kept, textPart("(The rest was left out: it is more than the bound for output)")];
     else if (part.type === "text") kept.push(textPart(fit(part.text)));
     else if (part.type === "resource") kept.push({ ...part, text: fit(part.text ?? "") });
     else if (part.type === "json") kept.push(fits(part.data) ?? textPart(fit(JSON.stringify(part.data))));
   }
   return kept;
+
+  function fitImage(part: PartOf<"image">): Part {
+    const problem = imageProblem(part.data, ++images, imageRoom);
+    if (problem === undefined) imageRoom -= part.data.length;
+    return problem ?? part;
+  }
 
   function fits(data: unknown): Part | undefined {
     const { length } = JSON.stringify(data);
@@ -99,8 +107,9 @@ function bounded(parts: readonly Part[], { outputChars, redactor }: Bounds): Par
   }
 }
 
-function imageProblem(data: string, nth: number): Part | undefined {
+function imageProblem(data: string, nth: number, room: number): Part | undefined {
   if (nth > MAX_IMAGES) return textPart(`(An image was left out: more than ${MAX_IMAGES})`);
   if (data.length > MAX_IMAGE_CHARS) return textPart(`(An image of ${data.length} characters in base64 was left out: too large)`);
+  if (data.length > room) return textPart(`(An image was left out: all together have more than ${IMAGE_CHARS} characters in base64)`);
   return undefined;
 }
