@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -211,6 +212,27 @@ test("pruning keeps so many, takes the oldest, and clears away what others left 
     () => left() === "c d new young",
     () => `the pruning; left are ${left()}`,
   );
+});
+
+test("a folder that was copied by hand is a session of its own, under its own name: neither is taken for the other", async () => {
+  const home = scratch();
+  const root = join(home, "sessions");
+  const log = await create(open(home), "a");
+  log.append(asked("hello"));
+  await log.close();
+  for (const name of ["b%2Fc", "a copy"]) cpSync(join(root, "a"), join(root, name), { recursive: true });
+  utimesSync(join(root, "b%2Fc", "log.jsonl"), new Date(), new Date(2026, 0, 1));
+  expect((await open(home).list()).map(({ id }) => id)).toEqual(["a", "b/c"]);
+  const { session, log: copy } = await open(home).open("b/c");
+  expect(session).toMatchObject({ id: "b/c", cwd: "/w" });
+  await copy?.close();
+  // The older one is the copy, so that it goes.
+  await (await create(jsonlStore(home, { keep: 2, redact: (value) => value }), "new")).close();
+  await until(
+    () => readdirSync(root).length < 4,
+    () => `the pruning; left are ${readdirSync(root).join(" ")}`,
+  );
+  expect(readdirSync(root).sort()).toEqual(["a", "a copy", "new"]);
 });
 
 describe("a snapshot", () => {
