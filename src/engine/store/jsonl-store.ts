@@ -7,7 +7,7 @@ import type { Event } from "../../core/event.js";
 import { mintId } from "../../core/ids.js";
 import { makeFolder, syncFolder } from "../../os/folders.js";
 import { copyLog } from "./copy-log.js";
-import { parseEntry, type ReadEntry } from "./entry.js";
+import { parseEntry, type Entry, type ReadEntry } from "./entry.js";
 import { folderName, idOf } from "./folder-name.js";
 import { readHead } from "./heads.js";
 import { takeLock, watchLock } from "../../os/lock.js";
@@ -17,6 +17,8 @@ import { readSnapshot, snapshotOf, writeSnapshot, type Snapshot } from "./snapsh
 import type { SessionLog, SessionStore, SessionSummary, StoredSession } from "./store.js";
 
 const LOG = "log.jsonl";
+/** The shortest line that cannot be read. */
+const DAMAGED = "-";
 /** No id encodes to a name with a dot. */
 const REMOVED = ".removed-";
 /** Log that may lie behind a snapshot; with a longer session, as much as the snapshot is long. */
@@ -142,6 +144,11 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
         lines.push(JSON.stringify(options.redact(entry)));
       },
       flush,
+      giveUp() {
+        if (closing !== undefined || !isOurs()) return;
+        const lost = JSON.stringify({ kind: "lost", at: Date.now() } satisfies Entry);
+        if (!tryAppend(file, lost)) tryAppend(file, DAMAGED);
+      },
       async sync() {
         flush();
         await Promise.all([rooted, file.sync()]);
@@ -236,6 +243,15 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   async function stored(): Promise<string[]> {
     const names = await readdir(root).catch(() => []);
     return names.flatMap((name) => idOf(name) ?? []);
+  }
+}
+
+function tryAppend(file: LogFile, line: string): boolean {
+  try {
+    file.append(line);
+    return true;
+  } catch {
+    return false;
   }
 }
 
