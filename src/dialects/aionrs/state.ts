@@ -83,6 +83,8 @@ export interface HostState {
   readonly prompts: Map<string, string | undefined>;
   turn: string | undefined;
   readonly calls: Map<string, "requested" | "running" | "ended">;
+  /** Our names of its calls, by its ids, where they differ. */
+  readonly names: Map<string, string>;
   /** Calls that we denied: the wire has one word for denied and cancelled. */
   readonly denied: Set<string>;
   /** Calls that were ever asked about: the wire has no word for an answer that comes too late or to nothing. */
@@ -139,6 +141,7 @@ export function hostState(revision: Revision, work: OpenWork): HostState {
     prompts: new Map(),
     turn: undefined,
     calls: new Map(),
+    names: new Map(),
     denied: new Set(),
     asked: new Map(),
     past: new Set(),
