@@ -20,6 +20,8 @@ export interface AgentState {
   /** What was to be told before that, and what was answered. */
   readonly early: Event[];
   readonly earlyLines: Out[];
+  /** We leave, and have said why: that was the last word. */
+  left: boolean;
   /** The host's name of each turn that has not ended, in the order of asking; two may carry the same name. */
   readonly messages: Map<string, string>;
   readonly calls: Map<string, Call>;
@@ -104,6 +106,7 @@ export function agentState(revision: Revision): AgentState {
     ready: false,
     early: [],
     earlyLines: [],
+    left: false,
     messages: new Map(),
     calls: new Map(),
     announced: new Set(),

@@ -12,6 +12,7 @@ import { toUsage } from "./usage.js";
 import type { LaterEvent, WireEventOf } from "./wire.js";
 
 export function writeEvent(event: Event, state: AgentState): Out[] {
+  if (state.left) return [];
   if (event.under !== undefined) return writeChild(event, state);
   const msg_id = state.messages.get(event.turn ?? "") ?? "";
   if (!state.ready && isEarly(event)) {
@@ -182,7 +183,9 @@ function writeReply(event: EventOf<"reply">, state: AgentState): Out[] {
     const told = errorLine(null, { code: "config", message: reason, retryable: false });
     if (state.ready) return [told];
     state.ready = true;
-    return [...writeEarly(state), told, { exit: 1, reason }];
+    const lines = [...writeEarly(state), told];
+    state.left = true;
+    return [...lines, { exit: 1, reason }];
   }
   if (event.to === "ping" && fault === undefined) return [line({ type: "pong" })];
   if (event.to === "session.configure" && fault !== undefined) return writeUnchanged(event.parent, fault, state);
