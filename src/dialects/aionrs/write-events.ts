@@ -162,7 +162,13 @@ function ended(event: EventOf<"tool.ended">, msg_id: string, state: AgentState):
 }
 
 export function toolOf(call: Call): WireEventOf<"tool_request">["tool"] {
-  return { name: call.name, category: call.category ?? categoryOf(call.name), args: call.args ?? {}, description: call.title ?? call.name };
+  const description = oneLine(call.title ?? call.name);
+  return { name: call.name, category: call.category ?? categoryOf(call.name), args: call.args ?? {}, description };
+}
+
+/** Another agent's title may be a whole script. */
+function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, " ").trim();
 }
 
 /** An edit is shown by its diff; the words beside it are for the model. */
