@@ -293,8 +293,9 @@ export class Session {
         retryable: false,
       });
     }
-    for (const message of seedMessages(op)) this.#history.push(message);
-    this.#history.lastTurn = undefined;
+    const messages = seedMessages(op);
+    for (const message of messages) this.#history.push(message);
+    if (messages.length > 0) this.#history.lastTurn = undefined;
     return this.#voice.reply(op, "ok");
   }
 
