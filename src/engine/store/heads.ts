@@ -1,4 +1,5 @@
 /** What a stored session is, told from the beginning of its log alone; but what it is called, its folder says. */
+import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { plainText } from "../../core/content.js";
 import { systemCode } from "../../core/errors.js";
@@ -15,7 +16,8 @@ type Head = Omit<SessionSummary, "id">;
 /** Undefined when there is no log, or one that does not begin like a session. */
 export async function readHead(log: string): Promise<Head | undefined> {
   try {
-    const handle = await open(log, "r");
+    // A pipe in its place holds nobody up.
+    const handle = await open(log, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       return await readFrom(handle);
     } finally {
@@ -30,7 +32,9 @@ export async function readHead(log: string): Promise<Head | undefined> {
 }
 
 async function readFrom(handle: FileHandle): Promise<Head | undefined> {
-  const { size, mtimeMs } = await handle.stat();
+  const stats = await handle.stat();
+  if (!stats.isFile()) return undefined;
+  const { size, mtimeMs } = stats;
   let found: Head | undefined;
   for (const bytes of HEADS) {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(bytes, size)), 0, Math.min(bytes, size), 0);

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   copyFileSync,
   cpSync,
@@ -367,6 +368,9 @@ describe("the list", () => {
     writeFileSync(join(home, "sessions", "file"), "");
     mkdirSync(join(home, "sessions", "rubbish"));
     writeFileSync(join(home, "sessions", "rubbish", "log.jsonl"), "\0\0\0\0");
+    // Whoever waits for somebody to write there does not come back.
+    mkdirSync(join(home, "sessions", "pipe"));
+    execFileSync("mkfifo", [join(home, "sessions", "pipe", "log.jsonl")]);
     expect((await open(home).list()).map(({ id }) => id)).toEqual(["s"]);
   });
 
