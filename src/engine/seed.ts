@@ -2,9 +2,9 @@
 import type { OpOf } from "../core/op.js";
 import type { Message } from "./models/model.js";
 
-/** One text is told as the user's, and the model has read it. */
+/** One text is told as the user's, and the model has read it, unless there is nothing to read. */
 export function seedMessages({ text, messages }: OpOf<"session.seed">): Message[] {
-  if (messages === undefined) return [userSaid(text), modelSaid("I have read the earlier context.")];
+  if (messages === undefined) return text.trim() === "" ? [] : [userSaid(text), modelSaid("I have read the earlier context.")];
   return messages.map((message) => (message.role === "user" ? userSaid(message.text) : modelSaid(message.text)));
 }
 

@@ -293,8 +293,9 @@ export class Session {
         retryable: false,
       });
     }
-    for (const message of seedMessages(op)) this.#history.push(message);
-    this.#history.lastTurn = undefined;
+    const messages = seedMessages(op);
+    for (const message of messages) this.#history.push(message);
+    if (messages.length > 0) this.#history.lastTurn = undefined;
     return this.#voice.reply(op, "ok");
   }
 
@@ -384,9 +385,9 @@ export class Session {
   }
 }
 
-function recoveryText({ unknown }: Crash): string {
+function recoveryText({ unknown, torn }: Crash): string {
   const cut = "The last run of this session ended in the middle of a turn.";
-  if (unknown.length === 0) return `${cut} No call was running then.`;
+  if (unknown.length === 0) return `${cut} ${torn ? "Whether a call was running then is not known." : "No call was running then."}`;
   return `${cut} Whether these calls took effect is unknown, and they are not run again: ${unknown.map(({ name, title }) => title ?? name).join("; ")}`;
 }
 

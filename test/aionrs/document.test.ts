@@ -456,6 +456,8 @@ describe("sessions", () => {
         { expect: { messages: 5 }, say: "Still." },
       ],
     });
+    // One without words is no context.
+    host.send({ type: "init_history", text: " \n" });
     host.send({ type: "init_history", text: "Previous conversation summary:\nUser asked about herons." });
     host.message("m1");
     await host.stream("m1");

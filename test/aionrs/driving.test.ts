@@ -88,9 +88,6 @@ describe("a real aionrs", () => {
     expect(end).toMatchObject({ outcome: "failed" });
     expect(JSON.stringify([end, driver.of("error")])).toMatch(words);
     expect(await driver.next("session.ended")).toMatchObject({ session: "s" });
-    await driver.next("session.ended");
-    await new Promise((r) => setTimeout(r, 700));
-    console.log(JSON.stringify(driver.all, null, 0));
   });
 
   it("that dies while nothing runs is told of before its session ends; one that we end is not", async () => {

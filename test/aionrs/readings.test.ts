@@ -424,6 +424,8 @@ describe("sessions", () => {
     const [home, cwd] = [scratch(), scratch()];
     const refused = async (args: string[]): Promise<string> => {
       const host = launch({ home, cwd, args });
+      // It does not wait for ready: what it asks has no answer but the reason.
+      host.message("m1");
       expect((await host.exited).code).toBe(1);
       const [event] = host.of("error");
       expect(host.events).toEqual([

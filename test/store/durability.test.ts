@@ -223,10 +223,40 @@ describe("a home that cannot be written", () => {
         .map(({ text }) => text)
         .join("\n");
     await until(() => /could not be saved then|in the middle of a turn/.test(texts()));
+    expect(texts()).not.toContain("No call was running");
     again.prompt("hello");
     expect(await again.turnEnded()).toMatchObject({ outcome: "completed" });
     expect(await again.finish()).toBe(0);
   });
+});
+
+test("a call that ran when there was no room left even for saying so is not said not to have run", async () => {
+  const cwd = scratch();
+  const model = script([bash("echo ran >> ran.txt"), { say: "done" }]);
+  const turn = async (home: string, name: string, kibibytes: number): Promise<Buffer> => {
+    const args = ["serve", "--dialect", "native", "--provider", "rehearsal", "--model", model];
+    const command = ["-c", `ulimit -f ${kibibytes}; exec "$@"`, "bash", process.execPath, PARLEY, ...args];
+    const host = new NativeHost(spawn("bash", command, { cwd, env: environment({ PARLEY_HOME: home }) }));
+    host.send({ type: "session.open", session: "s", open: "new", name });
+    host.prompt("go");
+    await host.next("approval.requested");
+    host.allow("b");
+    expect(await host.turnEnded()).toMatchObject({ outcome: "completed" });
+    expect(await host.finish()).toBe(0);
+    return readFileSync(logOf(home));
+  };
+  const whole = await turn(scratch(), "n", 1024);
+  // Cut so that the start of the call does not fit, nor the words that something is lost.
+  const start = whole.lastIndexOf("\n", whole.indexOf('"tool.started"')) + 1;
+  const kibibytes = Math.ceil((start + 20) / 1024);
+  const home = scratch();
+  const cut = await turn(home, `n${"x".repeat(kibibytes * 1024 - 20 - start)}`, kibibytes);
+  expect(cut.toString("utf8", cut.length - 3)).toBe("\n-\n");
+  const again = await resumed(home);
+  const { text, data } = await again.next("notice", ({ kind }) => kind === "recovered");
+  expect(text).toMatch(/Whether these calls took effect is unknown.*echo ran/);
+  expect(data).toMatchObject({ unknown: [{ name: "Bash" }] });
+  expect(await again.finish()).toBe(0);
 });
 
 describe("with sessions switched off", () => {

@@ -118,7 +118,7 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
       case "thinking.done":
         return event.under === undefined ? speech.words(event) : [];
       case "approval.requested":
-        return asked?.permission === true ? event.calls.flatMap((call) => speech.request(call, event.message)) : [];
+        return asked?.permission === true ? requests(event) : [];
       case "turn.ended":
         if (event.outcome === "completed") return leave(speech.result(event.usage), 0);
         if (event.outcome === "interrupted") return leave(speech.interrupted(), 130);
@@ -130,6 +130,11 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
       default:
         return [];
     }
+  }
+
+  /** What is asked about several at once says nothing about one of them. */
+  function requests({ calls, message }: Extract<Event, { type: "approval.requested" }>): Out[] {
+    return calls.flatMap((call) => speech.request(call, calls.length === 1 ? message : undefined));
   }
 
   function refusal(fault: Fault | undefined): Out[] {

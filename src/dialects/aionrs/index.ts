@@ -8,6 +8,7 @@ import { gone, isClean } from "../kit/gone.js";
 import { echo } from "../kit/issues.js";
 import { OpenWork } from "../kit/open-work.js";
 import { refuseHeld } from "../kit/refused.js";
+import { withItsNames, withOurName } from "./call-names.js";
 import { endTurn, readEvent, refuseOpen, startTurn } from "./read-events.js";
 import { errorLine } from "./lines.js";
 import { readCommand, readOps } from "./read-ops.js";
@@ -88,11 +89,12 @@ function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
     read(frame) {
       if ("launch" in frame || state.refused !== undefined) return { in: [], out: [] };
       const wasReady = state.ready;
-      const events = state.work.followed("bad" in frame ? [badLine(frame, state.session)] : readEvent(frame.rec, state));
+      const rec = "bad" in frame ? undefined : withOurName(frame.rec, state);
+      const events = state.work.followed("bad" in frame ? [badLine(frame, state.session)] : readEvent(rec, state));
       if (state.refused !== undefined)
         return { in: [...events, ...refuseHeld(state.held, state.refused, state.session)], out: [{ kill: true }] };
       if (!wasReady && state.ready) return begun(events);
-      return { in: events, out: "bad" in frame ? [] : denyUnheard(frame.rec, state) };
+      return { in: events, out: withItsNames(denyUnheard(rec, state), state) };
     },
     write(op) {
       if (op.type === "session.open") return openOp(op, state);
@@ -116,7 +118,7 @@ function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
 
   function written(op: Op): Step<Event> {
     const step = writeOp(op, state, env);
-    return { in: state.work.followed(step.in), out: step.out };
+    return { in: state.work.followed(step.in), out: withItsNames(step.out, state) };
   }
 
   /** Before it was ready its end answers the open and all that waited for it; after it, whatever is open is closed. */

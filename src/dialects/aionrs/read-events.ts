@@ -261,6 +261,7 @@ export function endTurn(state: HostState, usage?: Usage, finish?: string): Event
   state.interrupted = false;
   state.failed = undefined;
   state.calls.clear();
+  state.names.clear();
   state.denied.clear();
   state.tokens.clear();
   return ends;

@@ -20,6 +20,8 @@ export interface AgentState {
   /** What was to be told before that, and what was answered. */
   readonly early: Event[];
   readonly earlyLines: Out[];
+  /** We leave, and have said why: that was the last word. */
+  left: boolean;
   /** The host's name of each turn that has not ended, in the order of asking; two may carry the same name. */
   readonly messages: Map<string, string>;
   readonly calls: Map<string, Call>;
@@ -83,6 +85,8 @@ export interface HostState {
   readonly prompts: Map<string, string | undefined>;
   turn: string | undefined;
   readonly calls: Map<string, "requested" | "running" | "ended">;
+  /** Our names of its calls, by its ids, where they differ. */
+  readonly names: Map<string, string>;
   /** Calls that we denied: the wire has one word for denied and cancelled. */
   readonly denied: Set<string>;
   /** Calls that were ever asked about: the wire has no word for an answer that comes too late or to nothing. */
@@ -102,6 +106,7 @@ export function agentState(revision: Revision): AgentState {
     ready: false,
     early: [],
     earlyLines: [],
+    left: false,
     messages: new Map(),
     calls: new Map(),
     announced: new Set(),
@@ -139,6 +144,7 @@ export function hostState(revision: Revision, work: OpenWork): HostState {
     prompts: new Map(),
     turn: undefined,
     calls: new Map(),
+    names: new Map(),
     denied: new Set(),
     asked: new Map(),
     past: new Set(),

@@ -41,7 +41,8 @@ const SetConfig = message("set_config", { ...setConfigEntries, image_input: v.nu
 const texts = v.record(text, text);
 export const AddMcpServer = v.pipe(
   message("add_mcp_server", {
-    name: v.pipe(text, v.nonEmpty("a server needs a name")),
+    // Servers are fields of an object; one of that name would be none.
+    name: v.pipe(text, v.nonEmpty("a server needs a name"), v.notValue("__proto__", "a server cannot be called __proto__")),
     transport: v.picklist(["stdio", "sse", "streamable-http", "streamable_http"]),
     command: v.nullish(text),
     args: v.nullish(v.array(text)),

@@ -12,6 +12,7 @@ import { toUsage } from "./usage.js";
 import type { LaterEvent, WireEventOf } from "./wire.js";
 
 export function writeEvent(event: Event, state: AgentState): Out[] {
+  if (state.left) return [];
   if (event.under !== undefined) return writeChild(event, state);
   const msg_id = state.messages.get(event.turn ?? "") ?? "";
   if (!state.ready && isEarly(event)) {
@@ -161,7 +162,13 @@ function ended(event: EventOf<"tool.ended">, msg_id: string, state: AgentState):
 }
 
 export function toolOf(call: Call): WireEventOf<"tool_request">["tool"] {
-  return { name: call.name, category: call.category ?? categoryOf(call.name), args: call.args ?? {}, description: call.title ?? call.name };
+  const description = oneLine(call.title ?? call.name);
+  return { name: call.name, category: call.category ?? categoryOf(call.name), args: call.args ?? {}, description };
+}
+
+/** Another agent's title may be a whole script. */
+function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, " ").trim();
 }
 
 /** An edit is shown by its diff; the words beside it are for the model. */
@@ -182,7 +189,9 @@ function writeReply(event: EventOf<"reply">, state: AgentState): Out[] {
     const told = errorLine(null, { code: "config", message: reason, retryable: false });
     if (state.ready) return [told];
     state.ready = true;
-    return [...writeEarly(state), told, { exit: 1, reason }];
+    const lines = [...writeEarly(state), told];
+    state.left = true;
+    return [...lines, { exit: 1, reason }];
   }
   if (event.to === "ping" && fault === undefined) return [line({ type: "pong" })];
   if (event.to === "session.configure" && fault !== undefined) return writeUnchanged(event.parent, fault, state);

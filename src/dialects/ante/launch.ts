@@ -15,6 +15,8 @@ export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv)
   state.session = op.session;
   const dropped = [...restrictions(config), ...(op.open === "new" ? [] : restrictionsOfNew(config))];
   if (dropped.length > 0) return refused(op, `Ante cannot be told ${dropped.join(", ")}, and would do more without`, state);
+  if (op.open !== "new" && op.sessionId === "latest")
+    return refused(op, "Ante has no word for the session last used; ask for it by its name", state);
   state.wantsReplay = op.after !== undefined;
   const launch: Out = { launch: { argv: ["serve", "--stdio"], env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
   if (op.open !== "new") {

@@ -59,7 +59,8 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
   }
 
   /** What keeps the agent from something and cannot be said: without it the agent would do more than was asked for, or elsewhere. */
-  function problemOf({ config = {}, fork }: OpOf<"session.open">): string | undefined {
+  function problemOf({ open, sessionId, config = {}, fork }: OpOf<"session.open">): string | undefined {
+    if (open !== "new" && sessionId === "latest") return "Qwen has no word for the session last used; ask for it by its name";
     const forbids = config.rules?.some((rule) => !("allow" in rule)) === true ? ["deny and ask rules"] : [];
     const hosted = Object.values(config.workspace ?? {}).includes("host") ? ["a workspace of the host"] : [];
     const others = [

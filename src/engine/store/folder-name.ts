@@ -1,4 +1,4 @@
-/** From a session's id, which is the host's and may hold anything, to the name of its folder. */
+/** From a session's id, which is the host's and may hold anything, to the name of its folder, and back. */
 import { ParleyError } from "../../core/errors.js";
 
 const LONGEST_ID = 128;
@@ -13,6 +13,16 @@ export function folderName(id: string): string {
   if (id === "latest") throw fault("'latest' means the session last used in a folder; no session can have that id");
   const name = encodeURIComponent(id).replace(/[.!'()*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
   return name.length <= LONGEST_NAME ? name : `~${Buffer.from(id).toString("base64url")}`;
+}
+
+/** Undefined where it is no folder of a session. */
+export function idOf(folder: string): string | undefined {
+  try {
+    const id = folder.startsWith("~") ? Buffer.from(folder.slice(1), "base64url").toString() : decodeURIComponent(folder);
+    return folderName(id) === folder ? id : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function fault(message: string): ParleyError {

@@ -1,4 +1,5 @@
-/** What a stored session is, told from the beginning of its log alone. */
+/** What a stored session is, told from the beginning of its log alone; but what it is called, its folder says. */
+import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { plainText } from "../../core/content.js";
 import { systemCode } from "../../core/errors.js";
@@ -10,10 +11,13 @@ import type { SessionSummary } from "./store.js";
 const HEADS = [16 * 1024, 256 * 1024, 4 * 1024 * 1024, 64 * 1024 * 1024];
 const FIRST_PROMPT_CHARS = 80;
 
+type Head = Omit<SessionSummary, "id">;
+
 /** Undefined when there is no log, or one that does not begin like a session. */
-export async function readHead(log: string): Promise<SessionSummary | undefined> {
+export async function readHead(log: string): Promise<Head | undefined> {
   try {
-    const handle = await open(log, "r");
+    // A pipe in its place holds nobody up.
+    const handle = await open(log, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       return await readFrom(handle);
     } finally {
@@ -27,9 +31,11 @@ export async function readHead(log: string): Promise<SessionSummary | undefined>
   }
 }
 
-async function readFrom(handle: FileHandle): Promise<SessionSummary | undefined> {
-  const { size, mtimeMs } = await handle.stat();
-  let found: SessionSummary | undefined;
+async function readFrom(handle: FileHandle): Promise<Head | undefined> {
+  const stats = await handle.stat();
+  if (!stats.isFile()) return undefined;
+  const { size, mtimeMs } = stats;
+  let found: Head | undefined;
   for (const bytes of HEADS) {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(bytes, size)), 0, Math.min(bytes, size), 0);
     found = describe(buffer.toString("utf8", 0, bytesRead).split("\n").slice(0, -1), mtimeMs);
@@ -38,13 +44,13 @@ async function readFrom(handle: FileHandle): Promise<SessionSummary | undefined>
   return found;
 }
 
-function describe(lines: readonly string[], usedAt: number): SessionSummary | undefined {
-  let session: SessionSummary | undefined;
+function describe(lines: readonly string[], usedAt: number): Head | undefined {
+  let session: Head | undefined;
   for (const line of lines) {
     const entry = parseEntry(line);
     if (entry.kind === "opened" && session === undefined) {
-      const { id, cwd, name, at } = entry;
-      session = { id, cwd, name, createdAt: at, usedAt, firstPrompt: undefined };
+      const { cwd, name, at } = entry;
+      session = { cwd, name, createdAt: at, usedAt, firstPrompt: undefined };
     }
     if (entry.kind !== "event" || entry.event.type !== "user.message" || entry.event.parts.length === 0 || session === undefined) continue;
     const prompt = headOf(plainText(entry.event.parts).replace(/\s+/g, " "), FIRST_PROMPT_CHARS);

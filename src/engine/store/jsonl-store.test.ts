@@ -1,5 +1,7 @@
+import { execFileSync } from "node:child_process";
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -213,6 +215,27 @@ test("pruning keeps so many, takes the oldest, and clears away what others left 
   );
 });
 
+test("a folder that was copied by hand is a session of its own, under its own name: neither is taken for the other", async () => {
+  const home = scratch();
+  const root = join(home, "sessions");
+  const log = await create(open(home), "a");
+  log.append(asked("hello"));
+  await log.close();
+  for (const name of ["b%2Fc", "a copy"]) cpSync(join(root, "a"), join(root, name), { recursive: true });
+  utimesSync(join(root, "b%2Fc", "log.jsonl"), new Date(), new Date(2026, 0, 1));
+  expect((await open(home).list()).map(({ id }) => id)).toEqual(["a", "b/c"]);
+  const { session, log: copy } = await open(home).open("b/c");
+  expect(session).toMatchObject({ id: "b/c", cwd: "/w" });
+  await copy?.close();
+  // The older one is the copy, so that it goes.
+  await (await create(jsonlStore(home, { keep: 2, redact: (value) => value }), "new")).close();
+  await until(
+    () => readdirSync(root).length < 4,
+    () => `the pruning; left are ${readdirSync(root).join(" ")}`,
+  );
+  expect(readdirSync(root).sort()).toEqual(["a", "a copy", "new"]);
+});
+
 describe("a snapshot", () => {
   test("and the log behind it give the same session as the log alone", async () => {
     const { home, expected } = await longSession();
@@ -345,6 +368,9 @@ describe("the list", () => {
     writeFileSync(join(home, "sessions", "file"), "");
     mkdirSync(join(home, "sessions", "rubbish"));
     writeFileSync(join(home, "sessions", "rubbish", "log.jsonl"), "\0\0\0\0");
+    // Whoever waits for somebody to write there does not come back.
+    mkdirSync(join(home, "sessions", "pipe"));
+    execFileSync("mkfifo", [join(home, "sessions", "pipe", "log.jsonl")]);
     expect((await open(home).list()).map(({ id }) => id)).toEqual(["s"]);
   });
 

@@ -7,8 +7,8 @@ import type { Event } from "../../core/event.js";
 import { mintId } from "../../core/ids.js";
 import { makeFolder, syncFolder } from "../../os/folders.js";
 import { copyLog } from "./copy-log.js";
-import { parseEntry, type ReadEntry } from "./entry.js";
-import { folderName } from "./folder-name.js";
+import { parseEntry, type Entry, type ReadEntry } from "./entry.js";
+import { folderName, idOf } from "./folder-name.js";
 import { readHead } from "./heads.js";
 import { takeLock, watchLock } from "../../os/lock.js";
 import { LogFile, readLines } from "../../os/log-file.js";
@@ -17,6 +17,8 @@ import { readSnapshot, snapshotOf, writeSnapshot, type Snapshot } from "./snapsh
 import type { SessionLog, SessionStore, SessionSummary, StoredSession } from "./store.js";
 
 const LOG = "log.jsonl";
+/** The shortest line that cannot be read. */
+const DAMAGED = "-";
 /** No id encodes to a name with a dot. */
 const REMOVED = ".removed-";
 /** Log that may lie behind a snapshot; with a longer session, as much as the snapshot is long. */
@@ -142,6 +144,11 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
         lines.push(JSON.stringify(options.redact(entry)));
       },
       flush,
+      giveUp() {
+        if (closing !== undefined || !isOurs()) return;
+        const lost = JSON.stringify({ kind: "lost", at: Date.now() } satisfies Entry);
+        if (!tryAppend(file, lost)) tryAppend(file, DAMAGED);
+      },
       async sync() {
         flush();
         await Promise.all([rooted, file.sync()]);
@@ -180,11 +187,11 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   }
 
   async function list(): Promise<SessionSummary[]> {
-    const names = await folders();
+    const ids = await stored();
     const found: SessionSummary[] = [];
-    for (let at = 0; at < names.length; at += AT_ONCE) {
-      const heads = await Promise.all(names.slice(at, at + AT_ONCE).map((name) => readHead(join(root, name, LOG))));
-      for (const head of heads) if (head !== undefined) found.push(head);
+    for (let at = 0; at < ids.length; at += AT_ONCE) {
+      const heads = ids.slice(at, at + AT_ONCE).map(async (id) => ({ id, head: await readHead(join(folderOf(id), LOG)) }));
+      for (const { id, head } of await Promise.all(heads)) if (head !== undefined) found.push({ id, ...head });
     }
     return found.sort((a, b) => b.usedAt - a.usedAt);
   }
@@ -233,9 +240,18 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
     }
   }
 
-  async function folders(): Promise<string[]> {
+  async function stored(): Promise<string[]> {
     const names = await readdir(root).catch(() => []);
-    return names.filter((name) => !name.startsWith("."));
+    return names.flatMap((name) => idOf(name) ?? []);
+  }
+}
+
+function tryAppend(file: LogFile, line: string): boolean {
+  try {
+    file.append(line);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -267,8 +283,9 @@ function replayed(event: Event): Event {
   return whole;
 }
 
+/** Called like its folder, also where that was copied or renamed by hand. */
 function readable(id: string, session: StoredSession | undefined): StoredSession {
-  if (session !== undefined) return session;
+  if (session !== undefined) return { ...session, id };
   throw fault(
     `The log of session '${id}' cannot be read: its first line is damaged, or a later version wrote it; 'parley sessions rm ${id}' removes it`,
   );

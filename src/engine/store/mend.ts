@@ -33,11 +33,12 @@ interface OpenCall {
 
 /** `late` is what was said into a turn that ended before it was heard. */
 export function mend(turn: OpenTurn | undefined, late: Part[]): Crash | undefined {
-  if (turn === undefined) return late.length === 0 ? undefined : { unknown: [], mend: [said({ role: "user", parts: late })] };
+  if (turn === undefined) return late.length === 0 ? undefined : { unknown: [], torn: false, mend: [said({ role: "user", parts: late })] };
   const address = addressOf(turn.started);
   const dangling = danglingCalls(turn);
   return {
     unknown: unknownCalls(turn, dangling),
+    torn: turn.torn,
     // Each line leaves a log from which the next ones follow again: a block before the message that holds it, the turn's end last.
     mend: [
       ...openBlocks(turn).map((event) => told({ ...event, ...address })),

@@ -191,17 +191,7 @@ export class Recorder {
     this.#broken = this.#log;
     this.#log = undefined;
     this.#forgetPartial();
-    leaveWord(this.#broken);
+    this.#broken.giveUp();
     this.#onBroken(`This session can no longer be saved: ${messageOf(error)}`);
-  }
-}
-
-/** Where there is room for a few more bytes, whoever resumes the session learns that something is missing. */
-function leaveWord(log: SessionLog): void {
-  try {
-    log.append({ kind: "lost", at: Date.now() });
-    log.flush();
-  } catch {
-    return;
   }
 }

@@ -32,6 +32,8 @@ export interface StoredSession extends KeptSession {
 export interface Crash {
   /** Calls that ran when the process ended: whether they took effect is not known, and they are never run again in silence. */
   unknown: { id: string; name: string; title: string | undefined }[];
+  /** A part of the turn's log is missing: calls may have run that nobody knows of. */
+  torn: boolean;
   /**
    * What makes the log whole again, in this order: the messages are in the conversation already, the events want a stamp. The end of
    * the turn is the last, and a run that dies in the middle of writing them leaves a log that is mended to the same conversation.
@@ -55,6 +57,8 @@ export interface SessionLog {
   append(entry: Entry): void;
   /** All that was appended is written when it returns (to the system). Throws when the disk refuses it, and then nothing of it is there. */
   flush(): void;
+  /** The last words of a log that failed: whoever resumes the session learns that something is missing, where there is any room to say it. */
+  giveUp(): void;
   /** What is written survives a power cut. */
   sync(): Promise<void>;
   /** Between turns: keeps what a later `open` needs in one piece, once the log has grown enough for that to be worth its while. */
