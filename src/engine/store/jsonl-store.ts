@@ -145,9 +145,8 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
       },
       flush,
       giveUp() {
-        if (closing !== undefined || !isOurs()) return;
         const lost = JSON.stringify({ kind: "lost", at: Date.now() } satisfies Entry);
-        if (!tryAppend(file, lost)) tryAppend(file, DAMAGED);
+        if (!succeeds(() => write(lost))) succeeds(() => write(DAMAGED));
       },
       async sync() {
         flush();
@@ -172,6 +171,10 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
       if (lines.length === 0) return;
       const text = lines.join("\n");
       lines = [];
+      write(text);
+    }
+
+    function write(text: string): void {
       if (closing === undefined && !isOurs()) throw new Error("another process has it, or it was removed");
       file.append(text);
     }
@@ -246,9 +249,9 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   }
 }
 
-function tryAppend(file: LogFile, line: string): boolean {
+function succeeds(work: () => void): boolean {
   try {
-    file.append(line);
+    work();
     return true;
   } catch {
     return false;
