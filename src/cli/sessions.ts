@@ -30,9 +30,9 @@ function row({ id, usedAt, cwd, name, firstPrompt }: SessionSummary): string {
   return harmless(`${id}  ${when}  ${cwd}  ${about}`);
 }
 
-/** Ids, names and prompts are others' words: none of them may move the cursor or begin a line. */
+/** Ids, names and prompts are others' words: none of them may move the cursor, begin a line or turn one around. */
 function harmless(text: string): string {
-  return text.replace(/\p{Cc}/gu, "\u{FFFD}");
+  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, "\u{FFFD}");
 }
 
 async function show(store: SessionStore, id: string, json: boolean, env: Env): Promise<number> {

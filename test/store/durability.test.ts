@@ -293,15 +293,15 @@ describe("parley sessions", () => {
     expect(await run(["sessions"], { env })).toMatchObject({ code: 0, stdout: "No session is stored.\n" });
     const host = start({ env, args: ["--auto-approve"], responses: [{ say: "Let me.", ...bash("echo hello") }, { say: "Done so." }] });
     await host.open();
-    host.prompt("greet\u001b[31m me\nnow");
+    host.prompt("greet\u001b[31m \u202eme\nnow");
     await host.turnEnded();
     expect((await run(["sessions", "rm", "s"], { env })).stderr).toMatch(/^parley: Session 's' is in use by process \d+ since/);
     expect(await host.finish()).toBe(0);
     const list = await run(["sessions", "list"], { env });
-    expect(list.stdout).toMatch(/^s {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}\/.* {2}greet\ufffd\[31m me now\n$/);
+    expect(list.stdout).toMatch(/^s {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}\/.* {2}greet\ufffd\[31m \ufffdme now\n$/);
     expect(JSON.parse((await run(["sessions", "--json"], { env })).stdout)).toMatchObject({
       id: "s",
-      firstPrompt: "greet\u001b[31m me now",
+      firstPrompt: "greet\u001b[31m \u202eme now",
     });
     const shown = (await run(["sessions", "show", "s"], { env })).stdout;
     for (const piece of ["> greet", "Let me.", "echo hello", "hello", "Done so."]) expect(shown).toContain(piece);
