@@ -6,7 +6,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 
 /**
  * Lines on its input: `+ PID TAG` opens a group, `- PID TAG` closes it; PID is 0 while only the tag is known. At the end of input: TERM,
- * one second, KILL, tags included.
+ * one second, KILL, tags included. One look at all processes finds what wears any of the tags: there may be thousands of either.
  */
 const SCRIPT = `
 trap '' TERM INT HUP
@@ -19,13 +19,14 @@ while read -r op pid tag; do
 done
 [ "$open" = ' ' ] && exit 0
 sweep() {
+  set -- "$1"
   for entry in $open; do
     [ "\${entry%%:*}" = 0 ] || kill -"$1" -"\${entry%%:*}" 2>/dev/null
-    for environ in /proc/[0-9]*/environ; do
-      if grep -qa "PARLEY_TREE=\${entry#*:}" "$environ" 2>/dev/null; then
-        stray=\${environ#/proc/}; kill -"$1" "\${stray%/environ}" 2>/dev/null
-      fi
-    done
+    set -- "$@" -e "PARLEY_TREE=\${entry#*:}"
+  done
+  signal=$1; shift
+  for environ in $(grep -lF "$@" /proc/[0-9]*/environ 2>/dev/null); do
+    stray=\${environ#/proc/}; kill -"$signal" "\${stray%/environ}" 2>/dev/null
   done
 }
 sweep TERM; sleep 1; sweep KILL
