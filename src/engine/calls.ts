@@ -52,8 +52,8 @@ export async function runCalls(run: Run, calls: readonly ModelCall[]): Promise<C
     : prepared.filter((item): item is Prepared => item.kind === "ready" && item.verdict.decision === "ask");
   const answers = await requestApproval(run, questions);
   const results = await Promise.all(prepared.map((item) => finish(run, item, answers.get(item.call.id))));
-  // One sync for all that acted, before the model is asked what to do next.
-  if (prepared.some((item) => item.kind === "ready" && item.tool.category !== "info")) await run.persist();
+  // One sync for all that acted. The model need not wait for it: what acts next does, with its own.
+  if (prepared.some((item) => item.kind === "ready" && item.tool.category !== "info")) void run.persist();
   return results;
 }
 
