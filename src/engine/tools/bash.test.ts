@@ -205,6 +205,15 @@ describe("background", () => {
     expect(existsSync(dirname(log))).toBe(false);
   });
 
+  test("no secret reaches its log", async () => {
+    const { context, say } = await bench();
+    context.redactor.add("sk-secret-0123456789");
+    const said = await say(bash, { command: "printf 'a sk-secret-'; echo 0123456789 b; printf 'the end: sk-'", background: true });
+    const log = /^Output: (.+)$/m.exec(said)?.[1] ?? "";
+    await until(() => existsSync(log) && readFileSync(log, "utf8").endsWith("the end: sk-"));
+    expect(readFileSync(log, "utf8")).toBe("a [redacted] b\nthe end: sk-");
+  });
+
   test("its log keeps the newest output within a bound, and says how much is missing", async () => {
     const { say } = await bench();
     const said = await say(bash, { command: "yes 0123456789abcde | head -c 20000000; echo the end", background: true });

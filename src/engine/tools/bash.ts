@@ -68,18 +68,20 @@ async function runInBackground(command: string, context: ToolContext): Promise<T
   const folder = await mkdtemp(join(tmpdir(), "parley-bash-"));
   const file = join(folder, "output.log");
   const log = new BackgroundLog(file);
+  const safe = context.redactor.stream();
   const forget = async (): Promise<void> => {
     log.close();
     await rm(folder, { recursive: true, force: true });
   };
   const running = await startShell(context, {
     args: (shell) => ["-c", 'exec "$0" -c "$1" 2>&1', shell, command],
-    onOutput: (_, text) => log.push(text),
+    onOutput: (_, text) => log.push(safe.push(text)),
     leftovers: true,
   }).catch(async (error: unknown) => {
     await forget();
     throw error;
   });
+  void running.exited.then(() => log.push(safe.flush()));
   // Until the session ends, because somebody may still read the log of what has ended; then both go.
   context.adopt({ exited: new Promise(() => {}), end: (graceMs) => running.end(graceMs).then(forget) });
   const { pid } = running;
