@@ -4,6 +4,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import type { Event } from "../src/core/event.js";
+import { dialectIds, loadDialect } from "../src/dialects/index.js";
+import { drive } from "../src/host/drive.js";
+import { openSession } from "../src/host/session.js";
 
 const root = join(import.meta.dirname, "..");
 
@@ -23,6 +27,20 @@ it.each([
   expect(code).toBe(0);
   const [, ...body] = readFileSync(join(root, file), "utf8").trim().split("\n");
   expect(readFileSync(join(root, "README.md"), "utf8")).toContain(body.join("\n"));
+});
+
+it.each(dialectIds.filter((id) => id !== "agentproc"))("the written agent shouts at hosts of %s, too", async (id) => {
+  const dialect = await loadDialect(id);
+  const program = textOf("examples/write-an-agent/main.mjs").replace('loadDialect("native")', `loadDialect("${id}")`);
+  const command = [process.execPath, "--input-type=module", "--eval", program, "--"];
+  const session = await openSession(drive(dialect, command, { readySeconds: 10 }), {
+    config: { cwd: root, provider: "own", model: "loud" },
+  });
+  const events: Event[] = [];
+  for await (const event of session.prompt("hello")) events.push(event);
+  await session.close();
+  expect(events).toContainEqual(expect.objectContaining({ type: "text.done", text: "HELLO" }));
+  expect(events.at(-1)).toMatchObject({ type: "turn.ended", outcome: "completed" });
 });
 
 const shellBlocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```sh\n(printf [^]*?)```/g)].map(([, block = ""]) => block);
