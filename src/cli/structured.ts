@@ -54,7 +54,9 @@ function formatOf(parsed: Parsed, flag: string): string {
   if (!given(parsed, flag)) return "text";
   const format = text(parsed, flag) ?? "";
   if (FORMATS.includes(format)) return format;
-  throw usage(`--${flag} is ${FORMATS.join(", ")}, not '${format}'`);
+  // `json` asks for the wire that Qwen Code shipped, unless another one is named.
+  const known = flag === "output-format" && !given(parsed, "dialect") ? FORMATS.toSpliced(1, 0, "json") : FORMATS;
+  throw usage(`--${flag} is ${known.join(", ")}, not '${format}'`);
 }
 
 function secondsOf(parsed: Parsed): number | undefined {
