@@ -46,6 +46,7 @@ describe("parley -p", () => {
       [["serve", "--dialect", "klingon"], "klingon"],
       [["-p", "x", "--approval-mode"], "needs a value"],
       [["schema", "native", "more"], "more"],
+      [["serve", "--ws", "127.0.0.1:0", "--token-file", "none"], "The token file 'none' cannot be read: no such file\n"],
       [["sessions", "list", "more"], "Unexpected argument 'more'"],
       [["--output-format", "xml", "x"], "text, json, stream-json, stream-chunk-json, not 'xml'"],
     ] as const) {
