@@ -10,6 +10,7 @@ import { namesOf, withModel } from "./open-session.js";
 import type { Rules } from "./rules.js";
 import { checkLimits } from "./session-limits.js";
 import type { SessionState } from "./session-state.js";
+import { hasPattern } from "./tool-lists.js";
 import { refuseUnsupported } from "./unsupported.js";
 
 interface SettingsDeps {
@@ -101,8 +102,8 @@ const NO_RULES: Rules = { judge: () => Promise.resolve({ decision: "none" }), hi
 
 /** Most sessions have no rules and no lists of tools, and then their machinery is not loaded. */
 export async function rulesOf(config: SessionConfig): Promise<Rules> {
-  const { rules = [], allowedTools = [], disallowedTools = [] } = config;
-  if (rules.length + allowedTools.length + disallowedTools.length === 0) return NO_RULES;
+  const { rules = [], allowedTools = [], disallowedTools = [], approveTools = [] } = config;
+  if (rules.length + allowedTools.length + disallowedTools.length === 0 && !approveTools.some(hasPattern)) return NO_RULES;
   const { compileLimits } = await import("./tool-limits.js");
   return compileLimits(config);
 }
