@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { Event } from "../src/core/event.js";
 import { dialectIds, loadDialect } from "../src/dialects/index.js";
+import { PROVIDERS } from "../src/engine/models/catalogue.js";
 import { drive } from "../src/host/drive.js";
 import { openSession } from "../src/host/session.js";
 
@@ -52,6 +53,16 @@ it.each(shellBlocks)("the README's command works as it stands: %s", async (block
   expect(output).toContain('"text":"hello"');
   expect(output).toContain('"outcome":"completed"');
   expect(code).toBe(0);
+});
+
+it("the table of providers is that of the code: their order, keys and models", () => {
+  const rows = textOf("docs/providers.md").match(/^\| `.*$/gm) ?? [];
+  const told = Object.entries(PROVIDERS).filter(([name]) => name !== "rehearsal");
+  expect(rows.map((row) => /^\| `(\w+)`/.exec(row)?.[1])).toEqual(told.map(([name]) => name));
+  for (const [at, [, { keyVariable = "", defaultModel = "" }]] of told.entries()) {
+    expect(rows[at]).toContain(keyVariable);
+    expect(rows[at]).toContain(defaultModel);
+  }
 });
 
 it("every link of the pages leads somewhere", () => {
