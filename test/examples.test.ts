@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { Event } from "../src/core/event.js";
 import { dialectIds, loadDialect } from "../src/dialects/index.js";
+import { createEngine } from "../src/engine/index.js";
 import { PROVIDERS } from "../src/engine/models/catalogue.js";
 import { drive } from "../src/host/drive.js";
 import { openSession } from "../src/host/session.js";
@@ -42,6 +43,28 @@ it.each(dialectIds.filter((id) => id !== "agentproc"))("the written agent shouts
   await session.close();
   expect(events).toContainEqual(expect.objectContaining({ type: "text.done", text: "HELLO" }));
   expect(events.at(-1)).toMatchObject({ type: "turn.ended", outcome: "completed" });
+});
+
+it("an embedded engine with a home goes on with what an earlier one kept, and the page quotes it", async () => {
+  const home = mkdtempSync(join(tmpdir(), "parley-home-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const file = "examples/embed-the-engine/stored.mjs";
+  const { code, output } = await runCommand(process.execPath, [file, home], "");
+  expect(output).toContain("I will remember the word: plum.\nThe word is plum.\n");
+  expect(code).toBe(0);
+  const engine = /createEngine\(\{[^]*?\}\);/.exec(textOf(file))?.[0].replaceAll(/^ {2}/gm, "") ?? "";
+  expect(textOf("docs/sdk.md")).toContain(engine);
+});
+
+it.each([
+  ["mcpServers", { files: { command: "files" } }],
+  ["hostHooks", { pre_tool_use: "guard" }],
+  ["subagents", [{ name: "own", description: "Of the host's", prompt: "Be brief." }]],
+])("an embedded engine without extensions refuses %s instead of passing them over", async (key, value) => {
+  const engine = createEngine({ defaults: { cwd: root, provider: "rehearsal" }, env: {} });
+  await expect(openSession(engine, { config: { [key]: value } })).rejects.toMatchObject({
+    fault: { code: "unsupported", param: key, message: expect.stringContaining("createEngine({ extensions })") },
+  });
 });
 
 const shellBlocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```sh\n(printf [^]*?)```/g)].map(([, block = ""]) => block);

@@ -3,6 +3,7 @@ import type { McpServer, Mode, SessionConfig } from "../core/config.js";
 import { ParleyError } from "../core/errors.js";
 import { ANSWER_SECONDS, NESTING } from "../core/limits.js";
 import { UNASKED } from "./approval.js";
+import type { ExtensionSources } from "./extensions/extensions.js";
 import type { OwnProviders } from "./models/choose-provider.js";
 import type { Model } from "./models/model.js";
 import { boundedBy, type Bounds } from "./configured-bounds.js";
@@ -22,6 +23,7 @@ interface SettingsDeps {
   providers: OwnProviders;
   /** What the config forbids, whatever a host says. */
   bounds: Bounds;
+  extensions?: ExtensionSources | undefined;
   /** What is given to these servers is redacted from now on. */
   learnSecrets(servers: Readonly<Record<string, McpServer>>): void;
 }
@@ -69,7 +71,7 @@ export class SessionSettings {
     this.#deps.learnSecrets(patch.mcpServers ?? {});
     const { provider: _provider, model: _model, ...rest } = { ...this.config, ...patch, ...boundedBy(this.#deps.bounds, patch) };
     const next: SessionConfig = { ...rest, ...namesOf(patch, this.config, this.#deps.providers) };
-    refuseUnsupported(next);
+    refuseUnsupported(next, this.#deps.extensions !== undefined);
     checkLimits(patch);
     const reopened = patch.model !== undefined || patch.provider !== undefined ? await this.#deps.openModel(next) : this.model;
     settleEffort(next, patch, reopened);
