@@ -6,7 +6,7 @@ import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
 import { isAgentproc } from "./agentproc-wire.js";
 import { BRIDGE_COMMANDS } from "./bridge/commands.js";
-import { given, list, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
+import { given, list, promptWords, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { here } from "./here.js";
 import { serveStdio } from "./serve-stdio.js";
 import type { Onlookers } from "./serving.js";
@@ -220,7 +220,7 @@ async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number>
   if (given(parsed, "json-stream") || (given(parsed, "dialect") && !asksText(parsed))) return runServe(parsed, telemetry);
   if (given(parsed, "audit")) throw usage("--audit goes with a protocol: --json-stream, --output-format, --dialect, serve or relay");
   refuseSessionFlags(parsed);
-  const prompt = text(parsed, "print") ?? parsed.positionals[0];
+  const prompt = promptWords(parsed);
   const loaded = await load(parsed);
   if (given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
     const { runPrint } = await import("./print.js");

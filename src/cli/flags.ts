@@ -136,6 +136,14 @@ export function list(parsed: Parsed, name: string): string[] | undefined {
     .filter((item) => item !== "");
 }
 
+/** The prompt on the command line: that of `-p`, or the word beside the flags, also where `-p` stands alone. `-` is what stdin says. */
+export function promptWords(parsed: Parsed): string | undefined {
+  const [printed, [word]] = [text(parsed, "print"), parsed.positionals];
+  if (printed === undefined || word === undefined) return printed ?? word;
+  if (printed !== "-") throw usage(`Unexpected argument '${word}': -p has the prompt already`);
+  return word;
+}
+
 /** What stands behind `--` is meant for somebody else. */
 export function beforeDashes(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf("--");

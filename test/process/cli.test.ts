@@ -23,6 +23,19 @@ describe("parley -p", () => {
     }
   });
 
+  it("takes the prompt from behind other flags, and words that look like flags from behind --", async () => {
+    for (const args of [
+      ["-p", "--provider", "rehearsal", "say heron"],
+      ["-p", "--provider", "rehearsal", "--output-format", "stream-json", "--", "say heron"],
+      ["--provider", "rehearsal", "-p", "--output-format", "json", "say heron"],
+    ]) {
+      const { code, stdout } = await run(args, { input: "say parrot\n" });
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/\bheron\b/)]);
+      expect(stdout).not.toContain("parrot");
+    }
+    expect((await run(["--", "-p"])).stdout).toContain("You said: “p”");
+  });
+
   it("denies what would need an answer, and says how to allow it", async () => {
     const cwd = scratch();
     const denied = await run(["-p", "write 'x' to a.txt"], { cwd });
@@ -46,6 +59,7 @@ describe("parley -p", () => {
       [["serve", "--dialect", "klingon"], "klingon"],
       [["-p", "x", "--approval-mode"], "needs a value"],
       [["schema", "native", "more"], "more"],
+      [["-p", "x", "more"], "Unexpected argument 'more'"],
       [["serve", "--ws", "127.0.0.1:0", "--token-file", "none"], "The token file 'none' cannot be read: no such file\n"],
       [["sessions", "list", "more"], "Unexpected argument 'more'"],
       [["--output-format", "xml", "x"], "text, json, stream-json, stream-chunk-json, not 'xml'"],
