@@ -90,7 +90,7 @@ export const COMMANDS: readonly Command[] = [
     usage: "parley agentproc [flags]",
     summary: "One AgentProc turn as the agent: AGENT_* in the environment is wire 0.1 or 0.2, a turn on stdin 0.3 or 0.4.",
     details:
-      "A bridge starts it: 'command: parley agentproc' in a profile. What must be asked about is denied where the bridge cannot be asked;\n" +
+      "A bridge starts it: 'command: parley agentproc' in a profile. What must be asked about is denied where the bridge cannot be asked; " +
       "--approve-tools, --yolo and the config's rules decide what runs unasked.",
     positionals: 0,
     flags: [AUDIT, ...SHARED_FLAGS],

@@ -30,7 +30,7 @@ const AGENT_FLAGS: readonly Flag[] = [
   { name: "append-system-prompt", value: "TEXT", help: "is added to the system prompt" },
   { name: "approval-mode", value: "MODE", help: "default, auto_edit, plan or yolo" },
   { name: "auto-approve", alias: "yolo", help: "run every tool unasked, except what rules deny or ask" },
-  { name: "approve-tools", value: "A,B", help: "run these tools unasked" },
+  { name: "approve-tools", value: "A,B", help: "run these unasked: Tool or Tool(pattern)" },
   { name: "allowed-tools", value: "A,B", help: "the only tools there are" },
   { name: "disallowed-tools", value: "A,B", help: "tools that there are not" },
   { name: "workspace", value: "DIR", help: "the folder to work in (default: this one)" },
