@@ -4,6 +4,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import type { Event } from "../src/core/event.js";
+import { dialectIds, loadDialect } from "../src/dialects/index.js";
+import { createEngine } from "../src/engine/index.js";
+import { PROVIDERS } from "../src/engine/models/catalogue.js";
+import { drive } from "../src/host/drive.js";
+import { openSession } from "../src/host/session.js";
 
 const root = join(import.meta.dirname, "..");
 
@@ -25,6 +31,42 @@ it.each([
   expect(readFileSync(join(root, "README.md"), "utf8")).toContain(body.join("\n"));
 });
 
+it.each(dialectIds.filter((id) => id !== "agentproc"))("the written agent shouts at hosts of %s, too", async (id) => {
+  const dialect = await loadDialect(id);
+  const program = textOf("examples/write-an-agent/main.mjs").replace('loadDialect("native")', `loadDialect("${id}")`);
+  const command = [process.execPath, "--input-type=module", "--eval", program, "--"];
+  const session = await openSession(drive(dialect, command, { readySeconds: 10 }), {
+    config: { cwd: root, provider: "own", model: "loud" },
+  });
+  const events: Event[] = [];
+  for await (const event of session.prompt("hello")) events.push(event);
+  await session.close();
+  expect(events).toContainEqual(expect.objectContaining({ type: "text.done", text: "HELLO" }));
+  expect(events.at(-1)).toMatchObject({ type: "turn.ended", outcome: "completed" });
+});
+
+it("an embedded engine with a home goes on with what an earlier one kept, and the page quotes it", async () => {
+  const home = mkdtempSync(join(tmpdir(), "parley-home-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const file = "examples/embed-the-engine/stored.mjs";
+  const { code, output } = await runCommand(process.execPath, [file, home], "");
+  expect(output).toContain("I will remember the word: plum.\nThe word is plum.\n");
+  expect(code).toBe(0);
+  const engine = /createEngine\(\{[^]*?\}\);/.exec(textOf(file))?.[0].replaceAll(/^ {2}/gm, "") ?? "";
+  expect(textOf("docs/sdk.md")).toContain(engine);
+});
+
+it.each([
+  ["mcpServers", { files: { command: "files" } }],
+  ["hostHooks", { pre_tool_use: "guard" }],
+  ["subagents", [{ name: "own", description: "Of the host's", prompt: "Be brief." }]],
+])("an embedded engine without extensions refuses %s instead of passing them over", async (key, value) => {
+  const engine = createEngine({ defaults: { cwd: root, provider: "rehearsal" }, env: {} });
+  await expect(openSession(engine, { config: { [key]: value } })).rejects.toMatchObject({
+    fault: { code: "unsupported", param: key, message: expect.stringContaining("createEngine({ extensions })") },
+  });
+});
+
 const shellBlocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```sh\n(printf [^]*?)```/g)].map(([, block = ""]) => block);
 
 it("the README has conversations to copy", () => expect(shellBlocks).toHaveLength(2));
@@ -34,6 +76,16 @@ it.each(shellBlocks)("the README's command works as it stands: %s", async (block
   expect(output).toContain('"text":"hello"');
   expect(output).toContain('"outcome":"completed"');
   expect(code).toBe(0);
+});
+
+it("the table of providers is that of the code: their order, keys and models", () => {
+  const rows = textOf("docs/providers.md").match(/^\| `.*$/gm) ?? [];
+  const told = Object.entries(PROVIDERS).filter(([name]) => name !== "rehearsal");
+  expect(rows.map((row) => /^\| `(\w+)`/.exec(row)?.[1])).toEqual(told.map(([name]) => name));
+  for (const [at, [, { keyVariable = "", defaultModel = "" }]] of told.entries()) {
+    expect(rows[at]).toContain(keyVariable);
+    expect(rows[at]).toContain(defaultModel);
+  }
 });
 
 it("every link of the pages leads somewhere", () => {

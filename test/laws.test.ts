@@ -143,7 +143,7 @@ class Wire {
 }
 
 /** As JSON would carry it. */
-function passed(out: { rec: unknown } | { launch: { argv: string[]; env: Record<string, string> } }): Frame {
+function passed(out: Extract<Frame, { rec: unknown } | { launch: unknown }>): Frame {
   return "rec" in out ? { rec: JSON.parse(JSON.stringify(out.rec)) as unknown } : out;
 }
 

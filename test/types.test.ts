@@ -11,10 +11,10 @@ const root = join(import.meta.dirname, "..");
 const COMPILED_MS = 120_000;
 
 const HOST = `
-import { drive, openSession, ParleyError, spawnTransport, type Agent, type HostSession } from "agent-parley";
+import { drive, openSession, ParleyError, serve, spawnTransport, stdio, type Agent, type HostSession } from "agent-parley";
 import { createRunner, findProfile, type TurnResult } from "agent-parley/bridge";
 import { loadDialect } from "agent-parley/dialects";
-import { createEngine } from "agent-parley/engine";
+import { createEngine, jsonlStore } from "agent-parley/engine";
 
 export async function ask(agent: Agent, words: string): Promise<string> {
   const session: HostSession = await openSession(agent, { config: { mode: "default" } });
@@ -32,6 +32,17 @@ export async function agents(): Promise<Agent[]> {
   const dialect = await loadDialect("aionrs");
   await spawnTransport({ argv: ["agent"], env: process.env }, { framing: dialect.framing });
   return [drive(dialect, ["aionrs"]), createEngine({ defaults: { cwd: ".", provider: "rehearsal" }, env: process.env })];
+}
+
+export async function served(home: string): Promise<void> {
+  const engine = createEngine({
+    defaults: { cwd: "." },
+    env: process.env,
+    openStore: async (redact) => jsonlStore(home, { keep: 200, redact }),
+    extensions: { home, userHome: home, trusts: async () => false },
+  });
+  const dialect = await loadDialect("agentproc");
+  await serve(engine, dialect, stdio(dialect.framing), { launch: { argv: process.argv.slice(2), env: process.env } });
 }
 
 export async function turn(): Promise<TurnResult> {

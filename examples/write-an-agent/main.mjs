@@ -20,7 +20,7 @@ async function* events() {
 function* shout({ session, id, parts }) {
   const turn = { session, turn: `turn-${id}`, parent: id };
   yield { type: "turn.started", ...turn };
-  yield { type: "text.done", ...turn, text: parts.map((part) => part.text.toUpperCase()).join("") };
+  yield { type: "text.done", ...turn, text: parts.map(({ text = "" }) => text.toUpperCase()).join("") };
   yield { type: "turn.ended", ...turn, outcome: "completed" };
 }
 

@@ -84,7 +84,7 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, o
     const added = withFlags(profile.argv, launch.argv).slice(profile.argv.length);
     const argv = [...prepared.argv, ...added];
     const env = { ...prepared.env, ...launch.env };
-    const [name] = Object.entries(env).find(([, value]) => value.includes("\0")) ?? [];
+    const [name] = Object.entries(env).find(([, value]) => value?.includes("\0") === true) ?? [];
     if (name !== undefined || argv.some((word) => word.includes("\0"))) {
       const where = name === undefined ? "an argument" : `the variable ${name}`;
       throw refusal(`Could not start ${argv[0] ?? ""}: ${where} would hold a NUL character, which the system cannot pass on`);

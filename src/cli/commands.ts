@@ -6,7 +6,7 @@ import { loadSettings } from "../engine/config.js";
 import { dialectIds } from "../dialects/index.js";
 import { isAgentproc } from "./agentproc-wire.js";
 import { BRIDGE_COMMANDS } from "./bridge/commands.js";
-import { given, list, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
+import { given, list, promptWords, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { here } from "./here.js";
 import { serveStdio } from "./serve-stdio.js";
 import type { Onlookers } from "./serving.js";
@@ -90,7 +90,7 @@ export const COMMANDS: readonly Command[] = [
     usage: "parley agentproc [flags]",
     summary: "One AgentProc turn as the agent: AGENT_* in the environment is wire 0.1 or 0.2, a turn on stdin 0.3 or 0.4.",
     details:
-      "A bridge starts it: 'command: parley agentproc' in a profile. What must be asked about is denied where the bridge cannot be asked;\n" +
+      "A bridge starts it: 'command: parley agentproc' in a profile. What must be asked about is denied where the bridge cannot be asked; " +
       "--approve-tools, --yolo and the config's rules decide what runs unasked.",
     positionals: 0,
     flags: [AUDIT, ...SHARED_FLAGS],
@@ -220,7 +220,7 @@ async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number>
   if (given(parsed, "json-stream") || (given(parsed, "dialect") && !asksText(parsed))) return runServe(parsed, telemetry);
   if (given(parsed, "audit")) throw usage("--audit goes with a protocol: --json-stream, --output-format, --dialect, serve or relay");
   refuseSessionFlags(parsed);
-  const prompt = text(parsed, "print") ?? parsed.positionals[0];
+  const prompt = promptWords(parsed);
   const loaded = await load(parsed);
   if (given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
     const { runPrint } = await import("./print.js");

@@ -1,7 +1,7 @@
 /** `parley demo`: a stranger's first minute. A real agent mends a real bug with real tools; only the model is rehearsed. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join, relative } from "node:path";
 import type { Agent } from "../core/agent.js";
 import type { PartOf } from "../core/content.js";
 import { ParleyError, systemReason } from "../core/errors.js";
@@ -11,6 +11,7 @@ import { openSession, type HostSession } from "../host/session.js";
 import { buildEngine } from "./build-engine.js";
 import { Conversation } from "./chat/conversation.js";
 import { openTerminal } from "./chat/terminal.js";
+import { here } from "./here.js";
 import { Screen, usageLine, wantsColour } from "./screen.js";
 import { endOnSignal } from "./signals.js";
 
@@ -31,6 +32,7 @@ const PROMPT =
   "Think about why the check fails, then run `node check.mjs`, replace 'a - b' with 'a + b' in sum.mjs, and run `node check.mjs` again.";
 
 export async function runDemo(): Promise<number> {
+  const goodbye = nextSteps(process.argv[1] ?? "parley", here());
   const scratch = await scratchFolder();
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
   // The user's own configuration stays out of it: the demo is the same for everybody.
@@ -40,7 +42,7 @@ export async function runDemo(): Promise<number> {
   try {
     process.stdout.write(`A scratch folder with a small bug: ${scratch}\n\n`);
     const code = isTerminal ? await chat(agent, loaded, env) : await watch(agent);
-    process.stdout.write(NEXT);
+    process.stdout.write(goodbye);
     return code;
   } finally {
     await agent.close();
@@ -105,11 +107,18 @@ function summary(end: EventOf<"turn.ended"> | undefined, diffs: readonly PartOf<
   screen.line(`\nUsage: ${usageLine(end?.usage)} (counted by the rehearsal model, free of charge)`);
 }
 
-const NEXT = `
-What to type next
-  node dist/parley.js -p "read README.md and tell me what it says"    one prompt, offline
-  node dist/parley.js                                                 a chat in this folder
-  node dist/parley.js serve --dialect native                          the agent for a host, a JSON object a line
-  node dist/parley.js doctor                                          what is here, what is missing
-  node dist/parley.js --help                                          everything else
-`;
+const NEXT: readonly [string, string][] = [
+  ['-p "read README.md and tell me what it says"', "one prompt, offline"],
+  ["", "a chat in this folder"],
+  ["serve --dialect native", "the agent for a host, a JSON object a line"],
+  ["doctor", "what is here, what is missing"],
+  ["--help", "everything else"],
+];
+
+/** In the words with which the reader has just started us. */
+function nextSteps(file: string, cwd: string): string {
+  const command = basename(file) === "parley" ? "parley" : `node ${relative(cwd, file)}`;
+  const rows = NEXT.map(([words, does]): [string, string] => [`${command} ${words}`.trimEnd(), does]);
+  const width = Math.max(...rows.map(([line]) => line.length)) + 4;
+  return `\nWhat to type next\n${rows.map(([line, does]) => `  ${line.padEnd(width)}${does}\n`).join("")}`;
+}

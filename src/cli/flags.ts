@@ -30,7 +30,7 @@ const AGENT_FLAGS: readonly Flag[] = [
   { name: "append-system-prompt", value: "TEXT", help: "is added to the system prompt" },
   { name: "approval-mode", value: "MODE", help: "default, auto_edit, plan or yolo" },
   { name: "auto-approve", alias: "yolo", help: "run every tool unasked, except what rules deny or ask" },
-  { name: "approve-tools", value: "A,B", help: "run these tools unasked" },
+  { name: "approve-tools", value: "A,B", help: "run these unasked: Tool or Tool(pattern)" },
   { name: "allowed-tools", value: "A,B", help: "the only tools there are" },
   { name: "disallowed-tools", value: "A,B", help: "tools that there are not" },
   { name: "workspace", value: "DIR", help: "the folder to work in (default: this one)" },
@@ -134,6 +134,14 @@ export function list(parsed: Parsed, name: string): string[] | undefined {
     ?.flatMap((value) => value.split(/,(?![^(]*\))/))
     .map((item) => item.trim())
     .filter((item) => item !== "");
+}
+
+/** The prompt on the command line: that of `-p`, or the word beside the flags, also where `-p` stands alone. `-` is what stdin says. */
+export function promptWords(parsed: Parsed): string | undefined {
+  const [printed, [word]] = [text(parsed, "print"), parsed.positionals];
+  if (printed === undefined || word === undefined) return printed ?? word;
+  if (printed !== "-") throw usage(`Unexpected argument '${word}': -p has the prompt already`);
+  return word;
 }
 
 /** What stands behind `--` is meant for somebody else. */

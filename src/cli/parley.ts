@@ -39,9 +39,9 @@ async function versionText(): Promise<string> {
 
 /** `-p` and `--report` may stand alone. */
 function prepared(command: Command, argv: readonly string[]): string[] {
+  const end = argv.indexOf("--");
+  const isOurs = (index: number): boolean => end === -1 || index < end;
   if (command.name === "relay") {
-    const end = argv.indexOf("--");
-    const isOurs = (index: number): boolean => end === -1 || index < end;
     return argv.map((arg, index) => (arg === "--report" && isOurs(index) && argv[index + 1] !== "json" ? "--report=text" : arg));
   }
   if (command.name !== "") return [...argv];
@@ -49,7 +49,7 @@ function prepared(command: Command, argv: readonly string[]): string[] {
   return argv.map((arg, index) => {
     const next = argv[index + 1];
     const alone = (arg === "-p" || arg === "--print") && (next === undefined || (next.startsWith("-") && next !== "-"));
-    return alone ? "--print=-" : arg;
+    return alone && isOurs(index) ? "--print=-" : arg;
   });
 }
 

@@ -166,6 +166,7 @@ export class Screen {
   #part(part: Part, failed: boolean): void {
     if (part.type === "diff") return this.diff(part.patch);
     if (part.type === "todo") {
+      if (part.items.length === 0) this.line(this.#dim("  (the todo list is empty)"));
       for (const item of part.items)
         this.line(`  ${item.status === "completed" ? "☑" : item.status === "in_progress" ? "◐" : "☐"} ${this.foreign(item.text)}`);
       return;

@@ -11,7 +11,10 @@ import { Screen, wantsColour } from "./screen.js";
 export async function runSessions(parsed: Parsed, env: Env): Promise<number> {
   const [what = "list", id] = parsed.positionals;
   const store = jsonlStore(homeOf(env, here()), { keep: Infinity, redact: (value) => value });
-  if (what === "list") return list(await store.list(), given(parsed, "json"));
+  if (what === "list") {
+    if (id !== undefined) throw usage(`Unexpected argument '${id}' (see --help)`);
+    return list(await store.list(), given(parsed, "json"));
+  }
   if (what !== "show" && what !== "rm") throw usage(`'${what}' is not list, show or rm`);
   if (id === undefined) throw usage(`Which session? parley sessions ${what} ID ('parley sessions' lists them)`);
   return what === "show" ? show(store, id, given(parsed, "json"), env) : remove(store, id);

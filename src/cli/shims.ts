@@ -1,8 +1,9 @@
 /** `parley shims DIR`: launchers under the names that hosts look for. */
-import { chmod, mkdir, readFile, realpath, writeFile } from "node:fs/promises";
+import { chmod, readFile, realpath, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ParleyError, systemCode, systemReason } from "../core/errors.js";
 import { dialectIds } from "../dialects/index.js";
+import { makeFolder } from "../os/folders.js";
 import { usage } from "./flags.js";
 import { PERSONALITIES } from "./personality.js";
 
@@ -14,7 +15,7 @@ export async function writeShims(folder: string, program: string, node: string):
   const target = await realpath(program);
   const names = PERSONALITIES.filter(({ dialect }) => dialectIds.includes(dialect)).map(({ name }) => name);
   try {
-    await mkdir(dir, { recursive: true });
+    makeFolder(dir);
     for (const name of names) await refuseForeign(join(dir, name));
     for (const name of names) await writeLauncher(join(dir, name), target, node);
   } catch (error) {

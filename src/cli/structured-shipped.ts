@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { messageOf } from "../core/errors.js";
 import type { Env, Loaded } from "../engine/config.js";
 import { isRecord } from "../core/record.js";
-import { given, text, usage, type Parsed } from "./flags.js";
+import { given, promptWords, text, usage, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
 import type { Onlookers } from "./serving.js";
 import { sessionFlags } from "./structured-flags.js";
@@ -16,7 +16,7 @@ export async function runShipped(parsed: Parsed, load: () => Promise<Loaded>, en
   const asked = { config: await sessionFlags(parsed), switches, fork: given(parsed, "fork-session") };
   if (input !== "text") return serveStdio("qwen-shipped", load, env, onlookers, asked);
   const { promptOf } = await import("./print.js");
-  const prompt = await promptOf(text(parsed, "print") ?? parsed.positionals[0]);
+  const prompt = await promptOf(promptWords(parsed));
   return serveStdio("qwen-shipped", load, env, onlookers, {
     ...asked,
     records: [{ type: "user", message: { role: "user", content: prompt } }],

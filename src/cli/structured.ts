@@ -1,7 +1,7 @@
 /** Qwen's structured input and output on the command line: which formats, where the prompt comes from, and how often there is a sign of life. */
 import { writeFormats } from "../dialects/qwen/launch.js";
 import type { Env, Loaded } from "../engine/config.js";
-import { given, text, usage, type Parsed } from "./flags.js";
+import { given, promptWords, text, usage, type Parsed } from "./flags.js";
 import { serveStdio } from "./serve-stdio.js";
 import type { Onlookers } from "./serving.js";
 import { sessionFlags } from "./structured-flags.js";
@@ -35,7 +35,7 @@ export async function runStructured(
   onlookers: Onlookers,
 ): Promise<number> {
   const id = text(parsed, "dialect") ?? "qwen";
-  const prompt = text(parsed, "print") ?? parsed.positionals[0];
+  const prompt = promptWords(parsed);
   const switches = writeFormats({ input, output });
   const asked = { switches, config: await sessionFlags(parsed), fork: given(parsed, "fork-session"), beatSeconds };
   if (input === "text") {
@@ -54,7 +54,9 @@ function formatOf(parsed: Parsed, flag: string): string {
   if (!given(parsed, flag)) return "text";
   const format = text(parsed, flag) ?? "";
   if (FORMATS.includes(format)) return format;
-  throw usage(`--${flag} is ${FORMATS.join(", ")}, not '${format}'`);
+  // `json` asks for the wire that Qwen Code shipped, unless another one is named.
+  const known = flag === "output-format" && !given(parsed, "dialect") ? FORMATS.toSpliced(1, 0, "json") : FORMATS;
+  throw usage(`--${flag} is ${known.join(", ")}, not '${format}'`);
 }
 
 function secondsOf(parsed: Parsed): number | undefined {

@@ -11,7 +11,7 @@ export type Frame = { rec: unknown } | { bad: string; line: string; overlong?: t
 /** argv, environment and standard input are wire in every dialect with a process. */
 export interface Launch {
   argv: string[];
-  env: Record<string, string>;
+  env: Readonly<Record<string, string | undefined>>;
   cwd?: string;
   /** All that its standard input holds; without it that stays open for records. */
   input?: string;

@@ -121,7 +121,7 @@ export class Permissions {
   }
 }
 
-/** A `Tool(pattern)` would not approve the whole tool, and what is no name approves nothing. */
+/** A `Tool(pattern)` is a rule (tool-limits.ts) and does not approve the whole tool; what is no name approves nothing. */
 function isName(entry: string): boolean {
   return /^[^\s,()]+$/.test(entry);
 }

@@ -139,6 +139,18 @@ test("all problems are listed, in the order of the file", () => {
   ]);
 });
 
+test("a rule that cannot be read is told with its place, in the lists of tools, too", () => {
+  const text = ["rules:", "  - deny: Bash((", "allowTools: [Read, 'Bash(ls']", "allowedTools: ['a b']", "disallowedTools: ['Bash()']"].join(
+    "\n",
+  );
+  expect(problems(text).map((problem) => problem.replace("/x/config.yaml:", ""))).toEqual([
+    '2:11: rules[0].deny must be Tool or Tool(pattern), not "Bash(("',
+    '3:20: allowTools[1] must be Tool or Tool(pattern), not "Bash(ls"',
+    '4:16: allowedTools[0] must be Tool or Tool(pattern), not "a b"',
+    '5:19: disallowedTools[0] must be Tool or Tool(pattern), not "Bash()"',
+  ]);
+});
+
 test("what other tools call a key leads to ours", () => {
   expect(problems("max_turns: 3")).toEqual(["/x/config.yaml:1:1: unknown key 'max_turns'; did you mean 'maxTurns'?"]);
   expect(problems("mcp-servers: {}")).toEqual(["/x/config.yaml:1:1: unknown key 'mcp-servers'; did you mean 'mcpServers'?"]);

@@ -7,10 +7,13 @@ import * as v from "valibot";
 import { Mode, OutputCompaction, Thinking, type Rule as CoreRule } from "../core/config.js";
 import { isMatch } from "./extensions/hooks/match.js";
 import { isApiRoot, isProviderName } from "./models/catalogue.js";
+import { isRule } from "./rule-text.js";
 
 const anyText = v.string("be a text");
 const text = v.pipe(anyText, v.nonEmpty("be a text that is not empty"));
 const texts = v.array(text, "be a list of texts");
+const rule = v.pipe(text, v.check(isRule, "be Tool or Tool(pattern)"));
+const toolList = v.array(rule, "be a list of texts");
 const yesOrNo = v.boolean("be true or false");
 const textByName = v.record(text, anyText, "be a mapping of texts");
 const variable = v.pipe(anyText, v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "be the name of an environment variable"));
@@ -29,7 +32,7 @@ const milliseconds = between(1, MAX_MILLISECONDS);
 const seconds = between(1, Math.floor(MAX_MILLISECONDS / 1000));
 
 const Rule = v.pipe(
-  v.strictObject({ deny: v.optional(text), ask: v.optional(text), allow: v.optional(text) }, "be a mapping with deny, ask or allow"),
+  v.strictObject({ deny: v.optional(rule), ask: v.optional(rule), allow: v.optional(rule) }, "be a mapping with deny, ask or allow"),
   v.rawTransform(({ dataset, addIssue, NEVER }): CoreRule => {
     const { deny, ask, allow } = dataset.value;
     const given = [deny, ask, allow].filter((rule) => rule !== undefined);
@@ -139,10 +142,10 @@ export const Config = v.strictObject(
     systemPrompt: v.optional(anyText),
     appendSystemPrompt: v.optional(anyText),
     approval: v.optional(oneOf(Mode.options)),
-    allowTools: v.optional(texts),
+    allowTools: v.optional(toolList),
     rules: v.optional(v.array(Rule, "be a list of rules")),
-    allowedTools: v.optional(texts),
-    disallowedTools: v.optional(texts),
+    allowedTools: v.optional(toolList),
+    disallowedTools: v.optional(toolList),
     thinking: v.optional(oneOf(Thinking.options)),
     outputCompaction: v.optional(oneOf(OutputCompaction.options)),
     capabilities: v.optional(texts),

@@ -10,6 +10,7 @@ import { chooseProvider, loadSettings, type Env, type Flags } from "./config.js"
 import type { Config } from "./config-schema.js";
 import { isApiRoot, PROVIDERS } from "./models/catalogue.js";
 import { TIME_LIMITS } from "./models/time-limits.js";
+import { isRule } from "./rule-text.js";
 
 let root: string;
 let home: string;
@@ -372,6 +373,8 @@ function configs(): fc.Arbitrary<Config> {
   const text = fc.oneof(lookalikes, fc.string({ unit, minLength: 1, maxLength: 20 }));
   const name = text.filter((word) => !["__proto__", "prototype", "constructor"].includes(word));
   const texts = fc.array(text, { maxLength: 3 });
+  const rule = text.filter(isRule);
+  const rules = fc.array(rule, { maxLength: 3 });
   const byName = <T>(value: fc.Arbitrary<T>) => fc.dictionary(name, value, { maxKeys: 3, noNullPrototype: true });
   const count = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
   const timeoutMs = fc.integer({ min: 1, max: 2_147_483_647 });
@@ -424,10 +427,10 @@ function configs(): fc.Arbitrary<Config> {
       systemPrompt: anyText,
       appendSystemPrompt: anyText,
       approval: fc.constantFrom(...Mode.options),
-      allowTools: texts,
-      rules: fc.array(fc.oneof(fc.record({ deny: text }), fc.record({ ask: text }), fc.record({ allow: text })), { maxLength: 3 }),
-      allowedTools: texts,
-      disallowedTools: texts,
+      allowTools: rules,
+      rules: fc.array(fc.oneof(fc.record({ deny: rule }), fc.record({ ask: rule }), fc.record({ allow: rule })), { maxLength: 3 }),
+      allowedTools: rules,
+      disallowedTools: rules,
       thinking: fc.constantFrom(...Thinking.options),
       mcpServers: byName(server),
       hooks: fc.record(

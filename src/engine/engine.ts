@@ -190,7 +190,7 @@ export function createEngine(options: EngineOptions): Agent {
       directories: config.directories,
     });
     // Whatever can be refused comes before the log: a session that cannot be opened leaves nothing behind.
-    refuseUnsupported(config);
+    refuseUnsupported(config, options.extensions !== undefined);
     checkLimits(config);
     const model = await openNamed(config);
     const named = { ...config, provider: model.provider, model: model.id };

@@ -14,6 +14,15 @@ export function parseRule(text: string): { tool: string; pattern?: string } {
   return pattern === "*" ? { tool } : { tool, pattern };
 }
 
+export function isRule(text: string): boolean {
+  try {
+    parseRule(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function malformed(text: string, problem: string): ParleyError {
   return new ParleyError({ code: "config", message: `The rule '${text}' ${problem}. Write Tool or Tool(pattern).`, retryable: false });
 }

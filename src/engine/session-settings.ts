@@ -3,6 +3,7 @@ import type { McpServer, Mode, SessionConfig } from "../core/config.js";
 import { ParleyError } from "../core/errors.js";
 import { ANSWER_SECONDS, NESTING } from "../core/limits.js";
 import { UNASKED } from "./approval.js";
+import type { ExtensionSources } from "./extensions/extensions.js";
 import type { OwnProviders } from "./models/choose-provider.js";
 import type { Model } from "./models/model.js";
 import { boundedBy, type Bounds } from "./configured-bounds.js";
@@ -10,6 +11,7 @@ import { namesOf, withModel } from "./open-session.js";
 import type { Rules } from "./rules.js";
 import { checkLimits } from "./session-limits.js";
 import type { SessionState } from "./session-state.js";
+import { hasPattern } from "./tool-lists.js";
 import { refuseUnsupported } from "./unsupported.js";
 
 interface SettingsDeps {
@@ -21,6 +23,7 @@ interface SettingsDeps {
   providers: OwnProviders;
   /** What the config forbids, whatever a host says. */
   bounds: Bounds;
+  extensions?: ExtensionSources | undefined;
   /** What is given to these servers is redacted from now on. */
   learnSecrets(servers: Readonly<Record<string, McpServer>>): void;
 }
@@ -68,7 +71,7 @@ export class SessionSettings {
     this.#deps.learnSecrets(patch.mcpServers ?? {});
     const { provider: _provider, model: _model, ...rest } = { ...this.config, ...patch, ...boundedBy(this.#deps.bounds, patch) };
     const next: SessionConfig = { ...rest, ...namesOf(patch, this.config, this.#deps.providers) };
-    refuseUnsupported(next);
+    refuseUnsupported(next, this.#deps.extensions !== undefined);
     checkLimits(patch);
     const reopened = patch.model !== undefined || patch.provider !== undefined ? await this.#deps.openModel(next) : this.model;
     settleEffort(next, patch, reopened);
@@ -101,8 +104,8 @@ const NO_RULES: Rules = { judge: () => Promise.resolve({ decision: "none" }), hi
 
 /** Most sessions have no rules and no lists of tools, and then their machinery is not loaded. */
 export async function rulesOf(config: SessionConfig): Promise<Rules> {
-  const { rules = [], allowedTools = [], disallowedTools = [] } = config;
-  if (rules.length + allowedTools.length + disallowedTools.length === 0) return NO_RULES;
+  const { rules = [], allowedTools = [], disallowedTools = [], approveTools = [] } = config;
+  if (rules.length + allowedTools.length + disallowedTools.length === 0 && !approveTools.some(hasPattern)) return NO_RULES;
   const { compileLimits } = await import("./tool-limits.js");
   return compileLimits(config);
 }

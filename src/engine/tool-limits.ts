@@ -1,15 +1,18 @@
 /**
- * What the lists of tools forbid beside whole tools: with `Bash(cargo test *)` the allowed list leaves only such calls, the disallowed one
- * forbids them. A pattern means what it means in a rule (rules.ts); where an allow rule cannot have one, the allowed list leaves the tool.
+ * What the lists of tools say beside whole tools: with `Bash(cargo test *)` the allowed list leaves only such calls, the disallowed one
+ * forbids them, and with the approved one they run unasked. A pattern means what it means in a rule (rules.ts); where an allow rule cannot
+ * have one, the allowed list leaves the tool.
  */
 import type { SessionConfig } from "../core/config.js";
 import { compileRules, takesPattern, type Rules } from "./rules.js";
-import { covers, parseEntry, type ToolEntry } from "./tool-lists.js";
+import { covers, hasPattern, parseEntry, type ToolEntry } from "./tool-lists.js";
 
-/** The session's rules, and beside them what its lists forbid. Throws a `config` fault for what cannot be read. */
-export async function compileLimits({ rules = [], allowedTools = [], disallowedTools = [] }: SessionConfig): Promise<Rules> {
+/** The session's rules, and beside them what its lists forbid and approve. Throws a `config` fault for what cannot be read. */
+export async function compileLimits(config: SessionConfig): Promise<Rules> {
+  const { rules = [], allowedTools = [], disallowedTools = [], approveTools = [] } = config;
   const forbidden = disallowedTools.map(parseEntry).flatMap((entry) => (entry.pattern === undefined ? [] : [{ deny: write(entry) }]));
-  const own = await compileRules([...rules, ...forbidden]);
+  const approved = approveTools.filter(hasPattern).map((allow) => ({ allow }));
+  const own = await compileRules([...rules, ...forbidden, ...approved]);
   const allowed = allowedTools.map(parseEntry);
   const left = allowed.filter((entry) => isLimit(entry) && !allowed.some((other) => !isLimit(other) && covers(other, entry.tool)));
   if (left.length === 0) return own;

@@ -23,6 +23,11 @@ export function namesTool(entry: string, name: string): boolean {
   return covers(parseEntry(entry), name);
 }
 
+/** As it is written, readable or not: it says more than a name. */
+export function hasPattern(entry: string): boolean {
+  return entry.includes("(");
+}
+
 /** Throws a `config` fault for what cannot be read. */
 export function parseEntry(text: string): ToolEntry {
   const { tool, ...rest } = parseRule(text);

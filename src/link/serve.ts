@@ -10,6 +10,7 @@ import { askable, eventGap } from "./gaps.js";
 import { sideEnv } from "./stamp.js";
 
 export interface ServeOptions {
+  /** How the host started us, as far as that is known; it is what opens the session where a process is one. */
   launch?: Launch;
   /** What an approval gets from a host whose wire cannot answer it. */
   unheard?: "allow" | "deny";
@@ -32,7 +33,6 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
   let endWaits = false;
   let broke: unknown;
 
-  if (options.launch !== undefined) await take(side.read({ launch: options.launch }));
   void transport.closed.then(() => (over ? undefined : agent.send(shutdown("now"))));
   void readOps().catch((error: unknown) => {
     broke = error;
@@ -76,6 +76,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
   }
 
   async function readOps(): Promise<void> {
+    await take(side.read({ launch: options.launch ?? { argv: [], env: {} } }));
     for await (const frame of transport.frames) {
       const step = side.read(frame);
       endWaits ||= step.waits === true;

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/core/event.js";
 import { Grammar } from "../../src/core/grammar.js";
+import type { Launch } from "../../src/core/wire.js";
 import { agentproc, attachmentPart, WIRES, type AgentprocOptions } from "../../src/dialects/agentproc/index.js";
 import { saidByLine } from "../../src/dialects/agentproc/said.js";
 import { escaped } from "../../src/dialects/agentproc/speech.js";
@@ -162,7 +163,7 @@ describe("readings", () => {
   });
 
   test("A32, A33: variables of attachments", () => {
-    const launched = (...types: ("image" | "file")[]): Record<string, string> => {
+    const launched = (...types: ("image" | "file")[]): Launch["env"] => {
       const side = agentproc({ wire: "0.1" }).hostSide(counting());
       side.write({ type: "session.open", session: "s", open: "new" });
       const parts = types.map((type, at) => attachmentPart({ type, url: `u${at}`, name: "" }));

@@ -121,13 +121,14 @@ print("You said: " + os.environ["AGENT_MESSAGE"])
 
 describe.skipIf(!hasTerminal)("at a terminal", () => {
   const asks = node(`
+    console.log(JSON.stringify({ type: "partial", text: "Let me see." }));
     console.log(JSON.stringify({ type: "permission_request", request_id: "r", tool_name: "Bash", input: { command: "ls \\u001b[2J" } }));
     let heard = "";
     process.stdin.on("data", (text) => {
       heard += text;
       const answer = heard.split("\\n").find((line) => line.includes("permission_response"));
       if (answer === undefined) return;
-      console.log(JSON.stringify({ type: "result", text: "it was " + JSON.parse(answer).behavior + " " + JSON.parse(answer).message }));
+      console.log(JSON.stringify({ type: "partial", text: "it was " + JSON.parse(answer).behavior + " " + JSON.parse(answer).message }));
       process.stdin.destroy();
     });`);
 
@@ -159,6 +160,7 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
     await pty.type("Allow Bash?", keys);
     expect(await pty.exited).toBe(code);
     expect(pty.seen).toContain(said);
+    expect(pty.seen).toMatch(/Let me see\.\r?\nBash\r?\n/);
     expect(pty.raw).not.toContain("\u001b[2J");
     await bench.processes.gone();
   });

@@ -44,6 +44,8 @@ describe.skipIf(!hasTerminal)("commands", () => {
     const talk = chat();
     await talk.enter("/theme");
     await talk.shows("Themes: dark, light, plain");
+    await talk.enter("/theme mauve");
+    await talk.shows("Error: There is no theme 'mauve' (dark, light, plain)");
     await talk.enter("/theme plain");
     await talk.shows("The theme is plain.");
     await talk.enter("think about ducks");

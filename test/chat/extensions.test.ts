@@ -124,6 +124,8 @@ describe.skipIf(!hasTerminal)("the todo list", () => {
       { content: "eat", status: "pending" },
     ];
     const talk = chat({ responses: [{ call: { tool: "TodoWrite", args: { todos: items } } }, { say: "Noted." }] });
+    await talk.enter("/todo");
+    await talk.shows("(the todo list is empty)");
     await talk.enter("go");
     await talk.shows("☑ buy milk", "◐ buy bread", "☐ eat", "Noted.");
     await talk.enter("/todo");

@@ -168,6 +168,7 @@ describe("modes", () => {
     expect(await asks("default")).toEqual(["edit", "exec"]);
     expect(await asks("default", { approveTools: [] })).toEqual(["info", "edit", "exec"]);
     expect(await asks("default", { approveTools: ["Bash"] })).toEqual(["info", "edit"]);
+    expect(await asks("default", { approveTools: ["Bash(true)", "Write(b)"] })).toEqual(["info", "edit"]);
   });
 
   it("auto_edit asks for commands only, yolo for nothing", async () => {

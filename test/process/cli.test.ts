@@ -1,9 +1,9 @@
 /** The command line as a person uses it. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { dialectIds } from "../../src/dialects/index.js";
-import { run, scratch, script } from "./harness.js";
+import { PARLEY, run, scratch, script } from "./harness.js";
 
 describe("parley -p", () => {
   it("prints the answer on stdout and the rest on stderr", async () => {
@@ -21,6 +21,19 @@ describe("parley -p", () => {
       const { code, stdout } = await run(args, { input: "say heron and parrot\n" });
       expect([code, stdout]).toEqual([0, expect.stringContaining("heron and parrot")]);
     }
+  });
+
+  it("takes the prompt from behind other flags, and words that look like flags from behind --", async () => {
+    for (const args of [
+      ["-p", "--provider", "rehearsal", "say heron"],
+      ["-p", "--provider", "rehearsal", "--output-format", "stream-json", "--", "say heron"],
+      ["--provider", "rehearsal", "-p", "--output-format", "json", "say heron"],
+    ]) {
+      const { code, stdout } = await run(args, { input: "say parrot\n" });
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/\bheron\b/)]);
+      expect(stdout).not.toContain("parrot");
+    }
+    expect((await run(["--", "-p"])).stdout).toContain("You said: “p”");
   });
 
   it("denies what would need an answer, and says how to allow it", async () => {
@@ -46,6 +59,10 @@ describe("parley -p", () => {
       [["serve", "--dialect", "klingon"], "klingon"],
       [["-p", "x", "--approval-mode"], "needs a value"],
       [["schema", "native", "more"], "more"],
+      [["-p", "x", "more"], "Unexpected argument 'more'"],
+      [["serve", "--ws", "127.0.0.1:0", "--token-file", "none"], "The token file 'none' cannot be read: no such file\n"],
+      [["sessions", "list", "more"], "Unexpected argument 'more'"],
+      [["--output-format", "xml", "x"], "text, json, stream-json, stream-chunk-json, not 'xml'"],
     ] as const) {
       const { code, stderr } = await run([...args]);
       expect([code, stderr]).toEqual([2, expect.stringContaining(text)]);
@@ -147,9 +164,11 @@ describe("parley doctor", () => {
 
 describe("parley demo", () => {
   it("mends the bug with the real tools, says that it approved by itself, and shows diff, usage and the next step", async () => {
-    const { code, stdout } = await run(["demo"]);
+    const cwd = scratch();
+    const { code, stdout } = await run(["demo"], { cwd });
     expect(code).toBe(0);
     for (const part of ["approved by itself", "+  return a + b;", "the check passes", "Usage:", "What to type next"])
       expect(stdout).toContain(part);
+    expect(stdout).toContain(`  node ${relative(realpathSync(cwd), PARLEY)} doctor `);
   });
 });

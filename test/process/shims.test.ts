@@ -42,6 +42,11 @@ describe("the launchers", () => {
     expect((await run(["shims"])).code).toBe(2);
   });
 
+  it("are refused where no folder can be made, which does not take for ever", async () => {
+    const { code, stderr } = await run(["shims", "/proc/parley/bin"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("could not be written to /proc/parley/bin: ")]);
+  }, 10_000);
+
   it("find the command wherever it lies, and do not care whose package they lie in", async () => {
     const odd = join(scratch(), "a \\ b #% ü");
     cpSync(dirname(PARLEY), odd, { recursive: true, filter: (path) => !path.endsWith("/dist/lib") });

@@ -5,6 +5,8 @@ import { shown } from "../../core/shown.js";
 export interface Output extends Pick<TurnEvents, "partial" | "warning"> {
   /** A line of its own; only machines get one. */
   say(line: unknown): void;
+  /** What is said on stderr next begins a line, on a screen that shows both. */
+  endLine(): void;
   /** False when nobody read it. */
   result(result: TurnResult): Promise<boolean>;
 }
@@ -19,6 +21,7 @@ export function forMachines(profile: Profile | undefined): Output {
   const say = (line: unknown): Promise<void> | undefined => written(process.stdout, `${JSON.stringify(line)}\n`);
   return {
     say: (line) => void say(line),
+    endLine() {},
     partial: (text, role) => say({ type: "partial", text, ...(hasRoles && { role }) }),
     warning: warn,
     async result(result) {
@@ -35,10 +38,17 @@ export function forPeople(): Output {
     last = text.at(-1) ?? last;
     return written(process.stdout, shown(text, process.stdout));
   };
+  const endLine = (): void => {
+    if (process.stdout.isTTY && last !== "\n") void write("\n");
+  };
   return {
     say() {},
+    endLine,
     partial: (text, role) => (role === "output" ? write(text) : written(process.stderr, shown(text, process.stderr))),
-    warning: warn,
+    warning(text) {
+      endLine();
+      warn(text);
+    },
     async result({ reply, error }) {
       const apart = last === "\n" ? "" : "\n";
       const isHeard = await arrived(apart + (reply === "" ? "" : `${shown(reply, process.stdout)}\n`));

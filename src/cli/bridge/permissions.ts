@@ -34,8 +34,8 @@ export function byPolicy(behavior: "allow" | "deny", message: string): Permissio
 
 const CLOSED = "the terminal was closed";
 
-/** One question at a time, on stderr. */
-export function byTerminal(): Permissions {
+/** One question at a time, on stderr; `before` each something may be left to do. */
+export function byTerminal(before: () => void): Permissions {
   const ended = new AbortController();
   let terminal: Interface | undefined;
   /** Who has said that nothing more comes is not asked again. */
@@ -46,6 +46,7 @@ export function byTerminal(): Permissions {
       const answer = last.then(async () => {
         if (isClosed) return deny(CLOSED);
         terminal ??= opened();
+        before();
         const reply = await asker(terminal).ask(question(request), ended.signal);
         isClosed = reply === undefined;
         return reply === undefined ? deny(CLOSED) : read(reply);

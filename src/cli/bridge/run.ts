@@ -46,7 +46,7 @@ export async function runBridge(parsed: Parsed, env: Env, cwd: string): Promise<
 function whoAnswers(policy: "ask" | "allow" | "deny", asJson: boolean, isStdinTaken: boolean, output: Output): Permissions {
   if (policy !== "ask") return byPolicy(policy, "the policy here is to deny");
   if (asJson) return byLines({ isStdinTaken, say: output.say, warn: output.warning });
-  if (!isStdinTaken && process.stdin.isTTY && process.stderr.isTTY) return byTerminal();
+  if (!isStdinTaken && process.stdin.isTTY && process.stderr.isTTY) return byTerminal(output.endLine);
   return byPolicy("deny", "nobody can be asked here; --permission allow allows it");
 }
 

@@ -7,7 +7,7 @@ import { mintId } from "../../core/ids.js";
 import type { OpOf } from "../../core/op.js";
 import type { Opening } from "../../host/session.js";
 import { Questions } from "../questions.js";
-import { endLine, type Screen } from "../screen.js";
+import { endLine, THEMES, type Screen } from "../screen.js";
 import { completion } from "./complete.js";
 import type { Entry, LineInput } from "./line-input.js";
 import { Recall } from "./recall.js";
@@ -90,7 +90,9 @@ export class Conversation {
   }
 
   #theme(name: string): void {
-    this.#screen.line(this.#screen.setTheme(name) ? `The theme is ${name}.` : THEMES_HELP);
+    if (name === "") this.#screen.line(THEMES_HELP);
+    else if (this.#screen.setTheme(name)) this.#screen.line(`The theme is ${name}.`);
+    else this.#screen.error(`There is no theme '${name}' (${THEMES.join(", ")})`);
     this.#ready();
   }
 

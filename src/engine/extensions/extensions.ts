@@ -29,11 +29,11 @@ export interface ExtensionSources {
   /** Whether the user trusts that workspace, so that what it grants and runs counts. */
   trusts(root: string): Promise<boolean>;
   /** By name, of the config; a session's own come on top. */
-  mcpServers: Readonly<Record<string, McpServer>>;
+  mcpServers?: Readonly<Record<string, McpServer>>;
   /** Of the config; a workspace's own are there only when it is trusted. */
-  hooks: HookCommands;
+  hooks?: Partial<HookCommands>;
   /** Names of models that the config knows, beside our own. */
-  models: readonly string[];
+  models?: readonly string[];
   /** A turn waits for servers that still connect, because its host was told that their tools are there. */
   awaitsServers?: boolean;
 }
@@ -66,11 +66,11 @@ export class Extensions {
   constructor(deps: ExtensionDeps) {
     this.#deps = deps;
     const { sources, control, redactor, env } = deps;
-    const { home, userHome, models } = sources;
+    const { home, userHome, models = [] } = sources;
     const { workspace } = control.state;
     const trusts = (root: string): Promise<boolean> => sources.trusts(root);
     this.#library = new Library({ home, userHome, anteHome: env["ANTE_HOME"] || undefined, trusts, control, onChange: () => this.#tell() });
-    this.#hooks = new Hooks({ commands: sources.hooks, trusts, control, redactor });
+    this.#hooks = new Hooks({ commands: sources.hooks ?? {}, trusts, control, redactor });
     this.#mcp = new McpServers(deps, () => this.#tell());
     const surroundings = this.#surroundings();
     this.#commands = new Commands(surroundings, (commands) =>

@@ -20,7 +20,7 @@ const WORDS_CHARS = 10_000;
 const END_MS = 5000;
 
 export interface HooksDeps {
-  commands: HookCommands;
+  commands: Partial<HookCommands>;
   trusts(root: string): Promise<boolean>;
   control: SessionControl;
   redactor: Redactor;
@@ -45,7 +45,9 @@ export class Hooks {
     this.#deps = deps;
     const { workspace } = deps.control.state;
     const place = { workspace, redactor: deps.redactor, isTrusted: () => deps.trusts(workspace.root) };
-    this.#commands = new Map(HOOK_EVENTS.map((event) => [event, deps.commands[event].map((spec) => commandHook(event, spec, place))]));
+    this.#commands = new Map(
+      HOOK_EVENTS.map((event) => [event, (deps.commands[event] ?? []).map((spec) => commandHook(event, spec, place))]),
+    );
   }
 
   /** Whether anybody wants to be asked anything. */

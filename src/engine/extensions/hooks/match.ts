@@ -3,18 +3,13 @@
  * mean by them (rules.ts): a call that may be meant is one.
  */
 import { messageOf } from "../../../core/errors.js";
-import { parseRule } from "../../rule-text.js";
+import { isRule } from "../../rule-text.js";
 import type { JudgedCall } from "../../rules.js";
 
 export type Match = (call: JudgedCall) => Promise<boolean>;
 
 export function isMatch(text: string): boolean {
-  try {
-    for (const rule of alternatives(text)) parseRule(rule);
-    return true;
-  } catch {
-    return false;
-  }
+  return alternatives(text).every(isRule);
 }
 
 /** The sentence is about what is wrong with the text. */
