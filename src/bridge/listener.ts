@@ -29,6 +29,7 @@ export class Listener {
   readonly #blocks: string[] = [];
   readonly #waiting = new Set<string>();
   #isBetween = false;
+  #isHearing = false;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -43,8 +44,20 @@ export class Listener {
     return this.#stream.truncated;
   }
 
-  /** Resolves when whoever listens has taken it. What is told again of earlier turns was heard then. */
+  /** Somebody has yet to take what was said, or to answer it. */
+  get isBehind(): boolean {
+    return this.#isHearing || this.#waiting.size > 0;
+  }
+
+  /** Resolves when whoever listens has taken it. One at a time. */
   async hear(event: Event): Promise<void> {
+    this.#isHearing = true;
+    await this.#take(event);
+    this.#isHearing = false;
+  }
+
+  /** What is told again of earlier turns was heard then. */
+  async #take(event: Event): Promise<void> {
     if (event.replay === true && event.type !== "session.ready") return;
     switch (event.type) {
       case "session.ready":

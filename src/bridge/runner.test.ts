@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { Bench, node, P, S, says, sh } from "../../test/bridge/harness.js";
@@ -81,6 +82,25 @@ describe("a runner", () => {
     expect((await asking.run(turn(), { ...quiet, permission }, never)).reply).toContain(
       '"behavior":"deny","message":"nobody could be asked"',
     );
+  });
+
+  test("takes the time in which an agent waits for somebody's word for no silence of its own", async () => {
+    const asks = sh(`
+      echo '${P}"on"'
+      echo 'AGENT_PERMISSION_REQUEST:{"request_id":"r","tool_name":"Bash","input":{}}'
+      read line
+      case "$line" in *allow*) echo '${P}"allowed"';; esac
+      sleep 300`);
+    const runner = await runnerOf(new Bench(asks, { protocol: "0.2", permission: true, idle_timeout_secs: 1.5, kill_grace_secs: 0 }));
+    const late = async (isLate: { partial: number; permission: number }) => {
+      const heard: string[] = [];
+      const partial = (text: string) => after(isLate.partial).then(() => void heard.push(text));
+      const permission = () => after(isLate.permission, { behavior: "allow" as const });
+      const { timedOut } = await runner.run(turn("x", String(isLate.partial)), { ...quiet, partial, permission }, never);
+      return { heard, timedOut };
+    };
+    const both = await Promise.all([late({ partial: 2000, permission: 0 }), late({ partial: 0, permission: 2000 })]);
+    for (const each of both) expect(each).toEqual({ heard: ["on", "allowed"], timedOut: true });
   });
 
   test("holds the agent back while its listener is slow, and loses nothing", async () => {
