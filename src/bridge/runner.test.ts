@@ -52,6 +52,20 @@ describe("a runner", () => {
     await runner.close();
   });
 
+  test("lets nobody wait who has left before", async () => {
+    const bench = new Bench(WAITS);
+    const runner = await runnerOf(bench);
+    const first = new AbortController();
+    const begun = new Promise<void>((resolve) => {
+      void runner.run(turn(), { ...quiet, partial: () => resolve() }, first.signal);
+    });
+    await begun;
+    expect(await runner.run(turn(), quiet, AbortSignal.abort())).toMatchObject({ exitCode: 130, error: "The turn was interrupted" });
+    await expect(runner.forget("default", quiet, AbortSignal.abort())).rejects.toThrow("aborted");
+    await runner.close();
+    await bench.processes.gone();
+  });
+
   test("ends what runs when it is closed", async () => {
     const bench = new Bench(WAITS);
     const runner = await runnerOf(bench);
