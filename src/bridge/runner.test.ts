@@ -84,6 +84,13 @@ describe("a runner", () => {
       throw new Error("no paper");
     };
     expect(await broken.run(turn(), { ...quiet, partial }, never)).toMatchObject({ exitCode: 1, error: "no paper", reply: "" });
+    const odd = await runnerOf(new Bench(says(`${P}no JSON`, "y"), { env: { X: "${NOPE}" }, env_allowlist: [] }));
+    const warning = (): void => {
+      throw new Error("no paper");
+    };
+    expect(await odd.run(turn(), { ...quiet, warning }, never)).toMatchObject({ exitCode: 0, reply: "y" });
+    const failing = await runnerOf(new Bench(sh("echo why >&2; exit 3"), { send_error_reply: false }));
+    expect(await failing.run(turn(), { ...quiet, warning }, never)).toMatchObject({ exitCode: 3, error: "" });
     const asks = node(`
       console.log(JSON.stringify({ type: "permission_request", request_id: "r", tool_name: "Bash", input: {} }));
       process.stdin.on("data", (text) => {

@@ -7,7 +7,7 @@ import { nothingRan, outcome } from "./outcome.js";
 import type { Profile } from "./profile.js";
 import { runTurn, type Asked } from "./run-turn.js";
 import { Sessions, type Conversation } from "./sessions.js";
-import type { Runner, TurnResult } from "./turn.js";
+import type { Runner, TurnEvents, TurnResult } from "./turn.js";
 
 export interface RunnerOptions {
   /** The bridge's own environment; that of this process by default. */
@@ -29,7 +29,7 @@ export function createRunner(profile: Profile, options: RunnerOptions = {}): Run
 
   return {
     async run(turn, on, given) {
-      const warn = (text: string): void => on.warning(text);
+      const warn = warningTo(on);
       const refused = options.files === undefined ? undefined : linkProblem(turn.attachments, options.files);
       const nothing = async (fault: Fault): Promise<TurnResult> =>
         outcome(
@@ -38,7 +38,12 @@ export function createRunner(profile: Profile, options: RunnerOptions = {}): Run
         );
       if (refused !== undefined) return nothing({ code: "usage", message: refused, retryable: false });
       const signal = AbortSignal.any([given, closing.signal]);
-      const asked: Asked = { profile, place: { env, cwd }, turn, on, signal };
+      const heard: TurnEvents = {
+        partial: (text, role) => on.partial(text, role),
+        permission: (request) => on.permission(request),
+        warning: warn,
+      };
+      const asked: Asked = { profile, place: { env, cwd }, turn, on: heard, signal };
       const result = sessions
         .alone(turn.sessionName, { signal, warn }, (conversation) => inConversation(asked, conversation))
         .catch((error: unknown) => nothing(toFault(error)));
@@ -48,12 +53,23 @@ export function createRunner(profile: Profile, options: RunnerOptions = {}): Run
     },
     async forget(sessionName, on, given) {
       const signal = AbortSignal.any([given, closing.signal]);
-      await sessions.alone(sessionName, { signal, warn: (text) => on.warning(text) }, (conversation) => conversation.forget());
+      await sessions.alone(sessionName, { signal, warn: warningTo(on) }, (conversation) => conversation.forget());
     },
     async close() {
       closing.abort();
       await Promise.all(running);
     },
+  };
+}
+
+/** A turn does not fail because nobody could write down what was odd about it. */
+function warningTo(on: Pick<TurnEvents, "warning">): TurnEvents["warning"] {
+  return (text) => {
+    try {
+      on.warning(text);
+    } catch {
+      return;
+    }
   };
 }
 
