@@ -3,7 +3,7 @@ import { toFault, type Fault } from "../core/errors.js";
 import { homeOf } from "../os/home.js";
 import type { Env } from "./environment.js";
 import { linkProblem } from "./links.js";
-import { nothingRan, outcome } from "./outcome.js";
+import { nothingRan, outcome, type Facts } from "./outcome.js";
 import type { Profile } from "./profile.js";
 import { runTurn, type Asked } from "./run-turn.js";
 import { Sessions, type Conversation } from "./sessions.js";
@@ -77,13 +77,21 @@ function warningTo(on: Pick<TurnEvents, "warning">): TurnEvents["warning"] {
 async function inConversation(asked: Asked, conversation: Conversation): Promise<TurnResult> {
   const stored = await conversation.sessionId();
   const first = await runTurn(asked, stored);
-  // A stored session that the agent no longer knows must not fail for ever.
-  const isStale = stored !== "" && !first.opened && first.refused === undefined && !first.timedOut && !first.interrupted;
-  if (isStale) {
+  const isLost = stored !== "" && refusesSession(first);
+  if (isLost) {
     asked.on.warning(`The agent did not go on with its session '${stored}' (${first.fault?.message ?? ""}); a new one begins`);
   }
-  const facts = isStale ? await runTurn(asked, "") : first;
+  const facts = isLost ? await runTurn(asked, "") : first;
   const sessionId = facts.sessionId || stored;
   if (sessionId !== stored) await conversation.keep(sessionId);
   return outcome({ ...facts, sessionId }, (text) => asked.on.warning(text));
+}
+
+/** Most wires have no more than words for that somebody else has a session right now. */
+const BUSY = /\b(in use|locked|busy)\b/i;
+
+/** A stored session that the agent no longer knows must not fail for ever. One that is busy, or whose agent was killed, is there next time. */
+function refusesSession({ opened, refused, fault, left, timedOut, interrupted }: Facts): boolean {
+  if (opened || refused !== undefined || timedOut || interrupted) return false;
+  return !left?.signal && !BUSY.test(fault?.message ?? "");
 }
