@@ -397,6 +397,10 @@ describe("a configuration", () => {
       "profile: x\nplatforms:\n  a: { type: console }\n  b: { type: console }",
       "bridge.yaml:4:3: platforms.b is a second console, and there is one terminal",
     ],
+    [
+      "profile: x\nplatforms:\n  a: { type: console, allow: [1.5] }",
+      'bridge.yaml:3:31: platforms.a.allow[0] must be a sender\'s id, or "*" for everybody, not 1.5',
+    ],
     ["profile: nowhere\nplatforms:\n  a: { type: console }", "There is no profile 'nowhere'"],
     ["profile: ./nowhere.yaml\nplatforms:\n  a: { type: console }", "nowhere.yaml'"],
     ["profile: [", "bridge.yaml:1:11: "],
