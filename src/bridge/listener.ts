@@ -127,16 +127,16 @@ export class Listener {
     const description = message ?? title;
     const request = { id, tool: name, input: args, deadline: deadline ?? this.#options.deadline() };
     const answer = await this.#answerTo({ ...request, ...(description !== undefined && { description }) });
-    if (this.#waiting.delete(id)) await this.#options.answer([asAnswer(id, answer)]);
+    if (this.#waiting.delete(id)) await this.#options.answer([answer]);
   }
 
-  /** A listener that fails says no. */
-  async #answerTo(request: Parameters<TurnEvents["permission"]>[0]): Promise<PermissionAnswer> {
+  /** A listener that fails, or answers nothing, says no. */
+  async #answerTo(request: Parameters<TurnEvents["permission"]>[0]): Promise<Answer> {
     try {
-      return await this.#options.on.permission(request);
+      return asAnswer(request.id, await this.#options.on.permission(request));
     } catch (error) {
       this.#options.on.warning(`Nobody could be asked about ${request.tool}: ${String(error)}`);
-      return { behavior: "deny", message: "nobody could be asked" };
+      return asAnswer(request.id, { behavior: "deny", message: "nobody could be asked" });
     }
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Bench, node, P, S, says, sh } from "../../test/bridge/harness.js";
 import { until } from "../../test/support/processes.js";
 import { loadProfile } from "./profile-file.js";
@@ -100,9 +100,11 @@ describe("a runner", () => {
       });`);
     const asking = await runnerOf(new Bench(asks, { protocol: "0.4", permission: true }));
     const permission = async (): Promise<never> => Promise.reject(new Error("nobody home"));
-    expect((await asking.run(turn(), { ...quiet, permission }, never)).reply).toContain(
-      '"behavior":"deny","message":"nobody could be asked"',
-    );
+    const mute = vi.fn<TurnEvents["permission"]>();
+    for (const each of [permission, mute]) {
+      const { reply } = await asking.run(turn(), { ...quiet, permission: each }, never);
+      expect(reply).toContain('"behavior":"deny","message":"nobody could be asked"');
+    }
   });
 
   test("takes the time in which an agent waits for somebody's word for no silence of its own", async () => {
