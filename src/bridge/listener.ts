@@ -29,6 +29,7 @@ export class Listener {
   readonly #blocks: string[] = [];
   readonly #waiting = new Set<string>();
   #isBetween = false;
+  #isHearing = false;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -43,8 +44,20 @@ export class Listener {
     return this.#stream.truncated;
   }
 
-  /** Resolves when whoever listens has taken it. What is told again of earlier turns was heard then. */
+  /** Somebody has yet to take what was said, or to answer it. */
+  get isBehind(): boolean {
+    return this.#isHearing || this.#waiting.size > 0;
+  }
+
+  /** Resolves when whoever listens has taken it. One at a time. */
   async hear(event: Event): Promise<void> {
+    this.#isHearing = true;
+    await this.#take(event);
+    this.#isHearing = false;
+  }
+
+  /** What is told again of earlier turns was heard then. */
+  async #take(event: Event): Promise<void> {
     if (event.replay === true && event.type !== "session.ready") return;
     switch (event.type) {
       case "session.ready":
@@ -114,16 +127,16 @@ export class Listener {
     const description = message ?? title;
     const request = { id, tool: name, input: args, deadline: deadline ?? this.#options.deadline() };
     const answer = await this.#answerTo({ ...request, ...(description !== undefined && { description }) });
-    if (this.#waiting.delete(id)) await this.#options.answer([asAnswer(id, answer)]);
+    if (this.#waiting.delete(id)) await this.#options.answer([answer]);
   }
 
-  /** A listener that fails says no. */
-  async #answerTo(request: Parameters<TurnEvents["permission"]>[0]): Promise<PermissionAnswer> {
+  /** A listener that fails, or answers nothing, says no. */
+  async #answerTo(request: Parameters<TurnEvents["permission"]>[0]): Promise<Answer> {
     try {
-      return await this.#options.on.permission(request);
+      return asAnswer(request.id, await this.#options.on.permission(request));
     } catch (error) {
       this.#options.on.warning(`Nobody could be asked about ${request.tool}: ${String(error)}`);
-      return { behavior: "deny", message: "nobody could be asked" };
+      return asAnswer(request.id, { behavior: "deny", message: "nobody could be asked" });
     }
   }
 }

@@ -37,6 +37,7 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
     values: { MESSAGE: turn.message, SESSION_ID: stored, SESSION_NAME: turn.sessionName, PROFILE_DIR: profile.dir },
     framing: dialect.framing,
     warn: (text) => on.warning(text),
+    isAwaited: () => listener.isBehind,
     onTimeout: () => void soon(listener.deny("permission timed out")).then(() => child.end()),
   });
   // The profile's clocks alone say how long a turn may take.
@@ -46,7 +47,10 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
     on,
     cap,
     deadline: () => Math.min(child.deadline ?? Infinity, Date.now() + 1000 * ANSWER_SECONDS),
-    answer: (answers) => session?.answer(answers) ?? Promise.resolve(),
+    async answer(answers) {
+      await session?.answer(answers);
+      child.answered();
+    },
   });
   const stop = (): void => void agent.close();
   signal.addEventListener("abort", stop, { once: true });

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Bench, node, P, S, says, sh } from "../../test/bridge/harness.js";
 import { until } from "../../test/support/processes.js";
 import { loadProfile } from "./profile-file.js";
@@ -51,6 +52,20 @@ describe("a runner", () => {
     await runner.close();
   });
 
+  test("lets nobody wait who has left before", async () => {
+    const bench = new Bench(WAITS);
+    const runner = await runnerOf(bench);
+    const first = new AbortController();
+    const begun = new Promise<void>((resolve) => {
+      void runner.run(turn(), { ...quiet, partial: () => resolve() }, first.signal);
+    });
+    await begun;
+    expect(await runner.run(turn(), quiet, AbortSignal.abort())).toMatchObject({ exitCode: 130, error: "The turn was interrupted" });
+    await expect(runner.forget("default", quiet, AbortSignal.abort())).rejects.toThrow("aborted");
+    await runner.close();
+    await bench.processes.gone();
+  });
+
   test("ends what runs when it is closed", async () => {
     const bench = new Bench(WAITS);
     const runner = await runnerOf(bench);
@@ -69,6 +84,13 @@ describe("a runner", () => {
       throw new Error("no paper");
     };
     expect(await broken.run(turn(), { ...quiet, partial }, never)).toMatchObject({ exitCode: 1, error: "no paper", reply: "" });
+    const odd = await runnerOf(new Bench(says(`${P}no JSON`, "y"), { env: { X: "${NOPE}" }, env_allowlist: [] }));
+    const warning = (): void => {
+      throw new Error("no paper");
+    };
+    expect(await odd.run(turn(), { ...quiet, warning }, never)).toMatchObject({ exitCode: 0, reply: "y" });
+    const failing = await runnerOf(new Bench(sh("echo why >&2; exit 3"), { send_error_reply: false }));
+    expect(await failing.run(turn(), { ...quiet, warning }, never)).toMatchObject({ exitCode: 3, error: "" });
     const asks = node(`
       console.log(JSON.stringify({ type: "permission_request", request_id: "r", tool_name: "Bash", input: {} }));
       process.stdin.on("data", (text) => {
@@ -78,9 +100,30 @@ describe("a runner", () => {
       });`);
     const asking = await runnerOf(new Bench(asks, { protocol: "0.4", permission: true }));
     const permission = async (): Promise<never> => Promise.reject(new Error("nobody home"));
-    expect((await asking.run(turn(), { ...quiet, permission }, never)).reply).toContain(
-      '"behavior":"deny","message":"nobody could be asked"',
-    );
+    const mute = vi.fn<TurnEvents["permission"]>();
+    for (const each of [permission, mute]) {
+      const { reply } = await asking.run(turn(), { ...quiet, permission: each }, never);
+      expect(reply).toContain('"behavior":"deny","message":"nobody could be asked"');
+    }
+  });
+
+  test("takes the time in which an agent waits for somebody's word for no silence of its own", async () => {
+    const asks = sh(`
+      echo '${P}"on"'
+      echo 'AGENT_PERMISSION_REQUEST:{"request_id":"r","tool_name":"Bash","input":{}}'
+      read line
+      case "$line" in *allow*) echo '${P}"allowed"';; esac
+      sleep 300`);
+    const runner = await runnerOf(new Bench(asks, { protocol: "0.2", permission: true, idle_timeout_secs: 1.5, kill_grace_secs: 0 }));
+    const late = async (isLate: { partial: number; permission: number }) => {
+      const heard: string[] = [];
+      const partial = (text: string) => after(isLate.partial).then(() => void heard.push(text));
+      const permission = () => after(isLate.permission, { behavior: "allow" as const });
+      const { timedOut } = await runner.run(turn("x", String(isLate.partial)), { ...quiet, partial, permission }, never);
+      return { heard, timedOut };
+    };
+    const both = await Promise.all([late({ partial: 2000, permission: 0 }), late({ partial: 0, permission: 2000 })]);
+    for (const each of both) expect(each).toEqual({ heard: ["on", "allowed"], timedOut: true });
   });
 
   test("holds the agent back while its listener is slow, and loses nothing", async () => {

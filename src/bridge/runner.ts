@@ -3,11 +3,11 @@ import { toFault, type Fault } from "../core/errors.js";
 import { homeOf } from "../os/home.js";
 import type { Env } from "./environment.js";
 import { linkProblem } from "./links.js";
-import { nothingRan, outcome } from "./outcome.js";
+import { nothingRan, outcome, type Facts } from "./outcome.js";
 import type { Profile } from "./profile.js";
 import { runTurn, type Asked } from "./run-turn.js";
 import { Sessions, type Conversation } from "./sessions.js";
-import type { Runner, TurnResult } from "./turn.js";
+import type { Runner, TurnEvents, TurnResult } from "./turn.js";
 
 export interface RunnerOptions {
   /** The bridge's own environment; that of this process by default. */
@@ -29,7 +29,7 @@ export function createRunner(profile: Profile, options: RunnerOptions = {}): Run
 
   return {
     async run(turn, on, given) {
-      const warn = (text: string): void => on.warning(text);
+      const warn = warningTo(on);
       const refused = options.files === undefined ? undefined : linkProblem(turn.attachments, options.files);
       const nothing = async (fault: Fault): Promise<TurnResult> =>
         outcome(
@@ -38,7 +38,12 @@ export function createRunner(profile: Profile, options: RunnerOptions = {}): Run
         );
       if (refused !== undefined) return nothing({ code: "usage", message: refused, retryable: false });
       const signal = AbortSignal.any([given, closing.signal]);
-      const asked: Asked = { profile, place: { env, cwd }, turn, on, signal };
+      const heard: TurnEvents = {
+        partial: (text, role) => on.partial(text, role),
+        permission: (request) => on.permission(request),
+        warning: warn,
+      };
+      const asked: Asked = { profile, place: { env, cwd }, turn, on: heard, signal };
       const result = sessions
         .alone(turn.sessionName, { signal, warn }, (conversation) => inConversation(asked, conversation))
         .catch((error: unknown) => nothing(toFault(error)));
@@ -48,7 +53,7 @@ export function createRunner(profile: Profile, options: RunnerOptions = {}): Run
     },
     async forget(sessionName, on, given) {
       const signal = AbortSignal.any([given, closing.signal]);
-      await sessions.alone(sessionName, { signal, warn: (text) => on.warning(text) }, (conversation) => conversation.forget());
+      await sessions.alone(sessionName, { signal, warn: warningTo(on) }, (conversation) => conversation.forget());
     },
     async close() {
       closing.abort();
@@ -57,17 +62,36 @@ export function createRunner(profile: Profile, options: RunnerOptions = {}): Run
   };
 }
 
+/** A turn does not fail because nobody could write down what was odd about it. */
+function warningTo(on: Pick<TurnEvents, "warning">): TurnEvents["warning"] {
+  return (text) => {
+    try {
+      on.warning(text);
+    } catch {
+      return;
+    }
+  };
+}
+
 /** An agent that names no session this time has not forgotten the last one; and one that failed has not either. */
 async function inConversation(asked: Asked, conversation: Conversation): Promise<TurnResult> {
   const stored = await conversation.sessionId();
   const first = await runTurn(asked, stored);
-  // A stored session that the agent no longer knows must not fail for ever.
-  const isStale = stored !== "" && !first.opened && first.refused === undefined && !first.timedOut && !first.interrupted;
-  if (isStale) {
+  const isLost = stored !== "" && refusesSession(first);
+  if (isLost) {
     asked.on.warning(`The agent did not go on with its session '${stored}' (${first.fault?.message ?? ""}); a new one begins`);
   }
-  const facts = isStale ? await runTurn(asked, "") : first;
+  const facts = isLost ? await runTurn(asked, "") : first;
   const sessionId = facts.sessionId || stored;
   if (sessionId !== stored) await conversation.keep(sessionId);
   return outcome({ ...facts, sessionId }, (text) => asked.on.warning(text));
+}
+
+/** Most wires have no more than words for that somebody else has a session right now. */
+const BUSY = /\b(in use|locked|busy)\b/i;
+
+/** A stored session that the agent no longer knows must not fail for ever. One that is busy, or whose agent was killed, is there next time. */
+function refusesSession({ opened, refused, fault, left, timedOut, interrupted }: Facts): boolean {
+  if (opened || refused !== undefined || timedOut || interrupted) return false;
+  return !left?.signal && !BUSY.test(fault?.message ?? "");
 }

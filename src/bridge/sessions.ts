@@ -46,6 +46,7 @@ export class Sessions {
    * Rejects when the signal aborts before it is its turn.
    */
   alone<T>(name: string, asking: Asking, work: (conversation: Conversation) => Promise<T>): Promise<T> {
+    if (asking.signal.aborted) return Promise.reject(new Error("aborted"));
     const begun = new AbortController();
     const mine = (this.#last.get(name) ?? Promise.resolve()).then(async () => {
       const release = await this.#lock(name, asking);

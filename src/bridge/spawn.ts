@@ -20,12 +20,16 @@ export interface SpawnOptions {
   framing: Dialect["framing"];
   /** Hears what is odd and harmless. */
   warn(text: string): void;
+  /** Whether it may be waiting for us: then its silence is not its own. */
+  isAwaited(): boolean;
   /** Its time is over; `end` must follow, once nothing is left to say to it. */
   onTimeout(): void;
 }
 
 export interface TurnProcess {
   dial(launch: Launch): Promise<Transport>;
+  /** It was given what it waited for: from now on its silence is its own. */
+  answered(): void;
   /** TERM, the profile's grace, KILL. */
   end(): void;
   /** When it must have ended, in milliseconds since the epoch. */
@@ -38,7 +42,7 @@ export interface TurnProcess {
   readonly left: Closed | undefined;
 }
 
-export function spawnPerTurn(profile: Profile, { place, values, framing, warn, onTimeout }: SpawnOptions): TurnProcess {
+export function spawnPerTurn(profile: Profile, { place, values, framing, warn, isAwaited, onTimeout }: SpawnOptions): TurnProcess {
   let transport: Transport | undefined;
   let stopped = false;
   let stderr = "";
@@ -46,6 +50,7 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, o
   let idle: NodeJS.Timeout | undefined;
   const state = {
     dial,
+    answered: alive,
     end,
     deadline: undefined as number | undefined,
     timedOut: false,
@@ -116,10 +121,15 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, o
     }
   }
 
-  /** It has said something. */
+  /** Its silence begins anew. */
   function alive(): void {
     clearTimeout(idle);
-    if (profile.idleTimeoutSecs > 0 && !stopped && !state.timedOut) idle = setTimeout(timeOut, timerMs(profile.idleTimeoutSecs));
+    if (profile.idleTimeoutSecs > 0 && !stopped && !state.timedOut) idle = setTimeout(fallSilent, timerMs(profile.idleTimeoutSecs));
+  }
+
+  function fallSilent(): void {
+    if (isAwaited()) alive();
+    else timeOut();
   }
 
   function timeOut(): void {

@@ -62,6 +62,21 @@ test("a second prompt at the same time is refused, and the first hears its whole
   await session.close();
 });
 
+test("an agent has one session: a second is refused at once, and the first goes on", async () => {
+  const { agent, peer } = driven();
+  const first = openSession(agent);
+  await expect(openSession(agent)).rejects.toThrow("This agent has a session already");
+  const open = await peer.of("session.open");
+  peer.say({ type: "session.ready", session: open.session, parent: open.id });
+  const session = await first;
+  await expect(openSession(agent)).rejects.toThrow("This agent has a session already");
+  const heard = all(session.prompt("one"));
+  const prompt = await peer.of("turn.prompt");
+  peer.say({ type: "turn.started", ...at(prompt) }, { type: "turn.ended", ...at(prompt), outcome: "completed" });
+  expect((await heard).map(({ type }) => type)).toEqual(["turn.started", "turn.ended"]);
+  await session.close();
+});
+
 test("a prompt that is left in the middle makes room for the next", async () => {
   const { session, peer } = await opened();
   const reading = (async () => {

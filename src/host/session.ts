@@ -25,8 +25,16 @@ export interface PromptOptions {
   ext?: Record<string, unknown>;
 }
 
-/** Opens a session on an agent that nobody else reads. Throws what the agent refused it with; then the agent is closed, too. */
+/** Agents whose events somebody reads: two would take them from each other. */
+const taken = new WeakSet<Agent>();
+
+/** Opens the session of an agent, of which nobody else reads the events. Throws what the agent refused it with; then the agent is closed, too. */
 export async function openSession(agent: Agent, opening: Opening = {}): Promise<HostSession> {
+  if (taken.has(agent)) {
+    const message = "This agent has a session already: another session takes an agent of its own";
+    throw new ParleyError({ code: "usage", message, retryable: false });
+  }
+  taken.add(agent);
   const events = agent.events[Symbol.asyncIterator]();
   try {
     return await opened(agent, events, opening);

@@ -6,6 +6,7 @@ import { toFault } from "../core/errors.js";
 import type { Closed, Event } from "../core/event.js";
 import type { Frame, Launch, Transport } from "../core/wire.js";
 import type { Dialect, Step } from "../dialects/dialect.js";
+import { careful } from "./careful.js";
 import type { ConnectOptions, Dial } from "./options.js";
 import { Patience } from "./patience.js";
 
@@ -130,7 +131,7 @@ export class Carrier {
     this.#isAsked = false;
     if (this.#isBarred) return this.#ended({});
     try {
-      this.#transport = await this.#dial(launch);
+      this.#transport = careful(await this.#dial(launch));
     } catch (error) {
       return this.#ended({ code: null, reason: toFault(error).message });
     }

@@ -284,6 +284,52 @@ async function* halfLine(frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
   yield { bad: "The line is not JSON", line: '{"type":"te' };
 }
 
+describe("a transport that throws", () => {
+  const fail = (): never => {
+    throw new Error("the cable");
+  };
+  test.each<[string, (near: Transport) => Partial<Transport>]>([
+    ["as soon as it is written to", () => ({ write: fail })],
+    ["when it is written to", () => ({ write: async () => fail() })],
+    ["when it is read", () => ({ frames: { [Symbol.asyncIterator]: () => ({ next: async () => fail() }) } })],
+    ["instead of ending", ({ closed }) => ({ write: fail, closed: closed.then(fail) })],
+    [
+      "when it is ended",
+      ({ close }) => ({
+        write: fail,
+        close(how) {
+          close(how);
+          fail();
+        },
+      }),
+    ],
+  ])("%s has ended, which is told with its words", async (_, broken) => {
+    const [near] = memoryPair();
+    const agent = connect(native, () => ({ ...near, ...broken(near) }));
+    const host = new Listener(agent);
+    await agent.send({ type: "session.open", id: "o", session: "s", open: "new" });
+    expect(await host.of("reply")).toMatchObject({ to: "session.open", parent: "o", fault: { message: "the cable" } });
+    expect(await host.of("closed")).toMatchObject({ reason: "the cable" });
+    await agent.close();
+  });
+
+  test("in a turn ends that", async () => {
+    const [near, far] = memoryPair();
+    let isBroken = false;
+    const write: Transport["write"] = (records) => (isBroken ? fail() : near.write(records));
+    const agent = connect(native, () => ({ ...near, write }));
+    const [host, peer] = [new Listener(agent), new Peer<Op>(far)];
+    await agent.send({ type: "session.open", id: "o", session: "s", open: "new" });
+    await agent.send({ type: "turn.prompt", id: "p", session: "s", turn: "t", parts: [] });
+    peer.say({ type: "session.ready", session: "s", parent: "o" }, { type: "turn.started", ...TURN, parent: "p" }, ...asks("c"));
+    await host.of("approval.requested");
+    isBroken = true;
+    await agent.send({ type: "approval.answer", id: "a", session: "s", answers: [{ call: "c", decision: "allow" }] });
+    expect(await host.of("turn.ended")).toMatchObject({ outcome: "failed", reason: "the cable" });
+    await agent.close();
+  });
+});
+
 describe("deadlines", () => {
   test("deny an approval that nobody answers, and say why", async () => {
     const { agent, host, peer } = await running(native, { answerSeconds: 0.02 });

@@ -90,9 +90,11 @@ describe("down for days, with answers that were not delivered", () => {
 
   test("a chat with too many of them takes no more messages, and another does", async () => {
     const backlog = Array.from({ length: 1000 }, (_, index) => told(index, "c"));
-    const { say } = await opened(backlog, () => 503);
+    const { here, bridge, say } = await opened(backlog, () => 503);
     expect(await say("say hi", "m1")).toMatchObject({ status: 429, body: { why: "full" } });
     expect((await say("say hi", "m2", "d")).status).toBe(200);
+    await bridge.kill("SIGKILL");
+    await here.gone();
   });
 
   async function opened(entries: readonly Entry[], status: (count: number) => number) {
@@ -103,7 +105,7 @@ describe("down for days, with answers that were not delivered", () => {
     writeFileSync(here.path("state/journal.jsonl"), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
     const settings = { type: "webhook", listen: 0, secretEnv: "HOOK_SECRET", callbackUrl: hook.url, allow: ["ann"] };
     const bridge = await here.start({ limits: { shutdownSeconds: 1 }, platforms: { hook: settings } }).up();
-    return { hook, say: (text: string, id: string, chat = "c") => post(bridge.url, { id, chat, from: "ann", text }) };
+    return { here, bridge, hook, say: (text: string, id: string, chat = "c") => post(bridge.url, { id, chat, from: "ann", text }) };
   }
 });
 

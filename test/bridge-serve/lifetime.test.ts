@@ -267,6 +267,71 @@ describe("the platform of somebody else", () => {
     expect(existsSync(here.path("state/lock"))).toBe(false);
   });
 
+  test("whose answer to a delivery is none of the three: unknown, told, and tried again as a repetition", async () => {
+    const here = site();
+    writeFileSync(
+      here.path("mine.mjs"),
+      `import { appendFileSync } from "node:fs";
+       let sends = 0;
+       export default () => ({
+         limits: { text: 100 },
+         async start(inbox) {
+           for (const text of ["say hello", "say rejected"]) await inbox.accept({ chat: "c", from: "x", text, key: undefined });
+         },
+         send({ text, repeated }) {
+           appendFileSync("said", text + " " + repeated + "\\n");
+           return [undefined, "sent", { status: "sent", ref: 7 }, { status: "rejected", reason: new Error("no") }][++sends];
+         },
+         async pause() {},
+         async stop() {},
+       });`,
+    );
+    const bridge = await here.start({ platforms: { mine: { module: "./mine.mjs", allow: ["*"] } } }).up();
+    await until(() => here.journal().includes("did not say why"), "the delivery");
+    expect(readFileSync(here.path("said"), "utf8")).toBe("hello false\nhello true\nrejected false\n");
+    expect(bridge.stderr).toContain("is tried again: what its 'send' answered is no delivery");
+  });
+
+  test("that leaves out what a message needs: what can be kept through a crash is kept, and the rest is refused in words", async () => {
+    const here = site();
+    writeFileSync(
+      here.path("mine.mjs"),
+      `import { writeFileSync } from "node:fs";
+       export default ({ name }) => ({
+         limits: { text: 100 },
+         async start(inbox) {
+           const message = (key) => ({ chat: "c", from: "x", key, text: key === "0" ? "await never" : "say hello", attachments: [{ type: "photo", url: "https://x/y" }] });
+           const verdicts = [];
+           for (const key of ["0", "1", "1"]) verdicts.push(await inbox.accept(message(key)));
+           verdicts.push(await inbox.accept({ ...message("2"), chat: 7 }));
+           writeFileSync(name, JSON.stringify(verdicts));
+         },
+         async send() { return { status: "sent" }; },
+         async pause() {},
+         async stop() {},
+       });`,
+    );
+    const verdicts = (name: string): unknown => JSON.parse(readFileSync(here.path(name), "utf8"));
+    const config = (name: string) => ({ platforms: { mine: { module: "./mine.mjs", options: { name }, allow: ["*"] } } });
+    const first = await here.start(config("first")).up();
+    await until(() => here.runs().length === 1, "the first turn");
+    await first.kill("SIGKILL");
+    expect(verdicts("first")).toMatchObject([
+      { accepted: true },
+      { accepted: true },
+      { duplicate: true },
+      { accepted: false, why: "invalid" },
+    ]);
+    expect(first.stderr).toContain("'mine' handed over a message that cannot be taken: chat");
+    const second = await here.start(config("second")).up();
+    await until(() => here.runs().length === 2, "the second turn");
+    expect(verdicts("second")).toMatchObject([{ duplicate: true }, { duplicate: true }, { duplicate: true }, { accepted: false }]);
+    expect(here.runs()[1]?.attachments).toContain("https://x/y");
+    expect(second.stderr).not.toContain("could not be read");
+    await second.kill("SIGKILL");
+    await here.gone();
+  });
+
   test("as the example has it: what comes at the end of the bridge waits for the next start", async () => {
     const folder = scratch();
     const { default: fileDrop } = await import(join(example, "platform.mjs"));
@@ -331,6 +396,10 @@ describe("a configuration", () => {
     [
       "profile: x\nplatforms:\n  a: { type: console }\n  b: { type: console }",
       "bridge.yaml:4:3: platforms.b is a second console, and there is one terminal",
+    ],
+    [
+      "profile: x\nplatforms:\n  a: { type: console, allow: [1.5] }",
+      'bridge.yaml:3:31: platforms.a.allow[0] must be a sender\'s id, or "*" for everybody, not 1.5',
     ],
     ["profile: nowhere\nplatforms:\n  a: { type: console }", "There is no profile 'nowhere'"],
     ["profile: ./nowhere.yaml\nplatforms:\n  a: { type: console }", "nowhere.yaml'"],

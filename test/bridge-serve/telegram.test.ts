@@ -107,6 +107,19 @@ describe("who", () => {
     expect([telegram.messages(-5), here.runs()]).toEqual([["* default"], []]);
   });
 
+  test("so it is when Telegram could not be reached at the start", async () => {
+    const telegram = await telegramServer();
+    let isDown = true;
+    telegram.script = () => (isDown ? "hang up" : undefined);
+    const here = site({ TELEGRAM_BOT_TOKEN: TOKEN });
+    await here.start({ platforms: { bot: { type: "telegram", baseUrl: telegram.url, intervalMs: 0, allow: [7] } } }).up();
+    isDown = false;
+    telegram.say("/help@other_bot", { chat: { id: -5 } });
+    telegram.say("/sessions@our_bot", { chat: { id: -5 } });
+    await telegram.sees("* default");
+    expect([telegram.messages(-5), here.runs()]).toEqual([["* default"], []]);
+  });
+
   test("a topic of a forum is a chat of its own", async () => {
     const { here, telegram } = await open();
     telegram.say("say in topic", { chat: { id: -5 }, message_thread_id: 3, is_topic_message: true });

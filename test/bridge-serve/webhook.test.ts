@@ -76,6 +76,7 @@ describe("a request", () => {
       (await post(bridge.url, { ...message, from: "eve" })).status,
     ];
     expect(statuses).toEqual([401, 401, 401, 401, 405, 404, 400, 400, 400, 400, 400, 400, 400, 400, 403]);
+    expect((await post(bridge.url, { ...message, id: "" })).body).toMatchObject({ error: expect.stringMatching(/^'id' must have/) });
     expect([here.runs(), here.journal()]).toEqual([[], ""]);
     expect(bridge.stderr).toContain("refused a message of 'eve' on 'hook'");
   });

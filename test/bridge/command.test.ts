@@ -132,6 +132,14 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
       process.stdin.destroy();
     });`);
 
+  test("a profile that is checked does not steer it: what would run is seen", async () => {
+    const bench = new Bench(says("x"), { args: ["evil", "\u001b[2K\r\u202e"], "un\u001b[8mknown": 1, cwd: "/no\u001b[8m" });
+    const pty = terminal(["bridge", "check", "profile.yaml"], bench.env, bench.folder);
+    expect(await pty.exited).toBe(1);
+    for (const steering of ["\u001b[2K", "\u001b[8m", "\u202e"]) expect(pty.raw).not.toContain(steering);
+    expect(pty.seen).toMatch(/^runs .* evil '\\u001b\[2K/m);
+  });
+
   test("its end answers every question", async () => {
     const twice = node(`
       for (const id of ["r1", "r2"])

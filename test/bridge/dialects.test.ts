@@ -1,7 +1,9 @@
 /** Agents that speak a protocol of their own, under the same runner; and our own agent under our own bridge. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { fixture } from "../support/processes.js";
 import { Bench, node, told } from "./harness.js";
 
@@ -62,6 +64,36 @@ test("a session that the agent has lost begins anew", async () => {
   expect(second.result).toMatchObject({ exit_code: 0, error: "" });
   expect(second.result.session_id).not.toBe(first.result.session_id);
   expect(second.stderr).toContain("a new one begins");
+});
+
+test("a session that somebody else has right now is kept for the next turn", async () => {
+  const bench = new Bench("", NATIVE);
+  const { session_id } = (await bench.turn("say hello")).result;
+  const other = spawn(process.execPath, NATIVE.args, { cwd: bench.folder, env: bench.env, stdio: ["pipe", "pipe", "ignore"] });
+  onTestFinished(() => void other.kill("SIGKILL"));
+  other.stdin.write(`${JSON.stringify({ type: "session.open", id: "o", session: session_id, sessionId: session_id, open: "resume" })}\n`);
+  await once(other.stdout, "data");
+  const during = bench.start(["run", "PROFILE", "--message", "say hello", "--json"]);
+  expect((await told(during)).result).toMatchObject({ exit_code: 1, session_id, error: expect.stringContaining("is in use by") });
+  other.stdin.end();
+  await once(other, "exit");
+  expect((await bench.turn("what did I say?")).result).toMatchObject({ exit_code: 0, session_id });
+});
+
+test("a session is kept when the agent is killed before it has gone on with it", async () => {
+  const dies = node(`
+    const say = (event) => console.log(JSON.stringify(event));
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { type, open, session, id, turn } = JSON.parse(line);
+      if (open === "resume") process.kill(process.pid, "SIGKILL");
+      else if (type === "session.open") say({ type: "session.ready", session, parent: id, sessionId: "s" + process.pid });
+      else if (type === "turn.prompt") for (const type of ["turn.started", "turn.ended"]) say({ type, session, turn, parent: id, outcome: "completed" });
+      else if (type === "shutdown") process.exit();
+    });`);
+  const bench = new Bench(dies, { dialect: "native" });
+  const { session_id } = (await bench.turn()).result;
+  expect(session_id).toMatch(/^s/);
+  expect((await bench.turn()).result).toMatchObject({ exit_code: 137, signal: "SIGKILL", session_id });
 });
 
 test("a session survives a turn in which the agent cannot start", async () => {

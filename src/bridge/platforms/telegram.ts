@@ -40,8 +40,7 @@ function telegram(settings: Settings, token: string, context: PlatformContext): 
     async start(inbox) {
       const me = await api.call("getMe", {}).catch(unanswered);
       if (!me.ok && (me.code === 401 || me.code === 404)) throw wrongToken(settings.tokenEnv, me.description);
-      const username = me.ok && v.is(Me, me.result) ? me.result.username : undefined;
-      polling = poll(settings.pollSeconds, { api, inbox, context, username, signal: ended.signal });
+      polling = poll(settings.pollSeconds, { api, inbox, context, username: usernameIn(me), signal: ended.signal });
     },
     async send(message) {
       if (message.text.trim() === "") return { status: "sent" };
@@ -64,6 +63,10 @@ function telegram(settings: Settings, token: string, context: PlatformContext): 
 }
 
 const Me = v.looseObject({ username: v.string() });
+
+function usernameIn(me: ApiAnswer): string | undefined {
+  return me.ok && v.is(Me, me.result) ? me.result.username : undefined;
+}
 
 interface Polling {
   api: TelegramApi;
@@ -91,6 +94,8 @@ async function poll(seconds: number, polling: Polling): Promise<void> {
       continue;
     }
     failures = 0;
+    // Whoever could not be reached at the start can be now.
+    if (updates.output.length > 0) polling.username ??= usernameIn(await api.call("getMe", {}, { signal }).catch(unanswered));
     for (const { update_id: id, message } of updates.output) {
       // One that was not kept because the bridge is about to end is not confirmed, and comes again.
       if (!(await take(id, message, polling))) return;

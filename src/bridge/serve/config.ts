@@ -45,9 +45,10 @@ const count = (most: number) => {
   return v.pipe(v.number(message), v.integer(message), v.minValue(1, message), v.maxValue(most, message));
 };
 
+const SENDER = 'be a sender\'s id, or "*" for everybody';
 /** YAML makes numbers of the ids that many platforms give their people. */
 const sender = v.pipe(
-  v.union([text, v.pipe(v.number(), v.safeInteger())], 'be a sender\'s id, or "*" for everybody'),
+  v.union([text, v.pipe(v.number(), v.safeInteger(SENDER))], SENDER),
   v.transform((id) => String(id)),
 );
 

@@ -136,7 +136,7 @@ function keyed({ key }: Incoming): { key?: string } {
 
 /** Names become parts of file names, variables and log lines of others. */
 function wrongNameIn({ chat, from, session, key }: Incoming): string | undefined {
-  for (const [what, name] of Object.entries({ chat, from, ...(key !== undefined && { key }) })) {
+  for (const [what, name] of Object.entries({ chat, from, ...(key !== undefined && { id: key }) })) {
     if (name === "" || name.length > LONGEST_NAME || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
       return `'${what}' must have 1 to ${LONGEST_NAME} characters, none of them control characters`;
     }

@@ -1,6 +1,7 @@
 /** `parley bridge check`: is the profile right, and what would run? */
 import { checkProfile, findProfile, type Checked, type Profile } from "../../bridge/index.js";
 import { messageOf } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import { given, usage, type Parsed } from "../flags.js";
 import { wireOf } from "./wire.js";
 
@@ -30,8 +31,8 @@ function sayJson(name: string, report: Report, profile?: Profile): number {
 }
 
 function sayText(name: string, { problems, warnings, argv, program, cwd, env }: Report, profile?: Profile): number {
-  for (const warning of warnings) process.stderr.write(`parley: warning: ${warning}\n`);
-  for (const problem of problems) process.stderr.write(`parley: ${problem}\n`);
+  for (const warning of warnings) write(process.stderr, `parley: warning: ${warning}`);
+  for (const problem of problems) write(process.stderr, `parley: ${problem}`);
   if (profile !== undefined && argv !== undefined) {
     const rows: [string, string][] = [
       ["runs", argv.map(quoted).join(" ")],
@@ -41,12 +42,16 @@ function sayText(name: string, { problems, warnings, argv, program, cwd, env }: 
       ["gets", (env ?? []).join(" ")],
       ["within", profile.timeoutSecs > 0 ? `${profile.timeoutSecs} s, then TERM, ${profile.killGraceSecs} s, KILL` : "no limit"],
     ];
-    for (const [what, value] of rows) process.stdout.write(`${what.padEnd(8)} ${value}\n`);
+    for (const [what, value] of rows) write(process.stdout, `${what.padEnd(8)} ${value}`);
   }
-  process.stdout.write(
-    problems.length === 0 ? `${name} is fine\n` : `${name} has ${problems.length} problem${problems.length === 1 ? "" : "s"}\n`,
-  );
+  const count = `${problems.length} problem${problems.length === 1 ? "" : "s"}`;
+  write(process.stdout, problems.length === 0 ? `${name} is fine` : `${name} has ${count}`);
   return problems.length === 0 ? 0 : 1;
+}
+
+/** Whoever looks at a profile may not trust it yet. */
+function write(stream: NodeJS.WriteStream, line: string): void {
+  stream.write(`${shown(line, stream)}\n`);
 }
 
 function quoted(word: string): string {

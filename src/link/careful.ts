@@ -1,0 +1,33 @@
+/** A transport of anybody's making: whatever it throws is its end, and the reason of that; nothing of it reaches whoever uses it. */
+import { messageOf } from "../core/errors.js";
+import type { Transport } from "../core/wire.js";
+
+export function careful(transport: Transport): Transport {
+  let reason: string | undefined;
+  const remember = (error: unknown): void => {
+    reason ??= messageOf(error);
+  };
+  const close: Transport["close"] = (how) => {
+    try {
+      transport.close(how);
+    } catch (error) {
+      remember(error);
+    }
+  };
+  const fail = (error: unknown): void => {
+    remember(error);
+    close("term");
+  };
+  return {
+    frames: transport.frames,
+    write(records) {
+      try {
+        return transport.write(records)?.catch(fail);
+      } catch (error) {
+        return fail(error);
+      }
+    },
+    close,
+    closed: transport.closed.catch(remember).then((closed) => ({ ...closed, ...(reason !== undefined && { reason }) })),
+  };
+}
