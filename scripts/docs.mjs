@@ -83,7 +83,8 @@ ${table(schema.definitions.event)}
 const OP_GAPS = {
   "session.open":
     "Left out, and a notice says what; what would restrict the agent (a mode, deny and ask rules, tool lists, budgets) or make it another session (a fork, directories) is refused.",
-  "turn.prompt": "Left out, and a notice says what; a prompt with calls, or one that continues, is refused.",
+  "turn.prompt":
+    "Left out, and a notice says what; a prompt with calls, one that continues, or one that is nothing but a command is refused.",
   "session.configure": "Refused as a whole: a reply and a notice.",
   "session.close": "Its process is ended.",
   "session.seed": "Refused: a reply and a notice.",
