@@ -74,7 +74,7 @@ ${table(schema.definitions.event)}
 2. Exactly one \`turn.ended\` per \`turn.started\`; turns of a session do not nest.
 3. A \`*.done\` closes each block (keyed by turn and \`under\`) with its whole text; \`streamed\` says that deltas went out.
 4. \`tool.requested\` precedes every mention of a call but \`tool.delta\`; exactly one \`tool.ended\` per call, before its \`turn.ended\`.
-5. A call in an open \`approval.requested\` does not start until answered.
+5. A call in an open \`approval.requested\` does not start until answered. A yes may come before the question: a wire may ask about one call at a time.
 6. \`turn.ended.usage\` is present whenever usage was reported.
 7. \`closed\` is last on the connection.
 `;
@@ -83,7 +83,8 @@ ${table(schema.definitions.event)}
 const OP_GAPS = {
   "session.open":
     "Left out, and a notice says what; what would restrict the agent (a mode, deny and ask rules, tool lists, budgets) or make it another session (a fork, directories) is refused.",
-  "turn.prompt": "Left out, and a notice says what; a prompt with calls, or one that continues, is refused.",
+  "turn.prompt":
+    "Left out, and a notice says what; a prompt with calls, one that continues, or one that is nothing but a command is refused.",
   "session.configure": "Refused as a whole: a reply and a notice.",
   "session.close": "Its process is ended.",
   "session.seed": "Refused: a reply and a notice.",

@@ -111,11 +111,13 @@ async function run(): Promise<void> {
   process.once("beforeExit", () => process.exit());
 }
 
-/** One document is a host's wish for the words of a failure, too. */
+/** How a run of one prompt is to be answered holds for the words of a failure, too: one document, or nothing where text is the value. */
 function spokenSwitches(argv: readonly string[], dialect: string): string[] | undefined {
+  if (dialect !== "qwen-shipped" || commandOf(argv).command.name !== "") return undefined;
   const ours = beforeDashes(argv);
-  const format = lastValue(ours, "--output-format") ?? lastValue(ours, "-o");
-  return dialect === "qwen-shipped" && format === "json" ? ["--output-format", format] : undefined;
+  const format = lastValue(ours, "--output-format") ?? lastValue(ours, "-o") ?? "text";
+  const isOneShot = (lastValue(ours, "--input-format") ?? "text") === "text";
+  return format === "json" || (format === "text" && isOneShot) ? ["--output-format", format] : undefined;
 }
 
 function lastValue(argv: readonly string[], flag: string): string | undefined {

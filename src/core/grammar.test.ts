@@ -143,6 +143,22 @@ describe("sessions", () => {
     ]);
   });
 
+  test("a yes may come before the question; a no, or what the agent did not take, may not", () => {
+    const judged = (decision: "allow" | "deny", status?: "noop"): string[] => {
+      const grammar = new Grammar();
+      const [ready, begun, requested, asked] = started("a");
+      for (const event of [ready, begun, requested]) if (event !== undefined) grammar.event(event);
+      grammar.op({ type: "approval.answer", id: "early", session: "a", answers: [{ call: "c", decision }] });
+      if (status !== undefined) grammar.event({ type: "reply", session: "a", parent: "early", to: "approval.answer", status });
+      if (asked !== undefined) grammar.event(asked);
+      return grammar.event({ type: "tool.started", session: "a", turn: "t", call: "c" });
+    };
+    const breach = ["rule 5: call c started before its approval was answered"];
+    expect(judged("allow")).toEqual([]);
+    expect(judged("deny")).toEqual(breach);
+    expect(judged("allow", "noop")).toEqual(breach);
+  });
+
   test("a session does not end inside a turn, and is not ready afterwards", () => {
     const grammar = new Grammar();
     for (const event of started("a")) grammar.event(event);

@@ -5,7 +5,8 @@
  *  3. A `*.done` closes each block (keyed by turn and `under`) with its whole text; `streamed` says that deltas went out.
  *  4. `tool.requested` precedes every mention of a call (`under` too) but `tool.delta`; exactly one `tool.ended` per call, before its
  *     `turn.ended`.
- *  5. A call in an open `approval.requested` does not start until answered.
+ *  5. A call in an open `approval.requested` does not start until answered. A yes may come before the question: a wire may ask about one
+ *     call at a time.
  *  6. `turn.ended.usage` is present whenever usage was reported.
  *  7. `closed` is last on the connection.
  *
@@ -13,7 +14,7 @@
  * then its first turn is not begun there, and goes on with calls that were requested before. Only an op can say so.
  */
 import type { Event, EventOf } from "./event.js";
-import type { Op, OpOf } from "./op.js";
+import type { Answer, Op, OpOf } from "./op.js";
 
 interface Block {
   kind: "text" | "thinking";
@@ -26,6 +27,8 @@ interface Turn {
   calls: Map<string, "requested" | "started" | "ended">;
   /** Calls that wait for an answer. */
   asked: Set<string>;
+  /** Those that had a yes before they were asked about, and the op that said it. */
+  allowed: Map<string, string | undefined>;
   usage: boolean;
   /** Its beginning was not told here. */
   cut: boolean;
@@ -54,7 +57,7 @@ export class Grammar {
     if (op.type !== "approval.answer") return;
     for (const [key, session] of this.#sessions) {
       if (op.session !== undefined && op.session !== key) continue;
-      for (const answer of op.answers) session.turn?.asked.delete(answer.call);
+      for (const answer of op.answers) if (session.turn !== undefined) answered(session.turn, answer, op.id);
     }
   }
 
@@ -70,6 +73,7 @@ export class Grammar {
     if (event.type === "closed") this.#closed = true;
     const session = this.#session(event);
     const say = (rule: number, text: string): number => wrong.push(`rule ${rule}: ${text}`);
+    if (event.type === "reply" && event.status !== "ok") notTaken(event, session);
     if (event.type === "session.ready") session.ready = true;
     else if (event.type === "session.ended") this.#sessionEnded(session, say);
     else if (event.type === "turn.started") this.#turnStarted(event, session, say);
@@ -141,7 +145,7 @@ export class Grammar {
           if (!isKnown(turn, call.id, "requested") || turn.calls.get(call.id) !== "requested")
             say(4, `approval asked for call ${call.id}, which is not waiting`);
           // What is replayed was answered in another life.
-          if (event.replay !== true) turn.asked.add(call.id);
+          if (event.replay !== true && !turn.allowed.delete(call.id)) turn.asked.add(call.id);
         }
         return;
       case "tool.started":
@@ -216,7 +220,18 @@ export class Grammar {
 }
 
 function begun(id: string, cut: boolean): Turn {
-  return { id, blocks: new Map(), calls: new Map(), asked: new Set(), usage: false, cut };
+  return { id, blocks: new Map(), calls: new Map(), asked: new Set(), allowed: new Map(), usage: false, cut };
+}
+
+function answered(turn: Turn, { call, decision }: Answer, op: string | undefined): void {
+  const wasAsked = turn.asked.delete(call);
+  if (!wasAsked && decision === "allow" && turn.calls.get(call) === "requested") turn.allowed.set(call, op);
+}
+
+/** The agent had no use for it: an answer that came too early is none. */
+function notTaken({ parent }: EventOf<"reply">, { turn }: Session): void {
+  if (parent === undefined || turn === undefined) return;
+  for (const [call, op] of turn.allowed) if (op === parent) turn.allowed.delete(call);
 }
 
 /** A call that a cut turn mentions was requested before the cut, and has come as far as `state` at least. */

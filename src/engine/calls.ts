@@ -5,6 +5,7 @@ import { messageOf, ParleyError } from "../core/errors.js";
 import type { Call, Category, EventOf } from "../core/event.js";
 import { categoryOf } from "../core/names.js";
 import type { Answer } from "../core/op.js";
+import { sameJson } from "../core/record.js";
 import type { JudgedCall, Verdict } from "./approval.js";
 import { CallContext } from "./call-context.js";
 import { callProblem } from "./call-problem.js";
@@ -235,7 +236,8 @@ async function permission(
   if (given.decision === "deny") return { denied: given.reason ?? "" };
   // A yes to what is always asked covers this call alone.
   if (item.tool.asksAlways !== true) permissions.grant(given, item.judged);
-  if (given.args === undefined) return { ...asked, answer: given };
+  // What comes back as it was shown is no change: a secret in it was not shown.
+  if (given.args === undefined || sameJson(given.args, run.redactor.value(item.judged.args))) return { ...asked, answer: given };
   const problem = item.tool.problem(given.args);
   if (problem !== undefined)
     throw new ParleyError({ code: "tool", message: `The host changed the arguments of ${item.tool.name} to invalid ones: ${problem}` });

@@ -36,7 +36,8 @@ export async function restore(
   const id = wanted === "latest" ? await store.latest(await realpath(given.cwd).catch(() => given.cwd)) : wanted;
   if (id === undefined) throw fault(`No session was kept in ${given.cwd}`);
   const { session, ...kept } = op.fork === true ? await fork(id, op, store) : { id, ...(await store.open(id)) };
-  const { provider: _p, model: _m, rules: _r, disallowedTools: _d, ...rest } = { ...defaults, ...session.config, ...op.config };
+  const before = withoutHost(session.config, op.config);
+  const { provider: _p, model: _m, rules: _r, disallowedTools: _d, ...rest } = { ...defaults, ...before, ...op.config };
   const config = {
     ...rest,
     ...namesOf(op.config, session.config, providers),
@@ -45,6 +46,13 @@ export async function restore(
     cwd: op.config?.cwd ?? session.cwd,
   };
   return { stored: { session, ...kept }, config };
+}
+
+/** Tools of a host are its own: whoever resumes the session brings others, or none. */
+function withoutHost({ hostTools: hosted, ...before }: SessionConfig, given: SessionConfig = {}): SessionConfig {
+  const has = (tools: SessionConfig["hostTools"] = [], name: string): boolean => tools.some((tool) => tool.name === name);
+  const isGone = (name: string): boolean => has(hosted, name) && !has(given.hostTools, name);
+  return { ...before, ...(before.allowedTools !== undefined && { allowedTools: before.allowedTools.filter((name) => !isGone(name)) }) };
 }
 
 /** Under the opener's handle where that is free, else under a name of its own. */

@@ -127,8 +127,10 @@ function openingWords({ fork, config = {} }: OpOf<"session.open">): string[] {
   return [...(fork === true ? ["fork"] : []), ...BINDING.filter((key) => config[key] !== undefined)];
 }
 
-function promptWords({ calls = [], continues }: OpOf<"turn.prompt">): string[] {
-  return [...(calls.length > 0 ? ["calls"] : []), ...(continues === true ? ["continues"] : [])];
+/** A command with nothing beside it would leave an empty prompt behind. */
+function promptWords({ calls = [], continues, command, parts }: OpOf<"turn.prompt">): string[] {
+  const isAll = command !== undefined && parts.length === 0;
+  return [...(calls.length > 0 ? ["calls"] : []), ...(continues === true ? ["continues"] : []), ...(isAll ? ["command"] : [])];
 }
 
 function wordGap(covers: Covers, op: Op, words: readonly string[], doing: string): OpGap {

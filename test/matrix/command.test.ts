@@ -48,6 +48,21 @@ describe("--check", () => {
     expect(events(stdout).at(-1)?.type).toBe("closed");
   });
 
+  it("finds nothing wrong with a yes that comes before the wire asks, as it does about one call at a time", async () => {
+    const agent = [NODE, PARLEY, ...(agents["qwen-shipped"] ?? [])];
+    const args = [PARLEY, "relay", "--as", "native", "--drive", "qwen-shipped", "--check", "--", ...agent];
+    const host = new NativeHost(spawn(NODE, args, { cwd: scratch({ "a.txt": "A", "b.txt": "B" }), env: environment() }));
+    await host.open();
+    host.prompt("read a.txt and b.txt");
+    const [first] = (await host.next("approval.requested")).calls;
+    const other = host.ofType("tool.requested").find(({ call }) => call.id !== first?.id)?.call;
+    for (const call of [other, first]) host.allow(call?.id ?? "");
+    await host.turnEnded();
+    expect(host.ofType("tool.ended").map(({ status }) => status)).toEqual(["ok", "ok"]);
+    expect(await host.finish()).toBe(0);
+    expect(host.stderr).toBe("");
+  });
+
   it("is off unless asked for", async () => {
     const { code, stderr } = await relay("native", "native", [NODE, fixture("fake-native.mjs"), "twice"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -62,6 +62,7 @@ describe("a native host that drives aionrs", () => {
     await refused(host, { type: "provider.set", name: "x", baseUrl: null }, /no provider\.set/);
     await refused(host, { type: "command.suggest", trigger: "slash", text: "/he" }, /no command\.suggest/);
     await refused(host, { type: "other", name: "thing" }, /no other/);
+    await refused(host, { type: "turn.prompt", parts: [], command: { name: "help" } }, /cannot take a prompt with command/);
     host.prompt("write 'x' to a.txt");
     // Nothing of a configure that was refused counts.
     host.deny((await host.next("approval.requested")).calls[0]?.id ?? "");

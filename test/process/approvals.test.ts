@@ -90,6 +90,22 @@ describe("an approval", () => {
     expect(existsSync(join(cwd, "secret.txt"))).toBe(false);
   });
 
+  it("with the arguments as they were shown changes nothing: a secret in them stays what it was", async () => {
+    const cwd = scratch();
+    const secret = "sk-very-secret-value-1234";
+    const call = { tool: "Write", args: { file_path: "s.txt", content: `key=${secret}` }, id: "c1" };
+    const host = start({ cwd, env: { OPENAI_API_KEY: secret }, responses: [{ call }, { say: "done" }] });
+    await host.open();
+    host.prompt("go");
+    const [shown] = (await host.next("approval.requested")).calls;
+    expect(JSON.stringify(shown)).not.toContain(secret);
+    host.allow("c1", { args: { ...shown?.args } });
+    await host.turnEnded();
+    expect(readFileSync(join(cwd, "s.txt"), "utf8")).toBe(`key=${secret}`);
+    expect(host.ofType("tool.started")).toMatchObject([{ call: "c1" }]);
+    expect(host.ofType("tool.started")[0]).not.toHaveProperty("args");
+  });
+
   it("granted for the tool or the category holds for the session, and no further", async () => {
     const calls = [
       { call: write("a", "c1") },

@@ -58,6 +58,15 @@ describe("runs of one prompt", () => {
   });
 
   it.each([
+    ["a schema that is none", ["--json-schema", "{bad", "-p", "x"]],
+    ["a schema, and a flag that nobody knows", ["--json-schema", "{}", "--frobnicate", "-p", "x"]],
+    ["pieces of messages", ["--include-partial-messages", "--output-format", "text", "-p", "x"]],
+    ["the dialect by name", ["--dialect", "qwen-shipped", "--frobnicate", "-p", "x"]],
+  ])("where text is the output, wrong usage says nothing on stdout: %s", (_name, flags) => {
+    expect(run(["--provider", "rehearsal", ...flags])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--") });
+  });
+
+  it.each([
     ["a flag that nobody knows", ["--frobnicate"]],
     ["no prompt", ["-p", ""]],
     ["a mode that nobody knows", ["-p", "x", "--approval-mode", "bogus"]],

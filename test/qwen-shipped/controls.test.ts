@@ -5,14 +5,17 @@ import { PARLEY } from "../process/harness.js";
 import { initialized, launch, start } from "./host.js";
 
 describe("control requests", () => {
-  it("that a driven agent has no word for are refused, and no turn is made of them", async () => {
-    const driven = [process.execPath, PARLEY, "--json-stream", "--provider", "rehearsal"];
-    const host = start(["relay", "--as", "qwen-shipped", "--drive", "aionrs", "--", ...driven]);
+  it.each(["aionrs", "wayland"])("that %s has no word for are refused, and no turn is made of them", async (drive) => {
+    const driven = [process.execPath, PARLEY, "--json-stream", "--dialect", drive, "--provider", "rehearsal"];
+    const host = start(["relay", "--as", "qwen-shipped", "--drive", drive, "--", ...driven]);
     await host.initialize();
+    // It never tells which commands it has.
+    expect(await host.control("supported_commands")).toMatchObject({ subtype: "success", response: { commands: [] } });
     for (const subtype of ["get_context_usage", "get_available_models"])
       expect(await host.control(subtype)).toMatchObject({ subtype: "error", error: expect.stringContaining(subtype) });
     expect(await host.ask("say hello")).toMatchObject({ result: "hello" });
     expect(host.of("result")).toHaveLength(1);
+    expect(await host.finish()).toBe(0);
   });
 
   it("S31: an interrupt while nothing runs is acknowledged and changes nothing", async () => {

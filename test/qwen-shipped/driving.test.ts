@@ -168,6 +168,19 @@ describe("turns", () => {
     ]);
   });
 
+  it("words behind the end of a turn are a turn of their own, and nobody waits for its end", async () => {
+    const driver = opened();
+    await driver.say("t1", "linger");
+    await driver.next("text.done", ({ text }) => text === "and one more word");
+    expect(await driver.say("t2", "hello")).toMatchObject({ outcome: "completed" });
+    expect(driver.of("text.done").map(({ text }) => text)).toEqual(["done", "and one more word", "fake-model: hello"]);
+    expect(driver.of("turn.ended").map(({ turn, outcome }) => [turn === "t1" || turn === "t2", outcome])).toEqual([
+      [true, "completed"],
+      [false, "completed"],
+      [true, "completed"],
+    ]);
+  });
+
   it("failures: of a tool, of the provider, of patience", async () => {
     const driver = opened();
     await driver.say("t1", "error");

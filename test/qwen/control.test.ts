@@ -96,6 +96,16 @@ describe("approval", () => {
     });
   });
 
+  it("the end of the last line is no line of the user's", async () => {
+    const responses = [{ call: { tool: "Write", args: { file_path: "a.txt", content: "Hello" } } }, { say: "done" }];
+    const { host, request } = await asked({ responses });
+    host.approve(request, { updated_arguments: { file_path: "a.txt", content: "Goodbye\n" } });
+    await host.next("summary");
+    expect(host.all("display:success")[0]?.displays[0]?.result_display).toMatchObject({
+      stat: { ai_added_lines: 1, ai_removed_lines: 0, user_added_lines: 1, user_removed_lines: 1 },
+    });
+  });
+
   it("what is allow-listed or read-only does not ask", async () => {
     const read = { tool: "Glob", args: { pattern: "*" } };
     const host = await received({ args: ["--approve-tools", "Write,Glob"], responses: [{ calls: [WRITE, read] }, { say: "done" }] });

@@ -75,6 +75,26 @@ describe("a resumed session", () => {
     await third.end();
   });
 
+  test("has the tools of the host that opens it, not of the one that is gone", async () => {
+    const home = scratch();
+    const first = new Run(home, []);
+    await first.open({ config: { hostTools: [{ name: "Note" }], allowedTools: ["Read", "Note"] } });
+    await first.end();
+    const again = new Run(home, []);
+    const same = { config: { hostTools: [{ name: "Note" }] } };
+    expect(await again.open({ open: "resume", sessionId: "s", ...same })).toMatchObject({ config: { allowedTools: ["Read", "Note"] } });
+    await again.end();
+    const second = new Run(home, []);
+    const { config } = await second.open({ open: "resume", sessionId: "s" });
+    expect(config).not.toHaveProperty("hostTools");
+    expect(config).toMatchObject({ allowedTools: ["Read"] });
+    await second.end();
+    const third = new Run(home, []);
+    const given = { config: { hostTools: [{ name: "Other" }] } };
+    expect(await third.open({ open: "resume", sessionId: "s", ...given })).toMatchObject(given);
+    await third.end();
+  });
+
   test("takes another model with that model's provider", async () => {
     const home = scratch();
     const first = new Run(home, []);

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import type { Call, EventOf } from "../../core/event.js";
 import type { Answer, Op } from "../../core/op.js";
 import type { Out, SideEnv, Step } from "../dialect.js";
-import { isRecord } from "../../core/record.js";
+import { sameJson } from "../../core/record.js";
 import { uuidOf } from "./ids.js";
 import { line } from "./lines.js";
 import { wireTool } from "./names.js";
@@ -165,19 +165,8 @@ function verdictOf({ call, input }: Question, response: HostResponse["response"]
   const { behavior, updatedInput, message, interrupt } = given;
   if (behavior.toLowerCase() !== "allow")
     return { call, decision: "deny", reason: message ?? "", ...(interrupt === true && { stops: true }) };
-  const changed = updatedInput && !same(updatedInput, input);
+  const changed = updatedInput && !sameJson(updatedInput, input);
   return { call, decision: "allow", grant: "call", ...(changed && { args: updatedInput }) };
-}
-
-/** Whatever the order of their keys. */
-function same(left: unknown, right: unknown): boolean {
-  return canonical(left) === canonical(right);
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    isRecord(inner) ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1))) : inner,
-  );
 }
 
 function errorText(error: string | { message: string }): string {

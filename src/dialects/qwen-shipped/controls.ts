@@ -34,10 +34,10 @@ export function readRequest(request: unknown): KnownRequest | string {
 const INVALID: Readonly<Record<string, string>> = { set_model: "Invalid model specified for set_model request" };
 
 /** Some can only be answered when the session is there, or when it is known what surrounds it. */
-export function canAnswer({ subtype }: KnownRequest, { isReady, catalogue }: AgentState): boolean {
+export function canAnswer({ subtype }: KnownRequest, { isReady, isGathered, catalogue }: AgentState): boolean {
   switch (subtype) {
     case "supported_commands":
-      return catalogue.commands !== undefined;
+      return isGathered || catalogue.commands !== undefined;
     case "initialize":
     case "get_context_usage":
     case "get_available_models":

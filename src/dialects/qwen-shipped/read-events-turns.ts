@@ -162,6 +162,14 @@ export function onResult(rec: Record<string, unknown>, state: HostState, env: Si
   return [...begun, ...endTurn(turn, state, { ...how, ...spent })];
 }
 
+/** The end of nothing: what was said is told, and what went wrong is news. */
+export function onStrayResult(rec: Record<string, unknown>, state: HostState): Event[] {
+  spentSince(rec["usage"], state);
+  const message = stringField(rec["error"], "message");
+  if (message === undefined) return [];
+  return [{ type: "error", session: state.session, fault: { code: "agent", message, retryable: false } }];
+}
+
 function failedWith(fault: Fault): { outcome: "failed"; reason: string; fault: Fault } {
   return { outcome: "failed", reason: fault.message, fault };
 }

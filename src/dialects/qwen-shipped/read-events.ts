@@ -8,7 +8,7 @@ import { issuesOf, shapeOf, stringField } from "../kit/issues.js";
 import { isRecord } from "../../core/record.js";
 import type { Asked, HostState, Question } from "./host-side-state.js";
 import { modeNamed } from "./names.js";
-import { onAssistant, onResult, onStreamed, onUser, turnOf } from "./read-events-turns.js";
+import { endTurn, onAssistant, onResult, onStrayResult, onStreamed, onUser, turnOf } from "./read-events-turns.js";
 import { asked as questions, Assistant, Init, StreamEvent } from "./wire.js";
 import { decided, refused, request } from "./write-ops.js";
 
@@ -26,18 +26,26 @@ export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Ev
       return told(onSystem(rec, state, env));
     case "assistant": {
       if (!v.is(Assistant, rec)) return told([bad(`The agent wrote an invalid assistant: ${issuesOf(Assistant, rec)}`, state)]);
+      const isUnasked = isIdle(state) && rec.message.content.every(({ type: kind }) => kind !== "tool_use");
       const { begun, turn } = turnOf(state, env);
-      return told([...begun, ...(turn === undefined ? [] : onAssistant(rec, turn))]);
+      if (turn === undefined) return told(begun);
+      const said = [...begun, ...onAssistant(rec, turn)];
+      return told(isUnasked ? [...said, ...endTurn(turn, state, { outcome: "completed" })] : said);
     }
     case "stream_event":
       return told(onStreamEvent(rec, state, env));
     case "user":
       return told(onUser(isRecord(rec["message"]) ? rec["message"]["content"] : undefined, underOf(rec), state.running, state));
     case "result":
-      return told(onResult(rec, state, env));
+      return told(isIdle(state) ? onStrayResult(rec, state) : onResult(rec, state, env));
     default:
       return told([stray(type, rec, state)]);
   }
+}
+
+/** Nobody asked for anything. Words that come then are a turn of their own, which ends with them: whether more follows nobody knows. */
+function isIdle({ running, prompts }: HostState): boolean {
+  return running === undefined && prompts.length === 0;
 }
 
 /** A step of nothing but events. */
@@ -71,8 +79,8 @@ function onStreamEvent(rec: Record<string, unknown>, state: HostState, env: Side
   const { event } = rec;
   const name = stringField(event, "type") ?? "stream_event";
   if (!v.is(StreamEvent, event)) return IGNORED.has(name) ? [] : [stray(name, event, state)];
-  // Outside of a turn only the beginning of a message begins one.
-  if (state.running === undefined && event.type !== "message_start") return [];
+  // Outside of a turn only the beginning of a message begins one, and only where one is waited for: the whole message follows.
+  if (state.running === undefined && (event.type !== "message_start" || isIdle(state))) return [];
   const { begun, turn } = turnOf(state, env);
   return [...begun, ...(turn === undefined ? [] : onStreamed(event, underOf(rec), turn))];
 }

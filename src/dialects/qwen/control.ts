@@ -3,7 +3,7 @@ import type { Call, EventOf } from "../../core/event.js";
 import type { Answer, Op } from "../../core/op.js";
 import type { Out, SideEnv, Step } from "../dialect.js";
 import { echo } from "../kit/issues.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord, sameJson } from "../../core/record.js";
 import { confirmationOf, reasonOf } from "./displays.js";
 import { line, type Said } from "./lines.js";
 import type { AgentState, ClientSession, ControlQuestion } from "./state.js";
@@ -94,10 +94,10 @@ function verdictOf(result: NonNullable<ControlResponse["response"]["result"]>): 
   return { ...(message != null && { reason: message }), ...result, decision: "block" };
 }
 
-function answer({ session, subtype, target }: ControlQuestion, { ok, data }: { ok: boolean; data: unknown }, env: SideEnv): Op {
+function answer({ session, subtype, target, fields }: ControlQuestion, { ok, data }: { ok: boolean; data: unknown }, env: SideEnv): Op {
   const head = { id: env.stamp().id, session: session.handle };
   if (subtype !== "can_use_tool") return { type: "host.answer", ...head, request: target, ok, data };
-  return { type: "approval.answer", ...head, answers: [decision(target, ok, data)] };
+  return { type: "approval.answer", ...head, answers: [decision(target, ok, data, fields["tool"])] };
 }
 
 const YES = new Set(["approve", "approved", "allow", "allowed"]);
@@ -106,13 +106,14 @@ function isYes(behavior: string): boolean {
   return YES.has(behavior.toLowerCase());
 }
 
-/** What is not a clear yes is a no. */
-function decision(call: string, ok: boolean, data: unknown): Answer {
+/** What is not a clear yes is a no. Arguments that come back as they went out are no change: what is secret in them was not shown. */
+function decision(call: string, ok: boolean, data: unknown, tool: unknown): Answer {
   const { behavior, message, updated_arguments, updatedInput } = isRecord(data) ? data : {};
   if (!ok || typeof behavior !== "string" || !isYes(behavior))
     return { call, decision: "deny", reason: typeof message === "string" ? message : "denied by the host" };
   const args = updated_arguments ?? updatedInput;
-  return { call, decision: "allow", grant: "call", ...(isRecord(args) && { args }) };
+  const isChanged = isRecord(args) && !(isRecord(tool) && sameJson(args, tool["arguments"]));
+  return { call, decision: "allow", grant: "call", ...(isChanged && { args }) };
 }
 
 // --- what needs no answer any more ---

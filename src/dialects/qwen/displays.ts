@@ -111,14 +111,20 @@ function textArgument(args: Record<string, unknown> | undefined): string | undef
 /** Lines of `text` that `other` does not have as often. */
 function linesBeyond(text: string, other: string): number {
   const left = new Map<string, number>();
-  for (const line of other.split("\n")) left.set(line, (left.get(line) ?? 0) + 1);
+  for (const line of linesOf(other)) left.set(line, (left.get(line) ?? 0) + 1);
   let beyond = 0;
-  for (const line of text.split("\n")) {
+  for (const line of linesOf(text)) {
     const count = left.get(line) ?? 0;
     if (count === 0) beyond++;
     else left.set(line, count - 1);
   }
   return beyond;
+}
+
+/** What ends with a newline has no line behind it. */
+function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }
 
 function taskDisplay({ call, children }: ShownCall, status: string, result: string | undefined): ResultDisplay {

@@ -75,11 +75,21 @@ function choicesOf(choices: unknown): unknown {
   return choices.map((choice: unknown) => (isRecord(choice) ? { index: 0, ...choice } : choice));
 }
 
-/** A version may be written "1.2": what counts is its first number. */
+/**
+ * How an error and a summary look the text does not say: what is missing in them is filled in. A version may be written "1.2": what counts
+ * is its first number.
+ */
 function metadataOf(metadata: unknown): unknown {
-  if (metadata === undefined || metadata === null) return {};
+  if (!isRecord(metadata)) return metadata ?? {};
+  const { error, summary, ...rest } = metadata;
   const version = stringField(metadata, "protocol_version");
-  return version === undefined || !isRecord(metadata) ? metadata : { ...metadata, protocol_version: Number.parseInt(version, 10) };
+  const told = isRecord(summary) ? summary : {};
+  return {
+    ...rest,
+    ...(version !== undefined && { protocol_version: Number.parseInt(version, 10) }),
+    ...(error != null && { error: isRecord(error) ? { type: "error", ...error } : error }),
+    ...(summary != null && { summary: { prompt_id: "", num_turns: 0, duration_ms: 0, is_error: error != null, ...told } }),
+  };
 }
 
 function saidOf({ id, usage, metadata = {} }: Completion | Chunk): Pick<Said, "sessionId" | "usage" | "metadata"> {

@@ -12,7 +12,7 @@ import { scopeOf, shownCall, type AgentState, type ClientSession, type Scope, ty
 import { resultCommand } from "./results.js";
 import { styledPatch, type Styled } from "./terminal.js";
 import { terminal } from "./terminal-line.js";
-import type { Annotation } from "./wire.js";
+import type { Annotation, CommandRef } from "./wire.js";
 import { hostRequest, writeLoose } from "./write-loose.js";
 
 type Call = EventOf<"tool.requested">["call"];
@@ -71,13 +71,20 @@ function startTurn(said: Said, turn: Turn, state: AgentState): Out[] {
   turn.startedAt = said.at;
   session.live = turn;
   session.lastPrompt = turn.promptId;
+  const command = turn.command ?? unanswered(turn, state);
   const told =
-    turn.command === undefined
-      ? []
-      : [resultCommand(session, turn.promptId, turn.command, { type: "submit_prompt", auto_submitted: true })];
+    command === undefined ? [] : [resultCommand(session, turn.promptId, command, { type: "submit_prompt", auto_submitted: true })];
   const hasRole = session.hasRole;
   session.hasRole = false;
   return state.chunks && !hasRole ? [...told, chunk(said, { role: "assistant" })] : told;
+}
+
+/** A driven agent may begin with a command without a word of what becomes of it: then it is a prompt like any other. */
+function unanswered({ id }: Turn, { asked }: AgentState): CommandRef | undefined {
+  const prompt = asked.get(id);
+  if (prompt?.kind !== "prompt" || prompt.command === undefined) return undefined;
+  asked.delete(id);
+  return prompt.command;
 }
 
 /** Model calls: each begins with the first that is heard of it behind the results of the one before. */
