@@ -96,6 +96,7 @@ export class Line {
     this.#leaving = "now";
     this.#carrier.bar();
     if (!this.#carrier.isUp && !this.#carrier.isLaunched) return void this.#inOrder(() => this.#finish());
+    if (this.#carrier.isShared) return this.#hangUp();
     const meta = id === undefined ? {} : { id };
     if (this.#dialect.coverage.shutdown !== "none") {
       this.#writeNow({ type: "shutdown", when: "now", ...meta });
@@ -103,6 +104,17 @@ export class Line {
     }
     if (this.#turns.running && this.#dialect.coverage["turn.interrupt"] !== "none") this.#writeNow({ type: "turn.interrupt", ...meta });
     this.#carrier.close("term");
+  }
+
+  /** Its word for the end would end what others have there. Turns that run are told how they end. */
+  #hangUp(): void {
+    for (const session of this.#turns.busy) this.#writeNow({ type: "turn.interrupt", id: sideEnv.stamp().id, session });
+    this.#hangUpWhenStopped();
+    this.#carrier.closeSoon();
+  }
+
+  #hangUpWhenStopped(): void {
+    if (this.#leaving === "now" && this.#carrier.isShared && !this.#turns.running) this.#carrier.close("term");
   }
 
   /** Past the ops that wait. */
@@ -286,7 +298,7 @@ export class Line {
     if (event.type === "session.ready" || (event.type === "reply" && event.to === "session.open")) this.#carrier.ready();
     this.#unanswered.event(event);
     const released = this.#turns.event(event);
-    if (event.type === "turn.ended") this.#carrier.stopped();
+    if (event.type === "turn.ended") this.#stopped();
     const { answer, pass } = this.#grants.event(event);
     if (answer !== undefined) this.#sendOwn(answer);
     if (pass === undefined) return;
@@ -299,6 +311,11 @@ export class Line {
     this.#heartbeat?.work(!this.#turns.idle);
     this.#leaveWhenIdle();
     await slow;
+  }
+
+  #stopped(): void {
+    this.#carrier.stopped();
+    this.#hangUpWhenStopped();
   }
 
   #release(released: Release): void {
