@@ -39,6 +39,8 @@ export class Line {
   #order: Promise<void> = Promise.resolve();
   /** `drained`: once nothing runs or waits. `now`: whatever runs. */
   #leaving: "drained" | "now" | undefined;
+  /** The session that was ready, where a process is a turn: nobody but us can tell that it is over. */
+  #lasting: string | undefined;
   /** How a transport that lasts as long as the line ended. */
   #closed: Closed = {};
   #over = false;
@@ -284,6 +286,7 @@ export class Line {
     this.#deadlines.clear();
     this.#replies.clear();
     this.#carrier.clear();
+    if (this.#lasting !== undefined) void this.#tell({ type: "session.ended", session: this.#lasting });
     const fault: Fault = { code: "launch", message: closed.reason ?? "The agent is gone", retryable: true };
     for (const answer of this.#unanswered.close(fault)) void this.#tell(answer);
     this.#gone(closed);
@@ -296,6 +299,7 @@ export class Line {
     const event = this.#replies.event(told);
     if (event === undefined) return;
     if (event.type === "session.ready" || (event.type === "reply" && event.to === "session.open")) this.#carrier.ready();
+    if (event.type === "session.ready" && this.#dialect.lifetime === "turn") this.#lasting = event.session;
     this.#unanswered.event(event);
     const released = this.#turns.event(event);
     if (event.type === "turn.ended") this.#stopped();
