@@ -46,12 +46,14 @@ export interface ClientSession {
 }
 
 /** A session that is asked for and has not answered. */
-interface Opening {
+export interface Opening {
   handle: string;
   op: string;
   resumes: boolean;
   /** The question whether the live session, which is to begin again, can be resumed at all. */
   asks?: string;
+  /** The word that ends the live session, which is to begin again behind its end. */
+  closes?: string;
   config: SessionConfig;
   /** What is told about it before it is there. */
   early: Event[];
