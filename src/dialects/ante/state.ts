@@ -3,6 +3,7 @@ import type { SessionConfig } from "../../core/config.js";
 import type { Call, Event, Usage } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { OpenWork } from "../kit/open-work.js";
+import type { ToldCalls } from "./told-calls.js";
 import type { OpName, ops } from "./wire.js";
 import type { InferOutput } from "valibot";
 
@@ -105,7 +106,7 @@ export interface Reading {
   parent: string | undefined;
   /** Turns of sub-agents within it, by the wire's names. */
   readonly nested: Set<string>;
-  readonly calls: Map<string, { call: Call; now: "requested" | "started" | "ended" }>;
+  readonly calls: ToldCalls;
   block: { type: "text" | "thinking"; text: string } | undefined;
   usage: Usage | undefined;
 }
