@@ -256,6 +256,8 @@ describe("flags", () => {
     [["serve", "--ws", "127.0.0.1:0", "--token-file", "/no/such/file"], "/no/such/file"],
     [["serve", "--token-file", "x"], "without --ws"],
     [["serve", "-p", "hello"], "prompts come over the protocol"],
+    [["serve", "--resume", "latest"], "opens its sessions itself"],
+    [["serve", "--ws", "127.0.0.1:0", "--session-id", "mine"], "opens its sessions itself"],
     [["serve", "--ws", "127.0.0.1:0", "--prompt", "hello"], "prompts come over the protocol"],
   ])("%j is wrong usage", async (args, words) => {
     const { code, stderr } = await run(args);
