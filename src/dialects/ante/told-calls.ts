@@ -31,7 +31,9 @@ export function freeName(wireId: string, calls: ToldCalls): string {
   for (let nth = 2; ; nth++) if (!calls.has(`${wireId}#${nth}`)) return `${wireId}#${nth}`;
 }
 
+/** The first call of an id has it for its name: without one there are none to look for. */
 function openCalls(wireId: string, calls: ToldCalls): ToldCall[] {
+  if (!calls.has(wireId)) return [];
   return [...calls.values()].filter((told) => told.wireId === wireId && told.now !== "ended");
 }
 
