@@ -8,6 +8,7 @@ import { isAgentproc } from "./agentproc-wire.js";
 import { BRIDGE_COMMANDS } from "./bridge/commands.js";
 import { given, list, promptWords, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { here } from "./here.js";
+import { idleSessionFlags, OPENED_ON_THE_WIRE } from "./opening.js";
 import { serveStdio } from "./serve-stdio.js";
 import type { Onlookers } from "./serving.js";
 import { asksShipped, asksText, RELAYED_FLAGS, SESSION_FLAGS, STRUCTURED_FLAGS } from "./structured-flags.js";
@@ -240,6 +241,7 @@ async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
   if (given(parsed, "prompt"))
     throw usage("--prompt (-p) does not go with serve: prompts come over the protocol; 'parley -p PROMPT' runs one");
+  if (OPENED_ON_THE_WIRE.has(id)) for (const words of idleSessionFlags(parsed, id)) process.stderr.write(`parley: ${words}\n`);
   const onlookers = onlookersOf(parsed, telemetry);
   if (isAgentproc(id)) return runAgent(parsed, telemetry);
   if (given(parsed, "ws")) {

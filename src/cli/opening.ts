@@ -5,7 +5,16 @@ import type { Dialect } from "../dialects/index.js";
 import type { Loaded } from "../engine/config.js";
 import type { Opening } from "../host/session.js";
 import { sessionDefaults } from "./build-engine.js";
-import { usage } from "./flags.js";
+import { given, usage, type Parsed } from "./flags.js";
+
+/** Dialects whose hosts open their sessions on the wire, and say there all that there is to say of them. */
+export const OPENED_ON_THE_WIRE: ReadonlySet<string> = new Set(["ante", "native"]);
+
+/** A session on the command line of one whose host opens its own has no effect; what is to be said of that. */
+export function idleSessionFlags(parsed: Parsed, dialectId: string): string[] {
+  const idle = ["resume", "session-id"].filter((flag) => given(parsed, flag));
+  return idle.map((flag) => `--${flag} means nothing to a host of '${dialectId}': it opens its sessions itself`);
+}
 
 export function openingOf(loaded: Loaded, fork = false): Opening & { open: "new" | "resume"; fork?: boolean } {
   const { resume, sessionId } = loaded.settings;

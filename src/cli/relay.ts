@@ -1,6 +1,6 @@
 /** `parley relay`: a host of one dialect, an agent of another, and us between them. */
 import type { SessionConfig } from "../core/config.js";
-import { messageOf, toFault, type ParleyError } from "../core/errors.js";
+import { messageOf, toFault } from "../core/errors.js";
 import { Redactor } from "../core/redact.js";
 import type { Closed } from "../core/event.js";
 import type { Launch, Transport } from "../core/wire.js";
@@ -16,7 +16,7 @@ import { stdio } from "../transports/stdio.js";
 import { agentprocOf, drivenAgentproc, isAgentproc } from "./agentproc-wire.js";
 import { given, text, usage, type Parsed } from "./flags.js";
 import { readToken } from "./token-file.js";
-import { answerSecondsOf, launchOf, openingOf } from "./opening.js";
+import { answerSecondsOf, launchOf, idleSessionFlags, openingOf, OPENED_ON_THE_WIRE } from "./opening.js";
 import { keepStdoutClean, refuseToStart } from "./protocol-stdout.js";
 import { RelayReport } from "./relay-report.js";
 import { relayedSwitches } from "./structured-flags.js";
@@ -27,19 +27,17 @@ import { endOnSignal } from "./signals.js";
 
 /** The exit code when `--check` found something. */
 const VIOLATED = 3;
-/** Dialects whose sessions say on the wire all that there is to say. */
-const TOLD_ON_THE_WIRE: ReadonlySet<string> = new Set(["ante", "native"]);
 
 export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env: Env, onlookers: Onlookers): Promise<number> {
   const agentOf = await dialled(parsed);
   const as = await hostDialect(named(parsed, "as"), env);
   const drive = await agentDialect(named(parsed, "drive"), parsed);
-  if (given(parsed, "url") && !TOLD_ON_THE_WIRE.has(drive.id)) {
+  if (given(parsed, "url") && !OPENED_ON_THE_WIRE.has(drive.id)) {
     throw usage(`--url does not go with '${drive.id}': such an agent is told its session on its command line; use COMMAND`);
   }
   const print = reportFormat(parsed);
-  const opensAny = as.lifetime === "connection" && as.launches !== true;
-  for (const flag of ["resume", "session-id"]) if (opensAny && given(parsed, flag)) throw opensItself(flag, as);
+  const [idle] = OPENED_ON_THE_WIRE.has(as.id) ? idleSessionFlags(parsed, as.id) : [];
+  if (idle !== undefined) throw usage(idle);
   keepStdoutClean();
   const prepared = await prepare(as, drive, load, env, onlookers).catch(toFault);
   if (!("loaded" in prepared)) {
@@ -199,10 +197,6 @@ function named(parsed: Parsed, flag: string): string {
   const id = text(parsed, flag);
   if (id === undefined) throw usage(`--${flag} is missing: parley relay --as A --drive B -- COMMAND…`);
   return id;
-}
-
-function opensItself(flag: string, as: Dialect): ParleyError {
-  return usage(`--${flag} means nothing to a host of '${as.id}': it opens its sessions itself`);
 }
 
 function reportFormat(parsed: Parsed): "text" | "json" | undefined {

@@ -222,6 +222,9 @@ describe("sessions", () => {
       { event: { type: "turn.ended", session: "s", turn: "t", outcome: "completed" } },
     ]);
     expect(violations([open(-1), ...turn, open(-1), ...turn])).toEqual([]);
+    // Who does not see the ops sees it, too.
+    const ready: Entry = { event: { type: "session.ready", session: "s", replay: 2 } };
+    expect(violations([ready, ...turn, ready, ...turn])).toEqual([]);
     expect(violations([open(-1), ...turn, ...turn])).toEqual(["rule 2: turn t started again"]);
   });
 

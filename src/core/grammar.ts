@@ -74,7 +74,7 @@ export class Grammar {
     const session = this.#session(event);
     const say = (rule: number, text: string): number => wrong.push(`rule ${rule}: ${text}`);
     if (event.type === "reply" && event.status !== "ok") notTaken(event, session);
-    if (event.type === "session.ready") session.ready = true;
+    if (event.type === "session.ready") this.#sessionReady(event, session);
     else if (event.type === "session.ended") this.#sessionEnded(session, say);
     else if (event.type === "turn.started") this.#turnStarted(event, session, say);
     else if (event.turn !== undefined) this.#inTurn(event, session, say);
@@ -100,6 +100,12 @@ export class Grammar {
       this.#sessions.set(key, session);
     }
     return session;
+  }
+
+  /** What it replays may have been replayed before. */
+  #sessionReady(event: EventOf<"session.ready">, session: Session): void {
+    session.ready = true;
+    this.#sessions.delete(replayOf(event.session ?? ""));
   }
 
   #sessionEnded(session: Session, say: Say): void {

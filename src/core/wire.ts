@@ -23,6 +23,8 @@ export interface Launch {
 export interface Transport {
   /** Ends when the other side has no more to say. */
   readonly frames: AsyncIterable<Frame>;
+  /** Whoever is there was there before us and has others to serve: we may leave, and not end it. */
+  readonly isShared?: boolean | undefined;
   /** A promise when the other side is slow: wait for it before writing more. */
   write(records: readonly unknown[]): void | Promise<void>;
   /** What was written goes out now. Where it is kept for what may follow, that is for whoever knows that nothing does. */

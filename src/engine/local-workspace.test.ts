@@ -139,6 +139,12 @@ test("a workspace that is not there is named", async () => {
   await expect(workspaceIn("/not/there")).rejects.toThrow("Failed to open the workspace /not/there: no such file");
 });
 
+test("a workspace that is a file is none", async () => {
+  const file = join(await tempFolder(), "a.txt");
+  writeFileSync(file, "");
+  await expect(workspaceIn(file)).rejects.toThrow(`Failed to open the workspace ${file}: it is not a folder`);
+});
+
 describe("info", () => {
   test("kinds, nothing, and a stamp that changes with the content", async () => {
     const folder = await tempFolder();

@@ -21,6 +21,7 @@ export async function localWorkspace(root: string, options: LocalOptions): Promi
   const real = await realpath(root).catch((error: unknown) => {
     throw fileError("open the workspace", root, error);
   });
+  if (!(await stat(real)).isDirectory()) throw toolError(`Failed to open the workspace ${root}: it is not a folder`);
   const directories = await Promise.all((options.directories ?? []).map((folder) => furtherRoot(real, folder)));
   return {
     root: real,

@@ -20,6 +20,7 @@ export function careful(transport: Transport): Transport {
   };
   return {
     frames: transport.frames,
+    isShared: transport.isShared,
     write(records) {
       try {
         return transport.write(records)?.catch(fail);

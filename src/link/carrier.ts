@@ -50,6 +50,11 @@ export class Carrier {
     return this.#transport !== undefined;
   }
 
+  /** It goes on without us. */
+  get isShared(): boolean {
+    return this.#transport?.isShared === true;
+  }
+
   // --- what is done with it ---
 
   launch(launch: Launch): Promise<void> {

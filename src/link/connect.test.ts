@@ -1049,7 +1049,7 @@ describe("a process a turn", () => {
     expect(peers).toHaveLength(2);
     peers[1]?.leave();
     await host.done;
-    expect(host.types).toEqual(["session.ready", "turn.started", "turn.ended", "turn.started", "turn.ended", "closed"]);
+    expect(host.types).toEqual(["session.ready", "turn.started", "turn.ended", "turn.started", "turn.ended", "session.ended", "closed"]);
     expect(host.violations).toEqual([]);
   });
 
@@ -1081,6 +1081,6 @@ describe("a process a turn", () => {
     await host.of("session.ready");
     await agent.send({ type: "shutdown", when: "now" });
     await host.done;
-    expect(host.types).toEqual(["session.ready", "closed"]);
+    expect(host.types).toEqual(["session.ready", "session.ended", "closed"]);
   });
 });

@@ -39,6 +39,8 @@ export class Line {
   #order: Promise<void> = Promise.resolve();
   /** `drained`: once nothing runs or waits. `now`: whatever runs. */
   #leaving: "drained" | "now" | undefined;
+  /** The session that was ready, where a process is a turn: nobody but us can tell that it is over. */
+  #lasting: string | undefined;
   /** How a transport that lasts as long as the line ended. */
   #closed: Closed = {};
   #over = false;
@@ -96,6 +98,7 @@ export class Line {
     this.#leaving = "now";
     this.#carrier.bar();
     if (!this.#carrier.isUp && !this.#carrier.isLaunched) return void this.#inOrder(() => this.#finish());
+    if (this.#carrier.isShared) return this.#hangUp();
     const meta = id === undefined ? {} : { id };
     if (this.#dialect.coverage.shutdown !== "none") {
       this.#writeNow({ type: "shutdown", when: "now", ...meta });
@@ -103,6 +106,17 @@ export class Line {
     }
     if (this.#turns.running && this.#dialect.coverage["turn.interrupt"] !== "none") this.#writeNow({ type: "turn.interrupt", ...meta });
     this.#carrier.close("term");
+  }
+
+  /** Its word for the end would end what others have there. Turns that run are told how they end. */
+  #hangUp(): void {
+    for (const session of this.#turns.busy) this.#writeNow({ type: "turn.interrupt", id: sideEnv.stamp().id, session });
+    this.#hangUpWhenStopped();
+    this.#carrier.closeSoon();
+  }
+
+  #hangUpWhenStopped(): void {
+    if (this.#leaving === "now" && this.#carrier.isShared && !this.#turns.running) this.#carrier.close("term");
   }
 
   /** Past the ops that wait. */
@@ -272,6 +286,7 @@ export class Line {
     this.#deadlines.clear();
     this.#replies.clear();
     this.#carrier.clear();
+    if (this.#lasting !== undefined) void this.#tell({ type: "session.ended", session: this.#lasting });
     const fault: Fault = { code: "launch", message: closed.reason ?? "The agent is gone", retryable: true };
     for (const answer of this.#unanswered.close(fault)) void this.#tell(answer);
     this.#gone(closed);
@@ -284,9 +299,10 @@ export class Line {
     const event = this.#replies.event(told);
     if (event === undefined) return;
     if (event.type === "session.ready" || (event.type === "reply" && event.to === "session.open")) this.#carrier.ready();
+    if (event.type === "session.ready" && this.#dialect.lifetime === "turn") this.#lasting = event.session;
     this.#unanswered.event(event);
     const released = this.#turns.event(event);
-    if (event.type === "turn.ended") this.#carrier.stopped();
+    if (event.type === "turn.ended") this.#stopped();
     const { answer, pass } = this.#grants.event(event);
     if (answer !== undefined) this.#sendOwn(answer);
     if (pass === undefined) return;
@@ -299,6 +315,11 @@ export class Line {
     this.#heartbeat?.work(!this.#turns.idle);
     this.#leaveWhenIdle();
     await slow;
+  }
+
+  #stopped(): void {
+    this.#carrier.stopped();
+    this.#hangUpWhenStopped();
   }
 
   #release(released: Release): void {

@@ -84,6 +84,7 @@ export class Audit {
     if (begun?.input) void note(begun.dir, { text: begun.input });
     return {
       frames: heard(transport.frames, framing, note),
+      isShared: transport.isShared,
       write(written) {
         let full: Promise<void> | undefined;
         for (const record of written) full = note("out", saidBy(record, framing)) ?? full;

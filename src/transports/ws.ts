@@ -75,6 +75,7 @@ export async function dialSocket(url: string, options: DialOptions): Promise<Tra
 
 export class SocketTransport implements Transport {
   readonly frames: AsyncIterable<Frame>;
+  readonly isShared = true;
   readonly closed: Promise<Closed>;
   readonly #socket: WebSocket;
   readonly #framing: Framing;

@@ -38,6 +38,8 @@ export interface DaemonOptions {
   home?: string;
   /** Another copy of the built command. */
   program?: string;
+  /** Instead of `serve --stdio`. */
+  command?: string[];
 }
 
 /** `parley serve --stdio`, and the pipe to it. */
@@ -47,7 +49,7 @@ export class Daemon extends Program implements AnteLine {
 
   constructor(options: DaemonOptions = {}) {
     const env = environment({ PARLEY_HOME: homeOf(options), ...options.env });
-    const args = [options.program ?? PARLEY, "serve", "--stdio", ...(options.args ?? [])];
+    const args = [options.program ?? PARLEY, ...(options.command ?? ["serve", "--stdio"]), ...(options.args ?? [])];
     super(spawn(process.execPath, args, { cwd: options.cwd ?? scratch(), env }));
   }
 

@@ -36,6 +36,28 @@ describe("relay --url", () => {
     expect((await server.session([{ say: "alive" }])).of("SessionStart")).toHaveLength(1);
   });
 
+  it("leaves the server to its other clients, however it leaves", async () => {
+    const server = await serveWs();
+    const bystander = await server.session([{ say: "alive" }]);
+    const ended = relay(server.url, "--model", "rehearsal");
+    await ended.open();
+    ended.prompt("wait forever");
+    await ended.next("turn.started");
+    ended.child.kill("SIGTERM");
+    expect((await ended.exited).code).toBe(143);
+    expect(ended.ofType("turn.ended")).toMatchObject([{ outcome: "interrupted" }]);
+    const host = relay(server.url, "--model", script([{ say: "second" }]));
+    await host.open();
+    host.send({ type: "session.close", session: "s" });
+    await host.next("session.ended");
+    await host.open({}, "t");
+    host.prompt("hi", { session: "t" });
+    expect(await host.turnEnded()).toMatchObject({ outcome: "completed" });
+    expect(await host.finish()).toBe(0);
+    bystander.send({ UserInput: "hi" });
+    expect(await bystander.next("TurnEnd")).toMatchObject({ status: "Completed" });
+  });
+
   it("drives another dialect that a server speaks", async () => {
     const server = await serveWs({ args: ["--dialect", "native", "--provider", "rehearsal"] });
     const host = relay(server.url, "--drive", "native", "--model", script([{ say: "native" }]));

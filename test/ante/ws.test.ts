@@ -263,6 +263,12 @@ describe("flags", () => {
     expect(code).toBe(2);
   });
 
+  it.each(["--resume", "--session-id"])("%s is told to mean nothing where the host opens its sessions itself", async (flag) => {
+    const { code, stderr } = await run(["serve", flag, "mine", "--provider", "rehearsal"]);
+    expect(stderr).toContain(`${flag} means nothing to a host of 'ante': it opens its sessions itself`);
+    expect(code).toBe(0);
+  });
+
   it("a port that is taken is one clear error", async () => {
     const server = await serveWs();
     const { code, stderr } = await run(["serve", "--ws", `127.0.0.1:${server.port}`]);

@@ -1,5 +1,6 @@
 /** What a driven agent answers to changes of its configuration: it tells a new one, or what became of a server, and rarely that it refused. */
 import type { McpServer, SessionConfig } from "../../core/config.js";
+import type { Fault } from "../../core/errors.js";
 import type { Event, ListedMcpServer } from "../../core/event.js";
 import type { Op, OpOf } from "../../core/op.js";
 import type { Out, Step } from "../dialect.js";
@@ -88,6 +89,13 @@ export function onChangeTold(message: string, state: HostState): Event[] {
   const at = state.pending.findIndex(({ left }) => left.has("mode"));
   const [pending] = at === -1 ? [] : state.pending.splice(at, 1);
   return pending === undefined ? [] : refused(pending.op, message, state).in;
+}
+
+/** Changes are answered in order: what is wrong with the configuration is wrong with the oldest change that waits. Undefined when none does. */
+export function onChangeRefused(fault: Fault, state: HostState): Event[] | undefined {
+  const at = fault.code === "config" ? state.pending.findIndex(({ left }) => left.has("config")) : -1;
+  const [pending] = at === -1 ? [] : state.pending.splice(at, 1);
+  return pending === undefined ? undefined : refused(pending.op, fault.message, state, fault.code).in;
 }
 
 export function onServer(server: ListedMcpServer, state: HostState): Event[] {

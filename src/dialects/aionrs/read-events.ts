@@ -4,7 +4,7 @@ import type { Fault } from "../../core/errors.js";
 import type { Call, Event, EventOf, Usage } from "../../core/event.js";
 import { categoryOf } from "../../core/names.js";
 import { stringField } from "../kit/issues.js";
-import { onChanged, onChangeTold, onPong, onServer } from "./answers.js";
+import { onChanged, onChangeRefused, onChangeTold, onPong, onServer } from "./answers.js";
 import { readCapabilities } from "./capabilities.js";
 import { parse } from "./parse.js";
 import type { HostState } from "./state.js";
@@ -213,7 +213,7 @@ function onError({ msg_id, error }: LaterEventOf<"error">, state: HostState): Ev
     return [];
   }
   const begun = state.turn === undefined && state.prompts.has(msg_id ?? "") ? startTurn(msg_id ?? "", state) : [];
-  if (!isOfTurn(msg_id, code, state)) return [{ type: "error", ...at(state), fault }];
+  if (!isOfTurn(msg_id, code, state)) return onChangeRefused(fault, state) ?? [{ type: "error", ...at(state), fault }];
   if (code !== "tool_error") state.failed = fault;
   const told: Event[] = [...begun, ...closeBlock(state), { type: "error", ...inTurn(state), fault }];
   return state.endsAtError && code === ENGINE_ERROR ? [...told, ...endTurn(state)] : told;

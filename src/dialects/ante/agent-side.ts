@@ -10,7 +10,7 @@ import { Envelopes } from "./envelopes.js";
 import { wireId } from "./ids.js";
 import { readOperation, type Refusal } from "./operations.js";
 import { opsOf, resumption } from "./read-ops.js";
-import { agentState, type ClientSession, type Operation } from "./state.js";
+import { agentState, type ClientSession, type Opening, type Operation } from "./state.js";
 import { initialized, looseVariants, refreshed, tagged, variantsOf, type Tagged } from "./write-events.js";
 
 /** Records of an earlier run that a resumed session shows again. */
@@ -147,8 +147,8 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     const before = live.isTold ? NOTHING : firstCatalogue(noCatalogue(live), live);
     const end = said({ ...event, parent: next?.opener ?? state.opening?.op ?? state.leaver }, ["SessionEnd"]);
     state.live = state.next = undefined;
-    const after = next === undefined ? NOTHING : joined(begin(next), released());
-    return joined(joined(before, end), after);
+    const after = next === undefined ? again() : joined(begin(next), released());
+    return [before, end, after].reduce(joined);
   }
 
   function begin(session: ClientSession): Step<Op> {
@@ -211,7 +211,9 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
 
   function onReply(event: EventOf<"reply">): Step<Op> {
     const { opening } = state;
-    if (opening?.asks !== undefined && opening.asks === event.parent) return beginAgain(event, opening.handle, opening.op);
+    if (opening?.asks !== undefined && opening.asks === event.parent) return beginAgain(event, opening);
+    if (opening?.closes !== undefined && opening.closes === event.parent && event.status === "error")
+      return notAgain(event.fault?.message ?? "the session could not be ended", opening);
     if (event.to !== "session.open" || opening === undefined || opening.op !== event.parent) return said(event, replyVariants(event));
     state.opening = undefined;
     const early = opening.early.map((told) => said(told, looseVariants(told)));
@@ -221,13 +223,25 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   }
 
   /** The live session ends and begins again, for two cannot hold it; but not where its log is gone. An agent that cannot tell is trusted. */
-  function beginAgain(list: EventOf<"reply">, name: string, op: string): Step<Op> {
-    const stored = storedNames(list);
-    if (stored?.includes(name) !== false)
-      return { in: [{ type: "session.close", id: env.stamp().id, session: state.live?.handle }, resumption(name, op)], out: [] };
+  function beginAgain(list: EventOf<"reply">, opening: Opening): Step<Op> {
+    if (storedNames(list)?.includes(opening.handle) === false)
+      return notAgain("the log of this session was not found, so it goes on as it is", opening);
+    delete opening.asks;
+    opening.closes = env.stamp().id;
+    return { in: [{ type: "session.close", id: opening.closes, session: state.live?.handle }], out: [] };
+  }
+
+  function notAgain(why: string, { op }: Opening): Step<Op> {
     state.opening = undefined;
-    const problem = resumeFailure("the log of this session was not found, so it goes on as it is");
-    return joined(refused({ problem, id: op }), released());
+    return joined(refused({ problem: resumeFailure(why), id: op }), released());
+  }
+
+  /** It could not be resumed while it was there. */
+  function again(): Step<Op> {
+    const { opening } = state;
+    if (opening?.closes === undefined) return NOTHING;
+    delete opening.closes;
+    return { in: [resumption(opening.handle, opening.op)], out: [] };
   }
 
   function each(events: readonly Event[]): Step<Op> {

@@ -15,8 +15,9 @@ export function replyVariants({ to, status, fault, data }: EventOf<"reply">): Ta
   return text === undefined ? [] : [tagged("Info", text)];
 }
 
-/** Real clients look for these words. */
+/** Real clients look for these words; a driven daemon says them itself. */
 export function resumeFailure(message: string): string {
+  if (message.startsWith("Failed to resume session:")) return message;
   const isUnknown = /not found|no session/i.test(message);
   return `Failed to resume session: ${message}${isUnknown ? " (No such file or directory)" : ""}`;
 }

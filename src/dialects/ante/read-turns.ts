@@ -1,12 +1,13 @@
 /** Daemon → client, read: what happens in a turn. Readers repair: turns, calls and blocks that nobody began or ended. */
 import { textPart, type Part } from "../../core/content.js";
-import type { Event, EventOf, Usage } from "../../core/event.js";
+import type { Call, Event, EventOf, Usage } from "../../core/event.js";
 import { canonicalTool, categoryOf } from "../../core/names.js";
 import { addUsage } from "../../core/usage.js";
 import { isRecord } from "../../core/record.js";
 import { nameOf, readId } from "./ids.js";
 import { faultOf } from "./kinds.js";
 import type { HostState, Reading } from "./state.js";
+import { freeName, openCall, sameCall, type ToldCall } from "./told-calls.js";
 import type { EventFields, ToolUse, WireUsage } from "./wire.js";
 
 // --- beginning and end ---
@@ -123,22 +124,33 @@ function spawned(reading: Reading): string | undefined {
 
 // --- tools ---
 
-export function onRequest({ id, name, input, args }: ToolUse, state: HostState, reading: Reading): Event[] {
-  if (reading.calls.has(id)) return [];
+/** One that has begun may be told of in other words; while it can still be asked about, other arguments are another call. */
+export function onRequest(tool: ToolUse, state: HostState, reading: Reading): Event[] {
+  if (openCall(tool.id, reading.calls)?.now === "started") return [];
+  return requested(callOf(tool), state, reading).events;
+}
+
+function callOf({ id, name, input, args }: ToolUse): Call {
   const given = input ?? args;
   const tool = canonicalTool(name);
-  const call = { id, name: tool, args: isRecord(given) ? given : {}, category: categoryOf(tool) };
-  reading.calls.set(id, { call, now: "requested" });
-  return [...endBlock(state, reading), { type: "tool.requested", ...inTurn(state, reading), call }];
+  return { id, name: tool, args: isRecord(given) ? given : {}, category: categoryOf(tool) };
+}
+
+/** The call as we know it, and what is said of it where it is news. */
+function requested(said: Call, state: HostState, reading: Reading): { told: ToldCall; events: Event[] } {
+  const known = sameCall(said, reading.calls);
+  if (known !== undefined) return { told: known, events: [] };
+  const call = { ...said, id: freeName(said.id, reading.calls) };
+  const told: ToldCall = { call, wireId: said.id, now: "requested" };
+  reading.calls.set(call.id, told);
+  return { told, events: [...endBlock(state, reading), { type: "tool.requested", ...inTurn(state, reading), call }] };
 }
 
 export function onPause({ turn_id, reason }: EventFields<"TurnPause">, state: HostState, reading: Reading): Event[] {
   const { tools, message } = reason.Approval;
-  const announced = tools.flatMap((tool) => onRequest(tool, state, reading));
-  const calls = tools.flatMap(({ id }) => {
-    const known = reading.calls.get(id);
-    return known?.now === "requested" ? [known.call] : [];
-  });
+  const asked = tools.map((tool) => requested(callOf(tool), state, reading));
+  const announced = asked.flatMap(({ events }) => events);
+  const calls = [...new Set(asked.map(({ told }) => told.call))];
   if (!reading.isReplay) state.pause = { turn: turn_id, calls: new Map(calls.map(({ id }) => [id, undefined])) };
   return [...endBlock(state, reading), ...announced, { type: "approval.requested", ...inTurn(state, reading), calls, message }];
 }
@@ -151,17 +163,18 @@ export function began(call: string, state: HostState, reading: Reading): Event[]
   return [{ type: "tool.started", ...inTurn(state, reading), call }];
 }
 
-export function onUpdate(call: string, text: string, state: HostState, reading: Reading): Event[] {
-  const known = reading.calls.get(call);
-  if (known === undefined || known.now === "ended") return [];
+export function onUpdate(wireId: string, text: string, state: HostState, reading: Reading): Event[] {
+  const call = openCall(wireId, reading.calls)?.call.id;
+  if (call === undefined) return [];
   return [...began(call, state, reading), { type: "tool.progress", ...inTurn(state, reading), call, text }];
 }
 
 const STATUS = { Completed: "ok", Failed: "failed", Denied: "denied", Cancelled: "cancelled" } as const;
 
-export function onToolEnd({ tool_use_id: call, status, result_json }: EventFields<"ToolEnd">, state: HostState, reading: Reading): Event[] {
-  const known = reading.calls.get(call);
-  if (known === undefined || known.now === "ended") return [];
+export function onToolEnd({ tool_use_id, status, result_json }: EventFields<"ToolEnd">, state: HostState, reading: Reading): Event[] {
+  const known = openCall(tool_use_id, reading.calls);
+  if (known === undefined) return [];
+  const call = known.call.id;
   const begun = status === "Completed" || status === "Failed" ? began(call, state, reading) : [];
   known.now = "ended";
   const output = outputOf(result_json);

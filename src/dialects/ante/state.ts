@@ -3,6 +3,7 @@ import type { SessionConfig } from "../../core/config.js";
 import type { Call, Event, Usage } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { OpenWork } from "../kit/open-work.js";
+import type { ToldCalls } from "./told-calls.js";
 import type { OpName, ops } from "./wire.js";
 import type { InferOutput } from "valibot";
 
@@ -46,12 +47,14 @@ export interface ClientSession {
 }
 
 /** A session that is asked for and has not answered. */
-interface Opening {
+export interface Opening {
   handle: string;
   op: string;
   resumes: boolean;
   /** The question whether the live session, which is to begin again, can be resumed at all. */
   asks?: string;
+  /** The word that ends the live session, which is to begin again behind its end. */
+  closes?: string;
   config: SessionConfig;
   /** What is told about it before it is there. */
   early: Event[];
@@ -103,7 +106,7 @@ export interface Reading {
   parent: string | undefined;
   /** Turns of sub-agents within it, by the wire's names. */
   readonly nested: Set<string>;
-  readonly calls: Map<string, { call: Call; now: "requested" | "started" | "ended" }>;
+  readonly calls: ToldCalls;
   block: { type: "text" | "thinking"; text: string } | undefined;
   usage: Usage | undefined;
 }

@@ -7,6 +7,7 @@ import { opId } from "./ids.js";
 import { began } from "./read-turns.js";
 import { writeSpec } from "./spec.js";
 import type { HostState, SentOp } from "./state.js";
+import { decided } from "./told-calls.js";
 import type { OpName } from "./wire.js";
 
 /** Ops of ours that an answer may still go back to. */
@@ -72,10 +73,11 @@ export function settled(op: SentOp, state: HostState, env: SideEnv): Step<Event>
   const { pause } = state;
   if (pause === undefined || [...pause.calls.values()].includes(undefined)) return { in: [], out: [] };
   state.pause = undefined;
-  const accepted = [...pause.calls].flatMap(([call, decision]) => (decision === "Skip" ? [] : [call]));
+  const responses = decided(pause.calls, state.now.calls);
+  const accepted = [...pause.calls.keys()].filter((call) => responses.get(state.now.calls.get(call)?.wireId ?? call) !== "Skip");
   return {
     in: accepted.flatMap((call) => began(call, state, state.now)),
-    out: [line("ApprovalResponse", { turn_id: pause.turn, responses: [...pause.calls] }, op, state, env)],
+    out: [line("ApprovalResponse", { turn_id: pause.turn, responses: [...responses] }, op, state, env)],
   };
 }
 

@@ -1,0 +1,28 @@
+/** Ante's clients before agents of every dialect: sessions that follow one another on one connection, whatever a session is to the agent. */
+import { expect, it } from "vitest";
+import { agents, driving } from "../matrix/agents.js";
+import { PARLEY } from "../process/harness.js";
+import { AnteClient, Daemon } from "./client.js";
+
+function relayed(drive: string): AnteClient {
+  const agent = ["--", process.execPath, PARLEY, ...(agents[drive] ?? [])];
+  return new AnteClient(new Daemon({ command: ["relay", "--as", "ante", "--drive", drive, "--check", ...driving(drive), ...agent] }));
+}
+
+it.each(Object.keys(agents))("of %s: one that is replaced, resumed, and resumed while it is live", async (drive) => {
+  const client = relayed(drive);
+  const { session_id } = await client.start();
+  await client.say("remember the word heron");
+  await client.start();
+  await client.say("say second");
+  for (let nth = 0; nth < 2; nth++) {
+    const op = client.resume(session_id);
+    await client.next("SessionStart", ({ parent }) => parent === op);
+  }
+  const turn = await client.say("what word did I tell you to remember?");
+  expect(JSON.stringify(turn)).toContain("heron");
+  client.send("Shutdown");
+  expect(await client.closed).toBe(0);
+  expect(client.names().filter((name) => name === "SessionEnd")).toHaveLength(4);
+  expect(client.of("Error")).toEqual([]);
+});
