@@ -52,8 +52,11 @@ export class Listener {
   /** Resolves when whoever listens has taken it. One at a time. */
   async hear(event: Event): Promise<void> {
     this.#isHearing = true;
-    await this.#take(event);
-    this.#isHearing = false;
+    try {
+      await this.#take(event);
+    } finally {
+      this.#isHearing = false;
+    }
   }
 
   /** What is told again of earlier turns was heard then. */
