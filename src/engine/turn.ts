@@ -105,7 +105,8 @@ async function runToStop(run: Run, asked: readonly ModelCall[]): Promise<LoopEnd
 
 /** The prompt with its files and what hooks add; interrupted on the way, it is at least known what was asked. A blocked one is not said. */
 async function attached(input: TurnInput): Promise<Part[]> {
-  const { hooks, signal, mentioned } = input;
+  const { signal, mentioned } = input;
+  const hooks = input.hooks?.any === true ? input.hooks : undefined;
   if (hooks === undefined && mentioned === undefined && withoutFiles(input.parts).length === input.parts.length) return input.parts;
   try {
     const context = hooks === undefined ? "" : await untilAborted(signal, hooks.beforePrompt(input.parts, input));
@@ -141,7 +142,7 @@ async function prepareRun(input: TurnInput, onUsage: (usage: Usage) => void): Pr
   const limit = config.maxTurns ?? MAX_TURNS;
   if (limit < 1)
     throw new ParleyError({ code: "config", message: `maxTurns is ${limit}; a turn needs at least one model call`, retryable: false });
-  const opening = input.hooks === undefined ? "" : await untilAborted(input.signal, input.hooks.opened());
+  const opening = input.hooks?.any !== true ? "" : await untilAborted(input.signal, input.hooks.opened());
   const instructions = [input.instructions, opening].filter((part) => part !== "").join("\n\n");
   const run: Run = {
     turn: input.turn,

@@ -397,6 +397,22 @@ describe("hooks of the host", () => {
     expect(await host.finish()).toBe(0);
   });
 
+  test("a guard that comes in the middle of a turn is asked about what is called next", async () => {
+    const host = withHooks({}, [{ call: echo("true", "first") }, { call: echo("true", "second") }, "ok"]);
+    await host.open({ mode: "default" });
+    host.prompt("go");
+    await host.next("approval.requested");
+    host.send({ type: "session.configure", session: "s", patch: { mode: "yolo", hostHooks: { pre_tool_use: "guard" } } });
+    await host.next("session.updated");
+    host.send({ type: "approval.answer", session: "s", answers: [{ call: "first", decision: "allow" }] });
+    const asked = await host.next("host.request");
+    expect(asked).toMatchObject({ data: { callback: "guard", input: { call: { id: "second" } } } });
+    answer(host, asked.request, { decision: "block", reason: "no" });
+    await host.turnEnded();
+    expect(host.ofType("tool.ended")).toMatchObject([{ status: "ok" }, { status: "denied" }]);
+    expect(await host.finish()).toBe(0);
+  });
+
   test("an event that nobody knows is told", async () => {
     const host = withHooks({}, ["ok"]);
     await host.open({ hostHooks: { on_lunch: "cb" } });

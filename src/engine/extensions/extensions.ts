@@ -102,7 +102,7 @@ export class Extensions {
   async forTurn(): Promise<TurnExtensions> {
     const { tools, instructions: written } = await this.#library.forTurn();
     const instructions = [written, this.#mcp.instructions()].filter((part) => part !== "").join("\n\n");
-    return { tools: [...tools, ...this.#mcp.tools()], instructions, hooks: this.#hooks.any ? this.#hooks : undefined };
+    return { tools: [...tools, ...this.#mcp.tools()], instructions, hooks: this.#hooks };
   }
 
   /** Throws when there is none of that name. */

@@ -50,7 +50,7 @@ export class Hooks {
     );
   }
 
-  /** Whether anybody wants to be asked anything. */
+  /** Whether anybody wants to be asked anything now; a host may bring its hooks at any time. */
   get any(): boolean {
     return HOOK_EVENTS.some((event) => this.#of(event).length > 0);
   }
