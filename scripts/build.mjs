@@ -9,34 +9,49 @@ import { nativeParser, standIns } from "./stand-ins.mjs";
 
 const external = [...builtinModules, ...builtinModules.map((name) => `node:${name}`), "@vscode/ripgrep"];
 
-/** What every protocol mode needs until it is ready: in one file, because opening files is what a start costs. */
-const START = [
-  /\/src\/core\/(?!redact-records|yaml|value-issues)/,
-  /\/src\/os\/(digest|home|lines|lock|log-file|whole-file)\./,
-  /\/src\/transports\/(stdio|streams)\./,
-  /\/src\/dialects\/kit\//,
-  /\/src\/dialects\/(index|dialect|(aionrs|qwen-shipped)\/command-line|qwen-shipped\/names|qwen\/launch|agentproc\/in-env)\./,
-  /\/src\/link\/(serve|gaps|stamp)\./,
-  /\/src\/engine\/(engine|session|session-[a-z]+|open-session|configured-bounds|approval|rule-text|tool-lists|history|unfinished|begin-turn|turn-clock|seed)\./,
-  /\/src\/engine\/(host-requests|locks|environment|local-workspace)\./,
-  /\/src\/engine\/(config|config-file|config-flags|config-layers|config-model|server-command|trust)\./,
-  /\/src\/engine\/models\/(open|access|catalogue|choose-provider|facts|time-limits)\./,
-  /\/src\/engine\/models\/providers\//,
-  /\/src\/engine\/store\//,
-  /\/src\/engine\/extensions\/hooks\/match\./,
-  /\/src\/cli\/(serve-stdio|protocol-stdout|personality|serving|offline|build-engine|opening|signals|telemetry|version|flags|commands|here)\./,
-  /\/src\/cli\/(structured|structured-flags|structured-shipped|agentproc-wire|bridge\/commands)\./,
-  /\/node_modules\/valibot\//,
-];
-
-/** What a turn needs and others need without one: limits of tools before a session is ready, `doctor`, `schema`. */
-const RULES = [/\/src\/engine\/(rules|tools\/ripgrep)\./, /\/node_modules\/@valibot\/to-json-schema\//];
-
-/** What the first turn of every provider needs on top of that. What these import comes with them. */
-const TURN = [
-  /\/src\/engine\/(turn|extensions\/extensions)\./,
-  /\/src\/engine\/models\/(vendor|wires\/compatible)\./,
-  /\/node_modules\/(@ai-sdk\/provider-utils|zod)\//,
+/**
+ * The files of the command are few, because opening files is what a start costs. A group is one file: the modules named here and, with
+ * each, everything that it imports. A module that two groups want is in the earlier one.
+ */
+const GROUPS = [
+  {
+    // Every protocol mode needs these until it is ready.
+    name: "start",
+    entries: [
+      "src/cli/command-line/commands.ts",
+      "src/cli/command-line/find-command.ts",
+      "src/cli/command-line/personality.ts",
+      "src/cli/compose/telemetry.ts",
+      "src/cli/compose/protocol-stdout.ts",
+      "src/cli/serve/stdio.ts",
+      "src/cli/serve/structured.ts",
+      "src/cli/serve/structured-shipped.ts",
+      "src/core/command.ts",
+      "src/core/grammar.ts",
+      "src/dialects/index.ts",
+      "src/dialects/kit/",
+      "src/link/serve.ts",
+      "src/os/reaper.ts",
+      "src/transports/stdio.ts",
+    ],
+  },
+  {
+    // A turn needs these, and so do limits of tools before a session is ready, `doctor` and `schema`.
+    name: "rules",
+    entries: ["src/engine/permissions/rules.ts", "src/engine/tools/search/ripgrep.ts", "node_modules/@valibot/to-json-schema/"],
+  },
+  {
+    // The first turn of every provider needs these.
+    name: "turn",
+    entries: [
+      "src/engine/turn/turn.ts",
+      "src/engine/extensions/extensions.ts",
+      "src/engine/models/vendor/vendor.ts",
+      "src/engine/models/wires/compatible.ts",
+      "node_modules/@ai-sdk/provider-utils/",
+      "node_modules/zod/",
+    ],
+  },
 ];
 
 const bundled = new Set();
@@ -47,7 +62,9 @@ await bundle(
   {
     dir: "dist/command",
     format: "cjs",
-    codeSplitting: { groups: [group("start", START), group("rules", RULES), group("turn", TURN)] },
+    codeSplitting: {
+      groups: GROUPS.map(({ name, entries }) => ({ name, test: (id) => entries.some((entry) => id.includes(`/${entry}`)) })),
+    },
     plugins: [commandFiles],
   },
 );
@@ -71,11 +88,6 @@ const nobody = join(import.meta.dirname, "no-such-home");
 execFileSync(process.execPath, ["dist/parley.js", "-p", "hi", "--provider", "rehearsal", "--no-session"], {
   env: { PATH: process.env.PATH, HOME: nobody, PARLEY_HOME: nobody },
 });
-
-/** The earlier of two groups has what both want. */
-function group(name, patterns) {
-  return { name, test: (id) => patterns.some((pattern) => pattern.test(id)) };
-}
 
 async function bundle(input, output) {
   const build = await rolldown({

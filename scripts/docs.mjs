@@ -17,7 +17,10 @@ const WORDS = {
   "turn.prompt": ["What the user wants; begins a turn, or waits behind one.", "message, input, query"],
   "turn.steer": ["A word to the running turn.", "interject"],
   "turn.interrupt": ["End a turn, running or queued.", "stop, cancel, abort"],
-  "approval.answer": ["Allow or deny calls that wait, by call id.", "permission"],
+  "approval.answer": [
+    "Allow or deny calls that wait, by call id. `grant` says how far a yes reaches in the session: `call`, `prefix` (what the question `covers`), `tool`, `category`.",
+    "permission",
+  ],
   "host.answer": ["What the host says to a `host.request`.", "callback"],
   "command.suggest": ["Suggestions for `/` and `@`.", "complete, hint"],
   ping: ["Are you there?", "heartbeat"],
@@ -39,7 +42,10 @@ const WORDS = {
   "tool.started": ["The call runs.", "tool_running"],
   "tool.progress": ["What a running call tells.", "update, chunk"],
   "tool.ended": ["What came of the call: exactly one for each request.", "tool_result"],
-  "approval.requested": ["These calls wait for an answer until the deadline; then they are denied.", "permission, confirm"],
+  "approval.requested": [
+    "These calls wait for an answer until the deadline; then they are denied. A call `covers` what a yes with the grant `prefix` would: commands with that beginning (`prefix`), a `tool` (`within` the workspace), pages of a `domain`.",
+    "permission, confirm",
+  ],
   "host.request": ["The agent needs something of the host.", "callback"],
   "host.settled": ["It was answered, expired or is void.", ""],
   usage: ["Token counts, disjoint.", "cost, stats"],

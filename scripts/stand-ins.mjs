@@ -12,7 +12,7 @@ const NAMES = {
   jsonEvents: ["jsonEvents", "json-events.ts"],
   bodyText: ["bodyText", "json-body.ts"],
 };
-const USERS = /\/node_modules\/(@ai-sdk|aws4fetch|eventsource-parser)\/.*(?<!\?native)$|\/src\/engine\/models\/http-fetch\.ts$/;
+const USERS = /\/node_modules\/(@ai-sdk|aws4fetch|eventsource-parser)\/.*(?<!\?native)$|\/src\/engine\/models\/http\/fetch\.ts$/;
 const NATIVE = "?native";
 
 /** The way of every package with the events of an answer: its own, with our transformer at the end. */
@@ -78,5 +78,5 @@ function replaced(code, theirs, ours) {
 }
 
 function pathOf(file) {
-  return fileURLToPath(new URL(`../src/engine/models/${file}`, import.meta.url));
+  return fileURLToPath(new URL(`../src/engine/models/stand-ins/${file}`, import.meta.url));
 }

@@ -12,8 +12,9 @@ const DOORS: Record<string, readonly string[]> = {
   bridge: ["core", "os", "dialects", "transports", "link", "host", "bridge"],
   check: ["core", "dialects", "transports", "link", "check"],
   engine: ["core", "os", "engine"],
+  settings: ["core", "os", "settings"],
   index: ["core", "dialects", "transports", "link", "host"],
-  cli: ["core", "os", "dialects", "transports", "link", "host", "bridge", "check", "engine", "cli"],
+  cli: ["core", "os", "dialects", "transports", "link", "host", "bridge", "check", "engine", "settings", "cli"],
 };
 
 /** One dialect may build on another only where its protocol does. */
@@ -23,7 +24,8 @@ const EXTENDS: Record<string, string> = { wayland: "aionrs" };
 const ONE_FOR_THE_PROCESS: Record<string, string> = {
   "core/ids.ts": "ids keep their order within one process",
   "os/reaper.ts": "one reaper watches everything that we start",
-  "engine/tools/ripgrep.ts": "where ripgrep lies does not change",
+  "os/tree-mark.ts": "looks at all processes are shared, and what sets a limit does not change",
+  "engine/tools/search/ripgrep.ts": "where ripgrep lies does not change",
 };
 
 const files = sourceFiles();

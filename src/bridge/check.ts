@@ -1,10 +1,10 @@
 /** What a profile would do, without doing it: `parley bridge check`. */
 import { messageOf } from "../core/errors.js";
-import { firstFew } from "../core/told.js";
+import { firstFew } from "../core/truncate-list.js";
 import { loadDialect } from "../dialects/index.js";
-import type { Placeholders } from "./expand.js";
-import { findProgram, isFolder, prepare, remedy, type Place } from "./prepare.js";
-import type { Profile } from "./profile.js";
+import type { Placeholders } from "./profile/expand.js";
+import { findProgram, isFolder, prepare, remedy, type Place } from "./turn/prepare.js";
+import type { Profile } from "./profile/profile.js";
 
 export interface Checked {
   problems: string[];

@@ -133,5 +133,7 @@ async function importModule(name: string): Promise<unknown> {
   return isBuiltin(name) ? require(name) : import(name);
 }
 
+// Without a listener Node opens its inspector, through which every key that we hold can be read.
+process.on("SIGUSR1", () => {});
 if (isKept) process.once("exit", () => void (unkept.size > 0 && keepCode()));
 load("main.js");

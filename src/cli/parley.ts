@@ -1,14 +1,15 @@
 /** The command: which one is meant, its flags, its exit code. Everything else is loaded when it is needed. */
 import { messageOf, ParleyError, systemCode, toFault } from "../core/errors.js";
 import { dialectIds, loadDialect } from "../dialects/index.js";
-import { agentprocId } from "./agentproc-wire.js";
-import type { Command } from "./commands.js";
-import { commandOf, commandsBelow, helpTopic, isCommand, refuseMisspelt } from "./find-command.js";
-import { beforeDashes, COMMON_FLAGS, given, parseFlags, usage } from "./flags.js";
-import { inOurWords, personalityAsked, personalityNamed } from "./personality.js";
-import { telemetryOf } from "./telemetry.js";
+import { agentprocId } from "./serve/agentproc-wire.js";
+import type { Command } from "./command-line/commands.js";
+import { commandOf, commandsBelow, helpTopic, isCommand, refuseMisspelt } from "./command-line/find-command.js";
+import { beforeDashes, COMMON_FLAGS, given, parseFlags, usage } from "./command-line/flags.js";
+import { inOurWords, personalityAsked, personalityNamed } from "./command-line/personality.js";
+import { relayedPersonality, relayWords } from "./relay/words.js";
+import { telemetryOf } from "./compose/telemetry.js";
 import { VERSION } from "./version.js";
-import { watchOutput } from "./watch-output.js";
+import { watchOutput } from "./compose/watch-output.js";
 
 async function main(argv: readonly string[]): Promise<number> {
   const topic = helpTopic(argv);
@@ -25,13 +26,19 @@ async function main(argv: readonly string[]): Promise<number> {
 
 /** Under another program's name, or asked for its stream, its command line is what we are given. */
 function ownWords(argv: readonly string[]): string[] {
-  const asked = personalityAsked(argv, named, isCommand);
+  if (argv[0] === "relay") return relayWords(argv, changesNothing);
+  const asked = personalityAsked(argv, program, isCommand);
   if (asked === undefined) return [...argv];
-  return inOurWords(argv, asked, process.env, isCommand, (flag) => process.stderr.write(`parley: ${flag} changes nothing here\n`));
+  return inOurWords(argv, asked, process.env, isCommand, changesNothing);
+}
+
+function changesNothing(flag: string): void {
+  process.stderr.write(`parley: ${flag} changes nothing here\n`);
 }
 
 /** As the original says it: its name, and the version of what it speaks. */
 async function versionText(): Promise<string> {
+  const named = program ?? (words[0] === "relay" ? relayedPersonality(words) : undefined);
   if (named === undefined || !dialectIds.includes(named.dialect)) return `parley ${VERSION}`;
   if (named.version !== undefined) return named.version;
   return `${named.name} ${(await loadDialect(named.dialect)).version}`;
@@ -54,7 +61,7 @@ function prepared(command: Command, argv: readonly string[]): string[] {
 }
 
 async function help(command: Command): Promise<string> {
-  const { helpText } = await import("./help.js");
+  const { helpText } = await import("./command-line/help.js");
   return helpText({ ...command, flags: [...command.flags, ...COMMON_FLAGS] }, commandsBelow(command), process.stdout.columns);
 }
 
@@ -68,7 +75,7 @@ async function report(error: unknown): Promise<number> {
   const code = error instanceof ParleyError ? error.fault.code : "internal";
   const dialect = spokenDialect(words);
   if (dialect !== undefined) {
-    const { refuseToStart } = await import("./protocol-stdout.js");
+    const { refuseToStart } = await import("./compose/protocol-stdout.js");
     const own = await refuseToStart(await loadDialect(dialect), toFault(error), spokenSwitches(words, dialect));
     return own ?? EXITS[code] ?? 1;
   }
@@ -127,7 +134,7 @@ function lastValue(argv: readonly string[], flag: string): string | undefined {
 }
 
 watchOutput();
-const named = personalityNamed(process.argv[1]);
+const program = personalityNamed(process.argv[1]);
 const words = ownWords(process.argv.slice(2));
 const telemetry = telemetryOf(process.env, (line) => process.stderr.write(`parley: ${line}\n`));
 void run();

@@ -1,6 +1,6 @@
 /** What a session can be told: its configuration, on the wire and inside. */
 import * as v from "valibot";
-import type { Known } from "./known.js";
+import type { Known } from "./without-index-signature.js";
 
 export const Mode = v.picklist(["default", "auto_edit", "plan", "yolo"]);
 export type Mode = v.InferOutput<typeof Mode>;
@@ -69,7 +69,7 @@ export const sampling = {
 /**
  * `allowedTools` and `disallowedTools` decide which tools exist; `approveTools` names those that run unasked.
  * `answerSeconds` is how long an approval or a host request waits before its default (deny, error).
- * An empty `effort` is none. `images` says whether the model can be shown them, where the user knows better.
+ * `policy` is a host's own name of the mode, kept for its resume. An empty `effort` is none. `images` says whether the model can be shown them, where the user knows better.
  * `maxTurns` counts model calls within one turn, `maxToolCalls` its tool calls, `maxSeconds` its time; `nesting` is how deep sub-agents go.
  * `directories` belong to the workspace beside `cwd`. `fallbackModels` are asked in turn when the model's server is overloaded. `hostHooks` names the host's callback for an event, as the config's hooks name commands.
  */
@@ -79,6 +79,7 @@ export const SessionConfig = v.looseObject({
   directories: v.optional(v.array(v.string())),
   fallbackModels: v.optional(v.array(v.string())),
   mode: v.optional(Mode),
+  policy: v.optional(v.string()),
   system: v.optional(v.string()),
   appendSystem: v.optional(v.string()),
   allowedTools: v.optional(v.array(v.string())),

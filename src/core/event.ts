@@ -1,6 +1,6 @@
 /** Events: what an agent tells. Past tense, `noun.verb`; the schema is the type. Turn-scoped events carry `turn`, others never do. */
 import * as v from "valibot";
-import type { Known } from "./known.js";
+import type { Known } from "./without-index-signature.js";
 import { SessionConfig } from "./config.js";
 import { Part } from "./content.js";
 import { Fault } from "./errors.js";
@@ -34,6 +34,19 @@ export type Usage = Known<v.InferOutput<typeof Usage>>;
 export const Category = v.picklist(["info", "edit", "exec", "mcp"]);
 export type Category = v.InferOutput<typeof Category>;
 
+/**
+ * What a yes with the grant "prefix" would let run unasked: commands with that beginning, a tool within the workspace, pages of a host, or
+ * a tool.
+ */
+export const Covers = v.looseObject({
+  prefix: v.optional(text),
+  tool: v.optional(text),
+  within: v.optional(v.literal("workspace")),
+  domain: v.optional(text),
+});
+export type Covers = Known<v.InferOutput<typeof Covers>>;
+
+/** `covers` in a question only, and only where a yes may reach further than the call. */
 export const Call = v.looseObject({
   id: text,
   name: text,
@@ -42,6 +55,7 @@ export const Call = v.looseObject({
   title: v.optional(text),
   paths: v.optional(v.array(text)),
   preview: v.optional(v.array(Part)),
+  covers: v.optional(Covers),
 });
 export type Call = Known<v.InferOutput<typeof Call>>;
 

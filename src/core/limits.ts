@@ -16,6 +16,12 @@ export const EVENT_BYTES = 4 * 1024 * 1024;
 export const EVENT_WEIGHT = EVENT_BYTES / 4096;
 /** Model calls of one turn. */
 export const MAX_TURNS = 200;
+/** MiB of one answer of a model: text, thinking and arguments together. */
+export const ANSWER_MIB = 16;
+/** Calls of one answer; a host that asks for calls in the model's place has no more, either. */
+export const ANSWER_CALLS = 256;
+/** Seconds for which the event loop of a command may stand still. */
+export const STUCK_SECONDS = 60;
 /** Levels of sub-agents below a session's own agent. */
 export const NESTING = 1;
 /** Characters of a tool's output that go to the model and the host. */
@@ -27,3 +33,15 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export function timerMs(seconds: number): number {
   return Math.min(seconds * 1000, LONGEST_TIMER_MS);
 }
+
+/** How long a vendor may take, by the names of the settings. */
+export type TimeLimits = {
+  connectSeconds: number;
+  /** From the request to the first byte of the answer's body. */
+  firstByteSeconds: number;
+  /** From one piece of the answer to the next. */
+  idleSeconds: number;
+};
+
+/** Models may think for minutes before they say a word, and between two of them. */
+export const TIME_LIMITS: TimeLimits = { connectSeconds: 10, firstByteSeconds: 300, idleSeconds: 300 };

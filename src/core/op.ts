@@ -1,6 +1,6 @@
 /** Ops: what a host can ask of an agent. Imperative, `noun.verb`; the schema is the type. */
 import * as v from "valibot";
-import type { Known } from "./known.js";
+import type { Known } from "./without-index-signature.js";
 import { HostTool, SessionConfig, sampling } from "./config.js";
 import { Part } from "./content.js";
 import { metaEntries } from "./meta.js";
@@ -51,7 +51,8 @@ const AskedCall = v.looseObject({ id: v.optional(text), name: text, args: v.reco
 
 /**
  * A prompt may carry the id of the turn that it begins. A command `of: "skill"` is that skill, and one of ours only where there is none
- * of that name. `mentions`: `@path` in its text attaches that file, folder or glob.
+ * of that name. `mentions`: `@path` in its text attaches that file, folder or glob, each judged as a call of Read. Without it, and without
+ * `command`, the text is words: a driver writes it so that its agent expands nothing in it.
  * `calls` are run first, approvals included, as if the model had asked for them, and it is told what came of them.
  * `continues`: there is no new message; the turn goes on where the last one stopped. `trace` is a W3C traceparent.
  */
@@ -71,10 +72,11 @@ const TurnSteer = op("turn.steer", { parts: v.array(Part) });
 /** Without `turn`: whatever runs. With it: that turn, queued or running. */
 const TurnInterrupt = op("turn.interrupt", { reason: v.optional(text) });
 
+/** `grant` says how far a yes reaches in this session: `prefix` as far as the question's `covers`, and without one no further than the call. */
 export const Answer = v.looseObject({
   call: text,
   decision: v.picklist(["allow", "deny"]),
-  grant: v.optional(v.picklist(["call", "tool", "category"])),
+  grant: v.optional(v.picklist(["call", "prefix", "tool", "category"])),
   args: v.optional(v.record(v.string(), v.unknown())),
   reason: v.optional(text),
 });

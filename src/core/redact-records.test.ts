@@ -50,6 +50,39 @@ test("what might be a beginning waits for so many records and no more", () => {
   expect(released).toBe(5);
 });
 
+const TOKEN = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
+const LONG = `sk-ant-api03-${"AbCdEfGhIj0123456789".repeat(4)}`;
+const KEY_LINE = `MIIEvQIBADANBgkqhkiG9w0BAQEF${"AbCd0123".repeat(4)}`;
+
+test.each([TOKEN, LONG])("%s is masked by its shape, in one record and over several", (secret) => {
+  const of = (...texts: string[]): string[] =>
+    through(
+      new Redactor(),
+      texts.map((text) => ["out", { type: "delta", text }]),
+    ).map(({ text }) => text);
+  expect(of(`a ${secret} b`, "c")).toEqual(["a [redacted] b", "c"]);
+  expect(of(`a ${secret.slice(0, 2)}`, secret.slice(2, 30), secret.slice(30), " b")).toEqual(["a [redacted]", "", "", " b"]);
+  expect(of(`a ${secret.slice(0, 20)}`, `${secret.slice(20)}.`, "hello")).toEqual(["a [redacted]", ".", "hello"]);
+  expect(of(`a ${secret}`, "hello there")).toEqual(["a [redacted]", "hello there"]);
+});
+
+test("the rest of a long secret whose beginning was enough in one record is masked in the next", () => {
+  const out = through(new Redactor(), [
+    ["out", { type: "delta", text: `a ${LONG.slice(0, 60)}` }],
+    ["out", { type: "delta", text: `${LONG.slice(60)} b` }],
+  ]);
+  expect(out.map(({ text }) => text)).toEqual(["a [redacted]", " b"]);
+});
+
+test("a private key that comes line by line is masked", () => {
+  const lines = ["-----BEGIN PRIVATE KEY-----\n", `${KEY_LINE}\n`, `${KEY_LINE}\n`, "-----END PRIVATE KEY-----\n", `${KEY_LINE}\n`];
+  const out = through(
+    new Redactor(),
+    lines.map((text) => ["out", { type: "delta", text }]),
+  );
+  expect(out.map(({ text }) => text)).toEqual([lines[0], "[redacted]\n", "[redacted]\n", lines[3], lines[4]]);
+});
+
 test("a direction that falls silent holds back a bounded number of records", () => {
   const stream = new RecordRedactor<Delta>(new Redactor([SECRET]));
   stream.push("out", { type: "delta", text: "ends with s" }, undefined);
@@ -79,6 +112,29 @@ test("law: however it is cut, the text reads as if it had been redacted whole; w
       expect(out).toHaveLength(pieces.length);
       for (const secret of given) expect(joined).not.toContain(secret);
       if (!given.some((secret) => text.includes(secret))) expect(joined).toBe(text);
+    }),
+  );
+});
+
+test("law: however it is cut, no shape is left in a text, and one without a shape stays as it is", () => {
+  const word = fc.oneof(
+    fc.constantFrom(TOKEN, LONG, "hello ", "sk-", "e", " ", "ghp_short", ". ", "x\n"),
+    fc.stringMatching(/^[a-z ]{0,6}$/),
+  );
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 8 }), fc.integer({ min: 1, max: 12 }), (words, size) => {
+      const text = words.join("");
+      const redactor = new Redactor();
+      const pieces = text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+      const out = through(
+        redactor,
+        pieces.map((piece) => ["out", { type: "delta", text: piece }]),
+      );
+      expect(out).toHaveLength(pieces.length);
+      const joined = out.map((record) => record.text).join("");
+      // A record does not know what the one before ended with, so it takes the middle of a word for the beginning of one.
+      if (!text.includes(TOKEN) && !text.includes(LONG)) expect(joined).toBe(text);
+      expect(redactor.text(joined)).toBe(joined);
     }),
   );
 });

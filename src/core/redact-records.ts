@@ -3,6 +3,7 @@
  * beginning of one waits until that is known, and what came after it waits behind it; so the order stays.
  */
 import type { Redactor } from "./redact.js";
+import { ShapeStream, type Range } from "./secret-shapes.js";
 
 /** So many records of the same direction may come between two pieces of one secret. */
 const APART = 4;
@@ -36,11 +37,24 @@ interface Opening<T, E> {
   patience: number;
 }
 
+/** The texts of a path, of which the last may go on with a secret of some shape, or with the rest of what may be the beginning of one. */
+interface OpenShape<T, E> {
+  lane: string;
+  path: string;
+  stream: ShapeStream;
+  /** Those that are not decided, and the last one; by their place in all of the texts. */
+  pieces: { entry: Entry<T, E>; from: number; to: number }[];
+  /** It was in several pieces, as deltas are; else what follows may have nothing to do with it. */
+  isSplit: boolean;
+  patience: number;
+}
+
 /** `E` goes with a record unread. */
 export class RecordRedactor<T, E = undefined> {
   readonly #redactor: Redactor;
   #waiting: Entry<T, E>[] = [];
   #openings: Opening<T, E>[] = [];
+  #shapes: OpenShape<T, E>[] = [];
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor;
@@ -50,20 +64,26 @@ export class RecordRedactor<T, E = undefined> {
   push(lane: string, value: T, envelope: E): { value: T; envelope: E }[] {
     const entry: Entry<T, E> = { lane, value, envelope, cuts: [] };
     this.#waiting.push(entry);
-    if (this.#redactor.secrets.length > 0) this.#look(entry);
-    if (this.#waiting.length > MOST) this.#openings = this.#openings.filter(({ pieces }) => pieces[0]?.entry !== this.#waiting[0]);
+    this.#look(entry);
+    if (this.#waiting.length > MOST) {
+      this.#openings = this.#openings.filter(({ pieces }) => pieces[0]?.entry !== this.#waiting[0]);
+      this.#shapes = this.#shapes.filter(({ pieces }) => pieces[0]?.entry !== this.#waiting[0]);
+    }
     return this.#release();
   }
 
   /** The rest: nothing follows. */
   flush(): { value: T; envelope: E }[] {
     this.#openings = [];
+    this.#shapes = [];
     return this.#release();
   }
 
   #look(entry: Entry<T, E>): void {
     const fresh: Opening<T, E>[] = [];
+    for (const open of this.#shapes) if (open.lane === entry.lane) open.patience--;
     for (const [path, text] of textsIn(entry.value)) {
+      this.#lookForShapes(entry, path, text);
       for (const opening of this.#openings)
         if (opening.lane === entry.lane && opening.path === path) this.#continue(opening, entry, text, fresh);
       this.#open(entry, path, text, fresh);
@@ -72,6 +92,39 @@ export class RecordRedactor<T, E = undefined> {
     // Of several that have come as far, the last one counts: without that their number would double with each record.
     const open = [...this.#openings.filter(({ patience }) => patience > 0), ...fresh];
     this.#openings = [...new Map(open.map((opening) => [keyOf(opening), opening])).values()];
+    this.#shapes = this.#shapes.filter(({ patience, stream }) => patience > 0 && !stream.isIdle);
+  }
+
+  /** A shape within one text is found when the record goes out. */
+  #lookForShapes(entry: Entry<T, E>, path: string, text: string): void {
+    const before = this.#shapes.find((open) => open.lane === entry.lane && open.path === path);
+    if (before !== undefined && mayContinue(before, text)) return this.#continueShape(before, entry, text);
+    this.#shapes = this.#shapes.filter((open) => open !== before);
+    const stream = new ShapeStream();
+    stream.push(text);
+    if (stream.isIdle) return;
+    const pieces = [{ entry, from: 0, to: text.length }];
+    this.#shapes.push({ lane: entry.lane, path, stream, pieces, isSplit: stream.decided < text.length, patience: APART });
+  }
+
+  #continueShape(open: OpenShape<T, E>, entry: Entry<T, E>, text: string): void {
+    const from = open.pieces.at(-1)?.to ?? 0;
+    open.pieces.push({ entry, from, to: from + text.length });
+    for (const range of open.stream.push(text)) for (const piece of open.pieces) this.#cutShape(open, range, piece);
+    open.pieces = open.pieces.filter(({ to }, at) => to > open.stream.decided || at === open.pieces.length - 1);
+    open.isSplit = true;
+    open.patience = APART;
+  }
+
+  /** A range that grows has one cut in each piece. */
+  #cutShape({ path }: OpenShape<T, E>, range: Range, piece: OpenShape<T, E>["pieces"][number]): void {
+    if (range.to <= piece.from || range.from >= piece.to) return;
+    const from = Math.max(range.from, piece.from) - piece.from;
+    const to = Math.min(range.to, piece.to) - piece.from;
+    const mask = range.from < piece.from ? "" : this.#redactor.mask;
+    const same = piece.entry.cuts.find((cut) => cut.path === path && cut.from === from && cut.mask === mask);
+    if (same === undefined) piece.entry.cuts.push({ path, from, to, mask });
+    else same.to = Math.max(same.to, to);
   }
 
   #continue(opening: Opening<T, E>, entry: Entry<T, E>, text: string, fresh: Opening<T, E>[]): void {
@@ -100,6 +153,7 @@ export class RecordRedactor<T, E = undefined> {
 
   #release(): { value: T; envelope: E }[] {
     const held = new Set(this.#openings.flatMap(({ pieces }) => pieces.map(({ entry }) => entry)));
+    for (const { stream, pieces } of this.#shapes) for (const { entry, to } of pieces) if (to > stream.decided) held.add(entry);
     const end = this.#waiting.findIndex((entry) => held.has(entry));
     const free = end === -1 ? this.#waiting : this.#waiting.slice(0, end);
     this.#waiting = end === -1 ? [] : this.#waiting.slice(end);
@@ -108,6 +162,13 @@ export class RecordRedactor<T, E = undefined> {
       envelope,
     }));
   }
+}
+
+/** Behind a whole secret that ended its text comes another text as a rule, and seldom the rest of the secret. */
+function mayContinue<T, E>({ stream, isSplit }: OpenShape<T, E>, text: string): boolean {
+  if (isSplit || !stream.isOpen) return true;
+  const [run = ""] = /^[\w.+/=-]*/.exec(text) ?? [];
+  return run.length >= 8 && /\d/.test(run) && /[A-Za-z]/.test(run);
 }
 
 function keyOf({ lane, path, secret, matched }: Opening<unknown, unknown>): string {

@@ -83,7 +83,7 @@ describe("redaction", () => {
         const longest = Math.max(0, ...known.map((value) => value.length));
         // What was held may be a whole secret within a longer one that never came.
         expect(stream.flush().length).toBeLessThanOrEqual(Math.max(longest - 1, "[redacted]".length));
-        if (known.length === 0) expect(safe).toBe(text);
+        if (known.length === 0) expect(text.startsWith(safe)).toBe(true);
       }),
     );
   });

@@ -1,7 +1,8 @@
-/** The one funnel for secrets: the same for disk, wire and log, whole or split over two deltas. */
+/** The one funnel for secrets, known by their value or by their shape: the same for disk, wire and log, whole or split over two deltas. */
+import { ShapeStream, shapesIn, type Range } from "./secret-shapes.js";
 
 /** The first that has no part in any secret is used, so that a mask and what stands beside it never spell one. */
-const MASKS = ["[redacted]", "<redacted>", "█"] as const;
+export const MASKS = ["[redacted]", "<redacted>", "█"] as const;
 /** Shorter values would mask ordinary words. */
 const SHORTEST = 8;
 /** A line of a longer secret that is one by itself; shorter ones, and the headings of keys, are words like others. */
@@ -14,13 +15,11 @@ export function holdsMask(text: string): boolean {
   return MASKS.some((mask) => text.includes(mask));
 }
 
-interface Range {
-  from: number;
-  to: number;
-}
+const NONE: readonly Range[] = [];
 
 export class Redactor {
   readonly #secrets: string[] = [];
+  #shortest = Infinity;
   #mask: string = MASKS[0];
 
   constructor(secrets: Iterable<string> = []) {
@@ -41,6 +40,7 @@ export class Redactor {
   #addForm(secret: string): void {
     if (secret.length < SHORTEST || this.#secrets.includes(secret)) return;
     this.#secrets.push(secret);
+    this.#shortest = Math.min(this.#shortest, secret.length);
     if (meets(this.#mask, secret)) this.#mask = MASKS.find((mask) => !this.#secrets.some((known) => meets(mask, known))) ?? MASKS[2];
   }
 
@@ -60,7 +60,6 @@ export class Redactor {
   /** The value with every string in it (keys too) redacted; the value itself when there was nothing to do. */
   value<T>(value: T): T;
   value(value: unknown): unknown {
-    if (this.#secrets.length === 0) return value;
     if (typeof value === "string") return this.text(value);
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) {
@@ -84,15 +83,27 @@ export class Redactor {
 
   /** Where secrets stand, in order; those that overlap are one range. */
   ranges(text: string): Range[] {
+    const found = shapesIn(text);
+    this.#find(text, found);
+    return found.length < 2 ? found : joined(found);
+  }
+
+  /** The same for those alone that are known by their value, in no order. */
+  known(text: string): readonly Range[] {
+    if (text.length < this.#shortest) return NONE;
     const found: Range[] = [];
+    this.#find(text, found);
+    return found;
+  }
+
+  #find(text: string, found: Range[]): void {
     for (const secret of this.#secrets) {
       for (let from = text.indexOf(secret); from !== -1; from = text.indexOf(secret, from + 1))
         found.push({ from, to: from + secret.length });
     }
-    return found.length < 2 ? found : joined(found);
   }
 
-  /** Where a beginning of a secret stands at the end of the text, or its length. */
+  /** Where a beginning of a secret that is known by its value stands at the end of the text, or its length. */
   openEnd(text: string): number {
     let from = text.length;
     for (const secret of this.#secrets) {
@@ -109,10 +120,15 @@ export class Redactor {
 
 export class RedactingStream {
   readonly #redactor: Redactor;
-  /** Shorter than the longest secret. */
+  readonly #shapes = new ShapeStream();
+  /** Shorter than the longest secret, or than what decides about a shape. */
   #held = "";
+  /** Where it begins in the whole text. */
+  #from = 0;
   /** So much of what is held belongs to a secret whose mask is out; more may still follow of one that overlaps it. */
   #masked = 0;
+  /** Shapes that were found, by their place in the whole text: those that are not out, and the last one, which may go on. */
+  #found: Range[] = [];
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor;
@@ -120,22 +136,41 @@ export class RedactingStream {
 
   /** What may go out now; empty when all is held back. */
   push(piece: string): string {
-    if (this.#redactor.secrets.length === 0 && this.#held === "") return piece;
-    const text = this.#held + piece;
-    return this.#release(text, this.#redactor.openEnd(text));
+    const found = this.#shapes.push(piece);
+    const text = this.#held === "" ? piece : this.#held + piece;
+    const end = this.#redactor.openEnd(text);
+    const known = this.#redactor.known(text);
+    const isPlain = end === text.length && known.length + found.length + this.#found.length === 0 && this.#shapes.isIdle;
+    if (isPlain && this.#masked === 0) {
+      this.#held = "";
+      this.#from += text.length;
+      return text;
+    }
+    this.#found = [...new Set([...this.#found, ...found])];
+    return this.#release(text, known, Math.min(end, this.#shapes.decided - this.#from));
   }
 
   /** The rest, at the end of the text. */
   flush(): string {
-    return this.#release(this.#held, this.#held.length);
+    this.#found = [...new Set([...this.#found, ...this.#shapes.flush()])];
+    const rest = this.#release(this.#held, this.#redactor.known(this.#held), this.#held.length);
+    this.#found = [];
+    return rest;
   }
 
-  #release(text: string, end: number): string {
-    const before = this.#masked;
-    const ranges = joined([...(before > 0 ? [{ from: 0, to: before }] : []), ...this.#redactor.ranges(text)]);
+  #release(text: string, known: readonly Range[], end: number): string {
+    const shapes = this.#found.map(({ from, to }) => ({ from: from - this.#from, to: to - this.#from }));
+    // Of what began before, the mask is out.
+    const before = shapes.reduce((most, { from, to }) => (from < 0 ? Math.max(most, to) : most), this.#masked);
+    const fresh = shapes.filter(({ from, to }) => from >= 0 && to > 0);
+    const ranges = joined([...(before > 0 ? [{ from: 0, to: before }] : []), ...fresh, ...known]);
     const open = ranges.filter((range) => range.from < end || range.from < before);
     this.#held = text.slice(end);
     this.#masked = Math.max(0, (open.at(-1)?.to ?? 0) - end);
+    this.#from += end;
+    const last = this.#found.at(-1);
+    this.#found = this.#found.filter((range) => range === last || range.to > this.#from);
+    if (this.#shapes.isIdle && last !== undefined && last.to <= this.#from) this.#found = [];
     return masked(text.slice(0, end), open, this.#redactor.mask, before);
   }
 }

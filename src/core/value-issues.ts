@@ -1,6 +1,6 @@
 /** What is wrong with a value that a person wrote, all of it, in sentences. */
 import * as v from "valibot";
-import { nearest } from "./nearest.js";
+import { nearest } from "./nearest-word.js";
 
 export type Keys = readonly (string | number)[];
 

@@ -77,6 +77,8 @@ export interface Dialect {
   readonly answerSeconds?: number;
   /** Tools that run unasked where the user says nothing; undefined is the engine's own choice. */
   readonly unasked?: readonly string[];
+  /** Where `approval.answer` does not cover `args`: the tools whose changed arguments this wire's agents heed all the same. */
+  readonly heedsArgsOf?: readonly string[];
   /** How a line begins with which an agent asks its host, and waits: told of one that was too long to be read, the link stops the turn. */
   readonly question?: RegExp;
   /** Who hears that the agent is ready hears that the tools of its MCP servers are there: the first turn waits for them. */

@@ -1,30 +1,32 @@
 /** The engine as an Agent: it routes ops to sessions and puts their events, stamped, into one bounded queue. */
 import type { Agent } from "../core/agent.js";
-import type { McpServer, SessionConfig } from "../core/config.js";
+import { SessionConfig, type McpServer } from "../core/config.js";
 import { messageOf, toFault, type Fault } from "../core/errors.js";
 import type { Event } from "../core/event.js";
 import { mintId } from "../core/ids.js";
-import { EVENT_BYTES, EVENT_WEIGHT, OUTPUT_CHARS } from "../core/limits.js";
+import { knownFields } from "../core/known-fields.js";
+import { ANSWER_MIB, EVENT_BYTES, EVENT_WEIGHT, OUTPUT_CHARS } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
 import { Queue, roughSize } from "../core/queue.js";
 import { Redactor } from "../core/redact.js";
 import type { ExtensionSources } from "./extensions/extensions.js";
-import { secretValues, serverSecrets, toolEnvironment } from "./environment.js";
-import { localWorkspace } from "./local-workspace.js";
-import { isApiRoot } from "./models/catalogue.js";
-import type { OwnProviders } from "./models/choose-provider.js";
+import { secretValues, serverSecrets, toolEnvironment } from "../core/secrets.js";
+import { localWorkspace } from "./workspace/local.js";
+import { MemoryLimit } from "./session/memory-limit.js";
+import { isApiRoot } from "../core/providers.js";
+import type { OwnProviders } from "../core/choose-provider.js";
 import type { Model } from "./models/model.js";
 import type { ProviderOverride } from "./models/access.js";
 import { openModel } from "./models/open.js";
-import { keep, replayable, restore, type Located, type Stored } from "./open-session.js";
-import { Session } from "./session.js";
-import { checkLimits } from "./session-limits.js";
-import { openFallbacks, rulesOf } from "./session-settings.js";
+import { keep, replayable, restore, type Located, type Stored } from "./session/open.js";
+import { Session } from "./session/session.js";
+import { checkLimits } from "./session/limits.js";
+import { openFallbacks, rulesOf } from "./session/settings.js";
 import { nextSeq } from "./store/seq.js";
 import type { SessionStore } from "./store/store.js";
 import type { SessionTrace } from "./trace/trace.js";
 import type { Tracer } from "./trace/tracer.js";
-import { refuseUnsupported } from "./unsupported.js";
+import { refuseUnsupported } from "./session/unsupported.js";
 
 export interface EngineOptions {
   /** What a session gets unless its opener says otherwise; `cwd` is its workspace. */
@@ -42,6 +44,10 @@ export interface EngineOptions {
   /** Learns every secret that is known here, for whoever else writes down what is said. */
   redactor?: Redactor;
   outputChars?: number;
+  /** The most of one answer of a model, text, thinking and arguments together; 16 unless told otherwise. */
+  answerMiB?: number;
+  /** No turn begins while the process holds more; `heap`: than most of what Node's heap may grow to. Without it any may begin. */
+  memoryMiB?: number | "heap";
   /** Told to the host in `session.ready`. */
   version?: string;
   /** Where skills, commands, hooks and MCP servers come from; without it a session has none. */
@@ -62,6 +68,7 @@ export function createEngine(options: EngineOptions): Agent {
   /** Sessions that are no longer there and have not let go of what they held. */
   const closing = new Map<Session, Promise<void>>();
   const providers = new Map<string, ProviderOverride>(Object.entries(options.registered ?? {}));
+  const memory = new MemoryLimit(options.memoryMiB);
   const redactor = options.redactor ?? new Redactor();
   for (const secret of [...secretValues(options.env), ...(options.secrets ?? [])]) redactor.add(secret);
   const opened =
@@ -80,7 +87,7 @@ export function createEngine(options: EngineOptions): Agent {
   }
 
   async function send(sent: Op): Promise<void> {
-    const op = sent.id === undefined ? { ...sent, id: mintId() } : sent;
+    const op = known(sent.id === undefined ? { ...sent, id: mintId() } : sent);
     try {
       await route(op);
     } catch (error) {
@@ -178,7 +185,7 @@ export function createEngine(options: EngineOptions): Agent {
     try {
       await beginSession(op, config, stored);
     } catch (error) {
-      await stored?.log?.close();
+      await stored?.log?.close().catch(() => {});
       throw error;
     }
   }
@@ -204,6 +211,8 @@ export function createEngine(options: EngineOptions): Agent {
       workspace,
       redactor,
       outputChars: options.outputChars ?? OUTPUT_CHARS,
+      answerMiB: options.answerMiB ?? ANSWER_MIB,
+      memory,
       model,
       fallbacks,
       rules,
@@ -224,8 +233,7 @@ export function createEngine(options: EngineOptions): Agent {
       push,
     });
     session.recover();
-    const replay =
-      op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session.id, await openStore());
+    const replay = op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session, await openStore());
     sessions.set(op.session, session);
     const ready = {
       parent: op.id,
@@ -233,7 +241,6 @@ export function createEngine(options: EngineOptions): Agent {
       ...(op.after !== undefined && { replay: replay.length }),
     };
     session.begin(ready, replay);
-    if (kept.warning !== undefined) void emit({ type: "notice", session: op.session, level: "warning", kind: "store", text: kept.warning });
   }
 
   /** Before anything of such a configuration is told or kept. */
@@ -311,6 +318,12 @@ export function createEngine(options: EngineOptions): Agent {
 function weigh(event: Event): number {
   const size = event.type === "text.delta" || event.type === "thinking.delta" ? event.text.length + 160 : roughSize(event);
   return Math.max(EVENT_WEIGHT, size);
+}
+
+/** A session is told, listed and kept with its configuration: what no setting is may be a key of the host's, and is left out. */
+function known(op: Op): Op {
+  if (op.type === "session.open" && op.config !== undefined) return { ...op, config: knownFields(SessionConfig, op.config) };
+  return op.type === "session.configure" ? { ...op, patch: knownFields(SessionConfig, op.patch) } : op;
 }
 
 function addressOf({ session }: Op): { session?: string } {

@@ -19,7 +19,7 @@ export interface Opening {
 }
 
 export interface PromptOptions {
-  /** For what a person wrote: `@path` in it attaches that file. */
+  /** For what a person wrote who may read what you may: `@path` in it attaches that file. Without it the text is words to every agent. */
   mentions?: boolean;
   /** What only one dialect says, by dialect. */
   ext?: Record<string, unknown>;

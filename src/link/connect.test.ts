@@ -407,7 +407,7 @@ describe("grants that the wire cannot hold", () => {
     { type: "approval.requested", ...TURN, calls: names.map(([id, name]) => ({ id, name })) },
   ];
 
-  async function granted(grant: "call" | "tool" | "category", only: string[], args?: Record<string, unknown>) {
+  async function granted(grant: "call" | "prefix" | "tool" | "category", only: string[], args?: Record<string, unknown>) {
     const all = await running(lacking({ "approval.answer": { only } }));
     all.peer.say(...calls(["c1", "Bash"]));
     await all.host.of("approval.requested");
@@ -426,6 +426,8 @@ describe("grants that the wire cannot hold", () => {
     ["category", ["call"], ["c2", "c3"]],
     ["category", ["call", "tool"], ["c2", "c3"]],
     ["call", ["call"], []],
+    ["prefix", ["call"], []],
+    ["prefix", ["call", "tool", "category"], []],
     ["tool", ["call", "tool"], []],
   ] as const)("a grant for the %s, where the wire has %j, answers %j here and cuts them from the batch", async (grant, only, answered) => {
     const { agent, host, peer, first } = await granted(grant, [...only]);

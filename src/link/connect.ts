@@ -5,12 +5,16 @@ import { EVENT_BYTES, EVENT_WEIGHT } from "../core/limits.js";
 import { Queue, roughSize } from "../core/queue.js";
 import type { Op, OpOf } from "../core/op.js";
 import type { Dialect } from "../dialects/dialect.js";
-import { Line } from "./line.js";
+import { exitMessage } from "../dialects/kit/exit-message.js";
+import { Line } from "./driven-connection.js";
 import type { ConnectOptions, Dial } from "./options.js";
 import { sideEnv } from "./stamp.js";
 import { refusal } from "./unanswered.js";
 
 export type { ConnectOptions, Dial } from "./options.js";
+
+/** Sessions whose end is remembered. */
+const REMEMBERED = 256;
 
 export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = {}): Agent {
   const events = new Queue<Event>(EVENT_BYTES, (event) => Math.max(EVENT_WEIGHT, roughSize(event)));
@@ -20,6 +24,8 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
   let closing: Promise<void> | undefined;
   let leaving = false;
   let last: Closed = {};
+  /** Why the agent of a session is not there any more; under "" where one agent has all sessions. */
+  const ends = new Map<string, string>();
 
   if (dialect.lifetime === "connection" && dialect.start === undefined) void openLine("").open({ argv: [], env: {} });
   return { send, events, close };
@@ -74,14 +80,31 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
 
   function nowhere(op: Op): Event {
     if (op.type === "ping") return { type: "reply", to: op.type, status: "ok", ...(op.id !== undefined && { parent: op.id }) };
+    if (leaving) return refusal(op, { code: "session", message: "The agent is shutting down", retryable: false });
     const which = op.session === undefined ? "The op names no session, and there is not just one" : `There is no session '${op.session}'`;
-    return refusal(op, { code: "session", message: leaving ? "The agent is shutting down" : which, retryable: false });
+    return refusal(op, { code: "session", message: endOf(op.session) ?? which, retryable: false });
+  }
+
+  /** An agent that left because we told it to has no reason. */
+  function remember(key: string, closed: Closed): void {
+    if (Object.keys(closed).length === 0) return;
+    ends.set(key, exitMessage(closed));
+    const [oldest] = ends.keys();
+    if (ends.size > REMEMBERED && oldest !== undefined) ends.delete(oldest);
+  }
+
+  function endOf(session: string | undefined): string | undefined {
+    if (dialect.lifetime === "connection") return ends.get("");
+    if (session !== undefined) return ends.get(session);
+    return ends.size === 1 && lines.size === 0 ? ends.values().next().value : undefined;
   }
 
   function openLine(key: string): Line {
+    ends.delete(key);
     const line = new Line(dialect, dial, options, tell, (closed) => {
       last = closed;
       lines.delete(key);
+      remember(key, closed);
       const isLast = dialect.lifetime === "connection" && options.redials !== true;
       if (isLast || (leaving && lines.size === 0)) finish();
     });

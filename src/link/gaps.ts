@@ -7,6 +7,7 @@ import type { Fault } from "../core/errors.js";
 import type { Call, Event, EventOf } from "../core/event.js";
 import { LINE_CAP, QUESTION_BYTES } from "../core/limits.js";
 import type { Answer, Op, OpOf } from "../core/op.js";
+import { sameJson } from "../core/json-object.js";
 import { roughSize } from "../core/queue.js";
 import type { Coverage, Covers, Dialect } from "../dialects/dialect.js";
 import { refusal } from "./unanswered.js";
@@ -110,11 +111,17 @@ function asPrompt({ turn: _running, ...op }: OpOf<"turn.steer">): OpOf<"turn.pro
   return { ...op, type: "turn.prompt" };
 }
 
-/** Grants and changed arguments that the wire cannot hold. A grant is never widened; the link keeps it (grants.ts). */
+/** An answer as the wire can hold it: a call whose arguments the host changed must not run with those that the model wrote. */
+export function withoutChanges(dialect: Pick<Dialect, "coverage" | "heedsArgsOf">, answer: Answer, call: Call | undefined): Answer {
+  const { args, ...rest } = answer;
+  if (answer.decision !== "allow" || args === undefined || includes(dialect.coverage["approval.answer"], "args")) return answer;
+  if (call !== undefined && dialect.heedsArgsOf?.includes(call.name) === true) return answer;
+  if (call?.args !== undefined && sameJson(args, call.args)) return rest;
+  return { call: answer.call, decision: "deny", reason: "this agent's protocol cannot carry changed arguments" };
+}
+
+/** A grant that the wire cannot hold is never widened; the link keeps it (grants.ts). */
 function narrowed(covers: Covers, answer: Answer): Answer {
-  if (answer.decision === "allow" && answer.args !== undefined && !includes(covers, "args")) {
-    return { call: answer.call, decision: "deny", reason: "this agent's protocol cannot carry changed arguments" };
-  }
   if (answer.grant !== undefined && answer.grant !== "call" && !includes(covers, answer.grant)) return { ...answer, grant: "call" };
   return answer;
 }

@@ -1,9 +1,9 @@
-/** Grants that a driven agent's wire cannot hold: the link remembers them and answers what they cover. */
+/** Answers to approvals as a driven agent's wire can hold them. Grants that it cannot hold the link remembers, and answers what they cover. */
 import { categoryOf } from "../core/names.js";
 import type { Call, Event, EventOf } from "../core/event.js";
 import type { Answer, Op, OpOf } from "../core/op.js";
-import type { Coverage } from "../dialects/dialect.js";
-import { includes } from "./gaps.js";
+import type { Dialect } from "../dialects/dialect.js";
+import { includes, withoutChanges } from "./gaps.js";
 
 interface Asked {
   call: Call;
@@ -11,24 +11,29 @@ interface Asked {
 }
 
 export class Grants {
-  readonly #coverage: Coverage;
+  readonly #dialect: Dialect;
   #asked: Asked[] = [];
   readonly #tools = new Set<string>();
   readonly #categories = new Set<string>();
 
-  constructor(coverage: Coverage) {
-    this.#coverage = coverage;
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
   }
 
-  /** Remembers what the wire cannot carry. */
-  op(op: Op): void {
-    if (op.type !== "approval.answer") return;
-    for (const answer of op.answers) {
-      const asked = this.#take(op.session, answer.call);
-      if (asked === undefined || !this.#isOurs(answer)) continue;
-      if (answer.grant === "tool") this.#tools.add(scoped(asked.session, asked.call.name));
-      if (answer.grant === "category") this.#categories.add(scoped(asked.session, categoryIn(asked.call)));
-    }
+  /** The op as it goes on. Remembers what the wire cannot carry; what a prefix covers only the agent can tell, so it is for the call alone. */
+  op(op: Op): Op {
+    if (op.type !== "approval.answer") return op;
+    return { ...op, answers: op.answers.map((answer) => this.#answered(op.session, answer)) };
+  }
+
+  /** An answer that becomes a denial, because its arguments cannot be carried, grants nothing either. */
+  #answered(session: string | undefined, given: Answer): Answer {
+    const asked = this.#take(session, given.call);
+    const answer = withoutChanges(this.#dialect, given, asked?.call);
+    if (asked === undefined || !this.#isOurs(answer)) return answer;
+    if (answer.grant === "tool") this.#tools.add(scoped(asked.session, asked.call.name));
+    if (answer.grant === "category") this.#categories.add(scoped(asked.session, categoryIn(asked.call)));
+    return answer;
   }
 
   /** Splits an approval into the part that a grant answers and the part that the host must still see. */
@@ -51,11 +56,8 @@ export class Grants {
     };
   }
 
-  /** An answer that becomes a denial, because its arguments cannot be carried, grants nothing either. */
   #isOurs(answer: Answer): boolean {
-    const covers = this.#coverage["approval.answer"];
-    if (answer.decision !== "allow" || (answer.args !== undefined && !includes(covers, "args"))) return false;
-    return !includes(covers, answer.grant ?? "call");
+    return answer.decision === "allow" && !includes(this.#dialect.coverage["approval.answer"], answer.grant ?? "call");
   }
 
   /** Calls of two sessions may have the same id; who names no session means the call wherever it is. */

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemCode } from "../core/errors.js";
+import { Gate } from "./gate.js";
 
 /**
  * With its parents, one by one: Node's own recursion never returns where the system says ENOENT for ever (below /proc).
@@ -28,8 +29,15 @@ function makeOne(folder: string, mode: number): void {
   }
 }
 
+/** Each holds a descriptor while it waits for the disk. */
+const syncing = new Gate(4);
+
 /** Some systems cannot, or need not; there it does nothing. */
-export async function syncFolder(folder: string): Promise<void> {
+export function syncFolder(folder: string): Promise<void> {
+  return syncing.run(() => sync(folder));
+}
+
+async function sync(folder: string): Promise<void> {
   try {
     const handle = await open(folder, "r");
     try {

@@ -6,6 +6,10 @@ const datasync = promisify(fdatasync);
 const LF = 0x0a;
 const CHUNK = 256 * 1024;
 
+/** Whether what stands behind the last LF was a whole line before its LF was damaged: a crash leaves no such. */
+type WasWhole = (rest: Buffer) => boolean;
+const never: WasWhole = () => false;
+
 export class LogFile {
   readonly #fd: number;
   #size: number;
@@ -22,13 +26,15 @@ export class LogFile {
     this.#synced = size;
   }
 
-  /** Cuts off a last line that a crash left unfinished. */
-  static open(file: string): LogFile {
+  /** Cuts off a last line that a crash left unfinished; one that was whole, and lost its end since, gets a new end. */
+  static open(file: string, wasWhole: WasWhole = never): LogFile {
     const fd = openSync(file, "a+", 0o600);
     try {
       const size = fstatSync(fd).size;
       const whole = endOfLastLine(fd, size);
-      if (whole < size) ftruncateSync(fd, whole);
+      if (whole === size) return new LogFile(fd, size);
+      if (wasWhole(readAt(fd, whole, size - whole))) return new LogFile(fd, size + writeSync(fd, "\n"));
+      ftruncateSync(fd, whole);
       return new LogFile(fd, whole);
     } catch (error) {
       closeSync(fd);
@@ -41,9 +47,9 @@ export class LogFile {
   }
 
   /** All of it or, when it throws, nothing of it. */
-  append(line: string): void {
+  append(line: string | Buffer): void {
     if (this.#closed) throw new Error("the log is closed");
-    const bytes = Buffer.from(`${line}\n`);
+    const bytes = typeof line === "string" ? Buffer.from(`${line}\n`) : Buffer.concat([line, Buffer.of(LF)]);
     try {
       for (let at = 0; at < bytes.length;) at += writeSync(this.#fd, bytes, at);
     } catch (error) {
@@ -61,8 +67,8 @@ export class LogFile {
 
   /** The bytes before a position, so many at most. */
   before(position: number, most: number): Buffer {
-    const bytes = Buffer.alloc(Math.min(position, most));
-    return bytes.subarray(0, readSync(this.#fd, bytes, 0, bytes.length, position - bytes.length));
+    const length = Math.min(position, most);
+    return readAt(this.#fd, position - length, length);
   }
 
   /** Everything appended so far survives a power cut. Calls that come together share one sync. */
@@ -107,6 +113,11 @@ export class LogFile {
   }
 }
 
+function readAt(fd: number, position: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  return bytes.subarray(0, readSync(fd, bytes, 0, length, position));
+}
+
 function endOfLastLine(fd: number, size: number): number {
   const chunk = Buffer.alloc(Math.min(CHUNK, size));
   for (let end = size; end > 0;) {
@@ -121,18 +132,27 @@ function endOfLastLine(fd: number, size: number): number {
 
 /** The whole lines from a position on; what stands behind the last LF is not finished and does not count. */
 export function* readLines(file: string, from: number): Generator<string> {
+  for (const line of readLineBytes(file, from)) yield line.toString();
+}
+
+/** The same as bytes, which hold until the next line is asked for; with a last line that was whole and lost its end since. */
+export function* readLineBytes(file: string, from: number, wasWhole: WasWhole = never): Generator<Buffer> {
   const fd = openSync(file, "r");
   try {
     const chunk = Buffer.alloc(CHUNK);
     let begun: Buffer[] = [];
     for (let at = from; ;) {
       const read = readSync(fd, chunk, 0, CHUNK, at);
-      if (read === 0) return;
+      if (read === 0) {
+        const rest = Buffer.concat(begun);
+        if (wasWhole(rest)) yield rest;
+        return;
+      }
       at += read;
       let start = 0;
       for (let end = chunk.indexOf(LF); end !== -1 && end < read; end = chunk.indexOf(LF, start)) {
         const rest = chunk.subarray(start, end);
-        yield (begun.length === 0 ? rest : Buffer.concat([...begun, rest])).toString();
+        yield begun.length === 0 ? rest : Buffer.concat([...begun, rest]);
         begun = [];
         start = end + 1;
       }

@@ -1,14 +1,13 @@
 /**
- * Child processes that we own as trees: each gets a process group of its own and a tag in its environment.
- * Ending one means TERM to the group, a grace, then KILL to the group and to whatever left the group but still wears the tag.
+ * Child processes that we own as trees: each gets a process group of its own and a mark that its children inherit (tree-mark.ts).
+ * Ending one means TERM to the group, a grace, then KILL to the group and to whatever left the group but wears the mark.
  * Should we die without a chance to clean up, the reaper (reaper.ts) does it.
  */
 import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
 import { statSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
 import { ParleyError, systemCode, messageOf } from "../core/errors.js";
-import { mintId } from "../core/ids.js";
 import { watch, type Watched } from "./reaper.js";
+import { findWearers, groupRuns, mintMark, wears, withMark, type Marked } from "./tree-mark.js";
 
 /** How a child ended; `code` is null when a signal ended it. */
 export interface Exit {
@@ -20,6 +19,8 @@ export interface TreeOptions {
   cwd?: string;
   env: Record<string, string | undefined>;
   stdio: StdioOptions;
+  /** It starts no other process: that spares a look for them. */
+  isAlone?: boolean | undefined;
 }
 
 export interface Tree {
@@ -27,23 +28,23 @@ export interface Tree {
   readonly pid: number;
   /** Settles when the first process of the tree has ended and its pipes are closed. */
   readonly exited: Promise<Exit>;
+  /** Whether something of the tree still ran when the first process had ended; what left its group is found within seconds. */
+  readonly leftover: Promise<boolean>;
   /** TERM now, KILL after `graceMs`; resolves when nothing of the tree is left. Safe to call again: the shorter grace wins. */
   end(graceMs: number): Promise<void>;
 }
-
-/** The tag's name; its value is one for each tree. */
-const TREE_TAG = "PARLEY_TREE";
 
 /** How long we wait for what was killed to be gone: a process that hangs in the system takes no signal. */
 const KILL_MS = 2000;
 
 /** Starts `argv` without a shell. Rejects with a `launch` fault that says what is wrong. */
 export async function startTree(argv: readonly string[], options: TreeOptions): Promise<Tree> {
-  const [file, ...args] = argv;
+  const [file] = argv;
   if (file === undefined || file === "") throw launchError("an empty command", "there is nothing to run");
-  const tag = mintId();
-  const watched = watch(tag);
-  const child = spawnChecked(file, args, options, tag, watched);
+  const mark = mintMark();
+  const marked = await withMark(mark, argv, options);
+  const watched = watch(mark);
+  const child = spawnChecked(file, marked, options, watched);
   const exited = new Promise<Exit>((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
@@ -57,8 +58,10 @@ export async function startTree(argv: readonly string[], options: TreeOptions): 
   child.on("error", ignore);
   const pid = child.pid;
   if (pid === undefined) throw launchError(file, "it has no process id");
-  const owned: Owned = { child, pid, tag };
-  void exited.then(() => releaseLater(owned, watched));
+  const owned: Owned = { child, pid, mark };
+  const leftover = new Promise<boolean>((resolve) => {
+    child.once("exit", () => releaseLater({ owned, watched, tell: resolve }));
+  });
   const grace = { until: Infinity };
   let ending: Promise<void> | undefined;
   const end = (graceMs: number): Promise<void> => {
@@ -66,46 +69,66 @@ export async function startTree(argv: readonly string[], options: TreeOptions): 
     ending ??= endTree(owned, grace).finally(() => watched.release());
     return ending;
   };
-  return { child, pid, exited, end };
+  return { child, pid, exited, leftover, end };
 }
 
-/** Ended trees that the reaper still watches, by tag. */
-const ended = new Map<string, { owned: Owned; watched: Watched }>();
+/** A tree whose first process has ended, and which the reaper still watches. */
+interface Ended {
+  owned: Owned;
+  watched: Watched;
+  /** Says whether something of it still runs. */
+  tell(isLeft: boolean): void;
+  /** A process that left the group: as long as it runs, no other need be looked for. */
+  stray?: number | undefined;
+}
+
+const ended = new Set<Ended>();
 const RELEASE_AFTER_MS = 2000;
 
 /**
- * What left an ended tree can only be found by looking at every process, so the ended trees of the last seconds are looked for in one
- * go. Until then the reaper knows them by their tags; a group that is gone is forgotten at once, for its number may be another's soon.
+ * What left the group of an ended tree can only be found by looking at every process, so the ended trees of the last seconds are looked
+ * for in one go. Until then the reaper knows them by their marks; a group that is gone is forgotten at once, for its number may be
+ * another's soon.
  */
-function releaseLater(owned: Owned, watched: Watched): void {
-  if (!signalGroup(owned.pid, 0)) watched.started(0);
+function releaseLater(tree: Ended): void {
+  if (signalGroup(tree.owned.pid, 0)) tree.tell(true);
+  else tree.watched.started(0);
   if (ended.size === 0) setTimeout(() => void releaseEnded(), RELEASE_AFTER_MS).unref();
-  ended.set(owned.tag, { owned, watched });
+  ended.add(tree);
 }
 
 async function releaseEnded(): Promise<void> {
   const trees = [...ended];
   ended.clear();
-  const worn = new Set((await eachProcess("environ", (environ) => TAG.exec(environ)?.[1])).map(([, tag]) => tag));
-  for (const [tag, { owned, watched }] of trees) {
-    if (worn.has(tag) || signalGroup(owned.pid, 0)) releaseLater(owned, watched);
-    else watched.release();
+  const unseen = new Set(trees.filter((tree) => !isSeen(tree)));
+  const wearers = unseen.size === 0 ? undefined : await findWearers();
+  for (const tree of trees) {
+    if (unseen.has(tree)) tree.stray = wearers?.get(tree.owned.mark)?.[0];
+    const isLeft = !unseen.has(tree) || tree.stray !== undefined;
+    tree.tell(isLeft);
+    if (isLeft) releaseLater(tree);
+    else tree.watched.release();
   }
 }
 
-const TAG = new RegExp(`${TREE_TAG}=([\\w-]+)`);
+/** Whether something of it is known to run without a look at every process. */
+function isSeen({ owned: { pid, mark }, stray }: Ended): boolean {
+  return signalGroup(pid, 0) || (stray !== undefined && wears(stray, mark));
+}
 
 interface Owned {
   child: ChildProcess;
   pid: number;
-  tag: string;
+  mark: string;
 }
 
-function spawnChecked(file: string, args: string[], options: TreeOptions, tag: string, watched: Watched): ChildProcess {
+/** `file`: the program that is meant, for the words of an error. */
+function spawnChecked(file: string, { argv, env }: Marked, options: TreeOptions, watched: Watched): ChildProcess {
+  const [program = file, ...args] = argv;
   try {
-    const child = spawn(file, args, {
+    const child = spawn(program, args, {
       cwd: options.cwd,
-      env: { ...options.env, [TREE_TAG]: tag },
+      env,
       stdio: options.stdio,
       detached: process.platform !== "win32",
       windowsHide: true,
@@ -137,23 +160,16 @@ async function poll(owned: Owned, time: { until: number }, each: () => void | Pr
   }
 }
 
-async function signalAll({ pid, tag }: Owned, name: NodeJS.Signals): Promise<void> {
+async function signalAll({ pid, mark }: Owned, name: NodeJS.Signals): Promise<void> {
   signalGroup(pid, name);
-  for (const stray of await taggedProcesses(tag)) if (stray !== pid) signal(stray, name);
+  for (const stray of (await findWearers()).get(mark) ?? []) if (stray !== pid) signal(stray, name);
 }
 
 /** Whether anything of the tree still runs: its first process, its group, or what left the group. */
-async function lives({ child, pid, tag }: Owned): Promise<boolean> {
+async function lives({ child, pid, mark }: Owned): Promise<boolean> {
   if (child.exitCode === null && child.signalCode === null) return true;
   if (signalGroup(pid, 0) && (await groupRuns(pid))) return true;
-  return (await taggedProcesses(tag)).length > 0;
-}
-
-/** A group of nothing but zombies takes signals and is dead all the same; nobody may ever come to bury it. */
-async function groupRuns(pid: number): Promise<boolean> {
-  if (process.platform !== "linux") return true;
-  const states = await eachProcess("stat", (stat) => /^.*\) (\S) \d+ (\d+) /s.exec(stat));
-  return states.some(([, state]) => state?.[2] === String(pid) && !/[ZX]/.test(state[1] ?? ""));
+  return (await findWearers()).has(mark);
 }
 
 function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
@@ -168,20 +184,6 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   } catch (error) {
     return systemCode(error) === "EPERM";
   }
-}
-
-/** Processes that wear the tag, wherever they moved. Linux only; elsewhere the group is all we know. */
-async function taggedProcesses(tag: string): Promise<number[]> {
-  if (process.platform !== "linux") return [];
-  const mark = `${TREE_TAG}=${tag}`;
-  const worn = await eachProcess("environ", (environ) => environ.includes(mark));
-  return worn.filter(([, wears]) => wears).map(([pid]) => pid);
-}
-
-/** Reads one file of every process that there is. */
-async function eachProcess<T>(file: "environ" | "stat", look: (text: string) => T): Promise<[number, T][]> {
-  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
-  return Promise.all(pids.map(async (pid) => [Number(pid), look(await readFile(`/proc/${pid}/${file}`, "latin1").catch(() => ""))]));
 }
 
 /** What the system said is the cause. */

@@ -160,9 +160,10 @@ describe("the end", () => {
 
   test.runIf(process.platform === "linux")("of a child does not wait for who left its tree and holds its output open", async () => {
     const mark = marked();
-    const daemon = "setInterval(() => {}, 1000)";
+    // It takes off the mark of its tree.
+    const daemon = "ulimit -Sx unlimited; exec sleep 300";
     const script = `
-      const { pid } = require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(daemon)}],
+      const { pid } = require("node:child_process").spawn("/bin/bash", ["-c", ${JSON.stringify(daemon)}],
         { detached: true, env: {}, stdio: ["ignore", "inherit", "inherit"] });
       process.stdout.write(JSON.stringify(pid) + "\\n" + JSON.stringify("x".repeat(300_000)), () => process.exit(3));`;
     const transport = await spawnTransport({ argv: [process.execPath, "-e", script], env: mark.env }, { framing: "json" });

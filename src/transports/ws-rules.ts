@@ -1,51 +1,88 @@
-/** Who may open a WebSocket to us: the token first, then where the request came in, then which page sends it. */
+/** Who may open a WebSocket to us: the token first, then where the request came in, then which page sends it, then whose process it is. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
-import { isIPv4 } from "node:net";
+import type { IncomingMessage } from "node:http";
+import { isIPv4, type Socket } from "node:net";
+import { socketOwner } from "../os/socket-owner.js";
+
+export interface Token {
+  /** The name of whoever has it; sessions belong to that name. */
+  owner: string | undefined;
+  token: string;
+}
 
 export interface Rules {
-  /** Asked of everybody when there is one. */
-  token?: string | undefined;
-  /** Web pages that may connect, as `scheme://host[:port]`. */
+  /** One of them is asked of everybody when there are any. */
+  tokens: readonly Token[];
+  /** Origins that may connect beside Obsidian's, each as `originOf` gives it. */
   allowOrigins: readonly string[];
   /** We listen on this machine alone. */
   isLoopback: boolean;
 }
 
 export interface Refused {
-  status: 401 | 403;
+  status: 401 | 403 | 503;
   why: string;
 }
 
-export function refusal(headers: IncomingHttpHeaders, rules: Rules): Refused | undefined {
-  if (rules.token !== undefined && !bears(headers.authorization, rules.token)) {
+/** Obsidian's plugins run in a page of this origin. */
+const OBSIDIAN = "app://obsidian.md";
+
+/** `token` is the one that the client sent. */
+export function refusal(
+  { headers, headersDistinct }: Pick<IncomingMessage, "headers" | "headersDistinct">,
+  token: Token | undefined,
+  rules: Rules,
+): Refused | undefined {
+  if (rules.tokens.length > 0 && token === undefined) {
     return { status: 401, why: "A token is asked for: Authorization: Bearer TOKEN" };
   }
   // A name that a page made point to this machine is not one of ours.
   if (rules.isLoopback && !isLoopbackName(headers.host ?? ""))
     return { status: 403, why: `The host '${headers.host ?? ""}' is not this machine` };
-  const { origin } = headers;
-  if (origin === undefined || isAllowed(origin, rules.allowOrigins)) return undefined;
-  return { status: 403, why: `The origin '${origin}' may not connect; --allow-origin allows a page` };
+  const why = originRefusal(headersDistinct["origin"] ?? [], rules.allowOrigins);
+  return why === undefined ? undefined : { status: 403, why };
 }
 
-/** Hashed first, so that the time tells nothing, not even the length. */
-function bears(authorization: string | undefined, token: string): boolean {
-  const given = /^Bearer +(.*)$/i.exec(authorization ?? "")?.[1] ?? "";
-  return timingSafeEqual(digest(given.trim()), digest(token));
+/** A browser sends one Origin and programs send none, so several are an attempt to be taken for somebody else. */
+function originRefusal([origin, ...more]: readonly string[], allowed: readonly string[]): string | undefined {
+  if (origin === undefined) return undefined;
+  if (more.length > 0) return `The origins '${[origin, ...more].join("', '")}' may not connect; send one Origin header, or none`;
+  const exact = originOf(origin);
+  if (exact === undefined)
+    return `The origin '${origin}' may not connect; --allow-origin allows origins of the form scheme://host[:port] only`;
+  if (exact === OBSIDIAN || allowed.includes(exact)) return undefined;
+  return `The origin '${origin}' may not connect; --allow-origin ${exact} allows it`;
+}
+
+/** `scheme://host[:port]` in lower case, for comparison. Undefined for every other text: a path, a list, `null`. */
+export function originOf(text: string): string | undefined {
+  const match = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[\da-f:.]+\]|[\w.~-]+)(?::(\d+))?$/i.exec(text);
+  if (match === null || Number(match[1] ?? 0) > 65_535) return undefined;
+  return text.toLowerCase();
+}
+
+/**
+ * Without a token, a client of this machine must be our own user's. Root is another user, too: what forwards connections for others often
+ * runs as root. Only Linux tells whose a connection is.
+ */
+export async function userRefusal(socket: Socket): Promise<Refused | undefined> {
+  if (process.platform !== "linux") return undefined;
+  const { remoteAddress = "", remotePort = 0, localAddress = "", localPort = 0 } = socket;
+  const uid = await socketOwner({ address: remoteAddress, port: remotePort }, { address: localAddress, port: localPort });
+  const own = process.geteuid?.();
+  if (uid !== undefined && uid === own) return undefined;
+  const whose = uid === undefined ? "The user of this client is not known" : `This client runs as another user (uid ${uid})`;
+  return { status: 403, why: `${whose}; without a token (--token-file) only the server's own user (uid ${own}) may connect` };
+}
+
+/** Hashed first and compared with all, so that the time tells nothing, not even the length. */
+export function tokenOf(authorization: string | undefined, tokens: readonly Token[]): Token | undefined {
+  const given = digest((/^Bearer +(.*)$/i.exec(authorization ?? "")?.[1] ?? "").trim());
+  return tokens.filter(({ token }) => timingSafeEqual(given, digest(token)))[0];
 }
 
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
-}
-
-/** Schemes of pages that a browser may have got from anywhere; no page can send the scheme of an application. */
-const OF_PAGES: ReadonlySet<string> = new Set(["http", "https", "file", "ftp", "data", "blob", "about", "javascript"]);
-
-function isAllowed(origin: string, allowed: readonly string[]): boolean {
-  if (allowed.some((one) => one.toLowerCase() === origin.toLowerCase())) return true;
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(origin)?.[1]?.toLowerCase();
-  return scheme !== undefined && !OF_PAGES.has(scheme);
 }
 
 /** With or without a port. */

@@ -1,18 +1,25 @@
-/** A listener for WebSockets: whoever passes the rules becomes a transport. Everybody else gets an HTTP answer, or nothing. */
+/** A listener for WebSockets: a client that passes the rules becomes a transport. Every other one gets an HTTP answer, or nothing. */
 import { lookup } from "node:dns/promises";
-import { createServer, STATUS_CODES, type Server } from "node:http";
+import { createServer, STATUS_CODES, type IncomingMessage, type Server } from "node:http";
 import { isIPv6 } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { messageOf, ParleyError, systemCode } from "../core/errors.js";
 import type { Framing } from "../os/lines.js";
 import { KEEP_ALIVE_MS, SocketTransport, socketSettings } from "./ws.js";
-import { isLoopback, refusal, type Rules } from "./ws-rules.js";
+import { isLoopback, refusal, tokenOf, userRefusal, type Refused, type Rules } from "./ws-rules.js";
 
 /** How long a client from elsewhere may leave unread what it asked for. */
 const PATIENCE_MS = 60_000;
 
-export interface ListenOptions extends Pick<Rules, "token" | "allowOrigins"> {
+/** Connections that are let in; each has an agent of its own. */
+const MOST_CLIENTS = 512;
+/** Connections that are not let in yet, or never will be: as many as may come at once. */
+const MOST_WAITING = 512;
+/** From the connection to the last byte of its headers; it is looked at as often, so that twice as much may pass. */
+const HANDSHAKE_MS = 10_000;
+
+export interface ListenOptions extends Pick<Rules, "tokens" | "allowOrigins"> {
   host: string;
   /** 0 picks a free one. */
   port: number;
@@ -21,6 +28,9 @@ export interface ListenOptions extends Pick<Rules, "token" | "allowOrigins"> {
   patienceMs?: number;
   /** How often a client from elsewhere is asked whether it is there; 0 never. */
   keepAliveMs?: number | undefined;
+  mostClients?: number;
+  mostWaiting?: number;
+  handshakeMs?: number;
 }
 
 export interface Listener {
@@ -30,12 +40,15 @@ export interface Listener {
   close(): void;
 }
 
+/** `owner` is that of the token which the client sent. */
+type Accept = (transport: SocketTransport, owner: string | undefined) => void;
+
 /** Off loopback a token is required. Rejects with a fault that says what is wrong. */
-export async function listen(options: ListenOptions, accept: (transport: SocketTransport) => void): Promise<Listener> {
-  const { framing, frameCap, token, allowOrigins } = options;
+export async function listen(options: ListenOptions, accept: Accept): Promise<Listener> {
+  const { framing, frameCap, tokens, allowOrigins } = options;
   const address = await resolved(options.host);
-  const rules: Rules = { token, allowOrigins, isLoopback: isLoopback(address) };
-  if (!rules.isLoopback && token === undefined) {
+  const rules: Rules = { tokens, allowOrigins, isLoopback: isLoopback(address) };
+  if (!rules.isLoopback && tokens.length === 0) {
     throw fault(
       "usage",
       `${options.host} can be reached from other machines, so a token is needed: --token-file FILE (or listen on 127.0.0.1)`,
@@ -44,17 +57,48 @@ export async function listen(options: ListenOptions, accept: (transport: SocketT
   const patienceMs = rules.isLoopback ? undefined : (options.patienceMs ?? PATIENCE_MS);
   const keepAliveMs = rules.isLoopback ? undefined : (options.keepAliveMs ?? KEEP_ALIVE_MS) || undefined;
   const sockets = new WebSocketServer({ noServer: true, clientTracking: false, ...socketSettings(frameCap) });
-  const server = createServer((_request, response) => {
+  const { mostClients = MOST_CLIENTS, mostWaiting = MOST_WAITING, handshakeMs = HANDSHAKE_MS } = options;
+  const limits = { headersTimeout: handshakeMs, requestTimeout: handshakeMs, connectionsCheckingInterval: handshakeMs };
+  const server = createServer(limits, (_request, response) => {
     response.writeHead(426, { upgrade: "websocket", connection: "Upgrade" }).end("This is a WebSocket\n");
+  });
+  /** Connections that are not let in, in the order of their arrival. */
+  const waiting = new Set<Duplex>();
+  let clients = 0;
+  server.on("connection", (stream) => {
+    waiting.add(stream);
+    stream.once("close", () => waiting.delete(stream));
+    const [longest] = waiting;
+    // A client of ours is let in within moments, so the connection that has waited longest is the least likely to be one.
+    if (longest !== undefined && waiting.size > mostWaiting)
+      turnAway(longest, unavailable(`More than ${mostWaiting} connections wait to be let in`));
   });
   server.on("upgrade", (request, stream, head) => {
     stream.on("error", () => {});
-    const refused = refusal(request.headers, rules);
-    if (refused !== undefined) return answer(stream, refused.status, refused.why);
-    sockets.handleUpgrade(request, stream, head, (socket) =>
-      accept(new SocketTransport(socket, { framing, tooLong: "shorten", frameCap, patienceMs, keepAliveMs, stream })),
-    );
+    void admit(request, stream, head);
   });
+
+  async function admit(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
+    const token = tokenOf(request.headers.authorization, tokens);
+    const refused = refusal(request, token, rules) ?? (tokens.length === 0 ? await userRefusal(request.socket) : undefined);
+    if (refused !== undefined) return turnAway(stream, refused);
+    // The listener was closed while the user was looked up.
+    if (!server.listening) return void stream.destroy();
+    if (clients >= mostClients) return turnAway(stream, unavailable(`${clients} clients are connected, and that is the most`));
+    sockets.handleUpgrade(request, stream, head, (socket) => {
+      waiting.delete(stream);
+      clients++;
+      socket.once("close", () => clients--);
+      const transport = new SocketTransport(socket, { framing, tooLong: "shorten", frameCap, patienceMs, keepAliveMs, stream });
+      accept(transport, token?.owner);
+    });
+  }
+
+  function turnAway(stream: Duplex, refused: Refused): void {
+    waiting.delete(stream);
+    answer(stream, refused);
+  }
+
   await listening(server, address, options);
   return {
     url: urlOf(server),
@@ -101,7 +145,11 @@ function urlOf(server: Server): string {
   return `ws://${isIPv6(bound.address) ? `[${bound.address}]` : bound.address}:${bound.port}`;
 }
 
-function answer(stream: Duplex, status: number, why: string): void {
+function unavailable(why: string): Refused {
+  return { status: 503, why: `${why}; try again later` };
+}
+
+function answer(stream: Duplex, { status, why }: Refused): void {
   const body = `${why}\n`;
   const challenge = status === 401 ? "WWW-Authenticate: Bearer\r\n" : "";
   stream.end(

@@ -1,4 +1,7 @@
 /** The transport itself, over real sockets: back-pressure in both directions, and how it ends. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket, WebSocketServer, type ClientOptions } from "ws";
 import type { Frame, Transport } from "../core/wire.js";
@@ -10,7 +13,7 @@ async function pair(options: Partial<ListenOptions> = {}): Promise<{ url: string
   const accepted = new Promise<Transport>((resolve) => {
     take = resolve;
   });
-  const listener = await listen({ host: "127.0.0.1", port: 0, framing: "json", allowOrigins: [], ...options }, (transport) =>
+  const listener = await listen({ host: "127.0.0.1", port: 0, framing: "json", tokens: [], allowOrigins: [], ...options }, (transport) =>
     take(transport),
   );
   onTestFinished(() => listener.close());
@@ -74,6 +77,67 @@ describe("both ends", () => {
   });
 });
 
+describe("a listener", () => {
+  /** A connection that has said so much, and no more. */
+  async function bare(url: string, words = ""): Promise<Socket> {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.on("error", () => {});
+    onTestFinished(() => void socket.destroy());
+    await once(socket, "connect");
+    if (words !== "") socket.write(words);
+    return socket;
+  }
+
+  async function refused(url: string): Promise<string> {
+    const client = new WebSocket(url);
+    client.on("error", () => {});
+    const answer = await new Promise<NodeJS.ReadableStream & { statusCode?: number | undefined }>((resolve) =>
+      client.once("unexpected-response", (_request, response) => resolve(response)),
+    );
+    return `${answer.statusCode} ${await text(answer)}`;
+  }
+
+  test("refuses a client over the most with a sentence, until another one leaves", async () => {
+    const { url, accepted } = await pair({ mostClients: 2 });
+    const first = new WebSocket(url);
+    const { closed } = await accepted;
+    const second = new WebSocket(url);
+    await once(second, "open");
+    expect(await refused(url)).toBe("503 2 clients are connected, and that is the most; try again later\n");
+    first.close();
+    await closed;
+    const third = new WebSocket(url);
+    await once(third, "open");
+    expect(await refused(url)).toContain("503");
+    second.close();
+    third.close();
+  });
+
+  test("turns away the connection that has waited longest when too many wait, and lets a client in", async () => {
+    const { url } = await pair({ mostWaiting: 2 });
+    const [first, second] = [await bare(url), await bare(url)];
+    const third = await bare(url);
+    expect(await text(first)).toMatch(/^HTTP\/1\.1 503 [^]*More than 2 connections wait to be let in; try again later\n$/);
+    const client = new WebSocket(url);
+    await once(client, "open");
+    expect(await text(second)).toMatch(/^HTTP\/1\.1 503 /);
+    expect(third.destroyed).toBe(false);
+    client.close();
+  });
+
+  test.each(["", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"])("ends a connection that has said %j and no more", async (words) => {
+    const { url } = await pair({ handshakeMs: 50 });
+    const socket = await bare(url, words);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test("refuses headers of more than 16 KiB", async () => {
+    const { url } = await pair();
+    const socket = await bare(url, `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${"x".repeat(17 * 1024)}\r\n\r\n`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 431 /);
+  });
+});
+
 describe("pings", () => {
   test("of somebody who does not read do not pile up as pongs; the newest is answered", async () => {
     const { url, accepted } = await pair();
@@ -102,7 +166,7 @@ describe("pings", () => {
 });
 
 describe("a client from elsewhere that says nothing", () => {
-  const elsewhere = { host: "0.0.0.0", token: "t", keepAliveMs: 100 };
+  const elsewhere = { host: "0.0.0.0", tokens: [{ owner: undefined, token: "t" }], keepAliveMs: 100 };
   const dialled = (url: string, more: ClientOptions = {}): WebSocket =>
     new WebSocket(url, { headers: { authorization: "Bearer t" }, ...more });
 
@@ -160,7 +224,7 @@ describe("a client from elsewhere that says nothing", () => {
 });
 
 describe("a client from elsewhere that does not read", () => {
-  const elsewhere = { host: "0.0.0.0", token: "t", patienceMs: 300 };
+  const elsewhere = { host: "0.0.0.0", tokens: [{ owner: undefined, token: "t" }], patienceMs: 300 };
 
   test("is closed with 1013 and the reason, and what was written still reaches it", async () => {
     const { url, accepted } = await pair(elsewhere);
@@ -189,7 +253,7 @@ describe("a client from elsewhere that does not read", () => {
 
 describe("dialling", () => {
   test("tells why it failed", async () => {
-    const { url } = await pair({ token: "right" });
+    const { url } = await pair({ tokens: [{ owner: undefined, token: "right" }] });
     await expect(dialSocket(url, { framing: "json", token: "wrong" })).rejects.toThrow(/Could not connect to ws:.* answered 401/);
     await expect(dialSocket("ws://127.0.0.1:1", { framing: "json" })).rejects.toThrow(
       /Could not connect to ws:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/,

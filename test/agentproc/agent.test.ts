@@ -273,7 +273,7 @@ describe("0.3 and 0.4", () => {
     const turn = new BridgeTurn({ wire: "0.3", message: "say hello there" });
     expect(await turn.whole()).toMatchObject({ code: 0, body: "hello there" });
     expect(turn.lines.map((line): unknown => JSON.parse(line))).toEqual([
-      { type: "session", session_id: turn.session },
+      { type: "session", id: turn.session },
       { type: "text", text: "hello there" },
     ]);
   });

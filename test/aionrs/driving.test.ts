@@ -158,7 +158,7 @@ describe("a real aionrs", () => {
   it("says no stream_start for a slash command: there is a turn all the same", async () => {
     const driver = real();
     driver.open();
-    driver.prompt("m1", "/help");
+    driver.prompt("m1", "help");
     driver.prompt("m2", "hello");
     expect(await driver.ended("m1")).toMatchObject({ outcome: "completed" });
     expect(await driver.ended("m2")).toMatchObject({ outcome: "completed" });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { expect } from "vitest";
 import { stringify } from "yaml";
-import { LaterEvent, WireEvent as FirstEvent, type Command } from "../../src/dialects/aionrs/wire.js";
+import { LaterEvent, WireEvent as FirstEvent, type Command } from "../../src/dialects/aionrs/wire/records.js";
 import { WireEvent as WaylandEvent, type WireEvent, type WireEventOf } from "../../src/dialects/wayland/wire.js";
 import { environment, PARLEY, scratch, script } from "../process/harness.js";
 import { Program, type Exit } from "../support/program.js";

@@ -1,5 +1,5 @@
 /** The document's own rules of order, as a checker: every line that an agent writes is held against what was said before it. */
-import type { Command } from "../../src/dialects/aionrs/wire.js";
+import type { Command } from "../../src/dialects/aionrs/wire/records.js";
 import type { WireEvent, WireEventOf } from "../../src/dialects/wayland/wire.js";
 
 type Call = "asked" | "approved" | "announced" | "running" | "over";

@@ -3,7 +3,7 @@
  * that), every message that is taken has one stream, and the process is there to the end. What it says is drawn from the seed in the name.
  */
 import { expect, test } from "vitest";
-import type { Command } from "../../src/dialects/aionrs/wire.js";
+import type { Command } from "../../src/dialects/aionrs/wire/records.js";
 import { ready, type AionrsHost, type WireName } from "./host.js";
 
 const SEEDS = [1, 2];

@@ -492,10 +492,11 @@ describe("sessions", () => {
     await host.stream("m2");
   });
 
-  it("go on without a memory where the home cannot be written, and say so", async () => {
-    const host = launch({ home: "/proc/nowhere" });
+  it("are refused where the home cannot be written, and go on without a memory where none is wanted", async () => {
+    const refused = launch({ home: "/proc/nowhere" });
+    expect(await refused.next("error")).toMatchObject({ error: { message: expect.stringContaining("cannot be saved"), retryable: false } });
+    const host = launch({ home: "/proc/nowhere", args: ["--no-session"] });
     expect(Object.keys(await host.next("ready"))).not.toContain("session_id");
-    expect(await host.next("info")).toMatchObject({ msg_id: "", message: expect.stringContaining("not saved") });
     host.message("m1", "say hi");
     await host.stream("m1");
   });

@@ -9,7 +9,7 @@ import * as v from "valibot";
 import { expect, onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import { mintId } from "../../src/core/ids.js";
-import { EventMsg, type EventFields, type EventName } from "../../src/dialects/ante/wire.js";
+import { EventMsg, type EventFields, type EventName } from "../../src/dialects/ante/wire/records.js";
 import { environment, PARLEY, scratch, script } from "../process/harness.js";
 import { Program } from "../support/program.js";
 import { Order, type Msg } from "./order.js";

@@ -1,6 +1,6 @@
 /** Ante's own rules of order, as a checker: every record that a daemon writes is held against what was written before it. */
 import * as v from "valibot";
-import { EventMsg } from "../../src/dialects/ante/wire.js";
+import { EventMsg } from "../../src/dialects/ante/wire/records.js";
 
 export type Msg = v.InferOutput<typeof EventMsg>;
 

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { mintId } from "../../src/core/ids.js";
 import { ante } from "../../src/dialects/ante/index.js";
 import { createEngine } from "../../src/engine/engine.js";
-import { jsonlStore } from "../../src/engine/store/jsonl-store.js";
+import { jsonlStore } from "../../src/engine/store/jsonl/store.js";
 import { serve } from "../../src/link/serve.js";
 import { memoryPair } from "../../src/transports/memory.js";
 import { AnteClient, type AnteLine } from "./client.js";

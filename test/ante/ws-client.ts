@@ -2,7 +2,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { expect, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
-import type { EventFields, EventName } from "../../src/dialects/ante/wire.js";
+import type { EventFields, EventName } from "../../src/dialects/ante/wire/records.js";
 import { environment, PARLEY, scratch, script } from "../process/harness.js";
 import { AnteClient, type AnteLine } from "./client.js";
 import type { Msg } from "./order.js";

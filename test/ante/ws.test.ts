@@ -1,6 +1,6 @@
 /** Ante over WebSockets, from the outside: connections side by side, how they end, and what a client may send. */
 import { connect } from "node:net";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { processesWith, run, scratch, until } from "../process/harness.js";
 import { idle, rss } from "../support/load.js";
 import { fixture } from "../support/processes.js";
@@ -126,6 +126,32 @@ describe("two clients", () => {
 });
 
 describe("the end", () => {
+  it.runIf(process.platform === "linux")(
+    "of a client ends what left its group and emptied its environment, and nobody else's",
+    async () => {
+      const [one, other] = [mark(), mark()];
+      onTestFinished(() => {
+        for (const pid of [one, other].flatMap(processesWith)) process.kill(pid, "SIGKILL");
+      });
+      const server = await serveWs();
+      const [first, second] = await Promise.all(
+        [one, other].map(async (tag) => {
+          const hide = `env -i setsid sh -c 'while :; do sleep 1; done' ${tag} >/dev/null 2>&1 & echo up`;
+          const client = await server.session([bash(hide), { say: "done" }], { policy: "yolo" });
+          client.send({ UserInput: "go" });
+          await client.next("TurnEnd");
+          expect(processesWith(tag)).toHaveLength(1);
+          return client;
+        }),
+      );
+      first?.socket.terminate();
+      await until(() => processesWith(one).length === 0);
+      expect(processesWith(other)).toHaveLength(1);
+      second?.socket.terminate();
+      await until(() => processesWith(other).length === 0);
+    },
+  );
+
   it("of a client in the middle of a turn leaves no process, and the next one gets a clean daemon", async () => {
     const tag = mark();
     const server = await serveWs();
@@ -252,7 +278,18 @@ describe("flags", () => {
     [["serve", "--ws", "127.0.0.1:70000"], "HOST:PORT"],
     [["serve", "--ws", "0.0.0.0:0"], "--token-file"],
     [["serve", "--ws", "[::]:0"], "--token-file"],
-    [["serve", "--ws", "127.0.0.1:0", "--allow-origin", "*"], "--allow-origin takes an origin"],
+    ...[
+      "*",
+      "null",
+      "",
+      "file://",
+      "https://",
+      "https://a.example/path",
+      "https://a.example,https://b.example",
+      "https://*.example",
+      "https://u@a.example",
+      "https://a.example:99999",
+    ].map((origin): [string[], string] => [["serve", "--ws", "127.0.0.1:0", "--allow-origin", origin], "--allow-origin takes an origin"]),
     [["serve", "--ws", "127.0.0.1:0", "--token-file", "/no/such/file"], "/no/such/file"],
     [["serve", "--token-file", "x"], "without --ws"],
     [["serve", "-p", "hello"], "prompts come over the protocol"],

@@ -112,7 +112,7 @@ describe("wire 0.4", () => {
     const agent = node(`
       const line = JSON.stringify({ type: "text", text: "x".repeat(1024 * 1024) }) + "\\n";
       for (let n = 0; n < 18; n++) process.stdout.write(line);`);
-    const { result } = await new Bench(agent, LATER).turn();
+    const { result } = await new Bench(agent, { protocol: "0.3" }).turn();
     expect([result.truncated, result.exit_code, result.reply.slice(15 * 1024 * 1024)]).toEqual([true, 0, "\n\n…(truncated)"]);
   });
 
@@ -127,12 +127,27 @@ describe("wire 0.4", () => {
 });
 
 describe("wire 0.3", () => {
+  const old = records({ type: "session", id: "1" }, { type: "text", text: "old" }, { type: "result", text: "new", session_id: "2" });
+
+  test("its text and session lines are left out of a turn of 0.4, with a word on stderr", async () => {
+    const bench = new Bench(old, LATER);
+    const { stderr, result } = await bench.turn();
+    expect(result).toMatchObject({ reply: "new", session_id: "2", error: "", exit_code: 0 });
+    expect(stderr).toContain("'session' line, which belongs to wire 0.3");
+    expect(stderr).toContain("'text' line, which belongs to wire 0.3");
+  });
+
+  test("its text and session lines count where the wire is found out", async () => {
+    const agent = records({ type: "session", id: "1" }, { type: "text", text: "old" });
+    expect((await new Bench(agent, { protocol: "auto" }).turn()).result).toMatchObject({ reply: "old", session_id: "1" });
+  });
+
   test("text adds up, and the last session counts", async () => {
     const agent = records(
       { type: "text", text: "a" },
-      { type: "session", session_id: "1" },
+      { type: "session", id: "1" },
       { type: "text", text: "b" },
-      { type: "session", session_id: "2" },
+      { type: "session", id: "2" },
     );
     expect((await new Bench(agent, { protocol: "0.3" }).turn()).result).toMatchObject({ reply: "ab", session_id: "2" });
   });

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { scratch, script } from "../process/harness.js";
 import { terminal, type Terminal } from "../process/terminal.js";
 
-export { CTRL_C, CTRL_D, hasTerminal } from "../process/terminal.js";
+export { CTRL_C, CTRL_D, CTRL_Z, hasTerminal, shellWith } from "../process/terminal.js";
 
 export const TAB = "\t";
 export const UP = "\u001b[A";

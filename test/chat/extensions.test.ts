@@ -228,4 +228,13 @@ describe.skipIf(!hasTerminal)("mentions", () => {
     await talk.shows("One.", "(completed;");
     await talk.leave();
   });
+
+  it("of a file outside the workspace ask, and attach it when the answer is yes", async () => {
+    const far = join(tree({ "far.txt": "far away" }), "far.txt");
+    const talk = chat({ cwd: tree({}), responses: [{ expect: { lastUser: "far away" }, say: "Seen." }] });
+    await talk.enter(`see @${far}`);
+    await talk.press("y\r", "Allow?");
+    await talk.shows("Seen.", "(completed;");
+    await talk.leave();
+  });
 });

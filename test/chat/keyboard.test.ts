@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tree } from "../extensions/files.js";
 import { scratch } from "../process/harness.js";
-import { chat, CLEAR_LINE, CTRL_C, hasTerminal, pasted, TAB, UP } from "./chat.js";
+import { chat, CLEAR_LINE, CTRL_C, CTRL_Z, hasTerminal, pasted, shellWith, TAB, UP } from "./chat.js";
 
 describe.skipIf(!hasTerminal)("history", () => {
   it("is kept over restarts, for the user alone, without answers and keys", async () => {
@@ -80,6 +80,38 @@ describe.skipIf(!hasTerminal)("Tab", () => {
     await talk.press(CTRL_C, "");
     await talk.shows("(interrupted");
     await talk.leave();
+  });
+});
+
+describe.skipIf(!hasTerminal)("Ctrl-Z", () => {
+  it("stops the chat and whoever waits for it; fg brings back the half-written line and every key", async () => {
+    const shell = await shellWith(["--provider", "rehearsal"]);
+    await shell.type("\n> ", "say he");
+    await shell.type("say he", CTRL_Z);
+    await shell.type("Stopped", "");
+    await shell.type("shell: ", "fg\r");
+    await shell.type("> say he", "ron\r");
+    await shell.type("\nheron", "");
+    await shell.type("(completed;", "");
+    await shell.type("\n> ", "/quit\r");
+    await shell.type("shell: ", "exit 7\r");
+    expect(await shell.exited).toBe(7);
+  });
+
+  it("works during a turn and again, and Ctrl-C still interrupts it", async () => {
+    const shell = await shellWith(["--provider", "rehearsal"]);
+    await shell.type("\n> ", "wait forever\r");
+    await shell.type("wait forever\r", "half");
+    for (const key of [CTRL_Z, CTRL_Z, CTRL_C]) {
+      await shell.type("> half", key);
+      if (key === CTRL_C) break;
+      await shell.type("Stopped", "");
+      await shell.type("shell: ", "fg\r");
+    }
+    await shell.type("(interrupted", "");
+    await shell.type("> half", `${CLEAR_LINE}/quit\r`);
+    await shell.type("shell: ", "exit 7\r");
+    expect(await shell.exited).toBe(7);
   });
 });
 

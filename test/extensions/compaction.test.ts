@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { plainText } from "../../src/core/content.js";
 import type { Message } from "../../src/engine/models/model.js";
-import { jsonlStore } from "../../src/engine/store/jsonl-store.js";
+import { jsonlStore } from "../../src/engine/store/jsonl/store.js";
 import { unsound } from "../../src/engine/store/testing.js";
 import { type NativeHost, scratch, script, start } from "../process/harness.js";
 import { modelServer } from "../support/model-server.js";
@@ -24,7 +24,7 @@ async function stored(home: string): Promise<Message[]> {
   const copy = scratch();
   cpSync(home, copy, { recursive: true });
   const { session, log } = await jsonlStore(copy, { keep: 9, redact: (value) => value }).open("s");
-  await log?.close();
+  await log.close();
   expect(unsound(session.messages)).toEqual([]);
   return session.messages;
 }

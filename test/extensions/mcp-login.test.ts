@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Event } from "../../src/core/event.js";
 import { Redactor } from "../../src/core/redact.js";
 import { McpServers } from "../../src/engine/extensions/mcp/servers.js";
-import { HostRequests } from "../../src/engine/host-requests.js";
-import { localWorkspace } from "../../src/engine/local-workspace.js";
+import { HostRequests } from "../../src/engine/session/host-requests.js";
+import { localWorkspace } from "../../src/engine/workspace/local.js";
 import { scratch, start, until } from "../process/harness.js";
 import { calling, listening, official, outputText, settled, type Listener } from "./mcp-harness.js";
 

@@ -151,6 +151,17 @@ test("prompts are commands, and @server:uri attaches a resource", async () => {
   expect(await host.finish()).toBe(0);
 });
 
+test("a resource of a server whose tools are denied is not attached", async () => {
+  const host = start({ responses: [{ expect: { lastUser: "/^(?![^]*buy milk)/" }, say: "not read" }] });
+  await host.open({ mcpServers: { s: official() }, rules: [{ deny: "mcp__s__*" }] });
+  await settled(host);
+  host.send({ type: "turn.prompt", session: "s", mentions: true, parts: [{ type: "text", text: "what does @s:memo://one say?" }] });
+  expect(await host.turnEnded()).toMatchObject({ outcome: "completed" });
+  expect(host.ofType("notice").map(({ text }) => text)).toContain(
+    "Not attached to the prompt: s:memo://one (denied by the rule mcp__s__*)",
+  );
+});
+
 test("a server may ask for the workspace's root, and nothing else", async () => {
   const cwd = scratch();
   const roots = await called({ s: official() }, "mcp__s__ask", { what: "roots" }, { cwd });

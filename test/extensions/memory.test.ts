@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { environment, NativeHost, PARLEY, start } from "../process/harness.js";
 import { modelServer } from "../support/model-server.js";
 import { put, tree } from "./files.js";
@@ -64,5 +64,18 @@ it("cycles, huge and missing files are one line each, and the session goes on", 
     "memory AGENTS.md:4: there is no file gone.md to include",
     `memory AGENTS.md:5: there is no file ${join(root, "../secret.md")} to include`,
   ]);
+  expect(await host.finish()).toBe(0);
+});
+
+it("files that come and go in the workspace's root hold no turn up", async () => {
+  const cwd = tree({ "AGENTS.md": "Be brief." });
+  const writer = spawn("sh", ["-c", "while :; do echo > coming; rm coming; done"], { cwd, stdio: "ignore" });
+  onTestFinished(() => void writer.kill("SIGKILL"));
+  const host = start({ cwd, responses: [{ say: "ok" }], then: "repeat" });
+  await host.open();
+  for (let turn = 1; turn <= 150; turn++) {
+    host.prompt("go");
+    expect(await host.turnEnded(turn)).toMatchObject({ outcome: "completed" });
+  }
   expect(await host.finish()).toBe(0);
 });

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { plainText } from "../../src/core/content.js";
-import { todosIn } from "../../src/engine/session-state.js";
-import { jsonlStore } from "../../src/engine/store/jsonl-store.js";
+import { todosIn } from "../../src/engine/session/state.js";
+import { jsonlStore } from "../../src/engine/store/jsonl/store.js";
 import { run, scratch, script, start, type NativeHost } from "../process/harness.js";
 import { modelServer, type Reply } from "../support/model-server.js";
 
@@ -186,7 +186,7 @@ test("an approved plan is remembered by the session that is resumed, and so is t
   expect(ready.config?.mode).toBe("auto_edit");
   expect(await again.finish()).toBe(0);
   const { session, log } = await jsonlStore(home, { keep: 9, redact: (value) => value }).open("s");
-  await log?.close();
+  await log.close();
   expect(todosIn(session.messages)).toEqual([
     { text: "a", status: "completed" },
     { text: "b", status: "pending" },

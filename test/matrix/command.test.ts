@@ -133,6 +133,23 @@ function forbidden(): string[] {
 }
 
 describe("an agent", () => {
+  it("that is gone is the answer to whatever its session is asked behind that", async () => {
+    const agent = [NODE, fixture("qwen-shipped.mjs"), "0.24", "ready"];
+    const host = new NativeHost(
+      spawn(NODE, [PARLEY, "relay", "--as", "native", "--drive", "qwen-shipped", "--", ...agent], { cwd: scratch(), env: environment() }),
+    );
+    await host.open();
+    host.prompt("die");
+    await host.next("session.ended");
+    host.send({ type: "turn.prompt", session: "s", id: "late", parts: [{ type: "text", text: "hello" }] });
+    expect(await host.next("reply", ({ parent }) => parent === "late")).toMatchObject({
+      to: "turn.prompt",
+      status: "error",
+      fault: { message: expect.stringContaining("53") },
+    });
+    await host.finish();
+  });
+
   it("that writes garbage is told of, and goes on", async () => {
     const { code, stdout } = await relay("native", "native", [NODE, fixture("fake-native.mjs"), "garbage"]);
     expect(code).toBe(0);

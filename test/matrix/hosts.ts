@@ -4,9 +4,9 @@ import { plainText } from "../../src/core/content.js";
 import { Event } from "../../src/core/event.js";
 import { mintId } from "../../src/core/ids.js";
 import { canonicalTool } from "../../src/core/names.js";
-import { LaterEvent, WireEvent as FirstEvent } from "../../src/dialects/aionrs/wire.js";
-import { faultOf } from "../../src/dialects/ante/kinds.js";
-import { EventMsg, type EventFields } from "../../src/dialects/ante/wire.js";
+import { LaterEvent, WireEvent as FirstEvent } from "../../src/dialects/aionrs/wire/records.js";
+import { faultOf } from "../../src/dialects/ante/wire/failure-kinds.js";
+import { EventMsg, type EventFields } from "../../src/dialects/ante/wire/records.js";
 import { Chunk, ControlRequest, EventLine, ToolDisplay, Thought, type Metadata } from "../../src/dialects/qwen/wire.js";
 import { AgentLine, Assistant, asked as questions, Init, Result, StreamLine, UserLine } from "../../src/dialects/qwen-shipped/wire.js";
 import { WireEvent as WaylandEvent, type WireEvent } from "../../src/dialects/wayland/wire.js";
@@ -359,6 +359,8 @@ function qwenShipped(): HostScript {
         return isTold || whole === "" ? [] : [{ is: "text", text: whole }];
       }
       if (v.is(UserLine, line)) return shippedResults(line);
+      if (line.type === "system" && line.subtype === "error")
+        return [{ is: "error", message: line.data.message, retryable: false, turn: undefined }];
       if (line.type === "system" && line.subtype === "notice" && turn === undefined)
         return [{ is: "error", message: line.data.notice, retryable: false, turn }];
       if (!v.is(Result, line)) return [];

@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, statSync, utimesSync, writeFileSync } from "nod
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { sessionMap } from "../../src/cli/session-map.js";
+import { sessionMap } from "../../src/cli/relay/session-map.js";
 import { scratch } from "../process/harness.js";
 
 it("gives back what was said last, whatever the names are, to everybody who asks in this home", () => {

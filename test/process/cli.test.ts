@@ -29,9 +29,8 @@ describe("parley -p", () => {
       ["-p", "--provider", "rehearsal", "--output-format", "stream-json", "--", "say heron"],
       ["--provider", "rehearsal", "-p", "--output-format", "json", "say heron"],
     ]) {
-      const { code, stdout } = await run(args, { input: "say parrot\n" });
+      const { code, stdout } = await run(args);
       expect([code, stdout]).toEqual([0, expect.stringMatching(/\bheron\b/)]);
-      expect(stdout).not.toContain("parrot");
     }
     expect((await run(["--", "-p"])).stdout).toContain("You said: “p”");
   });

@@ -1,7 +1,7 @@
 /** What the command says of itself, and to somebody who mistypes it. */
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../src/cli/commands.js";
-import { helpText } from "../../src/cli/help.js";
+import { COMMANDS } from "../../src/cli/command-line/commands.js";
+import { helpText } from "../../src/cli/command-line/help.js";
 import { run } from "./harness.js";
 
 describe("help", () => {

@@ -2,12 +2,42 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { idle, rss } from "../support/load.js";
-import { environment, PARLEY, processesWith, scratch, script, start, until } from "./harness.js";
+import { environment, type NativeHost, PARLEY, processesWith, scratch, script, start, until } from "./harness.js";
 
 const bash = (command: string, id = "b") => ({ call: { tool: "Bash", args: { command }, id } });
 const mark = () => `parley-mark-${process.pid}-${Math.random().toString(36).slice(2)}`;
+
+/** A command that starts three processes without our environment, in sessions of their own, one of them with another title. */
+function hidden() {
+  const tag = mark();
+  // Its command line is all that the test knows it by.
+  const sleep = `sh -c 'while :; do sleep 1; done' ${tag}`;
+  const titled = `"${process.execPath}" -e "process.title = '${tag}'; setInterval(() => {}, 1000)"`;
+  const starts = [`env -i setsid ${sleep}`, `(env -i PATH="$PATH" setsid ${sleep} <&- &)`, `(env -i setsid ${titled} &)`];
+  const isIt = (pid: number): boolean => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "latin1").replace(/\0+$/, "").endsWith(tag);
+    } catch {
+      return false;
+    }
+  };
+  const alive = (): number[] => processesWith(tag).filter(isIt);
+  onTestFinished(() => {
+    for (const pid of alive()) process.kill(pid, "SIGKILL");
+  });
+  return {
+    hide: `${starts.map((command) => `${command} >/dev/null 2>&1 &`).join(" ")} true`,
+    alive: () => alive().length,
+  };
+}
+
+function watchersOf(host: NativeHost): number[] {
+  const { pid } = host.child;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+  return processesWith("parley-watcher").filter((id) => children.includes(id));
+}
 
 describe("the end of input", () => {
   it("lets running and queued turns end, then leaves with 0", async () => {
@@ -84,6 +114,62 @@ describe("kill -9", () => {
     host.child.kill("SIGKILL");
     expect(await host.exited).toMatchObject({ signal: "SIGKILL" });
     await until(() => processesWith(tag).length === 0);
+  });
+
+  it.runIf(process.platform === "linux")("leaves none of those behind that have nothing of ours in their environment", async () => {
+    const { hide, alive } = hidden();
+    const host = start({ responses: [bash(`${hide}; echo up; sleep 303`)], args: ["--auto-approve"] });
+    await host.open();
+    host.prompt("go");
+    await host.next("tool.progress");
+    await until(() => alive() === 3);
+    host.child.kill("SIGKILL");
+    expect(await host.exited).toMatchObject({ signal: "SIGKILL" });
+    await until(() => alive() === 0);
+  });
+
+  it.runIf(process.platform === "linux")("though the watcher was killed before", async () => {
+    const { hide, alive } = hidden();
+    const host = start({ responses: [bash(`${hide}; echo up; sleep 303`)], args: ["--auto-approve"] });
+    await host.open();
+    host.prompt("go");
+    await host.next("tool.progress");
+    await until(() => alive() === 3);
+    const [first] = watchersOf(host);
+    process.kill(first ?? 0, "SIGKILL");
+    await until(() => watchersOf(host).some((pid) => pid !== first));
+    host.child.kill("SIGKILL");
+    await until(() => alive() === 0);
+  });
+});
+
+describe.runIf(process.platform === "linux")("what left its group and emptied its environment", () => {
+  it("ends with its session, and not with another one", async () => {
+    const [one, other] = [hidden(), hidden()];
+    const host = start({ args: ["--auto-approve"] });
+    for (const [session, { hide, alive }] of Object.entries({ one, other })) {
+      await host.open({}, session);
+      host.prompt(`run \`${hide}\``, { session });
+      await host.next("turn.ended", (event) => event.session === session);
+      await until(() => alive() === 3);
+    }
+    host.send({ type: "session.close", session: "one" });
+    await host.next("session.ended", (event) => event.session === "one");
+    expect([one.alive(), other.alive()]).toEqual([0, 3]);
+    expect(await host.finish()).toBe(0);
+    await until(() => other.alive() === 0);
+  });
+
+  it("ends with an interrupted turn", async () => {
+    const { hide, alive } = hidden();
+    const host = start({ responses: [bash(`${hide}; echo up; sleep 303`)], args: ["--auto-approve"] });
+    await host.open();
+    host.prompt("go");
+    await host.next("tool.progress");
+    await until(() => alive() === 3);
+    host.send({ type: "turn.interrupt", session: "s" });
+    await until(() => alive() === 0);
+    expect(await host.finish()).toBe(0);
   });
 });
 
@@ -346,10 +432,15 @@ describe("bad input", () => {
     const broken = start({ env: { PARLEY_HOME: home } });
     expect((await broken.exited).code).toBe(1);
     expect(broken.stderr).toMatch(/config\.yaml:2:1.*modle.*model/s);
-    const unwritable = start({ env: { PARLEY_HOME: "/proc/nowhere" }, responses: [{ say: "works" }] });
-    await unwritable.open();
-    unwritable.prompt("go");
-    expect((await unwritable.turnEnded()).outcome).toBe("completed");
+    const unwritable = start({ env: { PARLEY_HOME: "/proc/nowhere" } });
+    unwritable.send({ type: "session.open", session: "s", id: "o", open: "new" });
+    expect(await unwritable.next("reply", (event) => event.parent === "o")).toMatchObject({
+      fault: { message: expect.stringMatching(/cannot be saved.*--no-session/s) },
+    });
+    const unkept = start({ args: ["--no-session"], env: { PARLEY_HOME: "/proc/nowhere" }, responses: [{ say: "works" }] });
+    await unkept.open();
+    unkept.prompt("go");
+    expect((await unkept.turnEnded()).outcome).toBe("completed");
     const script = join(home, "bad.yaml");
     writeFileSync(script, "responses:\n  - sya: hello\n");
     const host = start({ args: ["--model", script] });

@@ -2,7 +2,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startLlamaServer } from "../../src/cli/llama-server.js";
+import { startLlamaServer } from "../../src/cli/compose/llama-server.js";
 import { serveWs } from "../ante/ws-client.js";
 import { fixture } from "../support/processes.js";
 import { processesWith, run, scratch, start, until } from "./harness.js";

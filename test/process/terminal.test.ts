@@ -4,7 +4,7 @@ import { existsSync, openSync, closeSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { environment, PARLEY, run, scratch } from "./harness.js";
-import { CTRL_C, CTRL_D, hasTerminal, terminal } from "./terminal.js";
+import { CTRL_C, CTRL_D, CTRL_Z, hasTerminal, shellWith, terminal } from "./terminal.js";
 
 const TRACE = /AbortError|node:internal|\n\s+at |unsettled/i;
 
@@ -71,6 +71,19 @@ describe.skipIf(!hasTerminal)("the demo", () => {
     await pty.type("(interrupted;", CTRL_C);
     expect(await pty.exited).toBe(130);
     expect(pty.seen).not.toMatch(TRACE);
+  });
+});
+
+describe.skipIf(!hasTerminal)("parley -p at a terminal", () => {
+  it("hears the answer to its question after Ctrl-Z and fg", async () => {
+    const shell = await shellWith(["--provider", "rehearsal", "-p", "run `echo wa''ter`"], "nothing");
+    await shell.type("Allow?", CTRL_Z);
+    await shell.type("Stopped", "");
+    await shell.type("shell: ", "fg\r");
+    await shell.type("Allow?", "y\r");
+    await shell.type("water", "");
+    await shell.type("shell: ", "exit 7\r");
+    expect(await shell.exited).toBe(7);
   });
 });
 

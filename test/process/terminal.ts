@@ -1,11 +1,13 @@
 /** A pseudo-terminal with the built command in it, and somebody at its keyboard. */
 import { spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import { expect, onTestFailed, onTestFinished } from "vitest";
 import { environment, PARLEY, scratch, until } from "./harness.js";
 
 export const CTRL_C = "\u0003";
 export const CTRL_D = "\u0004";
+export const CTRL_Z = "\u001a";
 
 export const hasTerminal = spawnSync("script", ["--version"]).status === 0;
 if (!hasTerminal) console.warn("skipped: terminal tests need 'script' of util-linux, which is not here");
@@ -15,11 +17,26 @@ const BELL = "\u0007";
 const MOVES = new RegExp(`${ESCAPE}\\[[\\d;?]*[A-Za-z]|${ESCAPE}\\][^${BELL}]*${BELL}`, "g");
 const TORN = new RegExp(`${ESCAPE}[^]{0,8}$`);
 
-export type Terminal = ReturnType<typeof terminal>;
+export type Terminal = ReturnType<typeof inTerminal>;
 
 /** The command under a pseudo-terminal of its own, with somebody at the keyboard. */
-export function terminal(args: string[], env: Record<string, string> = {}, cwd = scratch()) {
-  const command = [process.execPath, PARLEY, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
+export function terminal(args: string[], env: Record<string, string> = {}, cwd = scratch()): Terminal {
+  return inTerminal(shellLine(args), env, cwd);
+}
+
+/** A shell with job control, and the command in it, by itself or `behind` a program that waits for it as npx does. */
+export async function shellWith(args: string[], behind: "program" | "nothing" = "program"): Promise<Terminal> {
+  const shell = inTerminal("bash --norc --noprofile -i", { PS1: "shell: " }, scratch());
+  const runner = join(scratch({ run: `${behind === "program" ? "" : "exec "}${shellLine(args)}\nexit $?\n` }), "run");
+  await shell.type("shell: ", `sh ${runner}\r`);
+  return shell;
+}
+
+function shellLine(args: string[]): string {
+  return [process.execPath, PARLEY, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
+}
+
+function inTerminal(command: string, env: Record<string, string>, cwd: string) {
   const child = spawn("script", ["-qec", command, "/dev/null"], { cwd, env: environment({ TERM: "xterm", ...env }) });
   const pty = {
     /** Without colours and cursor movements. */

@@ -69,7 +69,6 @@ const anthropic: VendorUnderTest = {
 };
 const openaiChat: VendorUnderTest = {
   name: "openai, chat completions",
-  lacks: { thinking: "OpenAI shows no reasoning in chat completions" },
   wire: "openai-chat",
   provider: "openai",
   model: "gpt-5.4",
@@ -81,7 +80,6 @@ const openaiResponses: VendorUnderTest = {
   ...openaiChat,
   name: "openai, responses",
   wire: "openai-responses",
-  lacks: {},
   source: (server) => ({ ...openaiChat.source(server), providers: { openai: { api: "responses" } } }),
   says: { length: "max_output_tokens", ...OPENAI_SAYS },
 };

@@ -120,10 +120,35 @@ test("another model, or another vendor, gets the conversation without the first 
   expect(JSON.stringify(host.body(4))).not.toContain("gAAAA");
 });
 
-test("openai, chat completions: the effort goes out, thinking is never shown", async () => {
+test("openai, chat completions: the effort goes out, and what does not go with it is told", async () => {
   const host = await talk(openaiChat, [{ text: ["Hi"] }], { config: { thinking: "low", maxTokens: 900, temperature: 0.5 } });
   expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
   expect(host.body(1)).toMatchObject({ reasoning_effort: "low", max_completion_tokens: 900 });
+  expect(host.body(1)).not.toHaveProperty("temperature");
+  expect(host.of("notice").map(({ text }) => text)).toContainEqual(expect.stringContaining("takes no temperature"));
+});
+
+test.each(["reasoning_content", "reasoning"] as const)(
+  "openai with a base URL: %s is thinking, and goes back within its turn",
+  async (name) => {
+    const script = [{ thinking: ["Hm", "m."], thinkingName: name, calls: [read] }, { text: ["The sea."] }, { text: ["Yes."] }];
+    const host = await talk(openaiChat, script, { files: NOTE, config: { model: "deepseek-chat" } });
+    expect(await host.turn("what is in it?")).toMatchObject({ outcome: "completed" });
+    await host.turn("sure?");
+    expect(host.texts("thinking.delta")).toEqual(["Hm", "m."]);
+    expect(host.texts("thinking.done")).toEqual(["Hmm."]);
+    expect(host.texts("text.done")).toEqual(["The sea.", "Yes."]);
+    expect(JSON.stringify(host.body(2))).toContain('"reasoning_content":"Hmm."');
+    expect(JSON.stringify(host.body(3))).not.toContain("reasoning_content");
+  },
+);
+
+test("openai with a base URL: thinking is told while it comes, before there is any answer", async () => {
+  const host = await talk(openaiChat, [{ thinking: ["Hm", "m."], hold: "end" }]);
+  host.prompt("hi");
+  await host.next("thinking.delta");
+  void host.agent.send({ type: "turn.interrupt", session: "s" });
+  expect(await host.ended()).toMatchObject({ outcome: "interrupted" });
 });
 
 function items(body: unknown, type: string): unknown[] {

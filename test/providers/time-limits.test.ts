@@ -1,8 +1,9 @@
 /** How long a vendor may take: each limit is told by its name, and what comes of it depends on whether anything was said. */
 import { expect, test } from "vitest";
 import { ParleyError } from "../../src/core/errors.js";
-import { TIME_LIMITS, TimedOut } from "../../src/engine/models/time-limits.js";
-import { vendorFault } from "../../src/engine/models/vendor-fault.js";
+import { TIME_LIMITS } from "../../src/core/limits.js";
+import { TimedOut } from "../../src/engine/models/time-limits.js";
+import { vendorFault } from "../../src/engine/models/vendor/fault.js";
 import { run, scratch } from "../process/harness.js";
 import { modelServer } from "../support/model-server.js";
 import { talk, VENDORS } from "./harness.js";

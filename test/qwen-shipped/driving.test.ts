@@ -87,7 +87,7 @@ describe("the launch", () => {
     const { sessionId = "" } = await driver.next("session.ready");
     const words = [
       "--input-format stream-json --output-format stream-json --channel=SDK --model m1",
-      "--system-prompt S --append-system-prompt A --approval-mode auto-edit --max-session-turns 7",
+      "--system-prompt S --append-system-prompt A --approval-mode auto-edit",
       "--core-tools read_file,run_shell_command --exclude-tools edit --allowed-tools read_file",
       `--auth-type openai --include-partial-messages --session-id ${sessionId}`,
       "--max-tool-calls 9 --max-subagent-depth 2 --include-directories /a,/b --fallback-model m2,m3",
@@ -138,7 +138,7 @@ describe("the launch", () => {
 });
 
 describe("turns", () => {
-  it("a call is asked about; its arguments go back with the permission, changed or not", async () => {
+  it("a call is asked about, and its arguments go back with the permission; one whose arguments were changed is denied", async () => {
     const driver = opened();
     driver.prompt("t1", "ask");
     expect(await driver.next("approval.requested")).toMatchObject({ message: "Execute", calls: [{ id: "c0", args: { command: "ls" } }] });
@@ -146,13 +146,69 @@ describe("turns", () => {
     await driver.ended("t1");
     driver.prompt("t2", "ask");
     await driver.next("approval.requested", ({ turn }) => turn === "t2");
-    driver.answer("c0", "allow", { args: { command: "pwd" } });
+    driver.answer("c0", "allow", { args: { command: "pwd" }, grant: "tool" });
     await driver.ended("t2");
-    expect(driver.of("tool.ended").map(({ output }) => output)).toMatchObject([
-      [{ text: '{"command":"ls"}' }],
-      [{ text: '{"command":"pwd"}' }],
+    driver.prompt("t3", "ask");
+    await driver.next("approval.requested", ({ turn }) => turn === "t3");
+    driver.answer("c0", "allow", { args: { command: "ls" } });
+    await driver.ended("t3");
+    const why = "this agent's protocol cannot carry changed arguments";
+    expect(driver.of("tool.ended")).toMatchObject([
+      { status: "ok", output: [{ text: '{"command":"ls"}' }] },
+      { status: "denied", reason: why },
+      { status: "ok", output: [{ text: '{"command":"ls"}' }] },
     ]);
-    expect(driver.of("tool.started")).toMatchObject([{ call: "c0" }, { call: "c0", args: { command: "pwd" } }]);
+    expect(driver.of("tool.started").map(({ turn, args }) => [turn, args])).toEqual([
+      ["t1", undefined],
+      ["t3", undefined],
+    ]);
+  });
+
+  it("the answers to a question travel as its changed arguments", async () => {
+    const driver = opened();
+    driver.prompt("t1", "question");
+    await driver.next("approval.requested");
+    driver.answer("q0", "allow", { args: { questions: [], answers: { 0: "B" } } });
+    await driver.ended("t1");
+    expect(driver.of("tool.ended")).toMatchObject([{ status: "ok", output: [{ text: '{"questions":[],"answers":{"0":"B"}}' }] }]);
+  });
+
+  it.each([true, false])("the most model calls of a turn are counted here, for each turn anew (streaming: %s)", async (streaming) => {
+    const driver = opened({ maxTurns: 2, streaming });
+    for (const turn of ["t1", "t2", "t3"])
+      expect(await driver.say(turn, "busy")).toMatchObject({ outcome: "completed", finish: "max_turns" });
+    expect(driver.of("tool.ended").map(({ turn }) => turn)).toEqual(["t1", "t1", "t2", "t2", "t3", "t3"]);
+    expect(driver.of("notice").filter(({ kind }) => kind === "max_turns")).toHaveLength(3);
+    expect(await driver.say("t4", "hello")).toMatchObject({ outcome: "completed", finish: "stop" });
+    await driver.say("t5", "given");
+    expect(driver.text("t5")).not.toContain("--max-session-turns");
+  });
+
+  it("a turn in which the agent only repeats its last result has failed by the agent's own limit", async () => {
+    const driver = agent("capped");
+    driver.open();
+    expect(await driver.say("t1", "hello")).toMatchObject({ outcome: "completed" });
+    const fault = { code: "limit", message: expect.stringContaining("its own limit of turns") };
+    expect(await driver.say("t2", "hello")).toMatchObject({ outcome: "failed", fault });
+  });
+
+  it("what a stored session used before it is resumed does not count as a turn's usage", async () => {
+    const driver = agent();
+    driver.open({}, { open: "resume", sessionId: "123e4567-e89b-42d3-a456-426614174999" });
+    // Its messages tell of the first turn; behind it is known what the process counts.
+    expect((await driver.say("t1", "hello")).usage).toEqual({ input: 60, output: 7, cacheRead: 40 });
+    expect((await driver.say("t2", "hello")).usage).toEqual({ input: 120, output: 14, cacheRead: 80 });
+  });
+
+  it("an image is left out, and the host and the model are told", async () => {
+    const driver = opened();
+    const parts = [
+      { type: "text" as const, text: "look" },
+      { type: "image" as const, mime: "image/png", data: "aGVyb24=" },
+    ];
+    await driver.say("t1", "", { parts });
+    expect(driver.text("t1")).toBe("fake-model: look\n(An image of type image/png was left out: it cannot be sent to you)");
+    expect(driver.of("notice")).toMatchObject([{ level: "warning", text: "Qwen Code takes no images over its protocol; 1 left out" }]);
   });
 
   it("two calls at once are answered in another order; a denial keeps its reason", async () => {
@@ -245,6 +301,20 @@ describe("turns", () => {
     expect(driver.text("t2")).toBe("fake-model: \u200b/stats now");
     driver.prompt("t3", "");
     expect(await driver.reply("op-t3")).toMatchObject({ status: "error", fault: { message: "Qwen Code takes no empty prompt" } });
+  });
+
+  it("mentions only what the prompt says that it mentions, and what a host attaches by its path", async () => {
+    const driver = opened();
+    const file = { type: "file" as const, path: "my notes.md" };
+    const quoted = { type: "file" as const, name: "a", text: "see @b" };
+    const link = { type: "file" as const, uri: "https://example.org/@/etc/passwd" };
+    await driver.say("t1", "", { parts: [{ type: "text", text: "see @a, \\@b and me@c" }, file, quoted, link] });
+    expect(driver.text("t1")).toBe("fake-model: see \\@a, \\@b and me\\@c\n@my\\ notes.md\nsee \\@b\nhttps://example.org/\\@/etc/passwd");
+    await driver.say("t2", "", { parts: [{ type: "text", text: "see @a" }, quoted], mentions: true });
+    expect(driver.text("t2")).toBe("fake-model: see @a\nsee \\@b");
+    const image = { type: "image" as const, mime: "image/png", data: "AAAA" };
+    await driver.say("t3", "", { parts: [image, { type: "text", text: "/stats @a" }] });
+    expect(driver.text("t3")).toContain("\n/stats \\@a");
   });
 
   it("goes on with an unfinished turn, where there is one", async () => {
@@ -420,6 +490,11 @@ describe("an agent that is not well", () => {
     expect(await driver.ended("t1")).toMatchObject({ outcome: "failed", fault: { code: "limit" } });
     expect(await driver.reply("op-t2")).toMatchObject({ status: "error" });
     await driver.next("session.ended");
+    driver.prompt("t3", "hello");
+    const fault = { code: "session", message: expect.stringContaining("exited with code 53") };
+    expect(await driver.reply("op-t3")).toMatchObject({ to: "turn.prompt", status: "error", fault });
+    driver.open({}, { id: "again" });
+    expect(await driver.say("t4", "hello")).toMatchObject({ outcome: "completed" });
   });
 
   it("has a process a session", async () => {

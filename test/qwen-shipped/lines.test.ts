@@ -12,21 +12,28 @@ describe("bad lines", () => {
     ["S12: a line of the RFC", '{"model":"m","messages":[{"role":"user","content":"hi"}]}', "type"],
     ["a prompt without a message", '{"type":"user"}', "message"],
     ["a prompt with a block that nobody knows", '{"type":"user","message":{"role":"user","content":[{"type":"sound"}]}}', "type"],
-  ])("%s is answered by an error result, and the next prompt works", async (_name, line, says) => {
+  ])("%s is told on both streams without a result, and the next prompt works", async (_name, line, says) => {
     const host = launch({ responses: [{ say: "still here" }] });
     host.raw(`${line}\n`);
-    expect(await host.result()).toMatchObject({ subtype: "error_during_execution", error: { message: expect.stringContaining(says) } });
+    expect(await host.next("system", ({ subtype }) => subtype === "error")).toMatchObject({
+      data: { message: expect.stringContaining(says) },
+    });
     expect(await host.ask("go")).toMatchObject({ subtype: "success", result: "still here" });
     expect(await host.finish()).toBe(0);
+    expect(host.of("result")).toHaveLength(1);
+    expect(host.stderr).toContain(says);
   });
 
-  it("get their results in the order of the lines", async () => {
-    const host = launch({ responses: [{ say: "one" }, { say: "two" }] });
+  it("a bad line within a turn is told at once, and the turn goes on to its own result", async () => {
+    const host = await initialized({ responses: [{ call: { tool: "Bash", args: { command: "true" }, id: "t1" } }, { say: "done" }] });
     host.user("a");
+    const { id } = await host.permission("t1");
     host.raw("{not json\n");
-    host.user("b");
+    await host.next("system", ({ subtype }) => subtype === "error");
+    host.reply(id, { behavior: "allow" });
+    expect(await host.result()).toMatchObject({ subtype: "success", result: "done" });
     expect(await host.finish()).toBe(0);
-    expect(host.of("result").map(({ subtype }) => subtype)).toEqual(["success", "error_during_execution", "success"]);
+    expect(host.of("result")).toHaveLength(1);
   });
 
   it("S17: an empty prompt is an error result", async () => {
@@ -101,7 +108,7 @@ describe("prompts", () => {
     host.user("wait");
     await host.next("stream_event");
     const many = 1500;
-    for (let sent = 1; sent < many; sent++) host.raw("{nothing\n");
+    for (let sent = 1; sent < many; sent++) host.user("");
     host.request("interrupt");
     await host.result(many);
     expect(await host.ask("one more")).toMatchObject({ result: "ok" });

@@ -1,5 +1,5 @@
 /** Permissions over the control channel, and where there is none. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../process/harness.js";
@@ -28,6 +28,17 @@ describe("can_use_tool", () => {
     host.reply(id, { behavior: "Allow" });
     expect(await host.result()).toMatchObject({ subtype: "success", num_turns: 2, permission_denials: [] });
     expect(existsSync(join(cwd, "made.txt"))).toBe(true);
+  });
+
+  it("is asked for a mentioned file outside the workspace, before the model is", async () => {
+    const far = join(scratch(), "far.txt");
+    writeFileSync(far, "far away");
+    const host = await initialized({ cwd: scratch(), responses: [{ expect: { lastUser: "far away" }, say: "seen" }] });
+    host.user(`see @${far}`);
+    const { id, request } = await host.permission();
+    expect(request).toMatchObject({ tool_name: "read_file", input: { file_path: far } });
+    host.reply(id, { behavior: "allow", updatedInput: { ...request.input } });
+    expect(await host.result()).toMatchObject({ subtype: "success", permission_denials: [] });
   });
 
   it("S22: changed input runs; the message keeps the old one", async () => {

@@ -35,8 +35,26 @@ describe("commands", () => {
     host.say("/chat list");
     expect((await host.next("result/command")).raw).toMatchObject({
       prompt_id: `${host.session}########1`,
-      command: { kind: "slash", path: ["chat"], args: "list" },
+      command: { kind: "slash", path: ["chat", "list"], args: "" },
       result: { type: "message", content: expect.stringContaining("No chat is saved") },
+    });
+  });
+
+  it.each([
+    ["/chat save  one", ["chat", "save"], "one", /is empty/],
+    ["/chat resume one two", ["chat", "resume"], "one two", /takes one name/],
+    ["/chat delete", ["chat", "delete"], "", /takes one name/],
+    ["/chat nonsense", ["chat"], "nonsense", /not 'nonsense'/],
+    ["/chat", ["chat"], "", /No chat is saved/],
+    ["/mcp login nobody", ["mcp", "login"], "nobody", /no MCP server 'nobody'/],
+    ["/mcp nobody", ["mcp"], "nobody", /no MCP server 'nobody'/],
+    ["/copy list", ["copy"], "list", /./],
+  ] as const)("a sub-command is a part of the path, its arguments are not: %s", async (text, path, args, content) => {
+    const host = await received();
+    host.say(text);
+    expect((await host.next("result/command")).raw).toMatchObject({
+      command: { kind: "slash", path, args },
+      result: { type: "message", content: expect.stringMatching(content) },
     });
   });
 

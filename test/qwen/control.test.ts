@@ -1,5 +1,5 @@
 /** The RFC from the outside: approvals over the control channel, cancel, heartbeats, deadlines and what goes wrong on the channel. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../process/harness.js";
@@ -49,6 +49,18 @@ describe("approval", () => {
     });
     expect(host.heard.flatMap(({ calls }) => calls).find(({ id }) => id !== undefined)?.id).toBe(call);
     expect(existsSync(join(cwd, "a.txt"))).toBe(false);
+  });
+
+  it.each(FORMATS)("%s: a mentioned file outside the workspace is asked about before the model is", async (output) => {
+    const far = join(scratch(), "far.txt");
+    writeFileSync(far, "far away");
+    const host = await received({ output, responses: [{ expect: { lastUser: "far away" }, say: "seen" }] });
+    host.say(`see @${far}`, { prompt_id: "p-1" });
+    const request = await host.next("control_request:can_use_tool");
+    expect(request.raw).toMatchObject({ tool: { name: "Read", arguments: { file_path: far } } });
+    host.approve(request);
+    await host.next("summary");
+    expect(host.text()).toBe("seen");
   });
 
   it.each(FORMATS)("R11, %s: approved, it runs and the turn goes on", async (output) => {

@@ -143,6 +143,22 @@ describe("prompts", () => {
     expect(driver.text("t1")).toBe("qwen-coder: \u200b/etc/hosts, what is that?");
   });
 
+  it("a text mentions only what the prompt says that it mentions", async () => {
+    const driver = opened();
+    const quoted = { type: "file" as const, name: "a", text: "see @b" };
+    await driver.say("t1", "", { parts: [{ type: "text", text: "@a, \\@b and me@c " }, quoted] });
+    expect(driver.text("t1")).toBe("qwen-coder: \\@a, \\@b and me\\@c see \\@b");
+    await driver.say("t2", "", { parts: [{ type: "text", text: "@a " }, quoted], mentions: true });
+    expect(driver.text("t2")).toBe("qwen-coder: @a see \\@b");
+  });
+
+  it("a prompt behind what was said before is as much words as any other", async () => {
+    const driver = opened();
+    driver.send({ type: "session.seed", session: "s", text: "before @a" });
+    await driver.say("t1", "/stats @b");
+    expect(driver.text("t1")).toContain("\u200b/stats \\@b");
+  });
+
   it("images and files are parts of their own", async () => {
     const driver = opened();
     const parts = [

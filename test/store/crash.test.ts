@@ -10,7 +10,7 @@ import type { SessionConfig } from "../../src/core/config.js";
 import { plainText } from "../../src/core/content.js";
 import { Event, type EventOf, type EventType } from "../../src/core/event.js";
 import type { Message } from "../../src/engine/models/model.js";
-import { jsonlStore } from "../../src/engine/store/jsonl-store.js";
+import { jsonlStore } from "../../src/engine/store/jsonl/store.js";
 import type { StoredSession } from "../../src/engine/store/store.js";
 import { launch } from "../aionrs/host.js";
 import { type NativeHost, processesWith, run, scratch, script, start, until } from "../process/harness.js";
@@ -238,7 +238,7 @@ class Story {
     const copy = scratch();
     cpSync(this.home, copy, { recursive: true });
     const { session, log } = await jsonlStore(copy, { keep: 99, redact: (value) => value }).open("s");
-    await log?.close();
+    await log.close();
     return session;
   }
 

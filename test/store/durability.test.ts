@@ -63,10 +63,12 @@ describe("what is told", () => {
 
   test("of a tool's start is in the log before the tool runs", async () => {
     const home = scratch();
+    // A command whose words name a file of PARLEY_HOME is asked about in every mode.
     const host = start({
+      cwd: scratch({ "count.sh": `grep -c '"tool.started"' '${logOf(home)}'\n` }),
       env: { PARLEY_HOME: home },
       args: ["--auto-approve"],
-      responses: [bash(`grep -c '"tool.started"' '${logOf(home)}'`), { say: "ok" }],
+      responses: [bash("sh count.sh"), { say: "ok" }],
     });
     await host.open();
     host.prompt("go");
@@ -175,18 +177,59 @@ describe("a home that cannot be written", () => {
     ["below /proc", () => "/proc/parley/home"],
     ["that is a file", () => join(scratch({ file: "" }), "file")],
     ["on a full disk", fullHome],
-  ])("%s costs one warning, and the session goes on", async (_, home) => {
-    const host = start({ env: { PARLEY_HOME: home() }, responses: [{ say: "hello" }], then: "repeat" });
-    const ready = await host.open();
-    expect(ready.sessionId).toBeUndefined();
-    for (let turn = 1; turn <= 3; turn++) {
-      host.prompt("hi");
-      expect(await host.turnEnded(turn)).toMatchObject({ outcome: "completed" });
-    }
+  ])("%s refuses the session, and says what to do about it", async (_, home) => {
+    const host = start({ env: { PARLEY_HOME: home() } });
+    host.send({ type: "session.open", session: "s", open: "new" });
+    const { status, fault } = await host.next("reply");
+    expect([status, fault?.code]).toEqual(["error", "session"]);
+    expect(fault?.message).toMatch(/^This session cannot be saved, so it is not opened: E.*; set PARLEY_HOME to .*--no-session/);
     expect(await host.finish()).toBe(0);
-    expect(host.ofType("notice")).toMatchObject([
-      { level: "warning", kind: "store", text: expect.stringMatching(/^This session is not saved: /) },
-    ]);
+    expect(host.ofType("session.ready")).toEqual([]);
+  });
+
+  test("refuses it in the other dialects' own forms", async () => {
+    const args = (...more: string[]): string[] => [...more, "--provider", "rehearsal"];
+    const env = { PARLEY_HOME: "/proc/parley/home" };
+    const message = expect.stringMatching(/^This session cannot be saved/);
+    for (const dialect of ["aionrs", "wayland"]) {
+      const { code, stdout } = await run(args("--json-stream", "--dialect", dialect), { env });
+      expect([code, JSON.parse(stdout)]).toMatchObject([1, { type: "error", error: { message, retryable: false } }]);
+    }
+    expect(await run(args("-p", "hi"), { env })).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^parley: This session cannot be saved/),
+    });
+  });
+
+  test("does not refuse a session that need not be saved", async () => {
+    const env = { PARLEY_HOME: "/proc/parley/home" };
+    expect(await run(["-p", "say hello", "--provider", "rehearsal", "--no-session"], { env })).toMatchObject({
+      code: 0,
+      stdout: "hello\n",
+    });
+  });
+
+  test("refuses to go on with a session, which stays as it was", async () => {
+    const home = scratch();
+    const first = start({ env: { PARLEY_HOME: home }, responses: [{ say: "hello" }] });
+    await first.open();
+    first.prompt("hi");
+    await first.turnEnded();
+    expect(await first.finish()).toBe(0);
+    const before = readFileSync(logOf(home));
+    const args = ["serve", "--dialect", "native", "--provider", "rehearsal"];
+    // A file may be as long as the log is, in KiB: its next line does not fit.
+    const command = ["-c", `ulimit -f ${Math.floor(before.length / 1024)}; exec "$@"`, "bash", process.execPath, PARLEY, ...args];
+    const host = new NativeHost(spawn("bash", command, { cwd: scratch(), env: environment({ PARLEY_HOME: home }) }));
+    host.send({ type: "session.open", session: "s", open: "resume", sessionId: "s" });
+    const { status, fault } = await host.next("reply");
+    expect([status, fault?.message]).toEqual(["error", expect.stringMatching(/^This session cannot be saved, so it is not opened: EFBIG/)]);
+    expect(await host.finish()).toBe(0);
+    expect(readFileSync(logOf(home))).toEqual(before);
+    const again = await resumed(home);
+    expect(again.ofType("notice")).toEqual([]);
+    expect(await again.finish()).toBe(0);
   });
 
   test("any more, because the disk is full, costs one warning; what was saved is whole, and a resume tells what is missing", async () => {

@@ -9,7 +9,7 @@ import { Grammar } from "../../src/core/grammar.js";
 import type { Op } from "../../src/core/op.js";
 import { createEngine } from "../../src/engine/engine.js";
 import type { Message, ModelPart } from "../../src/engine/models/model.js";
-import { jsonlStore } from "../../src/engine/store/jsonl-store.js";
+import { jsonlStore } from "../../src/engine/store/jsonl/store.js";
 import { scratch } from "../support/processes.js";
 
 const SECRET = "sk-very-secret-value";

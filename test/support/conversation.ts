@@ -73,9 +73,9 @@ function heard(step: Step<Op | Event>): Pick<Turn, "means" | "answers"> {
   return { means: step.in, ...(step.out.length > 0 && { answers: step.out.map(shown) }) };
 }
 
-/** The one sentence that a bad line is answered with: on the wire, or to our own side. */
+/** The one sentence that a bad line is answered with: on the wire, or to our own side. Words for stderr do not count. */
 function complaintOf({ in: told, out }: Step<Op | Event>): string | undefined {
-  const all = [...told, ...out];
+  const all = [...told, ...out.filter((each) => !("log" in each))];
   const said = all.length === 1 ? JSON.stringify(all[0]) : "";
   const match = /"(?:message|Error)":("(?:[^"\\]|\\.)*")/.exec(said);
   return match?.[1] === undefined ? undefined : v.parse(v.string(), JSON.parse(match[1]));

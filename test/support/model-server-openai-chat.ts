@@ -27,8 +27,8 @@ const others = [
   v.strictObject({ role: v.literal("user"), content: v.union([v.string(), v.pipe(v.array(UserPart), v.minLength(1))]) }),
   v.strictObject({ role: v.literal("tool"), tool_call_id: v.pipe(v.string(), v.maxLength(64)), content: v.string() }),
 ] as const;
-const OpenaiMessage = v.variant("role", [...others, v.strictObject(assistant)]);
-const LocalMessage = v.variant("role", [...others, v.strictObject({ ...assistant, reasoning_content: v.optional(v.string()) })]);
+const PlainMessage = v.variant("role", [...others, v.strictObject(assistant)]);
+const ThinkingMessage = v.variant("role", [...others, v.strictObject({ ...assistant, reasoning_content: v.optional(v.string()) })]);
 interface Paired {
   role: string;
   tool_call_id?: string | undefined;
@@ -59,16 +59,16 @@ export const common = {
   tool_choice: v.optional(v.literal("auto")),
 } as const;
 
-const OpenaiRequest = v.strictObject({ ...common, messages: v.array(OpenaiMessage), max_completion_tokens: v.optional(v.number()) });
+const OpenaiRequest = v.strictObject({ ...common, messages: v.array(ThinkingMessage), max_completion_tokens: v.optional(v.number()) });
 const LocalRequest = v.strictObject({
   ...common,
-  messages: v.array(LocalMessage),
+  messages: v.array(ThinkingMessage),
   chat_template_kwargs: v.optional(v.strictObject({ enable_thinking: v.boolean() })),
 });
 
 /** The least that is called compatible: what came later than tools is refused. */
 const { stream_options: _options, reasoning_effort: _effort, ...oldest } = common;
-const PlainRequest = v.strictObject({ ...oldest, messages: v.array(OpenaiMessage) });
+const PlainRequest = v.strictObject({ ...oldest, messages: v.array(PlainMessage) });
 
 function plainProblem(body: unknown): string | undefined {
   const parsed = v.safeParse(PlainRequest, body);
@@ -123,8 +123,7 @@ export function pairing(messages: readonly Paired[]): string | undefined {
 /** How a server says what it thinks: the deltas for an answer's thinking. */
 type ThinkingDeltas = (reply: Reply) => Record<string, unknown>[];
 
-export function playChat(reply: Reply, count: number, body: unknown, thinking: ThinkingDeltas | undefined, usage = usageOf(reply)): Played {
-  if (reply.thinking !== undefined && thinking === undefined) throw new Error("OpenAI shows no thinking on this wire");
+export function playChat(reply: Reply, count: number, body: unknown, thinking: ThinkingDeltas, usage = usageOf(reply)): Played {
   const head = {
     id: `chatcmpl-${count}`,
     object: "chat.completion.chunk",
@@ -137,9 +136,9 @@ export function playChat(reply: Reply, count: number, body: unknown, thinking: T
   });
   const stop = reply.stop ?? ((reply.calls ?? []).length > 0 ? "tool_calls" : "stop");
   return {
-    opening: [chunk({ role: "assistant", content: thinking === undefined ? "" : null })],
+    opening: [chunk({ role: "assistant", content: reply.thinking === undefined ? "" : null })],
     output: [
-      ...(thinking?.(reply) ?? []).map((delta) => chunk(delta)),
+      ...thinking(reply).map((delta) => chunk(delta)),
       ...(reply.text ?? []).map((piece) => chunk({ content: piece })),
       ...(reply.refusal ?? []).map((piece) => chunk({ refusal: piece })),
       ...callDeltas(reply, count).map((delta) => chunk({ tool_calls: [delta] })),
@@ -148,8 +147,9 @@ export function playChat(reply: Reply, count: number, body: unknown, thinking: T
   };
 }
 
-function contentThinking({ thinking = [] }: Reply): Record<string, unknown>[] {
-  return thinking.map((piece) => ({ reasoning_content: piece }));
+/** Some servers name it `reasoning`. */
+function contentThinking({ thinking = [], thinkingName = "reasoning_content" }: Reply): Record<string, unknown>[] {
+  return thinking.map((piece) => ({ [thinkingName]: piece }));
 }
 
 /** Parallel calls are streamed side by side. */
@@ -189,7 +189,7 @@ export const openaiChatWire: WireSpec = {
   path: "/v1/chat/completions",
   keyIn: ({ authorization }) => authorization?.replace(/^Bearer /, ""),
   problem: openaiProblem,
-  play: (reply, count, body) => playChat(reply, count, body, undefined),
+  play: (reply, count, body) => playChat(reply, count, body, contentThinking),
   ...errors,
 };
 

@@ -4,6 +4,8 @@ import type { IncomingHttpHeaders } from "node:http";
 /** One answer, in the order in which models speak: thinking, text, calls. Lists of strings are streamed piece by piece. */
 export interface Reply {
   thinking?: string[];
+  /** What a server of chat completions calls it: `reasoning_content`, unless it is told here. */
+  thinkingName?: "reasoning_content" | "reasoning";
   /** The proof that the vendor wants back with the thinking: Anthropic's signature, OpenAI's encrypted content, Gemini's thought signatures. */
   signature?: string;
   /** Anthropic's thinking that nobody may read. */

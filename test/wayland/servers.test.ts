@@ -1,6 +1,6 @@
 /** MCP servers that the host adds: real ones over each transport, between ready and the first message, and what comes of the others. */
 import { describe, expect, it } from "vitest";
-import type { CommandOf } from "../../src/dialects/aionrs/wire.js";
+import type { CommandOf } from "../../src/dialects/aionrs/wire/records.js";
 import { ready, type AionrsHost, type AionrsOptions } from "../aionrs/host.js";
 import { listening, OFFICIAL } from "../extensions/mcp-harness.js";
 

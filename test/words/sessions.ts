@@ -2,14 +2,14 @@
 import type { SessionConfig } from "../../src/core/config.js";
 import { plainText } from "../../src/core/content.js";
 import type { Message } from "../../src/engine/models/model.js";
-import { jsonlStore } from "../../src/engine/store/jsonl-store.js";
+import { jsonlStore } from "../../src/engine/store/jsonl/store.js";
 import type { StoredSession } from "../../src/engine/store/store.js";
 import { type NativeHost, scratch, start } from "../process/harness.js";
 
 export async function stored(home: string, id = "s"): Promise<StoredSession> {
   const store = jsonlStore(home, { keep: 100, redact: (value) => value });
   const { session, log } = await store.open(id);
-  await log?.close();
+  await log.close();
   return session;
 }
 

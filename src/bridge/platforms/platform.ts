@@ -1,5 +1,5 @@
 /** What a chat platform is to the bridge. Whoever writes a new one reads this file and nothing else. */
-import type { Attachment } from "../turn.js";
+import type { Attachment } from "../turn/turn.js";
 
 export interface Platform {
   readonly limits: PlatformLimits;

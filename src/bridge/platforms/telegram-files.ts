@@ -10,7 +10,7 @@ import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
 import { mintId } from "../../core/ids.js";
 import { makeFolder } from "../../os/folders.js";
-import type { Attachment } from "../turn.js";
+import type { Attachment } from "../turn/turn.js";
 import type { PlatformContext } from "./kind.js";
 import type { TelegramApi } from "./telegram-api.js";
 import type { TelegramMessage } from "./telegram-update.js";

@@ -2,7 +2,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import * as v from "valibot";
 import { messageOf as wordsOf, ParleyError } from "../../core/errors.js";
-import { retryMs } from "../retry.js";
+import { retryMs } from "../turn/retry.js";
 import { kindOf, type PlatformContext } from "./kind.js";
 import type { Delivery, Inbox, Outgoing, Platform } from "./platform.js";
 import { telegramApi, type ApiAnswer, type TelegramApi } from "./telegram-api.js";

@@ -1,7 +1,8 @@
-/** Permissions asked in a chat: each has a short name, one chat that may answer it, and an end, at which it is denied. */
+/** Permissions asked in a chat: each has a short name, one chat whose approvers may answer it, and an end, at which it is denied. */
 import { randomInt } from "node:crypto";
 import { timerMs } from "../../core/limits.js";
-import type { PermissionAnswer, PermissionRequest } from "../turn.js";
+import type { PermissionAnswer, PermissionRequest } from "../turn/turn.js";
+import type { Approvers } from "./approvers.js";
 import type { Where } from "./voice.js";
 import * as words from "./words.js";
 
@@ -15,19 +16,31 @@ interface Pending extends Where {
   settle(answer: PermissionAnswer): void;
 }
 
+/** A place, and somebody who speaks there. */
+export interface Speaker extends Where {
+  from: string;
+}
+
 export class Approvals {
   readonly #seconds: number;
+  readonly #approvers: (platform: string) => Approvers;
   readonly #pending = new Map<string, Pending>();
   /** Platforms from which no answer will come. */
   readonly #silent = new Set<string>();
 
-  constructor(seconds: number) {
+  constructor(seconds: number, approvers: (platform: string) => Approvers) {
     this.#seconds = seconds;
+    this.#approvers = approvers;
   }
 
   /** `signal` voids it: whoever asked is gone. `tell` speaks to the chat. */
   async ask(where: Where, request: PermissionRequest, signal: AbortSignal, tell: (text: string) => void): Promise<PermissionAnswer> {
     if (this.#silent.has(where.platform)) return NOBODY_THERE;
+    const approvers = this.#approvers(where.platform);
+    if (approvers.noneBecause !== undefined && !signal.aborted) {
+      tell(words.nobodyApproves(request, approvers.noneBecause));
+      return { behavior: "deny", message: words.nobodyMay(approvers.noneBecause) };
+    }
     const name = this.#freeName();
     const ms = Math.max(0, Math.min((request.deadline ?? Infinity) - Date.now(), timerMs(this.#seconds)));
     return new Promise((resolve) => {
@@ -45,7 +58,7 @@ export class Approvals {
       this.#pending.set(name, { ...where, settle });
       signal.addEventListener("abort", onAbort);
       if (signal.aborted) return onAbort();
-      tell(words.asked(name, request, ms));
+      tell(words.asked(name, request, ms, approvers));
     });
   }
 
@@ -55,8 +68,10 @@ export class Approvals {
     for (const pending of this.#pending.values()) if (pending.platform === platform) pending.settle(NOBODY_THERE);
   }
 
-  /** What to say about it. A name of another chat is as unknown as one that never was. */
-  answer({ platform, chat }: Where, name: string, answer: PermissionAnswer): string {
+  /** What to say about it. The word of somebody who is no approver does nothing; a name of another chat is as unknown as one that never was. */
+  answer({ platform, chat, from }: Speaker, name: string, answer: PermissionAnswer): string {
+    const approvers = this.#approvers(platform);
+    if (!approvers.includes(from)) return words.noApprover(from, approvers);
     if (name === "") return words.whichRequest(this.#names(platform, chat));
     const pending = this.#pending.get(name.toLowerCase());
     if (pending === undefined || pending.platform !== platform || pending.chat !== chat) return words.noSuchRequest(name);

@@ -3,8 +3,9 @@
  * behind, and ends in order.
  */
 import type { Platform } from "../platforms/platform.js";
-import type { Runner } from "../turn.js";
+import type { Runner } from "../turn/turn.js";
 import { Approvals } from "./approvals.js";
+import { approversOf, type Approvers } from "./approvers.js";
 import { Chats } from "./chats.js";
 import type { BridgeConfig, PlatformConfig } from "./config.js";
 import { Conversations } from "./conversations.js";
@@ -44,7 +45,7 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
   const { journal, runners, platforms } = await openAll(config, options, over);
   const outbox = new Outbox({ journal, platforms, patienceMs: limits.retryHours * HOUR_MS, log });
   const voice = new Voice(journal, outbox, platforms);
-  const approvals = new Approvals(limits.approvalSeconds);
+  const approvals = new Approvals(limits.approvalSeconds, approversIn(config.platforms));
   const room = { journal, outbox, voice, approvals, platform: (name: string) => platforms.get(name), runner: runnerIn(runners), log };
   const conversations = new Conversations(limits, (message, turn) => runTurn(message, turn, room));
   const desk = new Desk({ journal, outbox, voice, chats: new Chats(journal), conversations, approvals, queue: limits.queue, log });
@@ -79,10 +80,12 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
   conversations.begin();
   return bridge;
 
-  async function begin({ name, allow }: PlatformConfig): Promise<void> {
+  async function begin({ name, allow, approvers }: PlatformConfig): Promise<void> {
     const platform = platforms.get(name);
     if (allow.size === 0) log(`nobody may talk on '${name}': its list 'allow' is empty`);
     if (allow.has("*")) log(`everybody may talk on '${name}'`);
+    if (allow.size > 0 && approvers.noneBecause !== undefined) log(`nobody may approve on '${name}': ${approvers.noneBecause}`);
+    if (approvers.includes("*")) log(`everybody may approve on '${name}'`);
     const tellsRefusals = platform?.limits.tellsRefusals ?? false;
     await platform?.start({
       accept: (message) => desk.accept({ platform: name, allow, tellsRefusals }, message),
@@ -172,6 +175,12 @@ function runnerIn(runners: ReadonlyMap<string, Runner>): (platform: string) => R
     if (runner === undefined) throw new Error(`there is no platform '${platform}'`);
     return runner;
   };
+}
+
+function approversIn(platforms: readonly PlatformConfig[]): (platform: string) => Approvers {
+  const byPlatform = new Map(platforms.map(({ name, approvers }) => [name, approvers]));
+  const nobody = approversOf(new Set(), undefined);
+  return (platform) => byPlatform.get(platform) ?? nobody;
 }
 
 async function closeAll(runners: Iterable<Runner>): Promise<void> {

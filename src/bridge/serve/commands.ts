@@ -1,5 +1,5 @@
 /** What the commands of a chat do, and what is answered to them. /new is not among them: it waits for its turn like a message. */
-import type { Approvals } from "./approvals.js";
+import type { Approvals, Speaker } from "./approvals.js";
 import { isSessionName, MOST_SESSIONS, type Chats } from "./chats.js";
 import type { ChatCommand } from "./command-words.js";
 import { keyOf, type Conversations } from "./conversations.js";
@@ -21,7 +21,7 @@ export interface Performed {
 }
 
 /** `session` is the one that the message was sent to. */
-export function perform(command: ChatCommand, where: Where, session: string, room: CommandRoom): Performed {
+export function perform(command: ChatCommand, where: Speaker, session: string, room: CommandRoom): Performed {
   const { name, word, rest } = command;
   switch (name) {
     case "help":

@@ -4,13 +4,14 @@ import { realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import { ANSWER_SECONDS } from "../../core/limits.js";
-import { checkValue } from "../../core/value-issues.js";
-import { isRecord } from "../../core/record.js";
+import { checkValue, nameOf, type Keys } from "../../core/value-issues.js";
+import { isRecord } from "../../core/json-object.js";
 import { BUILT_IN, isBuiltIn, moduleKind, type OpenPlatform, type PlatformKind } from "../platforms/index.js";
-import { brokenFile } from "../broken-file.js";
-import { readYamlFile } from "../yaml-file.js";
+import { brokenFile } from "../profile/broken-file.js";
+import { readYamlFile } from "../profile/yaml-file.js";
+import { approversOf, type Approvers, type NamedApprovers } from "./approvers.js";
 import type { ConversationLimits } from "./conversations.js";
-import type { Senders } from "./strangers.js";
+import { isAllowed, type Senders } from "./strangers.js";
 
 export interface BridgeConfig {
   stateFolder: string;
@@ -34,6 +35,7 @@ export interface PlatformConfig {
   profile: string;
   folder: string;
   allow: Senders;
+  approvers: Approvers;
   /** The variables that no agent gets to see. */
   secrets: readonly string[];
   open: OpenPlatform;
@@ -52,6 +54,14 @@ const sender = v.pipe(
   v.transform((id) => String(id)),
 );
 
+const APPROVERS = 'be "senders", or a list of senders\' ids';
+const approver = v.pipe(
+  sender,
+  v.check((id) => id !== "*", 'be a sender\'s id; "approvers: senders" is everybody who may talk'),
+);
+/** By its shape: an id that is none is told at its own place. */
+const approvers = v.lazy((given) => (Array.isArray(given) ? v.array(approver) : v.literal("senders", APPROVERS)));
+
 const Limits = v.strictObject(
   {
     turns: v.optional(count(1000), 4),
@@ -64,7 +74,18 @@ const Limits = v.strictObject(
   "be a mapping",
 );
 
-const COMMON = { profile: v.optional(text), allow: v.optional(v.array(sender, "be a list of senders' ids")) };
+const COMMON = {
+  profile: v.optional(text),
+  allow: v.optional(v.array(sender, "be a list of senders' ids")),
+  approvers: v.optional(approvers),
+};
+
+/** Whether a file is such a configuration, right or wrong, and no profile. False for what cannot be read. */
+export async function isBridgeConfig(path: string): Promise<boolean> {
+  const file = await readYamlFile(path, "bridge config").catch(() => undefined);
+  const value = file?.value;
+  return isRecord(value) && Object.hasOwn(value, "platforms") && !["command", "agentproc"].some((key) => Object.hasOwn(value, key));
+}
 
 /** A relative path is relative to the file. Throws a `config` fault that names every place that is wrong. */
 export async function loadBridgeConfig(path: string, home: string): Promise<BridgeConfig> {
@@ -86,26 +107,46 @@ export async function loadBridgeConfig(path: string, home: string): Promise<Brid
     ...missing.map(([name]) => ({ name, why: "has no profile, and there is none for all" })),
     ...moreConsoles.map(([name]) => ({ name, why: "is a second console, and there is one terminal" })),
   ];
-  if (wrong.length > 0)
-    throw brokenFile(wrong.map(({ name, why }) => `${file.point(["platforms", name], "key")}: platforms.${name} ${why}`));
+  const mute = Object.entries(platforms).flatMap(([name, { allow, approvers: named }]) => muteApprovers(name, named, allowed(name, allow)));
+  if (wrong.length + mute.length > 0)
+    throw brokenFile([
+      ...wrong.map(({ name, why }) => `${file.point(["platforms", name], "key")}: platforms.${name} ${why}`),
+      ...mute.map(({ keys, why }) => `${file.point(keys, "value")}: ${nameOf(keys)} ${why}`),
+    ]);
   const stateFolder = named === undefined ? await ownFolder(path, home) : resolve(folder, named);
   return {
     stateFolder,
     filesFolder: join(stateFolder, "files"),
     limits,
     platforms: Object.entries(platforms).map(([name, settings]) => {
-      const { profile: own, allow, ...rest } = settings;
+      const { profile: own, allow: given, approvers: named, ...rest } = settings;
+      const allow = allowed(name, given);
       const kind = kinds.get(name) ?? moduleKind;
       return {
         name,
         profile: own ?? profile ?? "",
         folder,
-        allow: new Set(allow ?? kind.allow ?? []),
+        allow,
+        approvers: approversOf(allow, named),
         secrets: kind.secrets(rest),
         open: (context) => kind.open(rest, { ...context, folder }),
       };
     }),
   };
+
+  function allowed(name: string, given: readonly string[] | undefined): Senders {
+    return new Set(given ?? kinds.get(name)?.allow ?? []);
+  }
+}
+
+/** Somebody who may not talk cannot answer either. */
+function muteApprovers(name: string, named: NamedApprovers, allow: Senders): { keys: Keys; why: string }[] {
+  if (named === undefined || named === "senders") return [];
+  return named.flatMap((id, at) =>
+    isAllowed(allow, id)
+      ? []
+      : [{ keys: ["platforms", name, "approvers", at], why: `is '${id}', who may not talk: 'allow' does not name them` }],
+  );
 }
 
 function schemaFor(kinds: ReadonlyMap<string, PlatformKind>) {

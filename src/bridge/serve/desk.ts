@@ -94,7 +94,12 @@ export class Desk {
     const command = commandIn(message.text);
     const begins = command?.name === "new" && (command.word === "" || isSessionName(command.word));
     if (command === undefined || begins) return this.#queue(counter, message, command);
-    const { answer, also = [] } = perform(command, where, message.session ?? chats.of(where).current, this.#options);
+    const { answer, also = [] } = perform(
+      command,
+      { ...where, from: message.from },
+      message.session ?? chats.of(where).current,
+      this.#options,
+    );
     const seen: Entry[] = message.key === undefined ? [] : [{ kind: "seen", platform: where.platform, key: message.key, id: "" }];
     const told = voice.words(where, "notice", answer).map((line) => ({ ...line, ...keyed(message) }));
     voice.write(...also, ...seen, ...told);

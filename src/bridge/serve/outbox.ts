@@ -5,7 +5,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import { messageOf } from "../../core/errors.js";
 import type { Delivery, Outgoing, Platform } from "../platforms/platform.js";
-import { retryMs } from "../retry.js";
+import { retryMs } from "../turn/retry.js";
 import type { Told } from "./entry.js";
 import type { Journal } from "./journal.js";
 import { placeOf } from "./ledger.js";

@@ -1,7 +1,7 @@
 /** One message through the agent: started on disk, run, answered on disk. */
 import { messageOf } from "../../core/errors.js";
 import type { Platform } from "../platforms/platform.js";
-import type { Runner, TurnEvents, TurnResult } from "../turn.js";
+import type { Runner, TurnEvents, TurnResult } from "../turn/turn.js";
 import type { Approvals } from "./approvals.js";
 import { commandIn } from "./command-words.js";
 import { keyOf, type RunningTurn } from "./conversations.js";

@@ -1,5 +1,7 @@
 /** What the bridge itself says in a chat. */
-import type { PermissionRequest } from "../turn.js";
+import { firstFew } from "../../core/truncate-list.js";
+import type { PermissionRequest } from "../turn/turn.js";
+import type { Approvers } from "./approvers.js";
 
 export const HELP = [
   "/new [NAME]  begin a new session, under another name if one is given",
@@ -72,14 +74,42 @@ export function tooManySessions(most: number): string {
   return `This chat has ${most} sessions, which is the most; go on in one of them: /sessions.`;
 }
 
-export function asked(name: string, { tool, input, description }: PermissionRequest, ms: number): string {
+export function asked(name: string, request: PermissionRequest, ms: number, approvers: Approvers): string {
+  const { input } = request;
   const shown = JSON.stringify(input, null, 1);
   const more = shown.length - INPUT_SHOWN;
   return [
-    `Permission [${name}]: ${tool}${description === undefined || description === "" ? "" : ` (${description})`}`,
+    `Permission [${name}]: ${called(request)}`,
     more > 0 ? `${shown.slice(0, INPUT_SHOWN)} … and ${more} more characters` : shown,
     `/approve_${name} or /deny_${name}; denied in ${duration(ms)} when nobody answers.`,
+    ...(approvers.areFew ? [`Only ${people(approvers)} may answer.`] : []),
   ].join("\n");
+}
+
+function called({ tool, description }: PermissionRequest): string {
+  return `${tool}${description === undefined || description === "" ? "" : ` (${description})`}`;
+}
+
+function people({ ids }: Approvers): string {
+  return firstFew(
+    ids,
+    (id) => id,
+    (count) => `${count} more`,
+  ).join(", ");
+}
+
+/** For the agent and its model. */
+export function nobodyMay(because: string): string {
+  return `Nobody may approve anything here: ${because}.`;
+}
+
+export function nobodyApproves(request: PermissionRequest, because: string): string {
+  return `${called(request)} was denied. ${nobodyMay(because)} Whoever runs the bridge can name 'approvers'.`;
+}
+
+export function noApprover(from: string, approvers: Approvers): string {
+  const who = approvers.noneBecause === undefined ? `Only ${people(approvers)} may.` : nobodyMay(approvers.noneBecause);
+  return `You may not answer permissions here, so this did nothing. ${who} Whoever runs the bridge can add '${from}' to 'approvers'.`;
 }
 
 export function askedInVain(name: string): string {

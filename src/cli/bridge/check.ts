@@ -1,8 +1,10 @@
-/** `parley bridge check`: is the profile right, and what would run? */
+/** `parley bridge check`: is the profile right, and what would run? The same of each platform of a serving bridge: check-serve.ts. */
 import { checkProfile, findProfile, type Checked, type Profile } from "../../bridge/index.js";
+import { isBridgeConfig } from "../../bridge/serve/config.js";
 import { messageOf } from "../../core/errors.js";
-import { shown } from "../../core/shown.js";
-import { given, usage, type Parsed } from "../flags.js";
+import { given, usage, type Parsed } from "../command-line/flags.js";
+import { verdict, write } from "./check-output.js";
+import { checkServing } from "./check-serve.js";
 import { wireOf } from "./wire.js";
 
 type Env = Record<string, string | undefined>;
@@ -11,6 +13,10 @@ export async function checkBridge(parsed: Parsed, env: Env, cwd: string): Promis
   const [name] = parsed.positionals;
   if (name === undefined) throw usage("Which profile? parley bridge check PROFILE");
   const wire = wireOf(parsed);
+  if (await isBridgeConfig(name)) {
+    if (wire !== undefined) throw usage(`--wire is about a profile, and '${name}' is the configuration of a bridge`);
+    return checkServing(name, given(parsed, "json"), env, cwd);
+  }
   const say = given(parsed, "json") ? sayJson : sayText;
   try {
     const { profile, warnings } = await findProfile(name, wire);
@@ -25,7 +31,10 @@ type Report = Pick<Checked, "problems" | "warnings"> & Partial<Checked>;
 
 function sayJson(name: string, report: Report, profile?: Profile): number {
   const { problems } = report;
-  const spoken = profile === undefined ? {} : { protocol: profile.protocol, dialect: profile.dialect, timeout_secs: profile.timeoutSecs };
+  const spoken =
+    profile === undefined
+      ? {}
+      : { protocol: profile.protocol, dialect: profile.dialect, expands: profile.expands, timeout_secs: profile.timeoutSecs };
   process.stdout.write(`${JSON.stringify({ profile: name, ok: problems.length === 0, ...report, ...spoken })}\n`);
   return problems.length === 0 ? 0 : 1;
 }
@@ -34,24 +43,20 @@ function sayText(name: string, { problems, warnings, argv, program, cwd, env }: 
   for (const warning of warnings) write(process.stderr, `parley: warning: ${warning}`);
   for (const problem of problems) write(process.stderr, `parley: ${problem}`);
   if (profile !== undefined && argv !== undefined) {
-    const rows: [string, string][] = [
+    const rows: (readonly [string, string])[] = [
       ["runs", argv.map(quoted).join(" ")],
       ["program", program ?? (problems.some((problem) => problem.startsWith("command: ")) ? "not found" : "as the turn says")],
       ["in", cwd ?? ""],
       ["speaks", profile.dialect ?? `agentproc ${profile.protocol}`],
+      ...(profile.expands.length > 0
+        ? [["expands", `${profile.expands.join(" and ")}; a message is written so that it does not`] as const]
+        : []),
       ["gets", (env ?? []).join(" ")],
       ["within", profile.timeoutSecs > 0 ? `${profile.timeoutSecs} s, then TERM, ${profile.killGraceSecs} s, KILL` : "no limit"],
     ];
     for (const [what, value] of rows) write(process.stdout, `${what.padEnd(8)} ${value}`);
   }
-  const count = `${problems.length} problem${problems.length === 1 ? "" : "s"}`;
-  write(process.stdout, problems.length === 0 ? `${name} is fine` : `${name} has ${count}`);
-  return problems.length === 0 ? 0 : 1;
-}
-
-/** Whoever looks at a profile may not trust it yet. */
-function write(stream: NodeJS.WriteStream, line: string): void {
-  stream.write(`${shown(line, stream)}\n`);
+  return verdict(name, problems);
 }
 
 function quoted(word: string): string {

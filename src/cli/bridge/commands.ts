@@ -1,7 +1,7 @@
 /** The commands that begin with `bridge`, as data. */
-import type { Command } from "../commands.js";
-import { given, usage, type Flag } from "../flags.js";
-import { here } from "../here.js";
+import type { Command } from "../command-line/commands.js";
+import { given, usage, type Flag } from "../command-line/flags.js";
+import { here } from "../compose/here.js";
 
 const JSON_OUTPUT: Flag = { name: "json", help: "for machines: one JSON object a line" };
 const WIRE: Flag = { name: "wire", value: "W", help: "the revision of AgentProc: 0.1, 0.2, 0.3, 0.4 or auto (default: the profile's)" };
@@ -62,8 +62,9 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
   },
   {
     name: "bridge check",
-    usage: "parley bridge check PROFILE [--wire W] [--json]",
+    usage: "parley bridge check PROFILE|CONFIG [--wire W] [--json]",
     summary: "Validates a profile, finds its command and says what would run. Exit code 1 when something is wrong.",
+    details: "Of the CONFIG of a serving bridge it checks every platform and its profile, and says who may talk there and who may approve.",
     positionals: 1,
     flags: [WIRE, { ...JSON_OUTPUT, help: "for machines" }],
     async run(parsed) {

@@ -3,7 +3,7 @@ import type { Attachment, BridgeTurn } from "../../bridge/index.js";
 import { messageOf } from "../../core/errors.js";
 import { LINE_CAP } from "../../core/limits.js";
 import { readAttachment } from "../../dialects/agentproc/index.js";
-import { text, usage, type Parsed } from "../flags.js";
+import { text, usage, type Parsed } from "../command-line/flags.js";
 
 export async function turnOf(parsed: Parsed): Promise<BridgeTurn> {
   const said = text(parsed, "message");

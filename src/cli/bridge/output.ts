@@ -1,6 +1,6 @@
 /** What `parley bridge run` says: the reply for people, or lines for machines. */
 import type { Profile, TurnEvents, TurnResult } from "../../bridge/index.js";
-import { shown } from "../../core/shown.js";
+import { shown } from "../../core/terminal-text.js";
 
 export interface Output extends Pick<TurnEvents, "partial" | "warning"> {
   /** A line of its own; only machines get one. */

@@ -3,9 +3,9 @@ import { createInterface, type Interface } from "node:readline/promises";
 import * as v from "valibot";
 import type { PermissionAnswer, PermissionRequest } from "../../bridge/index.js";
 import { readFrames } from "../../transports/streams.js";
-import { asker } from "../asker.js";
-import { text, usage, type Parsed } from "../flags.js";
-import { shown } from "../../core/shown.js";
+import { asker } from "../chat/asker.js";
+import { text, usage, type Parsed } from "../command-line/flags.js";
+import { shown } from "../../core/terminal-text.js";
 
 export interface Permissions {
   ask(request: PermissionRequest): Promise<PermissionAnswer>;

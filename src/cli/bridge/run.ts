@@ -1,7 +1,9 @@
 /** `parley bridge run`: one turn, and its exit code. */
 import { createRunner, findProfile, type Runner, type TurnResult } from "../../bridge/index.js";
 import { ParleyError } from "../../core/errors.js";
-import { given, text, usage, type Parsed } from "../flags.js";
+import { STUCK_SECONDS } from "../../core/limits.js";
+import { limitStandstill } from "../../os/reaper.js";
+import { given, text, usage, type Parsed } from "../command-line/flags.js";
 import { turnOf } from "./message.js";
 import { forMachines, forPeople, type Output } from "./output.js";
 import { byLines, byPolicy, byTerminal, permissionPolicy, type Permissions } from "./permissions.js";
@@ -29,6 +31,7 @@ export async function runBridge(parsed: Parsed, env: Env, cwd: string): Promise<
   const permissions = whoAnswers(policy, asJson, text(parsed, "message") === "-", output);
   const stopped = new AbortController();
   const code = stopOnSignal(stopped);
+  limitStandstill(STUCK_SECONDS);
   const runner = createRunner(loaded.profile, { env, cwd });
   try {
     const on = { ...output, permission: permissions.ask };

@@ -1,11 +1,12 @@
 /** `parley bridge serve`: the long-running bridge, until its platforms have ended or a signal comes. */
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
 import { createRunner, findProfile, loadBridgeConfig, startBridge, type Runner } from "../../bridge/index.js";
 import { messageOf } from "../../core/errors.js";
+import { STUCK_SECONDS } from "../../core/limits.js";
 import { homeOf } from "../../os/home.js";
-import { usage, type Parsed } from "../flags.js";
-import { endOnSignal } from "../signals.js";
+import { limitStandstill } from "../../os/reaper.js";
+import { usage, type Parsed } from "../command-line/flags.js";
+import { endOnSignal } from "../compose/signals.js";
+import { agentsEnvironment, profileBeside } from "./platforms.js";
 
 type Env = Record<string, string | undefined>;
 
@@ -13,13 +14,13 @@ export async function serveBridge({ positionals: [path] }: Parsed, env: Env, cwd
   if (path === undefined) throw usage("Which configuration? parley bridge serve CONFIG");
   const home = homeOf(env, cwd);
   const config = await loadBridgeConfig(path, home);
-  const secrets = new Set(config.platforms.flatMap((platform) => platform.secrets));
-  const agentsEnv = Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
+  const agentsEnv = agentsEnvironment(config, env);
   let leave = (): void => {};
   const leaving = new Promise<void>((settle) => {
     leave = settle;
   });
   const signals = endOnSignal({ send: async () => leave() });
+  limitStandstill(STUCK_SECONDS);
   const bridge = await startBridge(config, { env, log, openRunner });
   log(`the bridge is up: ${config.platforms.map(({ name }) => name).join(", ")}`);
   const failure = await Promise.race([bridge.over, leaving]);
@@ -29,9 +30,7 @@ export async function serveBridge({ positionals: [path] }: Parsed, env: Env, cwd
   return failure === undefined ? (signals.code() ?? 0) : 1;
 
   async function openRunner(profile: string, folder: string): Promise<Runner> {
-    const file = resolve(folder, profile);
-    const isFile = profile.includes("/") || statSync(file, { throwIfNoEntry: false })?.isFile() === true;
-    const { profile: found, warnings } = await findProfile(isFile ? file : profile);
+    const { profile: found, warnings } = await findProfile(profileBeside(folder, profile));
     for (const warning of warnings) log(warning);
     return createRunner(found, { env: agentsEnv, cwd, home, files: config.filesFolder });
   }

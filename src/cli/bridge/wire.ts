@@ -1,7 +1,7 @@
 /** `--wire`. */
 import type { Wire } from "../../bridge/index.js";
 import { WIRES } from "../../dialects/agentproc/index.js";
-import { text, usage, type Parsed } from "../flags.js";
+import { text, usage, type Parsed } from "../command-line/flags.js";
 
 export function wireOf(parsed: Parsed): Wire | undefined {
   const asked = text(parsed, "wire");

@@ -1,10 +1,10 @@
 /** The terminal chat: who is asked for trust, which engine answers, and the session that the conversation begins with. */
-import type { Loaded } from "../../engine/config.js";
-import { buildEngine } from "../build-engine.js";
-import { rehearsalFallback } from "../fallback.js";
-import { withOfflineModel } from "../offline.js";
-import { openingOf } from "../opening.js";
-import type { Telemetry } from "../telemetry.js";
+import type { Loaded } from "../../settings/settings.js";
+import { buildEngine } from "../compose/build-engine.js";
+import { rehearsalFallback } from "../compose/rehearsal-fallback.js";
+import { withOfflineModel } from "../compose/offline.js";
+import { openingOf } from "../command-line/opening.js";
+import type { Telemetry } from "../compose/telemetry.js";
 import { Conversation } from "./conversation.js";
 import { openTerminal } from "./terminal.js";
 import { askForTrust } from "./trust.js";

@@ -2,8 +2,8 @@
 import { clearScreenDown, cursorTo, moveCursor } from "node:readline";
 import { createInterface, type Interface } from "node:readline/promises";
 import type { Redactor } from "../../core/redact.js";
-import { asker, type Asker } from "../asker.js";
-import type { Sink } from "../screen.js";
+import { asker, type Asker } from "./asker.js";
+import type { Sink } from "./screen.js";
 import { HistoryFile } from "./history-file.js";
 import { Keyboard } from "./keyboard.js";
 import { Paper } from "./paper.js";
@@ -77,6 +77,8 @@ export class LineInput implements Asker {
     this.#terminal.on("history", (lines: string[]) => this.#remember(lines, history, redactor));
     this.#terminal.on("line", (line) => this.#entered(line));
     this.#terminal.on("SIGINT", () => this.#interrupted());
+    this.#terminal.on("SIGTSTP", () => this.#stop());
+    process.on("SIGCONT", this.#goOn);
     // Before readline shows the key.
     this.#keyboard.prependListener("keypress", (_text: unknown, key: { name?: string; ctrl?: boolean }) => this.#pressed(key));
   }
@@ -165,6 +167,23 @@ export class LineInput implements Asker {
     this.close();
   }
 
+  /** Ctrl-Z stops us and whoever waits for us in the same job, as the terminal would do it. */
+  #stop(): void {
+    if (this.#isWriting) this.#erase();
+    this.#keyboard.setRawMode(false);
+    process.kill(0, "SIGTSTP");
+    // A job without a shell is not stopped, and nobody tells it to go on.
+    setImmediate(this.#goOn);
+  }
+
+  /** The shell has had the terminal meanwhile. */
+  readonly #goOn = (): void => {
+    if (this.#isClosed) return;
+    // Node sets a mode only when it believes to have another.
+    this.#keyboard.setRawMode(false).setRawMode(true);
+    if (this.#isWriting) this.#draw();
+  };
+
   // --- the line at the bottom ---
 
   #begin(): void {
@@ -175,7 +194,7 @@ export class LineInput implements Asker {
 
   #lend(): void {
     this.#isWriting = true;
-    this.#paper.lend({ erase: () => this.#erase(), draw: () => this.#draw() });
+    this.#paper.lend({ canErase: this.#canMove, erase: (rowsAbove) => this.#erase(rowsAbove), draw: () => this.#draw() });
   }
 
   #done(): void {
@@ -183,9 +202,9 @@ export class LineInput implements Asker {
     this.#paper.takeBack();
   }
 
-  #erase(): void {
+  #erase(rowsAbove = 0): void {
     if (!this.#canMove) return void process.stdout.write("\n");
-    moveCursor(process.stdout, 0, -this.#terminal.getCursorPos().rows);
+    moveCursor(process.stdout, 0, -this.#terminal.getCursorPos().rows - rowsAbove);
     cursorTo(process.stdout, 0);
     clearScreenDown(process.stdout);
   }
@@ -216,6 +235,7 @@ export class LineInput implements Asker {
 
   #end(): void {
     this.#isClosed = true;
+    process.off("SIGCONT", this.#goOn);
     this.#keyboard.release();
     if (this.#isWriting && !this.#isAsking) process.stdout.write("\n");
     this.#done();

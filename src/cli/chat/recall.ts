@@ -1,6 +1,6 @@
 /** The end of an earlier conversation, shown again when it is resumed. */
 import type { Event } from "../../core/event.js";
-import type { Screen } from "../screen.js";
+import type { Screen } from "./screen.js";
 
 const MOST_EVENTS = 40;
 const SHOWN_AGAIN: ReadonlySet<Event["type"]> = new Set(["user.message", "text.done", "tool.requested", "tool.started", "tool.ended"]);

@@ -1,8 +1,8 @@
 /** What came of a command, for a person at a terminal. */
 import * as v from "valibot";
 import { CommandReply } from "../../core/command.js";
-import { THEMES, type Screen } from "../screen.js";
-import { table } from "../table.js";
+import { THEMES, type Screen } from "./screen.js";
+import { table } from "../command-line/table.js";
 
 export const THEMES_HELP = `Themes: ${THEMES.join(", ")}. /theme NAME takes one; 'theme: NAME' in config.yaml keeps it.`;
 

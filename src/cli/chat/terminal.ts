@@ -1,8 +1,8 @@
 /** A keyboard and a screen that know of each other. */
 import { Redactor } from "../../core/redact.js";
-import type { Loaded } from "../../engine/config.js";
-import { secretValues } from "../../engine/environment.js";
-import { Screen, wantsColour } from "../screen.js";
+import type { Loaded } from "../../settings/settings.js";
+import { secretValues } from "../../core/secrets.js";
+import { Screen, wantsColour } from "./screen.js";
 import { LineInput } from "./line-input.js";
 
 export function openTerminal({ settings }: Loaded, env: Record<string, string | undefined>): { input: LineInput; screen: Screen } {

@@ -1,8 +1,8 @@
 /** Whether the user trusts a workspace that brings settings of its own. Asked once: the answer yes is kept. */
 import { realpath } from "node:fs/promises";
-import type { Loaded } from "../../engine/config.js";
-import { addTrust } from "../../engine/trust.js";
-import type { Screen } from "../screen.js";
+import type { Loaded } from "../../settings/settings.js";
+import { addTrust } from "../../settings/trust.js";
+import type { Screen } from "./screen.js";
 import type { LineInput } from "./line-input.js";
 
 /** True when it was trusted just now, so that its settings count from here on. */

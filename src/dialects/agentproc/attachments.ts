@@ -1,7 +1,7 @@
 /** What is attached to a message: links on the wire, parts of a prompt inside. */
 import * as v from "valibot";
 import type { Part, PartOf } from "../../core/content.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
 import { parseJson } from "./json.js";
 import { EnvAttachment, RecordAttachment } from "./wire.js";
 

@@ -3,7 +3,7 @@ import type { Fault } from "../../core/errors.js";
 import type { Closed, Event, EventOf, Usage } from "../../core/event.js";
 import type { Answer } from "../../core/op.js";
 import type { Out } from "../dialect.js";
-import { gone } from "../kit/gone.js";
+import { exitMessage } from "../kit/exit-message.js";
 import { Blocks, type Address } from "./blocks.js";
 import { speaksLines, type Options } from "./options.js";
 import { Permissions } from "./permissions.js";
@@ -138,13 +138,13 @@ export class HostTurn {
   #saidBy(line: unknown): Said[] {
     const text = typeof line === "string" ? this.#withoutMark(line) : line;
     const isBlank = typeof text === "string" && text.trim() === "";
-    if (this.#codec === "records") return isBlank ? [] : (saidByRecord(text) ?? [notARecord(text)]);
+    if (this.#codec === "records") return isBlank ? [] : (saidByRecord(text, this.#options.wire) ?? [notARecord(text)]);
     if (this.#codec === "lines") return this.#saidByLine(text);
     if (isBlank) {
       this.#blankLines++;
       return [];
     }
-    const said = saidByRecord(text);
+    const said = saidByRecord(text, this.#options.wire);
     this.#codec = said === undefined ? "lines" : "records";
     if (said !== undefined) return said;
     const blank = Math.min(this.#blankLines, REPLY_LIMIT + 1);
@@ -260,5 +260,5 @@ export class HostTurn {
 }
 
 function deathOf(closed: Closed): Fault {
-  return { code: closed.timedOut === true ? "limit" : "launch", message: gone(closed), retryable: false };
+  return { code: closed.timedOut === true ? "limit" : "launch", message: exitMessage(closed), retryable: false };
 }

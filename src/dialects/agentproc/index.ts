@@ -4,7 +4,7 @@ import { agentSide } from "./agent-side.js";
 import { coverageOf } from "./coverage.js";
 import { hostSide } from "./host-side.js";
 import { QUIET_SECONDS, speaksLines, withDefaults, type AgentprocOptions } from "./options.js";
-import { lineWire, recordWire } from "./wire.js";
+import { lineWire, mixedRecordWire, recordWire } from "./wire.js";
 
 export { attachmentPart, readAttachment, type Attachment } from "./attachments.js";
 export { WIRES, type AgentprocOptions, type WireVersion } from "./options.js";
@@ -21,7 +21,7 @@ export function agentproc(given: AgentprocOptions): Dialect {
     id: wire === "0.1" ? "agentproc" : `agentproc@${wire}`,
     version: wire,
     framing: "text",
-    wire: speaksLines(wire) ? lineWire : recordWire,
+    wire: speaksLines(wire) ? lineWire : wire === "0.4" ? recordWire : mixedRecordWire,
     lifetime: "turn",
     question: /^(AGENT_PERMISSION_REQUEST:|\s*\{\s*"type"\s*:\s*"permission_request")/,
     oneTurn: true,

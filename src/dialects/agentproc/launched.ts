@@ -1,7 +1,7 @@
 /** What a turn that was brought to us asks for: read off our environment, or off one object on our input. */
 import type { Part } from "../../core/content.js";
 import { textPart } from "../../core/content.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
 import { stringField } from "../kit/issues.js";
 import { parseJson } from "./json.js";
 import { attachmentPart, attachmentsOfEnv, readAttachment, type Attachment } from "./attachments.js";

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import type { Answer } from "../../core/op.js";
 import { stringField } from "../kit/issues.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
 import { parseJson } from "./json.js";
 import { PermissionAnswer, RESPONSE } from "./wire.js";
 

@@ -1,8 +1,9 @@
 /** What an agent says on any of the wires, line by line, before anybody knows what it means for the turn. */
 import * as v from "valibot";
 import { echo, issuesOf, stringField } from "../kit/issues.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
 import { parseJson } from "./json.js";
+import type { WireVersion } from "./options.js";
 import { ERROR, PARTIAL, PermissionRequest, REQUEST, SESSION, type Role } from "./wire.js";
 
 export type Said =
@@ -61,12 +62,20 @@ function asked(payload: string): Said[] {
 
 // --- 0.3 and 0.4 ---
 
-/** Undefined where the line is no record of these wires. */
-export function saidByRecord(line: unknown): Said[] | undefined {
+/** The types of records that 0.3 has and 0.4 has not. */
+const TYPES_OF_03: ReadonlySet<unknown> = new Set(["text", "session"]);
+
+/** Undefined where the line is no record of these wires. An agent of 0.4 is to be ignored where it writes a record of 0.3. */
+export function saidByRecord(line: unknown, wire: WireVersion): Said[] | undefined {
   const record = typeof line === "string" ? parseJson(line.trim())?.json : line;
   if (!isRecord(record)) return undefined;
+  if (wire === "0.4" && TYPES_OF_03.has(record["type"])) return [{ is: "warning", text: notOf04(String(record["type"])) }];
   const said = byType(record);
   return said === undefined ? undefined : [...idOf(record), ...said];
+}
+
+function notOf04(type: string): string {
+  return `The agent wrote a '${type}' line, which belongs to wire 0.3 and not to 0.4; it was left out (does it speak wire 0.3?)`;
 }
 
 export function notARecord(line: unknown): Said {
@@ -94,10 +103,13 @@ function byType(record: Record<string, unknown>): Said[] | undefined {
 }
 
 function idOf(record: Record<string, unknown>): Said[] {
-  const id = record["session_id"];
-  if (id === undefined || id === null) return [];
+  const isSession = record["type"] === "session";
+  const id = record[isSession ? "id" : "session_id"];
+  if (id === undefined || id === null) {
+    return isSession ? [{ is: "warning", text: "The agent wrote a session line without an id" }] : [];
+  }
   const usable = typeof id === "string" && id !== "" && id.length <= LONGEST_ID && id !== "." && id !== ".." && !/[/\\\p{Cc}]/u.test(id);
-  if (usable) return [{ is: "session", id, wins: record["type"] === "session" ? "last" : "first" }];
+  if (usable) return [{ is: "session", id, wins: isSession ? "last" : "first" }];
   return [{ is: "warning", text: `The agent named a session by an id that cannot be used: ${echo(JSON.stringify(id))}` }];
 }
 

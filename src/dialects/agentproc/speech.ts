@@ -61,7 +61,7 @@ export function recordSpeech({ version }: { version: string }): Speech {
     session(id) {
       if (id === named || id === "." || id === ".." || /[/\\\p{Cc}]/u.test(id)) return [];
       named = id;
-      return isOld ? [record({ type: "session", session_id: id })] : [];
+      return isOld ? [record({ type: "session", id })] : [];
     },
     words(event) {
       if (event.type === "thinking.delta" || (event.type === "thinking.done" && event.streamed !== true))

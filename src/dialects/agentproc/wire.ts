@@ -102,16 +102,19 @@ const sessionId = { session_id: v.optional(text) } as const;
 const Role = v.picklist(["output", "thinking", "other"]);
 export type Role = v.InferOutput<typeof Role>;
 
-const AgentRecord = v.variant("type", [
+const recordsOf04 = [
   v.looseObject({ type: v.literal("partial"), text, role: v.optional(Role), ...sessionId }),
   v.looseObject({ type: v.literal("result"), text, ...sessionId, usage: v.optional(WireUsage) }),
   v.looseObject({ type: v.literal("error"), message: text, ...sessionId, usage: v.optional(WireUsage) }),
   v.looseObject({ type: v.literal("permission_request"), ...PermissionRequest.entries, ...sessionId }),
-  // 0.3: a piece of the reply, and the session's id.
-  v.looseObject({ type: v.literal("text"), text }),
-  v.looseObject({ type: v.literal("session"), session_id: text }),
-]);
+] as const;
+/** Of 0.3 alone: a piece of the reply, and the session's id. */
+const recordsOf03 = [v.looseObject({ type: v.literal("text"), text }), v.looseObject({ type: v.literal("session"), id: text })] as const;
+const AgentRecord = v.variant("type", [...recordsOf04, ...recordsOf03]);
 export type AgentRecord = v.InferOutput<typeof AgentRecord>;
 
-/** Of wires 0.3 and 0.4. */
-export const recordWire = { op: v.variant("type", [Turn, PermissionResponse]), event: AgentRecord };
+const recordOp = v.variant("type", [Turn, PermissionResponse]);
+/** Of wire 0.4. */
+export const recordWire = { op: recordOp, event: v.variant("type", [...recordsOf04]) };
+/** Of wire 0.3, and of `auto`, which takes the records of both. */
+export const mixedRecordWire = { op: recordOp, event: AgentRecord };

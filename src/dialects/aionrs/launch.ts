@@ -2,8 +2,8 @@
 import type { SessionConfig } from "../../core/config.js";
 import type { OpOf } from "../../core/op.js";
 import type { Launch } from "../../core/wire.js";
-import type { Revision } from "./revision.js";
-import type { AgentState } from "./state.js";
+import type { Revision } from "./wire/revision.js";
+import type { AgentState } from "./agent/state.js";
 
 export function writeLaunch(op: OpOf<"session.open">, { hasWorkspaceFlag }: Revision): Launch {
   const { config = {} } = op;

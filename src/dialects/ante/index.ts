@@ -1,9 +1,9 @@
 /** Ante's op/event protocol, as its reference of May 2026 describes it. */
 import type { Dialect } from "../dialect.js";
-import { agentSide } from "./agent-side.js";
+import { agentSide } from "./agent/side.js";
 import { coverage } from "./coverage.js";
-import { hostSide } from "./host-side.js";
-import { EventMsg, OpMsg, VERSION } from "./wire.js";
+import { hostSide } from "./host/side.js";
+import { EventMsg, OpMsg, VERSION } from "./wire/records.js";
 
 export const ante: Dialect = {
   id: "ante",

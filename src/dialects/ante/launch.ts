@@ -4,10 +4,10 @@ import type { Event } from "../../core/event.js";
 import type { OpOf } from "../../core/op.js";
 import type { Out, SideEnv, Step } from "../dialect.js";
 import { coverage } from "./coverage.js";
-import { wireId } from "./ids.js";
-import { writeSpec, writeThinking } from "./spec.js";
-import type { HostState } from "./state.js";
-import { ALLOWED_BY, line, refused, sentAs, warning } from "./write-ops.js";
+import { wireId } from "./wire/ids.js";
+import { writeSpec, writeThinking } from "./wire/spec.js";
+import type { HostState } from "./host/state.js";
+import { ALLOWED_BY, line, refused, sentAs, warning } from "./host/write-ops.js";
 
 /** A daemon for a session: opening it is starting the one and the other. */
 export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv): Step<Event> {

@@ -1,12 +1,15 @@
 /** What is wrong with a record, in words: for the answers that every wire gives to a bad line. */
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
+import { Redactor } from "../../core/redact.js";
 import * as v from "valibot";
 
 /** How much of somebody else's text an answer repeats. */
 const ECHO = 120;
 
 export function echo(text: string): string {
-  return text.length <= ECHO ? text : `${text.slice(0, ECHO).toWellFormed()}…`;
+  // Before the cut: half a secret would not be known again.
+  const safe = new Redactor().text(text.slice(0, 8 * ECHO));
+  return text.length <= ECHO ? safe : `${safe.slice(0, ECHO).toWellFormed()}…`;
 }
 
 /** What a schema says against a record: "parts: Expected Array but received undefined; …", the first three. */

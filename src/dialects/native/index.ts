@@ -1,12 +1,8 @@
 /** The native dialect: the vocabulary itself on a line, nothing made up and nothing lost. */
-import type { Event } from "../../core/event.js";
-import type { Op } from "../../core/op.js";
-import type { Frame } from "../../core/wire.js";
-import type { Dialect, Out, Side, SideEnv } from "../dialect.js";
-import { echo } from "../kit/issues.js";
+import type { Dialect } from "../dialect.js";
+import { agentSide } from "./agent/side.js";
 import { coverage } from "./coverage.js";
-import { hostSide } from "./host-side.js";
-import { readOp, refusal } from "./ops.js";
+import { hostSide } from "./host/side.js";
 import { VERSION, wire } from "./wire.js";
 
 export const native: Dialect = {
@@ -20,27 +16,3 @@ export const native: Dialect = {
   hostSide,
   coverage,
 };
-
-function agentSide(env: SideEnv): Side<Op, Event> {
-  return {
-    read(frame: Frame) {
-      if ("launch" in frame) return { in: [], out: [] };
-      if ("bad" in frame) return { in: [], out: [{ rec: stamped(refusal("", `${frame.bad}: ${echo(frame.line)}`)) }] };
-      const op = readOp(frame.rec);
-      if ("reply" in op) return { in: [], out: [{ rec: stamped(op.reply) }] };
-      return { in: [op.id === undefined ? { ...op, id: env.stamp().id } : op], out: [] };
-    },
-    write(event) {
-      // Of flat literals: V8 makes nested ones the slow way, and each delta comes through here.
-      const rec: Out = { rec: event };
-      const out = [rec];
-      const none: Op[] = [];
-      return { in: none, out };
-    },
-    end: () => ({ in: [], out: [] }),
-  };
-
-  function stamped(event: Event): Event {
-    return { ...event, at: env.stamp().at };
-  }
-}

@@ -63,7 +63,11 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   }
 
   function onLine(said: HostSaid): Step<Op> {
-    if ("problem" in said) return ask({ outcome: { problem: said.problem } }, state);
+    // A host would take a result for the end of the turn that runs.
+    if ("problem" in said) {
+      const text = `A line of the host cannot be read: ${said.problem}`;
+      return { in: [], out: [systemLine("error", { message: said.problem }, envelopeOf(state)), { log: text }] };
+    }
     if ("ignored" in said) return joined({ in: [], out: [notice(said.ignored, state)] }, unanswered(said));
     if ("refused" in said) return { in: [], out: [refusal(said.request_id, said.refused)] };
     if ("request" in said) return control(said, state);

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import type { Call, EventOf } from "../../core/event.js";
 import type { Answer, Op } from "../../core/op.js";
 import type { Out, SideEnv, Step } from "../dialect.js";
-import { sameJson } from "../../core/record.js";
+import { sameJson } from "../../core/json-object.js";
 import { uuidOf } from "./ids.js";
 import { line } from "./lines.js";
 import { wireTool } from "./names.js";

@@ -1,7 +1,7 @@
 /** What is said in one line: everything, for `--output-format json`, or the value alone that a schema asked for, for `text`. */
 import type { Op } from "../../core/op.js";
 import type { Out, Step } from "../dialect.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
 import type { AgentState } from "./state.js";
 
 /** A run that is one document writes it when its prompt is answered, or when it ends. */

@@ -1,7 +1,7 @@
 /** A line of the host: what it is, or what is wrong with it and who must hear of that. */
 import * as v from "valibot";
 import { echo, issuesOf, shapeOf, stringField } from "../kit/issues.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
 import { readRequest, type KnownRequest } from "./controls.js";
 import { content } from "./wire-parts.js";
 import { CancelRequest, HostResponse, Prompt } from "./wire.js";
@@ -11,7 +11,7 @@ export type HostSaid =
   | { request_id: string; request: KnownRequest }
   | { response: HostResponse }
   | { cancels: string }
-  /** Nobody knows what it was meant to be, a prompt perhaps: it gets a `result`. */
+  /** The line cannot be read: it is told of, and changes nothing. */
   | { problem: string }
   | { request_id: string; refused: string }
   /** `fails`: the question that it was meant to answer. */

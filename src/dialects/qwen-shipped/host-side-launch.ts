@@ -22,10 +22,13 @@ export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv)
   if (dropped.length > 0) return failed(op, "unsupported", `Qwen Code cannot be told ${dropped.join(", ")}, and would do more without`);
   state.opener = op.id;
   state.config = config;
-  state.sessionId = sessionIdOf(op, env);
+  const sessionId = sessionIdOf(op, env);
+  // Which one was last is told when it is there.
+  state.sessionId = isLatest(op.open, sessionId) ? undefined : sessionId;
+  if (op.open !== "new") state.spent = undefined;
   const lost = lostOf(config);
   if (lost.length > 0) state.lost.push(warning(`Qwen Code cannot be told ${lost.join(", ")}`, state));
-  const launch: Out = { launch: { argv: argvOf(op, state.sessionId), env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
+  const launch: Out = { launch: { argv: argvOf(op, sessionId), env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
   return { in: [], out: [launch, request({ subtype: "initialize", ...handshake(config) }, { for: "initialize" }, state, env)] };
 }
 
@@ -36,6 +39,10 @@ function sessionIdOf(op: OpOf<"session.open">, env: SideEnv): string {
   const made = uuidOf(env.stamp().id);
   // The SDK's are of version 4, and there are agents that take no later one.
   return UUID.test(made) ? `${made.slice(0, 14)}4${made.slice(15)}` : made;
+}
+
+function isLatest(open: OpOf<"session.open">["open"], sessionId: string): boolean {
+  return open !== "new" && sessionId === "latest";
 }
 
 function argvOf({ open, config = {}, fork }: OpOf<"session.open">, sessionId: string): string[] {
@@ -51,13 +58,12 @@ function argvOf({ open, config = {}, fork }: OpOf<"session.open">, sessionId: st
     ...flag("--append-system-prompt", config.appendSystem),
     // Without it a model would decide what needs no approval.
     ...flag("--approval-mode", wireMode(config.mode)),
-    ...flag("--max-session-turns", config.maxTurns),
     ...flag("--core-tools", config.allowedTools?.map(toolOf)),
     ...flag("--exclude-tools", config.disallowedTools?.map(toolOf)),
     ...flag("--allowed-tools", config.approveTools?.map(toolOf)),
     ...flag("--auth-type", AUTH_TYPES.get(config.provider ?? "")),
     ...(config.streaming === false ? [] : ["--include-partial-messages"]),
-    ...flag(isNew ? "--session-id" : "--resume", sessionId),
+    ...(isLatest(open, sessionId) ? ["--continue"] : flag(isNew ? "--session-id" : "--resume", sessionId)),
     ...(fork === true ? ["--fork-session"] : []),
     ...flag("--max-tool-calls", config.maxToolCalls),
     ...flag("--max-subagent-depth", config.nesting),

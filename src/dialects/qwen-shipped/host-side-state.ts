@@ -4,7 +4,7 @@ import type { Fault } from "../../core/errors.js";
 import type { Event, Usage } from "../../core/event.js";
 import type { Answer, Op, OpOf } from "../../core/op.js";
 import { OpenWork } from "../kit/open-work.js";
-import { ToldTurn } from "../kit/told-turn.js";
+import { TurnReader } from "../kit/turn-reader.js";
 
 /** A prompt on the wire whose turn has not begun. */
 export interface SentPrompt {
@@ -14,10 +14,16 @@ export interface SentPrompt {
 
 /** The turn that runs. */
 export interface RunningTurn {
-  told: ToldTurn;
+  told: TurnReader;
   /** Calls that we denied. */
   denied: Set<string>;
   isInterrupted: boolean;
+  /** Model calls of the session itself, as its messages counted them and as their beginnings did. */
+  modelCalls: { counted: number; begun: number };
+  /** It reached the most model calls of a turn, and was told to stop. */
+  isLimited: boolean;
+  /** No message of the agent came. */
+  isSilent: boolean;
   /** The call whose arguments come in pieces, by the call that it happens under. */
   pieces: Map<string, { id: string; name: string }>;
   /** A provider's failure, said as an answer: held back, because the result says it again. */
@@ -60,8 +66,10 @@ export interface HostState {
   early: Map<string, Answer>;
   prompts: SentPrompt[];
   running: RunningTurn | undefined;
-  /** Of the whole process, as it was told last. */
-  spent: Usage;
+  /** Of the whole process, as it was told last. Undefined for a stored session until then: its earlier turns count, and nobody says how much. */
+  spent: Usage | undefined;
+  /** The words of the last result. */
+  lastResult: string;
   /** What surrounds the session, as it was told last. */
   catalogue: { commands: string[]; subagents: string[]; mcpServers: string[] };
   readonly work: OpenWork;
@@ -83,13 +91,23 @@ export function hostState(): HostState {
     prompts: [],
     running: undefined,
     spent: { input: 0, output: 0 },
+    lastResult: "",
     catalogue: { commands: [], subagents: [], mcpServers: [] },
     work: new OpenWork(),
   };
 }
 
 export function startTurn({ turn, op }: SentPrompt, state: HostState): Event[] {
-  const told = new ToldTurn({ session: state.session, turn, ...(op !== undefined && { parent: op }) });
-  state.running = { told, denied: new Set(), isInterrupted: false, pieces: new Map(), complaint: "" };
+  const told = new TurnReader({ session: state.session, turn, ...(op !== undefined && { parent: op }) });
+  state.running = {
+    told,
+    denied: new Set(),
+    isInterrupted: false,
+    modelCalls: { counted: 0, begun: 0 },
+    isLimited: false,
+    isSilent: true,
+    pieces: new Map(),
+    complaint: "",
+  };
   return told.start();
 }

@@ -4,13 +4,13 @@ import type { Closed, Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Side, SideEnv, Step } from "../dialect.js";
 import { badLine } from "../kit/bad-line.js";
-import { gone, isClean } from "../kit/gone.js";
-import { refused, refuseHeld } from "../kit/refused.js";
-import { NOTHING, together } from "../kit/steps.js";
+import { exitMessage, isClean } from "../kit/exit-message.js";
+import { refused, refuseHeld } from "../kit/refuse.js";
+import { NOTHING, together } from "../kit/step.js";
 import { openOp } from "./host-side-launch.js";
 import { hostState, startTurn } from "./host-side-state.js";
 import { readEvent } from "./read-events.js";
-import { endTurn } from "./read-events-turns.js";
+import { endTurn, stoppedEnd } from "./read-events-turns.js";
 import { writeOp } from "./write-ops.js";
 
 /** Of the process: it reached the most turns, calls or seconds that it was given. */
@@ -54,7 +54,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
   /** Before it was ready its end answers the open and all that waited for it; after it, whatever is open is closed. */
   function ended(closed: Closed): Event[] {
     const code = LIMITS.has(closed.code ?? 0) ? "limit" : "launch";
-    const fault: Fault = { code, message: gone(closed), retryable: code === "launch" };
+    const fault: Fault = { code, message: exitMessage(closed), retryable: code === "launch" };
     if (!state.isReady) return refuse(state.refused ?? fault);
     const [next] = state.running === undefined ? state.prompts.splice(0) : [];
     const begun = next === undefined ? [] : startTurn(next, state);
@@ -62,9 +62,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     const { running } = state;
     const isTold = [...state.asked.values()].some((asked) => asked.for === "interrupt");
     const stopped =
-      running !== undefined && (running.isInterrupted || isTold)
-        ? endTurn(running, state, { outcome: "interrupted", reason: "interrupted" })
-        : [];
+      running !== undefined && (running.isInterrupted || isTold) ? endTurn(running, state, stoppedEnd(running, "interrupted")) : [];
     // Where a turn runs, the error is the turn's.
     const isNews = running === undefined && !isClean(closed);
     const alone: Event[] = isNews ? [{ type: "error", session: state.session, fault }] : [];

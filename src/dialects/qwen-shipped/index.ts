@@ -3,6 +3,7 @@ import type { Dialect } from "../dialect.js";
 import { agentSide } from "./agent-side.js";
 import { coverage } from "./coverage.js";
 import { hostSide } from "./host-side.js";
+import { ASK_USER } from "./host-tools.js";
 import { AgentLine, HostLine, VERSION } from "./wire.js";
 
 export const qwenShipped: Dialect = {
@@ -13,6 +14,8 @@ export const qwenShipped: Dialect = {
   // A process has one session: its id, its model and its modes stand on the command line.
   lifetime: "session",
   question: /"control_request"/,
+  // Qwen Code runs every other call with the arguments that the model wrote, whatever the permission says.
+  heedsArgsOf: [ASK_USER.name],
   answerSeconds: 60,
   // As long as the SDK waits for a control response.
   replies: { to: ["session.configure", "turn.interrupt", "turn.prompt continues"], within: 60 },

@@ -6,7 +6,7 @@ import type { Event, Usage } from "../../core/event.js";
 import { canonicalTool, categoryOf } from "../../core/names.js";
 import type { SideEnv } from "../dialect.js";
 import { stringField } from "../kit/issues.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
 import { startTurn, type HostState, type RunningTurn } from "./host-side-state.js";
 import { type Block, WireUsage } from "./wire-parts.js";
 import type { Assistant, StreamEvent } from "./wire.js";
@@ -38,8 +38,10 @@ export function onAssistant({ message, parent_tool_use_id }: Assistant, turn: Ru
     turn.complaint = only.text;
     return before;
   }
+  turn.isSilent = false;
   const usage = message.usage === undefined ? undefined : readUsage(message.usage);
   const spent = usage === undefined || usage.input + usage.output + (usage.cacheRead ?? 0) === 0 ? [] : told.spent(usage);
+  if (spent.length > 0 && under === undefined) turn.modelCalls.counted++;
   return [...released(turn), ...message.content.flatMap((block) => onBlock(block, told, under)), ...spent];
 }
 
@@ -64,6 +66,7 @@ export function onStreamed(event: StreamEvent, under: string | undefined, turn: 
   const { told, pieces } = turn;
   switch (event.type) {
     case "content_block_start": {
+      turn.isSilent = false;
       const { content_block: block } = event;
       if (block.type === "tool_use") pieces.set(under ?? "", { id: block.id, name: canonicalTool(block.name) });
       return [...released(turn), ...told.closeBlock(under)];
@@ -82,8 +85,10 @@ export function onStreamed(event: StreamEvent, under: string | undefined, turn: 
     }
     case "tool_progress":
       return told.progress(event.tool_use_id, { text: progressOf(event.content) });
-    case "content_block_stop":
     case "message_start":
+      if (under === undefined) turn.modelCalls.begun++;
+      return [];
+    case "content_block_stop":
     case "message_stop":
     case "goal_state":
       return [];
@@ -141,25 +146,41 @@ function partsOf(content: unknown): Part[] {
 export function onResult(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
   const { begun, turn } = turnOf(state, env);
   if (turn === undefined) return begun;
+  const isNothing = turn.isSilent && isAsBefore(rec, state);
   const usage = spentSince(rec["usage"], state);
+  state.lastResult = stringField(rec, "result") ?? "";
   const message = stringField(rec["error"], "message") ?? stringField(rec, "result") ?? "";
   if (turn.complaint === message) turn.complaint = "";
   const subtype = stringField(rec, "subtype") ?? "";
   const isError = rec["is_error"] === true || subtype.startsWith("error");
   const isStopped = turn.isInterrupted || (isError && message === "Operation cancelled.");
   const spent = usage === undefined ? {} : { usage };
-  const how = !isError
-    ? ({ outcome: "completed", finish: "stop" } as const)
-    : subtype === "error_max_turns"
-      ? ({ outcome: "completed", finish: "max_turns" } as const)
-      : isStopped
-        ? ({ outcome: "interrupted", reason: message } as const)
-        : failedWith({
-            code: "provider",
-            message: message === "" ? `The turn ended with ${subtype}` : message,
-            retryable: isPassing(message),
-          });
-  return [...begun, ...endTurn(turn, state, { ...how, ...spent })];
+  const how = (): End => {
+    if (!isError && isNothing) return failedWith({ code: "limit", message: NOTHING_SAID, retryable: false });
+    if (subtype === "error_max_turns" || (!isError && turn.isLimited)) return { outcome: "completed", finish: "max_turns" };
+    if (!isError) return { outcome: "completed", finish: "stop" };
+    if (isStopped) return stoppedEnd(turn, message);
+    const words = message === "" ? `The turn ended with ${subtype}` : message;
+    return failedWith({ code: "provider", message: words, retryable: isPassing(message) });
+  };
+  return [...begun, ...endTurn(turn, state, { ...how(), ...spent })];
+}
+
+type End = Parameters<RunningTurn["told"]["close"]>[0];
+
+/** The end of a turn that was told to stop. */
+export function stoppedEnd({ isLimited }: RunningTurn, reason: string): End {
+  return isLimited ? { outcome: "completed", finish: "max_turns" } : { outcome: "interrupted", reason };
+}
+
+const NOTHING_SAID =
+  "Qwen Code asked no model and said nothing to this prompt: it has reached its own limit of turns for a session (maxSessionTurns in its settings)";
+
+/** Beyond its own limit of turns the agent repeats its last result. A command asks no model, and says so. */
+function isAsBefore({ usage, num_turns, result }: Record<string, unknown>, { spent, lastResult }: HostState): boolean {
+  if (spent === undefined || lastResult === "" || result !== lastResult || num_turns === 0 || !v.is(WireUsage, usage)) return false;
+  const now = readUsage(usage);
+  return now.input === spent.input && now.output === spent.output;
 }
 
 /** The end of nothing: what was said is told, and what went wrong is news. */
@@ -179,20 +200,20 @@ function isPassing(message: string): boolean {
   return /\b(?:429|5\d\d)\b|rate.?limit|overloaded|timed out|connection|stream was cut/i.test(message);
 }
 
-export function endTurn(turn: RunningTurn, state: HostState, end: Parameters<RunningTurn["told"]["close"]>[0]): Event[] {
+export function endTurn(turn: RunningTurn, state: HostState, end: End): Event[] {
   state.running = undefined;
   state.early.clear();
   for (const [id, { kind }] of state.questions) if (kind === "approval") state.questions.delete(id);
   return [...released(turn), ...turn.told.close(end)];
 }
 
-/** The wire counts for the whole process; a turn is what came on top. */
+/** The wire counts for the whole process; a turn is what came on top. Where that is not known, its messages tell what it was. */
 function spentSince(usage: unknown, state: HostState): Usage | undefined {
   if (!v.is(WireUsage, usage)) return undefined;
   const now = readUsage(usage);
   const before = state.spent;
-  if (now.input < before.input || now.output < before.output) return undefined;
   state.spent = now;
+  if (before === undefined || now.input < before.input || now.output < before.output) return undefined;
   const cacheRead = Math.max(0, (now.cacheRead ?? 0) - (before.cacheRead ?? 0));
   return { input: now.input - before.input, output: now.output - before.output, ...(cacheRead > 0 && { cacheRead }) };
 }

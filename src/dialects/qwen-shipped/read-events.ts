@@ -5,8 +5,10 @@ import type { Event, EventOf } from "../../core/event.js";
 import { canonicalTool, categoryOf } from "../../core/names.js";
 import type { SideEnv, Step } from "../dialect.js";
 import { issuesOf, shapeOf, stringField } from "../kit/issues.js";
-import { isRecord } from "../../core/record.js";
+import { together } from "../kit/step.js";
+import { isRecord } from "../../core/json-object.js";
 import type { Asked, HostState, Question } from "./host-side-state.js";
+import { stopAtLimit } from "./model-calls.js";
 import { modeNamed } from "./names.js";
 import { endTurn, onAssistant, onResult, onStrayResult, onStreamed, onUser, turnOf } from "./read-events-turns.js";
 import { asked as questions, Assistant, Init, StreamEvent } from "./wire.js";
@@ -35,7 +37,10 @@ export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Ev
     case "stream_event":
       return told(onStreamEvent(rec, state, env));
     case "user":
-      return told(onUser(isRecord(rec["message"]) ? rec["message"]["content"] : undefined, underOf(rec), state.running, state));
+      return together(
+        told(onUser(isRecord(rec["message"]) ? rec["message"]["content"] : undefined, underOf(rec), state.running, state)),
+        stopAtLimit(state, env),
+      );
     case "result":
       return told(isIdle(state) ? onStrayResult(rec, state) : onResult(rec, state, env));
     default:
@@ -92,6 +97,8 @@ function onSystem(rec: Record<string, unknown>, state: HostState, env: SideEnv):
   if (subtype === "init") return onInit(rec, state, env);
   const data = isRecord(rec["data"]) ? rec["data"] : {};
   const address = state.running?.told.address ?? { session: state.session };
+  const unread = subtype === "error" ? stringField(data, "message") : undefined;
+  if (unread !== undefined) return [bad(`The agent could not read a line: ${unread}`, state)];
   const text = NOTICES.get(subtype)?.(data) ?? stringField(data, "notice") ?? stringField(data, "message");
   if (text === undefined) return [stray(subtype, rec, state)];
   const level = WARNINGS.has(subtype) || data["level"] === "warning" ? "warning" : data["level"] === "error" ? "error" : "info";

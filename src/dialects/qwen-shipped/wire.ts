@@ -166,6 +166,7 @@ const systemData = {
   continue_turn_failed: v.looseObject({ error: text }),
   session_recording_degraded: v.looseObject({ session_id: v.optional(text), reason: v.optional(text), message: text }),
   notice: v.looseObject({ level: v.optional(text), notice: text, kind: v.optional(text) }),
+  error: v.looseObject({ message: text }),
 } as const;
 export type SystemName = keyof typeof systemData;
 export type SystemFields<N extends SystemName> = v.InferOutput<(typeof systemData)[N]>;
@@ -183,6 +184,7 @@ const SystemLine = v.variant("subtype", [
   system("continue_turn_failed"),
   system("session_recording_degraded"),
   system("notice"),
+  system("error"),
 ]);
 
 /** Blocks of one kind only; `usage` counts on the last one of a model call, and is zeros before. */

@@ -2,7 +2,7 @@
 import type { Event, EventOf } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import { addUsage } from "../../core/usage.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
 import type { Out, Step } from "../dialect.js";
 import { STRUCTURED } from "./host-tools.js";
 import { systemLine } from "./lines.js";

@@ -1,13 +1,13 @@
 /** Host → agent, written: ops become user lines, control requests and control responses. */
-import { plainText, type Part } from "../../core/content.js";
+import { plainText, textPart, type Part } from "../../core/content.js";
 import type { Event, EventOf } from "../../core/event.js";
 import type { Answer, Op, OpOf } from "../../core/op.js";
+import { withoutCommand, withoutMentions } from "../../core/plain-words.js";
 import type { Out, SideEnv, Step } from "../dialect.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
 import type { Asked, Change, HostState, Question, SentPrompt } from "./host-side-state.js";
 import { uuidOf } from "./ids.js";
 import { wireMode } from "./names.js";
-import type { Given } from "./wire-parts.js";
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   switch (op.type) {
@@ -33,36 +33,49 @@ function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<E
   const sent: SentPrompt = { turn: op.turn ?? env.stamp().id, op: op.id };
   if (op.continues === true)
     return { in: [], out: [request({ subtype: "continue_last_turn" }, { for: "continue", prompt: sent }, state, env)] };
-  const content = contentOf(op);
+  const content = contentOf({ ...op, parts: op.parts.map(withoutImage) });
   if (content.length === 0) return failed(op, "protocol", "Qwen Code takes no empty prompt");
   state.prompts.push(sent);
   const lost = [...(op.overrides === undefined ? [] : ["overrides"]), ...(op.calls === undefined ? [] : ["calls in the model's place"])];
   const said = lost.length === 0 ? [] : [warning(`Qwen Code cannot be told ${lost.join(", ")} with a prompt`, state)];
+  const images = op.parts.filter(({ type }) => type === "image").length;
+  if (images > 0) said.push(warning(`Qwen Code takes no images over its protocol; ${images} left out`, state));
   const message = { role: "user", content };
   return { in: said, out: [{ rec: { type: "user", session_id: state.sessionId ?? "", message, parent_tool_use_id: null } }] };
 }
 
-/** Takes no room, and is no blank that an agent would cut off. */
-const NO_COMMAND = "\u200b";
-
-/** Words alone are a string. A text that begins as a command does would be read as one; what is meant as a command says so. */
-function contentOf({ command, parts }: OpOf<"turn.prompt">): string | Given[] {
-  if (command !== undefined) return `/${command.name}${command.args === undefined || command.args === "" ? "" : ` ${command.args}`}`;
-  const blocks = parts.flatMap(writePart);
-  if (blocks.some(({ type }) => type !== "text")) return blocks;
-  const text = plainText(parts);
-  return /^\s*\//.test(text) ? `${NO_COMMAND}${text}` : text;
+/**
+ * The agent attaches what is mentioned and runs a text that begins as a command does: what is meant so says so,
+ * and everything else is written as words.
+ */
+function contentOf({ command, parts, mentions = false }: OpOf<"turn.prompt">): string {
+  if (command !== undefined) {
+    const args = mentions ? command.args : withoutMentions(command.args ?? "");
+    return `/${command.name}${args === undefined || args === "" ? "" : ` ${args}`}`;
+  }
+  const words = parts.map((part) => writePart(part, mentions)).filter((text) => text !== "");
+  return withoutCommand(words.join("\n"));
 }
 
-function writePart(part: Part): Given[] {
-  if (part.type === "image") return [{ type: "image", source: { type: "base64", media_type: part.mime, data: part.data } }];
-  const text = part.type === "file" && part.text === undefined ? namedFile(part) : plainText([part]);
-  return text === "" ? [] : [{ type: "text", text }];
+/** The agent would hand its model the block of an image as JSON text. */
+function withoutImage(part: Part): Part {
+  return part.type === "image" ? textPart(`(An image of type ${part.mime} was left out: it cannot be sent to you)`) : part;
 }
 
-/** The agent attaches what is mentioned. */
-function namedFile({ path, uri }: { path?: string | undefined; uri?: string | undefined }): string {
-  return path === undefined ? (uri ?? "") : `@${path.replaceAll(" ", "\\ ")}`;
+function writePart(part: Part, mentions: boolean): string {
+  return part.type === "file" && part.text === undefined ? namedFile(part) : wordsOf(part, mentions);
+}
+
+/** Only a text of the prompt itself mentions anything: a file that goes along by its content was written by somebody else. */
+function wordsOf(part: Part, mentions: boolean): string {
+  const text = plainText([part]);
+  return mentions && part.type === "text" ? text : withoutMentions(text);
+}
+
+/** The agent attaches what is mentioned. A link by value is no words. */
+function namedFile({ path, uri = "" }: { path?: string | undefined; uri?: string | undefined }): string {
+  if (path !== undefined) return `@${path.replaceAll(" ", "\\ ")}`;
+  return /^data:/i.test(uri) ? "" : withoutMentions(uri);
 }
 
 /** The wire's word names no turn: it is said only when the turn meant is the one on the wire. */

@@ -4,7 +4,7 @@ import type { Fault } from "../../core/errors.js";
 import type { Event, Usage } from "../../core/event.js";
 import type { Op, OpOf } from "../../core/op.js";
 import { OpenWork } from "../kit/open-work.js";
-import { ToldTurn } from "../kit/told-turn.js";
+import { TurnReader } from "../kit/turn-reader.js";
 
 /** A prompt on the wire whose turn has not ended. */
 export interface SentPrompt {
@@ -21,7 +21,7 @@ export interface SentPrompt {
 /** The turn that runs. */
 export interface RunningTurn {
   prompt: SentPrompt;
-  told: ToldTurn;
+  told: TurnReader;
   /** Calls whose arguments still come in pieces, by their numbers. */
   pieces: Map<number, { id: string; name: string; text: string }>;
   /** Calls that we denied, or that nobody answered for in time. */
@@ -128,7 +128,7 @@ export function startTurn(prompt: SentPrompt, session: HostedSession): Event[] {
   const address = { session: session.handle, turn: prompt.turn, ...(prompt.op !== undefined && { parent: prompt.op }) };
   session.running = {
     prompt,
-    told: new ToldTurn(address),
+    told: new TurnReader(address),
     pieces: new Map(),
     denied: new Set(),
     handedOver: new Set(),

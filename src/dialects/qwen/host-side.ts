@@ -5,9 +5,9 @@ import type { Closed, Event, EventOf } from "../../core/event.js";
 import type { Op, OpOf } from "../../core/op.js";
 import type { Side, SideEnv, Step } from "../dialect.js";
 import { badLine } from "../kit/bad-line.js";
-import { gone, isClean } from "../kit/gone.js";
-import { refused, refuseHeld } from "../kit/refused.js";
-import { NOTHING, together } from "../kit/steps.js";
+import { exitMessage, isClean } from "../kit/exit-message.js";
+import { refused, refuseHeld } from "../kit/refuse.js";
+import { NOTHING, together } from "../kit/step.js";
 import { coverage } from "./coverage.js";
 import { hostedSession, hostState, startTurn, type HostedSession } from "./host-side-state.js";
 import { readEvent } from "./read-events.js";
@@ -153,7 +153,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
 
   /** Before it greeted its end answers the opens and all that waited for them; after it, whatever is open is closed. */
   function ended(closed: Closed): Event[] {
-    const fault: Fault = state.refused ?? { code: "launch", message: gone(closed), retryable: true };
+    const fault: Fault = state.refused ?? { code: "launch", message: exitMessage(closed), retryable: true };
     if (!state.isGreeted) return refuseOpens(fault);
     const sessions = [...state.sessions.values()];
     const stopped = sessions.flatMap((session) => stoppedTurn(session));

@@ -6,6 +6,7 @@ import type { SideEnv, Step } from "../dialect.js";
 import { invalid } from "./faults.js";
 import { recoverable, type Said } from "./lines.js";
 import type { Chat } from "./requests.js";
+import { commandRef } from "./sub-commands.js";
 import { newTurn, type AgentState, type ClientSession } from "./state.js";
 import type { CommandRef } from "./wire.js";
 
@@ -148,7 +149,7 @@ function commandOf({ command, text, parts }: Chat): CommandRef | undefined {
   if (parts.length > 0) return undefined;
   if (text.trim() === "?") return { kind: "slash", path: ["help"], args: "" };
   const [, name, args] = /^\s*\/([\w:.-]+|\?)(?:\s+([^]*))?$/.exec(text) ?? [];
-  return name === undefined ? undefined : { kind: "slash", path: [name], args: (args ?? "").trim() };
+  return name === undefined ? undefined : commandRef(name, (args ?? "").trim());
 }
 
 function named({ path: [name = "", ...more], args }: CommandRef): { name: string; args: string } {

@@ -4,8 +4,8 @@ import type { Part } from "../../core/content.js";
 import type { Fault } from "../../core/errors.js";
 import type { Event, EventOf } from "../../core/event.js";
 import { canonicalTool, categoryOf } from "../../core/names.js";
-import type { ToldCall } from "../kit/told-turn.js";
-import { isRecord } from "../../core/record.js";
+import type { KnownCall } from "../kit/turn-reader.js";
+import { isRecord } from "../../core/json-object.js";
 import { startTurn, type HostedSession, type HostState, type RunningTurn } from "./host-side-state.js";
 import { readConfirmation, readDisplay, readUsage } from "./read-events-display.js";
 import {
@@ -152,7 +152,7 @@ export function endTurn(turn: RunningTurn, session: HostedSession, state: HostSt
 
 // --- calls ---
 
-function callOf(id: string, { name, arguments: text }: ToolCall["function"]): ToldCall["call"] {
+function callOf(id: string, { name, arguments: text }: ToolCall["function"]): KnownCall["call"] {
   const tool = canonicalTool(name);
   return { id, name: tool, args: readArguments(text), category: categoryOf(tool) };
 }
@@ -239,7 +239,7 @@ function shown(id: string, output: Part[], { told }: RunningTurn): Event[] {
 }
 
 /** A tool of the host's own runs here. */
-function handedOver(call: ToldCall | undefined, session: HostedSession, state: HostState): Event[] {
+function handedOver(call: KnownCall | undefined, session: HostedSession, state: HostState): Event[] {
   const { running } = session;
   const name = running?.prompt.hostTools.find((tool) => canonicalTool(tool) === call?.call.name);
   if (call === undefined || running === undefined || name === undefined || running.handedOver.has(call.id)) return [];

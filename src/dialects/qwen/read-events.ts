@@ -6,7 +6,7 @@ import type { Event } from "../../core/event.js";
 import { canonicalTool, categoryOf } from "../../core/names.js";
 import type { Out, Step } from "../dialect.js";
 import { issuesOf, shapeOf, stringField } from "../kit/issues.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
 import type { HostedSession, HostState, Question, RunningTurn } from "./host-side-state.js";
 import { readDisplay } from "./read-events-display.js";
 import { endTurn, faultOf, flushed, onAnnotation, onSaid, turnOf, type Said } from "./read-events-turns.js";

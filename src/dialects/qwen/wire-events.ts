@@ -1,6 +1,6 @@
 /** Agent → host: `chat.completion` lines, chunks, annotations, `result/*`, control requests and the fatal error, as the RFC spells them. */
 import * as v from "valibot";
-import type { Known } from "../../core/known.js";
+import type { Known } from "../../core/without-index-signature.js";
 import { CommandRef } from "./wire-ops.js";
 
 const text = v.string();

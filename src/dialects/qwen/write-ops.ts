@@ -3,10 +3,12 @@ import type { SessionConfig } from "../../core/config.js";
 import { plainText, type Part } from "../../core/content.js";
 import type { Event, EventOf } from "../../core/event.js";
 import type { Answer, Op, OpOf } from "../../core/op.js";
+import { withoutCommand, withoutMentions } from "../../core/plain-words.js";
 import type { Out, SideEnv, Step } from "../dialect.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
 import type { HostedSession, HostState, Question, SentPrompt } from "./host-side-state.js";
-import type { RequestMetadata, WireOptions, WirePart } from "./wire.js";
+import { commandRef } from "./sub-commands.js";
+import type { CommandRef, RequestMetadata, WireOptions, WirePart } from "./wire.js";
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   if (op.type === "ping") return ping(op, state);
@@ -65,7 +67,7 @@ function prompt(op: OpOf<"turn.prompt">, session: HostedSession, env: SideEnv): 
   const isFirst = session.isNew && session.count === 1;
   const request = { ...address(sent.promptId, session), ...(isFirst && { session_id: "_new" }), ...asked(op, session) };
   const said = saidBefore(op, session);
-  const body = said === undefined ? chatRequest(op) : { messages: [...said, { role: "user", content: plainText(op.parts) }] };
+  const body = said === undefined ? chatRequest(op) : { messages: [...said, { role: "user", content: promptText(op) }] };
   return { in: lost(op, session, said !== undefined), out: [{ rec: { ...request, ...body } }] };
 }
 
@@ -80,7 +82,7 @@ function address(prompt_id: string, { id }: HostedSession): { session_id?: strin
 
 function chatRequest(op: OpOf<"turn.prompt">): object {
   const [call, ...more] = (op.calls ?? []).map(({ id, name, args }) => ({ ...(id !== undefined && { call_id: id }), name, args }));
-  const command = op.command === undefined ? null : { kind: "slash", path: op.command.name.split(" "), args: op.command.args ?? "" };
+  const command = op.command === undefined ? null : commandOf(op.command, argsOf(op));
   const parts = op.command === undefined ? op.parts.flatMap(writePart) : [{ type: "text", text: "" }];
   return {
     input: { origin: op.from === "system" ? "system" : "user", parts: plain(parts, op), command },
@@ -89,14 +91,40 @@ function chatRequest(op: OpOf<"turn.prompt">): object {
   };
 }
 
-/** Takes no room, and is no blank that an agent would cut off. */
-const NO_COMMAND = "\u200b";
+/** A name of several words is a path already. */
+function commandOf({ name }: NonNullable<OpOf<"turn.prompt">["command"]>, args: string): CommandRef {
+  return name.includes(" ") ? { kind: "slash", path: name.split(" "), args } : commandRef(name, args);
+}
 
-/** A text that begins as a command does would be read as one; what is meant as a command says so. */
-function plain(parts: WirePart[], { command, from }: OpOf<"turn.prompt">): WirePart[] {
-  const [first, ...rest] = parts;
-  if (command !== undefined || from === "system" || first === undefined || !("text" in first)) return parts;
-  return /^\s*[/?]/.test(first.text) ? [{ type: "text", text: `${NO_COMMAND}${first.text}` }, ...rest] : parts;
+function argsOf({ command, mentions }: OpOf<"turn.prompt">): string {
+  const { args = "" } = command ?? {};
+  return mentions === true ? args : withoutMentions(args);
+}
+
+/** How a command begins on this wire. */
+const COMMAND = /^\s*[/?]/;
+
+/**
+ * The agent attaches what is mentioned and runs a text that begins as a command does: what is meant so says so, and everything else is
+ * written as words. Guidance is taken as it is.
+ */
+function plain(
+  parts: WirePart[],
+  { command, from, mentions = false }: Pick<OpOf<"turn.prompt">, "command" | "from" | "mentions">,
+): WirePart[] {
+  if (command !== undefined || from === "system") return parts;
+  const first = parts.findIndex((part) => "text" in part && part.text.trim() !== "");
+  return parts.map((part, at) => {
+    if (!("text" in part)) return part;
+    const text = mentions ? part.text : withoutMentions(part.text);
+    return { ...part, text: at === first ? withoutCommand(text, COMMAND) : text };
+  });
+}
+
+/** The same where the wire has a text alone. */
+function promptText(op: OpOf<"turn.prompt">): string {
+  const parts = plain(op.parts.flatMap(writePart), op);
+  return parts.flatMap((part) => ("text" in part && part.text !== "" ? [part.text] : [])).join("\n");
 }
 
 /** The wire has one way to say what was before a prompt: a request of messages, whose last one is the prompt. */
@@ -157,14 +185,15 @@ function writePart(part: Part): WirePart[] {
         return [{ type: "inline_data", inline_data: { mime_type, data: part.data, ...shownAs(part.name) } }];
       }
       const file_uri = part.uri ?? part.path;
-      if (file_uri === undefined || part.text !== undefined) return [{ type: "text", text: part.text ?? "" }];
+      // Somebody else may have written it: it mentions nothing.
+      if (file_uri === undefined || part.text !== undefined) return [{ type: "text", text: withoutMentions(part.text ?? "") }];
       return [
         { type: "file_data", file_data: { file_uri, ...(part.mime !== undefined && { mime_type: part.mime }), ...shownAs(part.name) } },
       ];
     }
     default: {
       const text = plainText([part]);
-      return text === "" ? [] : [{ type: "text", text }];
+      return text === "" ? [] : [{ type: "text", text: part.type === "text" ? text : withoutMentions(text) }];
     }
   }
 }
@@ -187,7 +216,7 @@ function lost(op: OpOf<"turn.prompt">, { handle }: HostedSession, isMessages: bo
 function steer(op: OpOf<"turn.steer">, session: HostedSession): Step<Event> {
   const promptId = session.running?.prompt.promptId ?? session.prompts[0]?.promptId;
   if (promptId === undefined) return { in: [reply(op, "noop")], out: [] };
-  const input = { origin: "user", parts: op.parts.flatMap(writePart), command: null };
+  const input = { origin: "user", parts: plain(op.parts.flatMap(writePart), {}), command: null };
   return { in: [reply(op, "ok")], out: [{ rec: { ...address(promptId, session), input, continuation: true } }] };
 }
 

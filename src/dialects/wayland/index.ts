@@ -1,10 +1,10 @@
 /** The Wayland Core dialect, protocol 0.2.0: aionrs, and what Wayland says beyond it. */
 import { dialectOf } from "../aionrs/index.js";
 import { laterCoverage } from "../aionrs/coverage.js";
-import { SECOND } from "../aionrs/revision.js";
+import { SECOND } from "../aionrs/wire/revision.js";
 import type { Dialect } from "../dialect.js";
-import { hears } from "./hears.js";
-import { says } from "./says.js";
+import { hears } from "./host/read-events.js";
+import { says } from "./agent/write-events.js";
 import { Command, commands, events, SWITCHES, WireEvent } from "./wire.js";
 
 export const wayland: Dialect = dialectOf({

@@ -25,7 +25,7 @@ import {
   ToolResult,
   ToolRunning,
   WireUsage,
-} from "../aionrs/wire.js";
+} from "../aionrs/wire/records.js";
 
 const text = v.string();
 

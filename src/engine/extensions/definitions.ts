@@ -3,7 +3,7 @@ import { opendir } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
-import { headOf, wellFormed } from "../output.js";
+import { headOf, wellFormed } from "../workspace/output.js";
 import { readFrontMatter, type FrontMatter } from "./front-matter.js";
 import { boundary, type Place, type Scope, type Surroundings } from "./places.js";
 import { isMissing, readSource } from "./source-file.js";

@@ -3,27 +3,29 @@ import type { McpServer, SessionConfig } from "../../core/config.js";
 import { textPart, type Part } from "../../core/content.js";
 import type { OpOf } from "../../core/op.js";
 import type { Redactor } from "../../core/redact.js";
-import type { Emit } from "../run.js";
-import type { SessionControl } from "../session-control.js";
+import type { Emit } from "../turn/run.js";
+import type { SessionControl } from "../session/control.js";
 import type { Tool } from "../tools/tool.js";
 import { builtins } from "./commands/builtins.js";
 import type { Command, NamedCommand } from "./commands/command.js";
 import { mcpPromptSource } from "./commands/mcp-prompts.js";
 import { Commands } from "./commands/registry.js";
 import type { Surroundings } from "./commands/sources.js";
-import { FileIndex } from "./file-index.js";
+import { FileIndex } from "./completion/file-index.js";
 import { Library } from "./library.js";
 import { McpServers } from "./mcp/servers.js";
-import { loadMentions } from "./mentions.js";
+import { loadMentions } from "./mentions/mentions.js";
 import type { Skill } from "./skills.js";
 import type { HookCommands } from "./hooks/hook.js";
 import { Hooks } from "./hooks/hooks.js";
-import { Suggestions, type SuggestAnswer } from "./suggestions.js";
+import { Suggestions, type SuggestAnswer } from "./completion/suggestions.js";
 
 /** Where extensions come from, beside the workspace. */
 export interface ExtensionSources {
   /** PARLEY_HOME. */
   home: string;
+  /** Holds the chats that are saved by name, where that is not `home`. */
+  conversations?: string;
   /** The user's own folder, where other agents keep theirs. */
   userHome: string;
   /** Whether the user trusts that workspace, so that what it grants and runs counts. */
@@ -66,7 +68,7 @@ export class Extensions {
   constructor(deps: ExtensionDeps) {
     this.#deps = deps;
     const { sources, control, redactor, env } = deps;
-    const { home, userHome, models = [] } = sources;
+    const { home, conversations = home, userHome, models = [] } = sources;
     const { workspace } = control.state;
     const trusts = (root: string): Promise<boolean> => sources.trusts(root);
     this.#library = new Library({ home, userHome, anteHome: env["ANTE_HOME"] || undefined, trusts, control, onChange: () => this.#tell() });
@@ -74,7 +76,7 @@ export class Extensions {
     this.#mcp = new McpServers(deps, () => this.#tell());
     const surroundings = this.#surroundings();
     this.#commands = new Commands(surroundings, (commands) =>
-      builtins({ control, redactor, env, home, models, surroundings, forTurn: () => this.forTurn(), commands }),
+      builtins({ control, redactor, env, conversations, models, surroundings, forTurn: () => this.forTurn(), commands }),
     );
     this.#files = new FileIndex(workspace);
     this.#suggestions = new Suggestions({ commands: () => this.#commands.all(), files: this.#files, workspace });
@@ -120,7 +122,7 @@ export class Extensions {
     const { control, redactor } = this.#deps;
     if (op.from !== undefined && op.from !== "user") return Promise.resolve([]);
     const words = op.command === undefined ? op.parts : [textPart(op.command.args ?? "")];
-    return loadMentions(words, { reading: { ...control.state, redactor }, resources: this.#mcp, emit, signal });
+    return loadMentions(words, { reading: { ...control.state, redactor }, state: control.state, resources: this.#mcp, emit, signal });
   }
 
   async close(): Promise<void> {

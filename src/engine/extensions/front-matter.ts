@@ -1,6 +1,6 @@
 /** The `---` front matter of a Markdown file: YAML from somebody else's hands, so everything about it is bounded, and told by line. */
 import { messageOf } from "../../core/errors.js";
-import { isRecord } from "../../core/record.js";
+import { isRecord } from "../../core/json-object.js";
 
 const MAX_CHARS = 64 * 1024;
 /** Columns of indentation count too. */
@@ -26,8 +26,8 @@ export async function readFrontMatter(path: string, text: string): Promise<Front
   }
   const [{ isMap, isScalar, LineCounter, parseDocument }, { tooDeepAt }, { duplicatesIn }] = await Promise.all([
     import("yaml"),
-    import("../../core/yaml-depth.js"),
-    import("../../core/yaml-duplicates.js"),
+    import("../../core/yaml/depth.js"),
+    import("../../core/yaml/duplicates.js"),
   ]);
   // The YAML begins on the second line of the file.
   const deep = tooDeepAt(yaml, MAX_DEPTH);

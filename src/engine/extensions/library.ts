@@ -5,10 +5,10 @@
 import type { SessionConfig } from "../../core/config.js";
 import type { Part } from "../../core/content.js";
 import { messageOf, ParleyError } from "../../core/errors.js";
-import { BUILT_IN_AGENTS } from "../built-in-agents.js";
-import { compileRules } from "../rules.js";
-import type { SessionControl } from "../session-control.js";
-import { toolExists } from "../tool-lists.js";
+import { BUILT_IN_AGENTS } from "../turn/built-in-agents.js";
+import { compileRules } from "../permissions/rules.js";
+import type { SessionControl } from "../session/control.js";
+import { toolExists } from "../permissions/tool-lists.js";
 import { spawnTool } from "../tools/spawn.js";
 import type { Tool } from "../tools/tool.js";
 import { AGENTS, type DefinedAgent } from "./agents.js";
@@ -19,6 +19,10 @@ import { skillTool } from "./skill-tool.js";
 import { skillList, SKILLS, skillText, type Skill } from "./skills.js";
 import { isAnyChanged, Stamps } from "./stamps.js";
 import { FolderWatch } from "./watch.js";
+import { Gate } from "../../os/gate.js";
+
+/** Each reads a few dozen folders and files side by side: of many sessions that begin at once, the others wait. */
+const reads = new Gate(2);
 
 export interface LibraryDeps {
   home: string;
@@ -109,7 +113,7 @@ export class Library {
     const { subagents: own } = this.#deps.control.config();
     if (before !== undefined && (this.#isClosed || (before.trusted === trusted && before.own === own && !isAnyChanged(before.stamps))))
       return before;
-    const contents = await this.#read(root, trusted, own);
+    const contents = await reads.run(() => this.#read(root, trusted, own));
     this.#contents = contents;
     if (!this.#isClosed && (before === undefined || listOf(before) !== listOf(contents))) this.#deps.onChange();
     return contents;

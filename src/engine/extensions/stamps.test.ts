@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Stamps } from "./stamps.js";
+import { isAnyChanged, Stamps } from "./stamps.js";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "parley-stamps-"));
@@ -47,5 +47,31 @@ test("a link to nowhere that leads somewhere now, and a path below a file", () =
   stamps.note(join(at, "plain", "below"));
   expect(stamps.changed()).toBe(false);
   writeFileSync(elsewhere, "");
+  expect(stamps.changed()).toBe(true);
+});
+
+test("a folder that changes while it is looked at is looked at once", () => {
+  const at = folder();
+  const stamps = new Stamps();
+  stamps.note(join(at, "missing"));
+  let looks = 0;
+  const look = (path: string): string => {
+    expect(path).toBe(at);
+    expect(++looks).toBe(1);
+    return "a moment ago";
+  };
+  expect(stamps.changed(look)).toBe(false);
+  expect(isAnyChanged([stamps, stamps])).toBe(false);
+});
+
+test("a path that appears after a look at its folder shows at the next", () => {
+  const at = folder();
+  const stamps = new Stamps();
+  stamps.note(join(at, "one"));
+  stamps.note(join(at, "two"));
+  mkdirSync(join(at, "other"));
+  expect(stamps.changed()).toBe(false);
+  writeFileSync(join(at, "two"), "");
+  expect(stamps.changed()).toBe(true);
   expect(stamps.changed()).toBe(true);
 });

@@ -31,11 +31,7 @@ export class Stamps {
 
   /** To be called before the path is read: what changes in between is then read again. */
   note(path: string): void {
-    const folder = isAbsent(path) ? nearestFolder(path) : undefined;
-    if (folder === undefined) return void this.#seen.set(path, stampOf(path));
-    const gap = this.#gaps.get(folder) ?? { stamp: stampOf(folder), paths: new Set() };
-    gap.paths.add(path);
-    this.#gaps.set(folder, gap);
+    if (!isAbsent(path) || !this.#noteGap(path)) this.#seen.set(path, stampOf(path));
   }
 
   /** Where a change of them would show. */
@@ -47,16 +43,29 @@ export class Stamps {
   /** `look` may be shared by several that are asked at one moment: then each path is looked at once. */
   changed(look: Look = stampOf): boolean {
     for (const [path, stamp] of this.#seen) if (look(path) !== stamp) return true;
-    for (const [folder, gap] of this.#gaps) if (look(folder) !== gap.stamp && this.#isFilled(folder, gap)) return true;
-    return false;
+    // All are looked at first: gaps are noted anew below, and a folder that goes on changing would be met again and again.
+    const differing = [...this.#gaps].filter(([folder, gap]) => look(folder) !== gap.stamp);
+    return differing.some(([folder, gap]) => this.#isFilled(folder, gap));
   }
 
   /** Something else may have changed in the folder; then the gaps are as before, or have come nearer. */
-  #isFilled(folder: string, { paths }: Gap): boolean {
-    if ([...paths].some((path) => !isAbsent(path))) return true;
+  #isFilled(folder: string, gap: Gap): boolean {
     this.#gaps.delete(folder);
-    for (const path of paths) this.note(path);
-    return false;
+    const isFilled = ![...gap.paths].every((path) => this.#noteGap(path));
+    // Asked again, the answer is the same.
+    if (isFilled) this.#gaps.set(folder, gap);
+    return isFilled;
+  }
+
+  /** False when there is something. The folder's stamp is older than the look at the path, so a path that appears later shows. */
+  #noteGap(path: string): boolean {
+    const folder = nearestFolder(path);
+    if (folder === undefined) return false;
+    const gap = this.#gaps.get(folder) ?? { stamp: stampOf(folder), paths: new Set() };
+    if (!isAbsent(path)) return false;
+    gap.paths.add(path);
+    this.#gaps.set(folder, gap);
+    return true;
   }
 }
 

@@ -1,10 +1,10 @@
 /** Where a provider is and what opens it: the address, the key and the headers that hold for it, and for no other. */
 import type { SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
-import type { Compat, OwnProvider } from "../config-schema.js";
-import { fillVariables, serverSecrets } from "../environment.js";
-import { isApiRoot, isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "./catalogue.js";
-import type { TimeLimits } from "./time-limits.js";
+import type { Compat, OwnProvider } from "../../core/own-provider.js";
+import { fillVariables, serverSecrets } from "../../core/secrets.js";
+import { isApiRoot, isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "../../core/providers.js";
+import type { ModelLimits } from "./time-limits.js";
 
 /** A provider's address as the host set it within a run. */
 export interface ProviderOverride {
@@ -20,7 +20,7 @@ export interface ModelSource {
   chosen: string | undefined;
   apiKey?: string | undefined;
   baseUrl?: string | undefined;
-  limits?: TimeLimits;
+  limits?: ModelLimits;
 }
 
 export interface Access {

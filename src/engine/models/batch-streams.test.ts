@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { batchesOf, BatchReadableStream } from "./batch-readable.js";
-import { BatchTextDecoderStream, BatchTransformStream } from "./batch-transform.js";
+import { batchesOf, BatchReadableStream } from "./stand-ins/batch-readable.js";
+import { BatchTextDecoderStream, BatchTransformStream } from "./stand-ins/batch-transform.js";
 
 /** Node's classes are the model: each law runs the same plan on theirs and on ours. */
 interface Streams {

@@ -1,13 +1,14 @@
 /** From a provider's name to a model: credentials are checked at once, packages are loaded with the first request. */
 import type { SessionConfig } from "../../core/config.js";
 import { accessTo, configFault, type Access, type ModelSource, type ProviderOverride } from "./access.js";
-import { PROVIDERS } from "./catalogue.js";
-import { chooseProvider } from "./choose-provider.js";
+import { PROVIDERS } from "../../core/providers.js";
+import { chooseProvider } from "../../core/choose-provider.js";
 import { factsOf, type ModelFacts } from "./facts.js";
 import type { Model } from "./model.js";
 import { PROVIDER_KINDS, type Provider } from "./providers/index.js";
-import { TIME_LIMITS, type TimeLimits } from "./time-limits.js";
-import type { VendorModel } from "./vendor.js";
+import { TIME_LIMITS } from "../../core/limits.js";
+import type { ModelLimits } from "./time-limits.js";
+import type { VendorModel } from "./vendor/vendor.js";
 
 export async function openModel(config: SessionConfig, override: ProviderOverride | undefined, source: ModelSource): Promise<Model> {
   const provider = chooseProvider({ provider: config.provider, model: config.model, providers: source.providers }, source.env);
@@ -31,12 +32,12 @@ async function openRehearsalModel(model: string | undefined): Promise<Model> {
   return openRehearsal(isScript ? { script: model } : { ...(model !== undefined && { name: model }) });
 }
 
-function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits: TimeLimits): Model {
+function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits: ModelLimits): Model {
   const { provider, id, keyName, secrets } = access;
   let loaded: ReturnType<VendorModel["load"]> | undefined;
-  let module: Promise<typeof import("./vendor.js")> | undefined;
+  let module: Promise<typeof import("./vendor/vendor.js")> | undefined;
   // Loaded once: even a module that is there costs a look-up each time it is imported.
-  const machinery = (): Promise<typeof import("./vendor.js")> => (module ??= import("./vendor.js"));
+  const machinery = (): Promise<typeof import("./vendor/vendor.js")> => (module ??= import("./vendor/vendor.js"));
   // What is missing now, such as a file of credentials, may be there for the next request.
   const forget = (error: unknown): never => {
     loaded = undefined;

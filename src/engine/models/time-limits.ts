@@ -1,15 +1,8 @@
 /** How long a vendor may take, by the names of the settings, and the error that says which of them ran out. */
+import type { TimeLimits } from "../../core/limits.js";
 
-export type TimeLimits = {
-  connectSeconds: number;
-  /** From the request to the first byte of the answer's body. */
-  firstByteSeconds: number;
-  /** From one piece of the answer to the next. */
-  idleSeconds: number;
-};
-
-/** Models may think for minutes before they say a word, and between two of them. */
-export const TIME_LIMITS: TimeLimits = { connectSeconds: 10, firstByteSeconds: 300, idleSeconds: 300 };
+/** With the most that one answer may hold; 16 MiB unless told otherwise. */
+export type ModelLimits = TimeLimits & { answerMiB?: number };
 
 /** As Node's own errors of this kind, with the limit that ran out. */
 export class TimedOut extends Error {

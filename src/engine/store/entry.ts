@@ -1,9 +1,10 @@
-/** What stands in a session's log, a line each, and the schema that it is read back with. */
+/** What stands in a session's log, a line each with its checksum, and the schema that it is read back with. */
 import * as v from "valibot";
 import { SessionConfig, type SessionConfig as Config } from "../../core/config.js";
 import { Part, type Part as StoredPart } from "../../core/content.js";
 import { Event, type Event as StoredEvent } from "../../core/event.js";
 import type { Message, ModelCall as Called } from "../models/model.js";
+import { seal, unseal } from "./jsonl/checksum.js";
 
 const ModelCall = v.looseObject({ id: v.string(), name: v.string(), args: v.record(v.string(), v.unknown()), raw: v.optional(v.string()) });
 
@@ -78,15 +79,29 @@ export type Entry =
   | { kind: "mark"; seq: number }
   | { kind: "lost"; at: number };
 
-/** One bad sector must not cost the whole session, but whoever reads on must know that something is missing. */
-export type ReadEntry = Entry | { kind: "unreadable" };
+/** One bad sector must not cost the whole session, but whoever reads on must know that something is missing, and in which line of the log. */
+export type ReadEntry = Entry | { kind: "unreadable"; line: number };
 
-/** The line itself, checked, and not the schema's copy of it: that leaves out names like "constructor", which a tool's argument may have. */
-export function parseEntry(line: string): ReadEntry {
+/** As a line without its end. */
+export function writeEntry(entry: Entry): string {
+  return seal(JSON.stringify(entry));
+}
+
+/** A line whose checksum is wrong is unreadable, whatever it says; one without a checksum is of an older version. */
+export function parseEntry(line: Buffer, number: number): ReadEntry {
+  const json = unseal(line);
+  return (json === undefined ? undefined : entryIn(json)) ?? { kind: "unreadable", line: number };
+}
+
+/**
+ * Where nothing is decided by it: the checksum does not count. The line itself, checked, and not the schema's copy of it: that leaves out
+ * names like "constructor", which a tool's argument may have.
+ */
+export function entryIn(json: string): Entry | undefined {
   try {
-    const value: unknown = JSON.parse(line);
-    return v.is(Entry, value) ? value : { kind: "unreadable" };
+    const value: unknown = JSON.parse(json);
+    return v.is(Entry, value) ? value : undefined;
   } catch {
-    return { kind: "unreadable" };
+    return undefined;
   }
 }

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Event } from "../../core/event.js";
 import { Grammar } from "../../core/grammar.js";
 import type { CallResult, Message } from "../models/model.js";
-import { parseEntry, type Entry, type ReadEntry } from "./entry.js";
-import { unfinishedIn } from "../unfinished.js";
+import { parseEntry, writeEntry, type Entry, type ReadEntry } from "./entry.js";
+import { unfinishedIn } from "../session/unfinished.js";
 import { rebuild } from "./rebuild.js";
 import type { StoredSession } from "./store.js";
 import { compactedLog, eventsIn, messagesIn, unsound, writtenLog } from "./testing.js";
@@ -15,7 +15,7 @@ const cutLog = cut(writtenLog());
 test("a log says the same after it was written and read", () => {
   fc.assert(
     fc.property(writtenLog(), (log) => {
-      expect(log.map((entry) => parseEntry(JSON.stringify(entry)))).toEqual(log);
+      expect(log.map((entry) => parseEntry(Buffer.from(writeEntry(entry)), 1))).toEqual(log);
     }),
   );
 });
@@ -199,9 +199,9 @@ describe("a log with a line that cannot be read", () => {
     fc.assert(
       fc.property(cutLog, ({ entries }) => {
         const whole = rebuilt([...entries, again]);
-        const hit = rebuilt([{ kind: "unreadable" }, ...entries.slice(1), again]);
-        expect(hit).toEqual({ ...whole, name: "n", unreadable: 1 });
-        expect(rebuild(undefined, [{ kind: "unreadable" }, ...entries.slice(1)])).toBeUndefined();
+        const hit = rebuilt([{ kind: "unreadable", line: 1 }, ...entries.slice(1), again]);
+        expect(hit).toEqual({ ...whole, name: "n", unreadable: [1] });
+        expect(rebuild(undefined, [{ kind: "unreadable", line: 1 }, ...entries.slice(1)])).toBeUndefined();
       }),
       { numRuns: 40 },
     );
@@ -213,7 +213,7 @@ describe("a log with a line that cannot be read", () => {
       fc.assert(
         fc.property(cutLog, ({ entries }) => {
           for (let hit = 1; hit < entries.length; hit++) {
-            const read = entries.map((entry, index): ReadEntry => (index === hit ? { kind: "unreadable" } : entry));
+            const read = entries.map((entry, index): ReadEntry => (index === hit ? { kind: "unreadable", line: 1 } : entry));
             holds(rebuild(undefined, structuredClone(read))?.messages ?? [], entries);
           }
         }),
@@ -277,7 +277,7 @@ interface CutLog {
 
 function cut(written: fc.Arbitrary<Entry[]>): fc.Arbitrary<CutLog> {
   return fc.tuple(written, fc.nat(9999)).map(([log, at]) => {
-    const whole = log.map((entry) => parseEntry(JSON.stringify(entry)));
+    const whole = log.map((entry) => parseEntry(Buffer.from(writeEntry(entry)), 1));
     const entries = whole.filter((entry): entry is Entry => entry.kind !== "unreadable");
     return { whole: log, entries: entries.slice(0, 1 + (at % entries.length)) };
   });

@@ -5,8 +5,8 @@ import { addUsage } from "../../core/usage.js";
 import type { Message } from "../models/model.js";
 import type { Entry, ReadEntry } from "./entry.js";
 import { mend, type OpenTurn } from "./mend.js";
-import { afterReset, afterTurn, type LastTurn } from "../unfinished.js";
-import { paired } from "./paired.js";
+import { afterReset, afterTurn, type LastTurn } from "../session/unfinished.js";
+import { paired } from "./pair-calls.js";
 import type { KeptSession, StoredSession } from "./store.js";
 
 /**
@@ -61,7 +61,7 @@ class Open {
   /** Said into a turn that ended before it was heard: it becomes the next prompt. */
   late: Part[] = [];
   unsavedSince: number | undefined;
-  unreadable = 0;
+  readonly unreadable: number[] = [];
 
   /** Before the entry is followed: what it makes of how the last turn ended. */
   lastTurn(entry: ReadEntry, before: LastTurn): LastTurn {
@@ -92,7 +92,7 @@ class Open {
         if (this.turn !== undefined) this.turn.torn = true;
         return;
       case "unreadable":
-        this.unreadable++;
+        this.unreadable.push(entry.line);
         if (this.turn !== undefined) this.turn.torn = true;
         return;
       default:

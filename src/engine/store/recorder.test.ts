@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratch, until } from "../../../test/support/processes.js";
 import type { Event } from "../../core/event.js";
-import type { Entry } from "./entry.js";
-import { jsonlStore } from "./jsonl-store.js";
+import type { ReadEntry } from "./entry.js";
+import { jsonlStore } from "./jsonl/store.js";
+import { readEntries } from "./jsonl/read-log.js";
 import { Recorder } from "./recorder.js";
 import type { KeptSession } from "./store.js";
 
@@ -28,6 +28,21 @@ test("whole items are kept; deltas together, and not at all once their block is 
     { kind: "partial", turn: "t", block: "text", text: "ab" },
     "text.done",
   ]);
+});
+
+test("of a long block that is still open the log holds the first MiB", async () => {
+  const { recorder, entries } = await recording();
+  recorder.event(told({ type: "turn.started" }));
+  const piece = "a".repeat(64 * 1024);
+  for (let count = 0; count < 64; count++) recorder.event(told({ type: "text.delta", text: piece }));
+  await until(() => entries().length === 3, "the deltas");
+  for (let count = 0; count < 64; count++) recorder.event(told({ type: "text.delta", text: piece }));
+  recorder.event(told({ type: "text.done", text: piece.repeat(128), streamed: true }));
+  recorder.event(told({ type: "text.delta", text: "of the next block" }));
+  await until(() => entries().length === 5, "the next block");
+  await recorder.close(kept);
+  const held = entries().flatMap((entry) => (entry.kind === "partial" ? [entry.text.length] : []));
+  expect(held).toEqual([17 * piece.length, "of the next block".length]);
 });
 
 test("what was recorded is written before anybody is told, and otherwise within a turn of the loop", async () => {
@@ -57,7 +72,7 @@ test("a log knows of every block of numbers that was begun, also when only delta
   await recorder.close(kept);
   const { session, log } = await store.open("s");
   expect(session.seq).toBe(3 * STEP + 5);
-  await log?.close();
+  await log.close();
 });
 
 test("a log that fails is told once and written no more", async () => {
@@ -85,11 +100,7 @@ async function recording() {
   const log = await store.create({ id: "s", cwd: "/", name: undefined, config: {} });
   const warnings: string[] = [];
   const recorder = new Recorder(log, 0, (why) => warnings.push(why));
-  const entries = (): Entry[] =>
-    readFileSync(join(home, "sessions", "s", "log.jsonl"), "utf8")
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => JSON.parse(line));
+  const entries = (): ReadEntry[] => [...readEntries(join(home, "sessions", "s", "log.jsonl"), 0)];
   return { recorder, log, store, warnings, entries };
 }
 

@@ -27,6 +27,8 @@ const KEPT: ReadonlySet<EventType> = new Set<EventType>([
 
 /** How long streamed text may be missing from the log. */
 const PARTIAL_MS = 250;
+/** Characters of an open block that the log holds beside the block itself, which follows: a crash loses what goes beyond. */
+const PARTIAL_CHARS = 1024 * 1024;
 
 export class Recorder {
   readonly #onBroken: (why: string) => void;
@@ -34,8 +36,10 @@ export class Recorder {
   #log: SessionLog | undefined;
   /** A log that failed: it is kept locked until the end, lest somebody go on with what it holds. */
   #broken: SessionLog | undefined;
+  #failure: unknown;
   #turn = "";
   #partial = { text: "", thinking: "" };
+  #partialChars = 0;
   #timer: NodeJS.Timeout | undefined;
   /** Something was recorded and is not written yet. */
   #unwritten = false;
@@ -48,6 +52,11 @@ export class Recorder {
     this.#log = log;
     this.#unmarked = nextSeq(firstSeq);
     this.#onBroken = onBroken;
+  }
+
+  /** What was thrown when the log could not be written any more. */
+  get failure(): unknown {
+    return this.#failure;
   }
 
   /** To be written before anybody else hears of it. */
@@ -133,7 +142,8 @@ export class Recorder {
   }
 
   #delta(block: "text" | "thinking", event: { text: string; under?: string | undefined }): void {
-    if (event.under !== undefined) return;
+    if (event.under !== undefined || this.#partialChars > PARTIAL_CHARS) return;
+    this.#partialChars += event.text.length;
     this.#partial[block] += event.text;
     this.#timer ??= setTimeout(() => this.#writePartial(), PARTIAL_MS);
   }
@@ -150,6 +160,7 @@ export class Recorder {
   #forgetPartial(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#partialChars = 0;
     this.#partial = { text: "", thinking: "" };
   }
 
@@ -189,6 +200,7 @@ export class Recorder {
   #fail(error: unknown): void {
     if (this.#log === undefined) return;
     this.#broken = this.#log;
+    this.#failure = error;
     this.#log = undefined;
     this.#forgetPartial();
     this.#broken.giveUp();

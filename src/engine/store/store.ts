@@ -2,7 +2,7 @@
 import type { SessionConfig } from "../../core/config.js";
 import type { Event } from "../../core/event.js";
 import type { Message } from "../models/model.js";
-import type { LastTurn } from "../unfinished.js";
+import type { LastTurn } from "../session/unfinished.js";
 import type { Entry } from "./entry.js";
 
 /** What is kept of a session, and is enough to go on with it. */
@@ -25,8 +25,8 @@ export interface StoredSession extends KeptSession {
   crash: Crash | undefined;
   /** Since when its last run could not save what it did (milliseconds since 1970). */
   unsavedSince: number | undefined;
-  /** Lines of its log that could not be read: something of the conversation is missing. */
-  unreadable: number;
+  /** Lines of its log that are damaged, by their numbers from 1: what they said is missing. */
+  unreadable: readonly number[];
 }
 
 export interface Crash {
@@ -67,20 +67,20 @@ export interface SessionLog {
 }
 
 export interface SessionStore {
-  /** Throws a `session` fault when there is one of that id. */
+  /** Throws a `session` fault when there is one of that id, a `limit` fault when too many files are open, and what the system says. */
   create(session: { id: string; cwd: string; name: string | undefined; config: SessionConfig }): Promise<SessionLog>;
-  /** Throws a `session` fault when there is none, or when another process has it. What can be read but not written comes without a log. */
-  open(id: string): Promise<{ session: StoredSession; log: SessionLog | undefined; warning?: string }>;
+  /** Throws a `session` fault when there is none, or when another process has it, and otherwise as `create`. */
+  open(id: string): Promise<{ session: StoredSession; log: SessionLog }>;
   /**
    * A copy of a session under another name, open; the original is only read, whoever has it. Throws a `session` fault when there is no
-   * such session, or one of the new name already. Where nothing can be written it comes without a log, and is nobody's copy.
+   * such session, or one of the new name already, and otherwise as `create`.
    */
   fork(id: string, as: { id: string; name: string | undefined }): ReturnType<SessionStore["open"]>;
   /** Newest first. */
   list(): Promise<SessionSummary[]>;
   /** The one last used in this folder. */
   latest(cwd: string): Promise<string | undefined>;
-  /** What was told, as whole items: a replay without deltas. */
-  events(id: string): Promise<Event[]>;
+  /** What was told, as whole items: a replay without deltas. Damaged lines of the log are left out, and their numbers told. */
+  events(id: string, onDamaged?: (lines: readonly number[]) => void): Promise<Event[]>;
   remove(id: string): Promise<void>;
 }

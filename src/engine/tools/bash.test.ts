@@ -179,10 +179,19 @@ describe("what stays behind", () => {
     await until(() => !isAlive(pid));
   });
 
-  test("an ordinary command leaves nothing to adopt", async () => {
+  test("a process that left its group and emptied its environment ends with the session, too", async () => {
+    const { say, adopted } = await bench();
+    const said = await say(bash, { command: "env -i setsid sleep 300 >/dev/null 2>&1 & echo $!" });
+    const pid = Number(/^Exit code: 0\nSTDOUT:\n(\d+)$/.exec(said)?.[1]);
+    expect(isAlive(pid)).toBe(true);
+    await adopted[0]?.end(1000);
+    await until(() => !isAlive(pid));
+  });
+
+  test("an ordinary command is forgotten", async () => {
     const { say, adopted } = await bench();
     await say(bash, { command: "echo hello" });
-    expect(adopted).toHaveLength(0);
+    await adopted[0]?.exited;
   });
 });
 

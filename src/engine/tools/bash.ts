@@ -4,9 +4,9 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
 import { ParleyError } from "../../core/errors.js";
-import { endingOf } from "../ending.js";
-import { OutputBuffer } from "../output.js";
-import type { ExecRequest, Running } from "../workspace.js";
+import { endingOf } from "../workspace/command-end.js";
+import { OutputBuffer } from "../workspace/output.js";
+import type { ExecRequest, Running } from "../workspace/workspace.js";
 import { BackgroundLog, KEPT_OUTPUT } from "./background-log.js";
 import { progressOf } from "./progress.js";
 import { failure, NOTES_CHARS } from "./text-file.js";
@@ -58,7 +58,7 @@ async function runToEnd(command: string, timeoutMs: number, context: ToolContext
   if (ending === "interrupted") return failure("The command was interrupted.");
   const sections = outputSections(output, Math.max(0, context.outputChars - NOTES_CHARS));
   if (ending === "timed out") return terminal([`Command timed out after ${timeoutMs}ms`, ...sections], null);
-  if (ending.leftover === true) adopt(running, context);
+  adopt(running, context);
   const exitCode = ending.code ?? 128 + signalNumber(ending.signal);
   const killed = ending.signal === null ? "" : ` (killed by ${ending.signal})`;
   return terminal([`Exit code: ${exitCode}${killed}`, ...sections], exitCode);
@@ -110,7 +110,7 @@ function adopt(running: Running, context: ToolContext): void {
     ended = resolve;
   });
   context.adopt({
-    exited: running.exited.then(({ leftover }) => (leftover === true ? end : undefined)),
+    exited: running.leftover.then((isLeft) => (isLeft ? end : undefined)),
     end: (graceMs) => running.end(graceMs).finally(ended),
   });
 }

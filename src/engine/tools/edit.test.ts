@@ -42,7 +42,8 @@ test("what it would change is shown beforehand; what would fail shows nothing", 
   const { root, context, run } = await bench();
   writeFileSync(join(root, "a.txt"), "one\ntwo\none\n");
   mkdirSync(join(root, "folder"));
-  const shown = (args: Record<string, unknown>) => edit.preview?.({ file_path: "a.txt", new_string: "x", ...args }, context.workspace);
+  const shown = (args: Record<string, unknown>) =>
+    edit.preview?.({ file_path: "a.txt", new_string: "x", ...args }, context.workspace, context.redactor);
   const preview = await shown({ old_string: "two" });
   expect(preview).toMatchObject([{ type: "diff", before: "one\ntwo\none\n", after: "one\nx\none\n" }]);
   expect(await shown({ old_string: "one", replace_all: true })).toMatchObject([{ after: "x\ntwo\nx\n" }]);

@@ -1,6 +1,8 @@
 /** Edit: an exact replacement in a file that the session has seen. */
 import * as v from "valibot";
+import { textPart } from "../../core/content.js";
 import { diffParts } from "./diff-part.js";
+import { lossNote, maskedQuote, maskProblem } from "./masked-text.js";
 import { exactText, failure, isStale, isUnchanged, MAX_FILE_BYTES, noteSeen, shownPath } from "./text-file.js";
 import { oneLine } from "./title.js";
 import { defineTool } from "./tool.js";
@@ -20,14 +22,17 @@ export const edit = defineTool({
   }),
   title: (args) => `Edit ${oneLine(args.file_path)}`,
   paths: (args) => [{ path: args.file_path, write: true }],
-  async preview({ file_path, old_string, new_string, replace_all }, workspace) {
+  async preview({ file_path, old_string, new_string, replace_all }, workspace, redactor) {
     const { path } = await workspace.resolve(file_path);
     if ((await workspace.info(path))?.kind !== "file") return [];
     const before = exactText(await workspace.read(path, MAX_FILE_BYTES));
     if (before === null || old_string === "") return [];
     const { pieces, put } = cut(before, old_string, new_string);
     if (pieces.length < 2 || (pieces.length > 2 && replace_all !== true)) return [];
-    return diffParts(shownPath(workspace, path), before, pieces.join(put));
+    const after = pieces.join(put);
+    const problem = maskProblem(file_path, before, after, redactor);
+    if (problem !== undefined) return [textPart(problem)];
+    return [...(await diffParts(shownPath(workspace, path), before, after)), ...lossNote(before, after, redactor)];
   },
   async run({ file_path: name, old_string, new_string, replace_all }, context) {
     if (old_string === "") return failure("old_string is empty. To make a new file use Write; to insert, quote the text beside the place.");
@@ -44,17 +49,20 @@ export const edit = defineTool({
     if (before === null) return failure(`Failed to edit ${name}: it is not UTF-8 text. Change it with a program in Bash.`);
     const { pieces, put } = cut(before, old_string, new_string);
     const count = pieces.length - 1;
-    if (count === 0) return failure(`old_string not found in file ${name}`);
+    if (count === 0) return failure(maskedQuote(name, old_string, context.redactor) ?? `old_string not found in file ${name}`);
     if (count > 1 && replace_all !== true) {
       return failure(`Multiple matches found (${count}). Use replace_all or provide more context.`);
     }
     const after = pieces.join(put);
+    const problem = maskProblem(name, before, after, context.redactor);
+    if (problem !== undefined) return failure(problem);
     if (!(await isUnchanged(context, path, info)))
       return failure(`${name} was changed on disk just now. Read it again before you edit it.`);
     await context.workspace.write(path, after);
     await noteSeen(context, path);
     const diff = await diffParts(shownPath(context.workspace, path), before, after);
-    return { parts: [{ type: "text", text: `Edited ${name}: replaced ${count} occurrence(s)` }, ...diff] };
+    const done = `Edited ${name}: replaced ${count} occurrence(s)`;
+    return { parts: [{ type: "text", text: done }, ...diff, ...lossNote(before, after, context.redactor)] };
   },
 });
 

@@ -1,8 +1,8 @@
 /** Glob: files by pattern. */
 import { join } from "node:path";
 import * as v from "valibot";
-import { listFiles } from "./list-files.js";
-import { matchingPaths, splitPattern } from "./pattern.js";
+import { listFiles } from "./search/list-files.js";
+import { matchingPaths, splitPattern } from "./search/pattern.js";
 import { failure, shownPath } from "./text-file.js";
 import { oneLine } from "./title.js";
 import { defineTool, textResult } from "./tool.js";

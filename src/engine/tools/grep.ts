@@ -1,12 +1,12 @@
 /** Grep: lines by regular expression, with ripgrep or, where there is none, by ourselves. */
 import { basename, dirname, join, sep } from "node:path";
 import * as v from "valibot";
-import { listFiles, RIPGREP_FLAGS } from "./list-files.js";
-import { headOf } from "../output.js";
-import { matchingPaths } from "./pattern.js";
-import { findRipgrep } from "./ripgrep.js";
-import { runLines } from "./run-lines.js";
-import { lineSearch, searchFiles, type Mode } from "./search-files.js";
+import { listFiles, ripgrepFlags } from "./search/list-files.js";
+import { headOf } from "../workspace/output.js";
+import { matchingPaths } from "./search/pattern.js";
+import { findRipgrep } from "./search/ripgrep.js";
+import { runLines } from "./search/run-lines.js";
+import { lineSearch, searchFiles, type Mode } from "./search/search-files.js";
 import { failure, NOTES_CHARS, shownPath } from "./text-file.js";
 import { oneLine } from "./title.js";
 import { defineTool, textResult, type ToolContext, type ToolResult } from "./tool.js";
@@ -86,7 +86,7 @@ async function searched(
 type Problem = string | undefined;
 
 async function withRipgrep({ args, folder, files, lines }: Search, ripgrep: string, context: ToolContext): Promise<Problem> {
-  const argv = [ripgrep, ...RIPGREP_FLAGS, ...modeFlags(args), "-e", args.pattern, "--"];
+  const argv = [ripgrep, ...ripgrepFlags(folder), ...modeFlags(args), "-e", args.pattern, "--"];
   const batches = files === undefined ? [["./"]] : inBatches(files.map((path) => `./${path}`));
   for (const batch of batches) {
     const { code, stderr } = await runLines(context, [...argv, ...batch], folder, (line) => isBinaryNote(line) || lines.add(line));
@@ -100,6 +100,7 @@ async function withoutRipgrep({ args, folder, files, lines }: Search, context: T
   const test = lineSearch(args.pattern, args.case_insensitive === true);
   if (typeof test === "string") return test;
   return searchFiles({
+    workspace: context.workspace,
     files: files ?? (await listFiles(context, folder, "path")),
     folder,
     test,

@@ -1,5 +1,5 @@
 /** The tools that every session has. */
-import { BUILT_IN_AGENTS } from "../built-in-agents.js";
+import { BUILT_IN_AGENTS } from "../turn/built-in-agents.js";
 import { bash } from "./bash.js";
 import { edit } from "./edit.js";
 import { glob } from "./glob.js";

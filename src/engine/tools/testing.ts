@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import { plainText } from "../../core/content.js";
 import { Redactor } from "../../core/redact.js";
 import { ParleyError } from "../../core/errors.js";
-import { localWorkspace } from "../local-workspace.js";
+import { localWorkspace } from "../workspace/local.js";
 import type { Tool, ToolContext, ToolResult } from "./tool.js";
 
 export interface Bench {

@@ -4,9 +4,9 @@ import type { Mode } from "../../core/config.js";
 import type { Category } from "../../core/event.js";
 import type { Part } from "../../core/content.js";
 import type { Redactor } from "../../core/redact.js";
-import type { SubAgent } from "../built-in-agents.js";
+import type { SubAgent } from "../turn/built-in-agents.js";
 import type { Trace } from "../trace/trace.js";
-import type { Workspace } from "../workspace.js";
+import type { Workspace } from "../workspace/workspace.js";
 
 export interface ToolResult {
   parts: Part[];
@@ -84,7 +84,7 @@ export interface Tool {
   /** One line for people: "Write to src/a.ts". */
   title(args: Record<string, unknown>): string;
   /** What people look at before they say yes; nothing where that cannot be told. */
-  preview?(args: Record<string, unknown>, workspace: Workspace): Promise<Part[]>;
+  preview?(args: Record<string, unknown>, workspace: Workspace, redactor: Redactor): Promise<Part[]>;
   /** Paths that the call names, as given; `write` ones are kept in order. */
   paths(args: Record<string, unknown>): { path: string; write: boolean }[];
   /** Rules for what may run unasked once this call has run: it is asked about for their sake. */
@@ -105,7 +105,7 @@ interface ToolDefinition<S extends ArgsSchema> {
   args: S;
   wholeName?(args: Record<string, unknown>): string | undefined;
   title(args: v.InferOutput<S>): string;
-  preview?(args: v.InferOutput<S>, workspace: Workspace): Promise<Part[]>;
+  preview?(args: v.InferOutput<S>, workspace: Workspace, redactor: Redactor): Promise<Part[]>;
   paths?(args: v.InferOutput<S>): { path: string; write: boolean }[];
   run(args: v.InferOutput<S>, context: ToolContext): Promise<ToolResult>;
 }
@@ -128,8 +128,8 @@ export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>):
     },
     title: (args) => parsed(schema, args, definition.title, ""),
     ...(preview !== undefined && {
-      preview: (args: Record<string, unknown>, workspace: Workspace) =>
-        parsed(schema, args, (known) => preview(known, workspace), Promise.resolve([])),
+      preview: (args: Record<string, unknown>, workspace: Workspace, redactor: Redactor) =>
+        parsed(schema, args, (known) => preview(known, workspace, redactor), Promise.resolve([])),
     }),
     paths: (args) => (definition.paths === undefined ? [] : parsed(schema, args, definition.paths, [])),
     run: (args, context) => definition.run(v.parse(schema, args), context),

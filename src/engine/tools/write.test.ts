@@ -93,7 +93,7 @@ test("what it would write is shown beforehand, and nothing where that is no file
   const { root, context } = await bench();
   writeFileSync(join(root, "a.txt"), "one\n");
   mkdirSync(join(root, "folder"));
-  const shown = (file_path: string) => write.preview?.({ file_path, content: "two\n" }, context.workspace);
+  const shown = (file_path: string) => write.preview?.({ file_path, content: "two\n" }, context.workspace, context.redactor);
   expect(await shown("a.txt")).toMatchObject([{ type: "diff", before: "one\n", after: "two\n" }]);
   expect(await shown("new.txt")).toMatchObject([{ before: null, after: "two\n" }]);
   expect(await shown("folder")).toEqual([]);

@@ -1,9 +1,11 @@
 /** Write: a whole file, new or replaced. */
 import * as v from "valibot";
+import { textPart } from "../../core/content.js";
 import { diffParts } from "./diff-part.js";
+import { lossNote, maskProblem } from "./masked-text.js";
 import { exactText, failure, isBinary, isStale, isUnchanged, linesOf, MAX_FILE_BYTES, noteSeen, shownPath } from "./text-file.js";
 import { oneLine } from "./title.js";
-import type { Workspace } from "../workspace.js";
+import type { Workspace } from "../workspace/workspace.js";
 import { defineTool } from "./tool.js";
 
 export const write = defineTool({
@@ -19,12 +21,16 @@ export const write = defineTool({
   }),
   title: (args) => `Write to ${oneLine(args.file_path)}`,
   paths: (args) => [{ path: args.file_path, write: true }],
-  async preview({ file_path, content }, workspace) {
+  async preview({ file_path, content }, workspace, redactor) {
     const { path } = await workspace.resolve(file_path);
     const info = await workspace.info(path);
     if (info !== null && info.kind !== "file") return [];
     const before = info === null ? null : await oldText(workspace, path, info.size);
-    return before === undefined ? [] : diffParts(shownPath(workspace, path), before, content);
+    const problem = maskProblem(file_path, before ?? null, content, redactor);
+    if (problem !== undefined) return [textPart(problem)];
+    return before === undefined
+      ? []
+      : [...(await diffParts(shownPath(workspace, path), before, content)), ...lossNote(before, content, redactor)];
   },
   async run({ file_path: name, content }, context) {
     const path = await context.locate(name);
@@ -34,12 +40,20 @@ export const write = defineTool({
       return failure(`${name} was changed on disk after you last saw it. Read it again before you write it.`);
     }
     const before = info === null ? null : await oldText(context.workspace, path, info.size);
+    const problem = maskProblem(name, before ?? null, content, context.redactor);
+    if (problem !== undefined) return failure(problem);
     if (!(await isUnchanged(context, path, info))) return failure(`${name} was changed on disk just now. Read it before you write it.`);
     await context.workspace.write(path, content);
     await noteSeen(context, path);
     const diff = before === undefined ? [] : await diffParts(shownPath(context.workspace, path), before, content);
     const done = info === null ? "Created" : "Updated";
-    return { parts: [{ type: "text", text: `${done} ${name} (${linesOf(content).length} lines)` }, ...diff] };
+    return {
+      parts: [
+        { type: "text", text: `${done} ${name} (${linesOf(content).length} lines)` },
+        ...diff,
+        ...lossNote(before, content, context.redactor),
+      ],
+    };
   },
 });
 

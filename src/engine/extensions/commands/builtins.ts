@@ -1,6 +1,6 @@
 /** The commands that every session has, and what they are made with. */
 import type { Redactor } from "../../../core/redact.js";
-import type { SessionControl } from "../../session-control.js";
+import type { SessionControl } from "../../session/control.js";
 import type { TurnExtensions } from "../extensions.js";
 import { chatCommand } from "./chat.js";
 import type { Command } from "./command.js";
@@ -18,8 +18,8 @@ import type { Surroundings } from "./sources.js";
 export interface CommandContext {
   control: SessionControl;
   redactor: Redactor;
-  /** PARLEY_HOME. */
-  home: string;
+  /** Holds the chats that are saved by name. */
+  conversations: string;
   env: Record<string, string | undefined>;
   /** Names of models that the config knows. */
   models: readonly string[];

@@ -6,8 +6,8 @@ import { SavedChats } from "./saved-chats.js";
 
 const USAGE = "list | save TAG | resume TAG | delete TAG";
 
-export function chatCommand({ control, home, redactor }: Pick<CommandContext, "control" | "home" | "redactor">): Command {
-  const chats = new SavedChats(home, control.state.workspace.root, redactor);
+export function chatCommand({ control, conversations, redactor }: Pick<CommandContext, "control" | "conversations" | "redactor">): Command {
+  const chats = new SavedChats(conversations, control.state.workspace.root, redactor);
   return {
     name: "chat",
     description: "Saves the conversation under a name, and goes back to it",

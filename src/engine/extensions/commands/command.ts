@@ -2,7 +2,7 @@
 import type { CommandResult, Suggestion } from "../../../core/command.js";
 import type { Part } from "../../../core/content.js";
 import { ParleyError } from "../../../core/errors.js";
-import { nearest } from "../../../core/nearest.js";
+import { nearest } from "../../../core/nearest-word.js";
 import type { OpOf } from "../../../core/op.js";
 
 /** What a command came to; one that becomes a prompt brings it along. */

@@ -1,8 +1,8 @@
 /** /context: what fills the model's window. Counts of tokens are estimates, but for what the model itself told. */
-import { windowOf } from "../../compaction.js";
-import { estimate, tokensOf } from "../../compaction-cut.js";
-import { systemPrompt } from "../../prompt.js";
-import { toolbox } from "../../toolbox.js";
+import { windowOf } from "../../turn/compaction.js";
+import { estimate, tokensOf } from "../../turn/compaction-cut.js";
+import { systemPrompt } from "../../turn/system-prompt.js";
+import { toolbox } from "../../turn/toolbox.js";
 import type { Tool } from "../../tools/tool.js";
 import type { CommandContext } from "./builtins.js";
 import { columns } from "./columns.js";

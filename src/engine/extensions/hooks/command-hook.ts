@@ -2,9 +2,9 @@
 import { basename, isAbsolute } from "node:path";
 import { messageOf } from "../../../core/errors.js";
 import type { Redactor } from "../../../core/redact.js";
-import { endingOf } from "../../ending.js";
-import { capText } from "../../output.js";
-import type { Workspace } from "../../workspace.js";
+import { endingOf } from "../../workspace/command-end.js";
+import { capText } from "../../workspace/output.js";
+import type { Workspace } from "../../workspace/workspace.js";
 import type { HookEvent } from "../../../core/hooks.js";
 import { toAnswer, type Hook, type HookCommand, type HookInput, type Said } from "./hook.js";
 import { compileMatch, type Match } from "./match.js";
@@ -70,7 +70,7 @@ async function run(spec: HookCommand, input: HookInput, { workspace, redactor }:
   const ending = await endingOf(running, timeoutMs, signal);
   if (ending === "interrupted") return { interrupted: true };
   if (ending === "timed out") return { failure: `did not end within ${timeoutMs} ms` };
-  if (ending.leftover === true) void running.end(LEFTOVER_GRACE_MS);
+  void running.leftover.then((isLeft) => (isLeft ? running.end(LEFTOVER_GRACE_MS) : undefined));
   output.stderr.push(safe.flush());
   const complaint = output.stderr.text.trim();
   if (ending.code === BLOCKS) return { answer: { decision: "block", reason: complaint } };

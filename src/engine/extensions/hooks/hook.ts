@@ -2,8 +2,8 @@
 import * as v from "valibot";
 import type { Category, EventOf } from "../../../core/event.js";
 import type { HookEvent } from "../../../core/hooks.js";
-import type { Emit } from "../../run.js";
-import type { JudgedCall } from "../../rules.js";
+import type { Emit } from "../../turn/run.js";
+import type { JudgedCall } from "../../permissions/rules.js";
 
 /** A hook of the config. */
 export interface HookCommand {

@@ -1,5 +1,5 @@
 /** A hook that is a callback of the host: asked by `host.request`, answered by `host.answer`, within the session's time for answers. */
-import type { SessionState } from "../../session-state.js";
+import type { SessionState } from "../../session/state.js";
 import type { HookEvent } from "../../../core/hooks.js";
 import { toAnswer, type Hook } from "./hook.js";
 

@@ -3,36 +3,19 @@
  * mean by them (rules.ts): a call that may be meant is one.
  */
 import { messageOf } from "../../../core/errors.js";
-import { isRule } from "../../rule-text.js";
-import type { JudgedCall } from "../../rules.js";
+import { alternatives } from "../../../core/hooks.js";
+import type { JudgedCall } from "../../permissions/rules.js";
 
 export type Match = (call: JudgedCall) => Promise<boolean>;
-
-export function isMatch(text: string): boolean {
-  return alternatives(text).every(isRule);
-}
 
 /** The sentence is about what is wrong with the text. */
 export async function compileMatch(text: string | undefined): Promise<Match | { problem: string }> {
   if (text === undefined) return () => Promise.resolve(true);
   try {
-    const { compileRules } = await import("../../rules.js");
+    const { compileRules } = await import("../../permissions/rules.js");
     const rules = await compileRules(alternatives(text).map((deny) => ({ deny })));
     return async (call) => (await rules.judge(call)).decision !== "none";
   } catch (error) {
     return { problem: messageOf(error) };
   }
-}
-
-/** A `|` within brackets belongs to the pattern. */
-function alternatives(text: string): string[] {
-  const found = [""];
-  let depth = 0;
-  for (const letter of text) {
-    if (letter === "(") depth++;
-    if (letter === ")") depth--;
-    if (letter === "|" && depth === 0) found.push("");
-    else found.push((found.pop() ?? "") + letter);
-  }
-  return found;
 }

@@ -3,7 +3,7 @@ import type { CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult 
 import { textPart, type Part, type PartOf } from "../../../core/content.js";
 import { IMAGE_CHARS } from "../../../core/limits.js";
 import type { Redactor } from "../../../core/redact.js";
-import { capText } from "../../output.js";
+import { capText } from "../../workspace/output.js";
 import type { ToolResult } from "../../tools/tool.js";
 
 /** Base64 of one image; providers refuse larger ones, and with them the whole request. */

@@ -10,8 +10,8 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import type { Redactor } from "../../../core/redact.js";
-import type { HostRequests } from "../../host-requests.js";
-import { untilAborted, type Emit } from "../../run.js";
+import type { HostRequests } from "../../session/host-requests.js";
+import { untilAborted, type Emit } from "../../turn/run.js";
 import type { Endpoint } from "./endpoint.js";
 import { httpStatus, isRefusal } from "./failure.js";
 import { fetchFrom } from "./http-fetch.js";

@@ -2,7 +2,7 @@
 import type { McpServer } from "../../../core/config.js";
 import { ParleyError } from "../../../core/errors.js";
 import { holdsMask } from "../../../core/redact.js";
-import { fillVariables } from "../../environment.js";
+import { fillVariables } from "../../../core/secrets.js";
 
 export type Endpoint =
   | { kind: "stdio"; argv: string[]; env: Record<string, string> }

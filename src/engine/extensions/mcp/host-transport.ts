@@ -8,8 +8,8 @@ import {
 } from "@modelcontextprotocol/client";
 import * as v from "valibot";
 import { messageOf } from "../../../core/errors.js";
-import type { HostReply, HostRequests } from "../../host-requests.js";
-import type { Emit } from "../../run.js";
+import type { HostReply, HostRequests } from "../../session/host-requests.js";
+import type { Emit } from "../../turn/run.js";
 
 interface HostLine {
   server: string;

@@ -1,5 +1,5 @@
 /** What servers say of their own use, for the system prompt: the words of strangers, bounded, and marked as theirs. */
-import { capText } from "../../output.js";
+import { capText } from "../../workspace/output.js";
 
 const SERVER_CHARS = 2000;
 const ALL_CHARS = 8000;

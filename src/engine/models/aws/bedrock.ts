@@ -2,7 +2,7 @@
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import type { AmazonBedrockProviderSettings } from "@ai-sdk/amazon-bedrock";
 import type { Access } from "../access.js";
-import type { Fetch, Loaded } from "../vendor.js";
+import type { Fetch, Loaded } from "../vendor/vendor.js";
 import type { Wire } from "../wires/wire.js";
 import { awsSource } from "./credentials.js";
 import { awsRegion, readProfile } from "./profile.js";

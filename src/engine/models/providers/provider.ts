@@ -1,6 +1,6 @@
 /** What a provider is: how its credentials are checked and its package is loaded. One file a provider. */
 import type { Access } from "../access.js";
-import type { Fetch, Loaded } from "../vendor.js";
+import type { Fetch, Loaded } from "../vendor/vendor.js";
 
 export interface Provider {
   /** Throws when what it needs beside a key is missing. Where its credentials come from, if it is not the key, is what it returns. */

@@ -6,11 +6,11 @@ export const vertex: Provider = {
   async check(access) {
     placeOf(access);
     if (access.apiKey !== undefined) return undefined;
-    await (await import("../google-credentials.js")).findCredentials(access.env);
+    await (await import("../google/credentials.js")).findCredentials(access.env);
     return "GOOGLE_APPLICATION_CREDENTIALS";
   },
   async load(access, fetch) {
-    const { openVertex } = await import("../vertex-models.js");
+    const { openVertex } = await import("../google/vertex-models.js");
     return openVertex(access, placeOf(access), fetch);
   },
 };

@@ -2,26 +2,36 @@
 import { ParleyError } from "../../../core/errors.js";
 import type { Failure } from "./response.js";
 
-const WORDS: Readonly<Record<number, string>> = {
-  400: "The request is invalid",
-  401: "Invalid API key",
-  402: "The account has no credit left",
-  403: "The key may not use this model",
-  404: "The model was not found",
-  408: "The request timed out",
-  413: "The prompt is too long",
-  429: "Rate limit exceeded",
-  500: "Internal server error",
-  502: "Bad gateway",
-  503: "Service unavailable",
-  504: "The gateway timed out",
-  529: "Overloaded",
-};
+/** `name` is how an order names the error; the first that fits counts. */
+const ERRORS: readonly { status: number; message: string; name?: RegExp }[] = [
+  { status: 429, message: "Rate limit exceeded", name: /rate[- ]?limit/i },
+  { status: 529, message: "Overloaded", name: /overload/i },
+  { status: 401, message: "Invalid API key", name: /auth|key/i },
+  { status: 402, message: "The account has no credit left", name: /quota|credit/i },
+  { status: 403, message: "The key may not use this model", name: /forbidden|permission/i },
+  { status: 404, message: "The model was not found", name: /not found/i },
+  { status: 413, message: "The prompt is too long", name: /too long|context/i },
+  { status: 503, message: "Service unavailable", name: /unavailable|outage/i },
+  { status: 504, message: "The gateway timed out", name: /time-?out/i },
+  { status: 400, message: "The request is invalid", name: /invalid/i },
+  { status: 408, message: "The request timed out" },
+  { status: 500, message: "Internal server error" },
+  { status: 502, message: "Bad gateway" },
+];
+
+/** The status that the words give as a number or by name, else 500; undefined for a lost connection. */
+export function statusNamed(words: string): number | undefined {
+  const code = /\b[45]\d\d\b/.exec(words)?.[0];
+  if (code !== undefined) return Number(code);
+  const named = ERRORS.find(({ name }) => name?.test(words))?.status;
+  return named ?? (/network|connection/i.test(words) ? undefined : 500);
+}
 
 export function providerError(failure: Failure): ParleyError {
   const { status, retryAfter } = failure;
   if (status === undefined) return connectionLost(failure);
-  const message = failure.message ?? WORDS[status] ?? `The provider answered with status ${status}`;
+  const message =
+    failure.message ?? ERRORS.find((error) => error.status === status)?.message ?? `The provider answered with status ${status}`;
   return new ParleyError({
     code: failure.code ?? (status === 413 ? "context_overflow" : "provider"),
     message,

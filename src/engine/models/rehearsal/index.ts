@@ -1,6 +1,6 @@
 /**
  * The rehearsal model: deterministic, offline, free. It follows a script, or plain orders in the prompt, and calls the real tools.
- * A script's cursor belongs to the model, whoever shares it; plain orders are read off the messages and need no state.
+ * A script's position belongs to the model, so sub-agents share it; plain orders are read from the messages and need no state.
  */
 import type { Message, Model, ModelPart, ModelRequest } from "../model.js";
 import { expectationFailed, providerError } from "./faults.js";
@@ -16,7 +16,7 @@ export { describeOrders } from "./orders.js";
 export interface RehearsalOptions {
   /** The path of a YAML or JSON file; without it the model obeys plain orders. */
   script?: string;
-  /** What it is called without one. */
+  /** The model's name without a script. */
   name?: string;
   /** Cuts text at odd places, the same for the same seed, to find hosts that rely on whole words. */
   seed?: number;
@@ -45,7 +45,7 @@ export async function openRehearsal(options: RehearsalOptions): Promise<Model> {
 
 type Next = (request: ModelRequest) => Response;
 
-/** "fail twice" needs to know how often it failed for this very prompt; nothing else is remembered. */
+/** Counts the failures of each prompt, for "fail twice"; the model remembers nothing else. */
 function obey(): Next {
   const failed = new WeakMap<Message, number>();
   return (request) => {

@@ -3,7 +3,7 @@
  * from the messages, so one model serves any number of conversations.
  */
 import type { CallResult, ModelRequest } from "../model.js";
-import { actionsOf, announced, type Action } from "./actions.js";
+import { planOf, type Action, type Plan } from "./actions.js";
 import { describeOrders } from "./orders.js";
 import { attached, oneLine, recalled } from "./recall.js";
 import type { Output, Response } from "./response.js";
@@ -20,13 +20,13 @@ export function play(request: ModelRequest): Response {
   let speech: Output[] = [];
 
   for (const step of turn.steps) {
-    const actions = actionsOf(step);
-    if (actions.length === 0) {
+    const plan = planOf(step);
+    if (plan === undefined) {
       speech.push(...spoken(step, progress, turn));
       continue;
     }
-    for (const action of actions) {
-      if (skipped(action, step, progress, tools)) continue;
+    for (const action of plan.actions) {
+      if (skipped(action, plan, step, progress, tools)) continue;
       const batch = turn.batches[progress.played];
       if (batch === undefined) return { outputs: [...introduction(turn, progress, speech), ...callsOf(action, progress.before)] };
       speech = [];
@@ -40,7 +40,7 @@ export function play(request: ModelRequest): Response {
 interface Progress {
   /** Batches of calls that were made. */
   played: number;
-  /** What the last batch brought, and whether all of it went well. */
+  /** The results of the last batch as text, and whether every call succeeded. */
   before: string;
   ok: boolean;
   /** Files that could not be written: steps that name one are skipped. */
@@ -48,12 +48,12 @@ interface Progress {
   reports: { text: string; shown: boolean }[];
 }
 
-function skipped(action: Action, step: Step, progress: Progress, tools: ReadonlySet<string>): boolean {
+function skipped(action: Action, plan: Plan, step: Step, progress: Progress, tools: ReadonlySet<string>): boolean {
   const words = JSON.stringify(step);
   if (action.needsBefore && !progress.ok) return true;
   if (progress.broken.some((file) => words.includes(JSON.stringify(file).slice(1, -1)))) return true;
   if (tools.has(action.tool)) return false;
-  report(progress, `I need the tool ${action.tool} to ${announced(step) ?? "do that"}, and it is not available here.`);
+  report(progress, `I need the tool ${action.tool} to ${plan.announcement}, and it is not available here.`);
   failed(progress, step);
   return true;
 }
@@ -86,9 +86,9 @@ function callsOf(action: Action, before: string): Output[] {
   return action.args(before).map((args) => ({ type: "call", call: { tool: action.tool, args } }));
 }
 
-/** What is said before the calls: nothing after the first ones, but always that a steer was seen. */
+/** The plan, before the first calls only; a steer is acknowledged before any calls. */
 function introduction(turn: Turn, progress: Progress, speech: readonly Output[]): Output[] {
-  const plans = turn.steps.flatMap((step) => announced(step) ?? []);
+  const plans = turn.steps.flatMap((step) => planOf(step)?.announcement ?? []);
   const plan = progress.played === 0 ? sentence(`I'll ${plans.join(", then ")}.`) : [];
   return joined([...noted(turn), ...speech, ...plan]);
 }
@@ -128,7 +128,7 @@ function capped(text: string): string {
   return trimmed.length <= SUMMARY ? trimmed : `${trimmed.slice(0, SUMMARY)}\n… (${trimmed.length - SUMMARY} more characters)`;
 }
 
-/** What a step without a tool comes out as. */
+/** The output of a step without a tool. */
 function spoken(step: Step, progress: Progress, turn: Turn): Output[] {
   switch (step.do) {
     case "say":

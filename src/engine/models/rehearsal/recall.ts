@@ -1,4 +1,4 @@
-/** Answers from the conversation itself: what was to be remembered, what was said first, which context was given. */
+/** Answers from the conversation itself: facts to remember, earlier messages, context, attachments. */
 import { plainText } from "../../../core/content.js";
 import type { Message } from "../model.js";
 import { orders } from "./orders.js";
@@ -38,7 +38,7 @@ export function attached(message: UserMessage | undefined): string | undefined {
   return `Attached: ${names.join(", ")}.`;
 }
 
-/** What was told last about the fact, or about one whose name contains it. */
+/** The last value of the fact, or else of a fact whose name contains its name. */
 function fact(name: string, said: readonly string[]): string {
   const known = said.flatMap((text) => orders(text)).filter((step): step is StepOf<"remember"> => step.do === "remember");
   const found =

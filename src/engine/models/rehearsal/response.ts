@@ -1,16 +1,16 @@
-/** What the rehearsal model answers to one request, before it is streamed. Scripts and plain orders both make it. */
+/** The rehearsal model's answer to one request, before it is streamed. Scripts and plain orders both make it. */
 import type { Usage } from "../../../core/event.js";
 import type { Finish } from "../model.js";
 
 /** Text as it is to be streamed: a string goes out word by word, a list piece by piece, `times` the same piece again and again. */
 export type Speech = string | readonly string[] | { readonly piece: string; readonly times: number };
 
-/** `args` as a string is what a confused model would write: arguments that are not JSON. */
+/** `args` as a string is sent as written, for arguments that are not JSON. */
 export interface WantedCall {
   readonly tool: string;
   readonly args: Record<string, unknown> | string;
   readonly id?: string;
-  /** Its arguments begin to come, and nothing follows. */
+  /** The call breaks off in its arguments. */
   readonly partial?: true;
 }
 
@@ -19,9 +19,9 @@ export interface Failure {
   readonly status?: number;
   readonly message?: string;
   readonly retryAfter?: number;
-  /** What is told instead of `provider`. */
+  /** The fault's code; `provider` unless given. */
   readonly code?: string;
-  /** What is told instead of what follows from the status. */
+  /** Overrides the rule that 429 and 5xx may be retried. */
   readonly retryable?: boolean;
   readonly times?: number;
 }
@@ -39,7 +39,7 @@ export interface Response {
   readonly outputs: readonly Output[];
   /** False: the provider counts nothing. */
   readonly usage?: Usage | false;
-  /** What the host is told about the request. */
+  /** Remarks to the host about the request. */
   readonly notes?: readonly string[];
   readonly finish?: Finish;
 }

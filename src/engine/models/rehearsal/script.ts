@@ -31,7 +31,7 @@ export async function loadScript(file: string): Promise<Play> {
     const [issue] = parsed.issues;
     const keys = (issue.path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key)));
     const on = issue.path?.at(-1)?.origin === "key" ? "key" : "value";
-    const { offsetOf } = await import("../../../core/yaml-position.js");
+    const { offsetOf } = await import("../../../core/yaml/position.js");
     throw wrong(file, lines, offsetOf(document, keys, on), issue.message, keys.join("."));
   }
   const script = Array.isArray(parsed.output) ? { responses: parsed.output } : parsed.output;

@@ -1,109 +1,86 @@
 /**
- * Quoted text: 'single', "double", “curly”, `code`, ```fences``` and {json}. Each becomes one mark before anything else looks at the
- * words, so that what stands inside quotes is never taken for an order.
+ * Quoted text: 'single', "double", “curly”, `code` and ```fences```. Each quotation becomes one mark before anything else looks at the
+ * words, so that no word inside quotes is taken for an order.
  */
 
-/** Matches one mark; `q` quotes, `c` code, `f` a fence or a block, `j` JSON. */
-export const MARK = "\uE000[qcfj]\\d+\uE001";
-export const QUOTED = "\uE000[qcf]\\d+\uE001";
-export const JSON_MARK = "\uE000j\\d+\uE001";
+/** Matches one mark; `q` quotes, `d` double ones, `c` code, `f` a fence or a block. */
+export const MARK = "\uE000[qdcf]\\d+\uE001";
 
-const ANY_MARK = /\uE000[qcfj](\d+)\uE001/g;
-const ONE_MARK = /^\uE000[qcfj](\d+)\uE001$/;
+const ANY_MARK = new RegExp(MARK, "g");
+const ONE_MARK = new RegExp(`^${MARK}$`);
+
+interface Span {
+  raw: string;
+  inside: string;
+}
 
 export interface Marked {
   text: string;
-  /** The words with every mark replaced by what was written, quotes included. */
+  /** The words with every mark replaced by its quotation, quotes included. */
   raw(words: string): string;
   /** The inside of the quotes when the words are one mark; the words as written otherwise. */
   value(words: string): string;
-  /** Makes one mark of some raw text. */
-  mark(kind: "f" | "j", words: string): string;
+  /** Makes one mark of some words. */
+  block(words: string): string;
+}
+
+export function isMark(word: string): boolean {
+  return ONE_MARK.test(word);
 }
 
 export function markQuotes(text: string): Marked {
-  const spans: { raw: string; inside: string }[] = [];
-  const put = (kind: string, raw: string, inside: string) => `\uE000${kind}${spans.push({ raw, inside }) - 1}\uE001`;
-  const raw = (words: string): string => words.replace(ANY_MARK, (mark, index: string) => spans[Number(index)]?.raw ?? mark);
+  const spans: Span[] = [];
+  const put = (kind: string, span: Span) => `\uE000${kind}${spans.push(span) - 1}\uE001`;
+  const spanOf = (mark: string) => spans[Number(mark.slice(2, -1))];
+  const raw = (words: string) => words.replace(ANY_MARK, (mark) => spanOf(mark)?.raw ?? mark);
   return {
     text: replaceQuotes(text, put),
     raw,
-    value(words) {
-      const index = ONE_MARK.exec(words.trim())?.[1];
-      return (index === undefined ? undefined : spans[Number(index)]?.inside) ?? raw(words).trim();
-    },
-    mark: (kind, words) => put(kind, raw(words), raw(words)),
+    value: (words) => (isMark(words.trim()) ? spanOf(words.trim())?.inside : undefined) ?? raw(words).trim(),
+    block: (words) => put("f", { raw: raw(words), inside: raw(words) }),
   };
 }
 
-const FENCE = /```[^\n`]*\n([\s\S]*?)\n?[ \t]*```|```([\s\S]*?)```/y;
-const CODE = /`([^`]+)`/y;
-const DOUBLE = /"((?:[^"\\]|\\[\s\S])*)"/y;
-const CURLY = /[“„]([^”“]*)[”“]|«\s?([^»]*?)\s?»/y;
 /** A single quote opens after a space or an opening sign and closes before one, so that "don't" and "it's" are left alone. */
-const SINGLE = /(?<![\p{L}\p{N}])['‘]([\s\S]*?)['’](?![\p{L}\p{N}'])/uy;
-
-const KINDS: readonly [string, RegExp][] = [
-  ["f", FENCE],
-  ["c", CODE],
-  ["q", DOUBLE],
-  ["q", CURLY],
-  ["q", SINGLE],
+const QUOTES: readonly [kind: string, open: RegExp, close: RegExp][] = [
+  ["f", /```/y, /```/g],
+  ["c", /`(?!`)/y, /`/g],
+  ["d", /"/y, /(?<=(?<!\\)(?:\\\\)*)"/g],
+  ["q", /[“„]/y, /[”“]/g],
+  ["q", /(?<![\p{L}\p{N}])['‘]/uy, /['’](?![\p{L}\p{N}'])/gu],
 ];
+const ANY_OPENING = /[`"“„'‘]/g;
 
-function replaceQuotes(text: string, put: (kind: string, raw: string, inside: string) => string): string {
-  let out = "";
+/** One pass: a quote that never closes is not looked for again, so the time grows with the text and not with its square. */
+function replaceQuotes(text: string, put: (kind: string, span: Span) => string): string {
+  const unclosed = new Set<RegExp>();
+  let words = "";
+  let written = 0;
   let at = 0;
-  while (at < text.length) {
-    const found = text[at] === "{" ? jsonAt(text, at) : quoteAt(text, at);
-    if (found === undefined) {
-      out += text[at++];
-      continue;
+  for (;;) {
+    const start = find(ANY_OPENING, text, at)?.index;
+    if (start === undefined) return words + text.slice(written);
+    at = start + 1;
+    for (const [kind, open, close] of QUOTES) {
+      const opening = unclosed.has(close) ? null : find(open, text, start);
+      const closing = opening === null ? null : find(close, text, start + opening[0].length);
+      if (opening !== null && closing === null) unclosed.add(close);
+      if (opening === null || closing === null) continue;
+      at = closing.index + closing[0].length;
+      const span = { raw: text.slice(start, at), inside: insideOf(kind, text.slice(start + opening[0].length, closing.index)) };
+      words += text.slice(written, start) + put(kind, span);
+      written = at;
+      break;
     }
-    out += put(found.kind, found.raw, found.inside);
-    at += found.raw.length;
   }
-  return out;
 }
 
-function quoteAt(text: string, at: number): { kind: string; raw: string; inside: string } | undefined {
-  if (!"`\"'“„«‘".includes(text[at] ?? "")) return undefined;
-  for (const [kind, pattern] of KINDS) {
-    pattern.lastIndex = at;
-    const match = pattern.exec(text);
-    if (match === null) continue;
-    const inside = match[1] ?? match[2] ?? "";
-    return { kind, raw: match[0], inside: pattern === DOUBLE ? inside.replaceAll('\\"', '"') : inside };
-  }
-  return undefined;
+function insideOf(kind: string, text: string): string {
+  if (kind === "f") return text.replace(/^[^\n]*\n/, "").replace(/\n[ \t]*$/, "");
+  return kind === "d" ? text.replaceAll('\\"', '"') : text;
 }
 
-/** A balanced `{…}` that is JSON. */
-function jsonAt(text: string, at: number): { kind: string; raw: string; inside: string } | undefined {
-  if (!/^\{\s*["}]/.test(text.slice(at, at + 100))) return undefined;
-  let depth = 0;
-  let inString = false;
-  for (let end = at; end < text.length; end++) {
-    const character = text[end];
-    if (inString) {
-      if (character === "\\") end++;
-      else if (character === '"') inString = false;
-      continue;
-    }
-    if (character === '"') inString = true;
-    if (character === "{") depth++;
-    if (character !== "}" || --depth > 0) continue;
-    const raw = text.slice(at, end + 1);
-    return isJson(raw) ? { kind: "j", raw, inside: raw } : undefined;
-  }
-  return undefined;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+function find(pattern: RegExp, text: string, from: number): RegExpExecArray | null {
+  pattern.lastIndex = from;
+  return pattern.exec(text);
 }

@@ -12,12 +12,12 @@ interface SpawnTask {
 export type RecallWhat = "first" | "previous" | "conversation" | "attachments" | "context" | { fact: string };
 
 export type Step =
-  | { do: "read"; files: string[]; offset?: number; limit?: number }
+  | { do: "read"; files: string[]; limit?: number }
   | { do: "write"; file: string; content: Content }
   | { do: "append"; file: string; content: Content }
   | { do: "edit"; file: string; from: string; to: string; all?: true }
-  | { do: "run"; command: string; background?: true; timeoutMs?: number }
-  | { do: "grep"; pattern: string; path?: string; glob?: string; ignoreCase?: true }
+  | { do: "run"; command: string }
+  | { do: "grep"; pattern: string; path?: string }
   | { do: "glob"; pattern: string; path?: string }
   | { do: "todo"; items: string[] }
   | { do: "fetch"; url: string }

@@ -1,5 +1,5 @@
 /** Streams a response as model parts: how speech is cut into pieces, how calls are written out, when an abort is noticed. */
-import { isRecord } from "../../../core/record.js";
+import { isRecord } from "../../../core/json-object.js";
 import type { Finish, ModelCall, ModelPart } from "../model.js";
 import { providerError } from "./faults.js";
 import { pieces } from "./pieces.js";
@@ -13,8 +13,8 @@ export interface StreamOptions {
   seed?: number;
 }
 
-/** Real models give the process time to breathe; so does this one, after so many pieces: else an interrupt could not come in. */
-const BREATH = 128;
+/** Pieces after which the event loop gets a turn; without it no interrupt could arrive. */
+const YIELD_AFTER = 128;
 
 export async function* streamResponse(response: Response, options: StreamOptions, signal: AbortSignal): AsyncGenerator<ModelPart> {
   let open: "text" | "thinking" | undefined;
@@ -32,7 +32,7 @@ export async function* streamResponse(response: Response, options: StreamOptions
       for (const text of pieces(output.speech, options.seed)) {
         chars[kind] += text.length;
         yield { type: kind, text };
-        if (++sent % BREATH === 0) await breathe();
+        if (++sent % YIELD_AFTER === 0) await yieldToEvents();
         if (signal.aborted) return;
       }
       if (output.end === true) {
@@ -65,7 +65,7 @@ export async function* streamResponse(response: Response, options: StreamOptions
   yield { type: "finish", reason: response.finish ?? usualFinish(called) };
 }
 
-/** What was counted before an answer was broken off counts. */
+/** Usage is told also when the answer breaks off. */
 function* paid({ usage }: Response): Generator<ModelPart> {
   if (usage) yield { type: "usage", usage };
 }
@@ -124,13 +124,13 @@ function isLowSurrogate(text: string, at: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }
 
-function breathe(): Promise<void> {
+function yieldToEvents(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
 }
 
-/** `forever` holds a timer, so that the process does not leave while the model is meant to hang. */
+/** `forever` holds a timer: without one the process would end while the model is meant to hang. */
 function wait(ms: number | "forever", signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = ms === "forever" ? setInterval(() => undefined, 2 ** 30) : setTimeout(done, ms);

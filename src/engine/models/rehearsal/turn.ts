@@ -2,7 +2,6 @@
 import { plainText, type Part } from "../../../core/content.js";
 import type { CallResult, Message } from "../model.js";
 import { orders, understood } from "./orders.js";
-import { pattern } from "./rule.js";
 import type { Step } from "./step.js";
 
 export type UserMessage = Extract<Message, { role: "user" }>;
@@ -13,7 +12,7 @@ export interface Turn {
   batches: CallResult[][];
   /** Text that was steered in and is not answered yet. */
   noted: string | undefined;
-  /** Everything before the order. */
+  /** The messages before the order. */
   earlier: readonly Message[];
   order: UserMessage | undefined;
 }
@@ -29,7 +28,7 @@ export function readTurn(messages: readonly Message[]): Turn {
   return turnAt(messages, before, orders(orderText(messages[before])), noted);
 }
 
-/** Results that no answer followed: their turn goes on, unless it was cut off there. */
+/** Whether results wait for an answer: their turn goes on, unless it was interrupted there. */
 function isStillOpen(message: Message | undefined): boolean {
   if (message?.role !== "tool") return false;
   return !message.results.some((result) => /^(Interrupted by the user|The process ended)/.test(plainText(result.parts)));
@@ -74,7 +73,7 @@ export function attachments(message: UserMessage | undefined): Exclude<Part, { t
   return (message?.parts ?? []).flatMap((part) => (part.type === "text" ? [] : [part]));
 }
 
-/** What a result brought, without what its tool adds: line numbers, exit codes, headings. A failed one is given as it is. */
+/** The text of a result without its tool's line numbers, exit codes and headings; of a failed one as it is. */
 export function resultText(result: CallResult): string {
   const text = plainText(result.parts.filter((part) => part.type !== "diff"));
   if (result.failed) return text;
@@ -100,11 +99,8 @@ function withoutNumbers(text: string): string {
   return numbered.map((line) => line.replace(/^ *\d+\t/, "")).join("\n");
 }
 
-const DENIED = pattern`
-  ^(?:the |this )?(?:tool )?(?:call |request |user |host |it )?(?:was |is |has been |has )?(?:denied|rejected|
-  declined|not approved|not allowed)\b|^permission to use \S+ (?:was |has been )?denied\b|^approval timed out|
-  ^denied\b
-`;
+const DENIED =
+  /^(?:(?:the |this )?(?:tool )?(?:call |request |user |host |it )?(?:was |is |has been |has )?(?:denied|rejected|declined|not approved|not allowed)\b|permission to use \S+ (?:was |has been )?denied\b|approval timed out)/i;
 
 /** Why it was denied, or undefined when it was not. */
 export function denial(result: CallResult): string | undefined {

@@ -1,9 +1,37 @@
-/** OpenAI's chat completions, as OpenAI itself takes them. */
-import { openaiThinking } from "./openai-thinking.js";
-import type { Wire } from "./wire.js";
+/** Chat completions as OpenAI itself takes them, and with the thinking that servers at other addresses show in them. */
+import * as v from "valibot";
+import type { ModelRequest } from "../model.js";
+import { openaiThinking, reasons } from "./openai-thinking.js";
+import type { Wire, WireSettings } from "./wire.js";
 
 export const openaiChatWire: Wire = {
-  settings: (model, request) => ({ maxOutputTokens: request.maxTokens, providerOptions: { openai: openaiThinking(model, request) } }),
-  takesThinking: () => false,
+  settings(model, request) {
+    const thinking = openaiThinking(model, request);
+    return {
+      maxOutputTokens: request.maxTokens,
+      providerOptions: { openai: thinking },
+      ...(reasons(model) && thinking["reasoningEffort"] !== "none" && withoutSampling(model, request)),
+    };
+  },
+  // OpenAI shows none; others want it back only within the turn that it belongs to.
+  takesThinking: (_, isOfThisTurn) => isOfThisTurn,
   imagesInResults: false,
+  refusalIn: (raw) => (v.is(RefusalChunk, raw) ? raw.choices.map(({ delta }) => delta?.refusal ?? "").join("") : ""),
 };
+
+/** A model of OpenAI that reasons refuses these settings. */
+function withoutSampling(model: string, { temperature, topP, topK }: ModelRequest): Pick<WireSettings, "noSampling" | "notes"> {
+  const given = Object.entries({ temperature, topP, topK }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (given.length === 0) return {};
+  return { noSampling: true, notes: [`${model} takes no ${given.join(", ")} while it reasons; left out`] };
+}
+
+/** A model of OpenAI that reasons knows the limit of an answer by another name. */
+export function asOpenaiTakesIt(model: string, body: Record<string, unknown>): Record<string, unknown> {
+  const { max_tokens, ...rest } = body;
+  return max_tokens === undefined || !reasons(model) ? body : { ...rest, max_completion_tokens: max_tokens };
+}
+
+const RefusalChunk = v.looseObject({
+  choices: v.array(v.looseObject({ delta: v.nullish(v.looseObject({ refusal: v.nullish(v.string()) })) })),
+});

@@ -36,6 +36,11 @@ function openaiEffort(version: number, level: Thinking): (typeof OPENAI_EFFORTS)
   }
 }
 
+/** A model of OpenAI's own service that reasons; gpt-oss is served by others, who take what any server takes. */
+export function reasons(model: string): boolean {
+  return !/(^|\/)gpt-oss/.test(model) && reasoningVersion(model) !== undefined;
+}
+
 /** 504 for gpt-5.4, 0 for the o series and gpt-oss; undefined for a model that does not reason. */
 function reasoningVersion(model: string): number | undefined {
   const name = model.slice(model.lastIndexOf("/") + 1);

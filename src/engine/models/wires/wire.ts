@@ -36,6 +36,8 @@ export interface Wire {
   toolSchema?(parameters: ToolSpec["parameters"]): LanguageModelV3FunctionTool["inputSchema"];
   /** What was used so far, out of an event that the package only passes on; an answer that is broken off has been paid for too. */
   usageSoFar?(raw: unknown): Usage | undefined;
+  /** The words of a refusal, out of an event that the package only passes on; "" where there are none. */
+  refusalIn?(raw: unknown): string;
   /** A complaint of the package about something that the vendor wants to be passed over. */
   isHarmless?(error: unknown): boolean;
   /** A warning of the package about something that is meant so. */

@@ -1,0 +1,86 @@
+/** The keys of a profile: what each may hold, in the words that refuse anything else. Defaults and meanings are profile.ts's business. */
+import * as v from "valibot";
+import { WIRES, type WireVersion } from "../../dialects/agentproc/index.js";
+
+export type Wire = WireVersion;
+
+const yesNo = v.boolean("must be true or false");
+const words = v.string("must be a text");
+const seconds = v.pipe(v.number("must be a number of seconds"), v.finite("must be a number of seconds"));
+
+/** YAML makes numbers and truth values of words that a command line means as they are; profile-words.ts undoes it where they were written. */
+const word = v.pipe(
+  v.union([v.string(), v.number(), v.boolean()], "must be a list of texts"),
+  v.transform((value) => String(value)),
+);
+const value = v.pipe(
+  v.nullable(v.union([v.string(), v.number(), v.boolean()]), null),
+  v.transform((given) => (given === null ? "" : String(given))),
+);
+
+const names = v.array(v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), "must be a list of variable names");
+
+/** valibot takes a list for a record. */
+const MAPPING = "must map variable names to texts";
+
+/** What programs for people make of their words: `@path` attaches that file, and `/name` at the beginning runs that command. */
+export const EXPANSIONS = ["mentions", "commands"] as const;
+export type Expansion = (typeof EXPANSIONS)[number];
+
+/** Null counts as not given, for every one of them. */
+export const FIELDS = {
+  command: v.pipe(words, v.regex(/\S/, "must name a program")),
+  args: v.array(word, "must be a list of texts"),
+  split_command: yesNo,
+  stdin: v.picklist(["none", "message"], "must be none or message"),
+  cwd: v.pipe(words, v.regex(/\S/, "must name a folder")),
+  env: v.pipe(
+    v.unknown(),
+    v.check((given) => !Array.isArray(given), MAPPING),
+    v.record(v.pipe(v.string(), v.regex(/^[^=\0]+$/, "must be the name of a variable")), value, MAPPING),
+  ),
+  env_inherit: v.picklist(["minimal", "all"], "must be minimal or all"),
+  env_allowlist: names,
+  timeout_secs: seconds,
+  idle_timeout_secs: seconds,
+  kill_grace_secs: v.pipe(seconds, v.minValue(0, "must be a number of seconds, 0 or more")),
+  max_reply_chars: v.pipe(
+    v.number("must be a whole number"),
+    v.integer("must be a whole number"),
+    v.minValue(0, "must be a whole number, 0 or more"),
+  ),
+  truncation_suffix: words,
+  include_stderr_in_reply: yesNo,
+  send_error_reply: yesNo,
+  streaming: yesNo,
+  session_line_prefix: words,
+  permission: yesNo,
+  protocol: v.pipe(
+    v.union([v.string(), v.number()], `must be ${WIRES.join(", ")}`),
+    v.transform((given) => String(given)),
+    v.picklist(WIRES, `must be ${WIRES.join(", ")}`),
+  ),
+  expands: v.array(v.picklist(EXPANSIONS), `must be a list of ${EXPANSIONS.join(" and ")}`),
+  dialect: v.pipe(words, v.regex(/^(?!agentproc\b)\S/, "must name another protocol than AgentProc, whose revision 'protocol' tells")),
+  provider: words,
+  model: words,
+} as const;
+
+export type Field = keyof typeof FIELDS;
+export type Fields = { -readonly [F in Field]?: v.InferOutput<(typeof FIELDS)[F]> };
+
+export function isField(key: string): key is Field {
+  return Object.hasOwn(FIELDS, key);
+}
+
+/** What other programs and people keep beside the profile. */
+export const METADATA: ReadonlySet<string> = new Set([
+  "name",
+  "description",
+  "cli",
+  "cli_install",
+  "tested",
+  "maintainer",
+  "tags",
+  "notes",
+]);

@@ -1,0 +1,49 @@
+/** The environment of an agent: a small base, what the profile adds, and what the protocol says in it. */
+import { firstFew } from "../../core/truncate-list.js";
+import { ENV_NAMES } from "../../dialects/agentproc/wire.js";
+import type { Profile } from "../profile/profile.js";
+import { expandValue, type Placeholders } from "../profile/expand.js";
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** What programs need to run at all; none of it is a secret. */
+const INFRA: ReadonlySet<string> = new Set(
+  (
+    "PATH HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE LC_MESSAGES TERM TMPDIR TZ PWD SYSTEMROOT WINDIR COMSPEC PATHEXT TEMP TMP " +
+    "USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES HOMEDRIVE HOMEPATH"
+  ).split(" "),
+);
+
+/** Only the protocol sets these, on every wire: one that it leaves unset is unset. */
+const PROTOCOL: ReadonlySet<string> = new Set(ENV_NAMES);
+
+export interface ChildEnvironment {
+  env: Record<string, string>;
+  warnings: string[];
+}
+
+/** `env` is the bridge's own. */
+export function childEnvironment(profile: Profile, env: Env, values: Placeholders, cwd: string): ChildEnvironment {
+  const withheld = new Set<string>();
+  const allowed = profile.envAllowlist === undefined ? undefined : new Set(profile.envAllowlist);
+  const variable = (name: string): string => {
+    if (allowed === undefined || allowed.has(name)) return env[name] ?? "";
+    withheld.add(name);
+    return "";
+  };
+  const own = Object.entries(profile.env).map(([name, template]) => [name, expandValue(template, values, variable)] as const);
+  const made = Object.fromEntries([...base(profile, env, cwd), ...own].filter(([name]) => !PROTOCOL.has(name)));
+  const warnings = firstFew(
+    [...withheld],
+    (name) => `\${${name}} is empty for the agent: env_allowlist does not name it`,
+    (count) => `${count} more variables are empty for the agent: env_allowlist does not name them`,
+  );
+  return { env: made, warnings };
+}
+
+function base(profile: Profile, env: Env, cwd: string): [string, string][] {
+  return Object.entries(env).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined || (profile.envInherit === "minimal" && !INFRA.has(name.toUpperCase()))) return [];
+    return [[name, name === "PWD" ? cwd : value]];
+  });
+}

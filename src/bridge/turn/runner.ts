@@ -1,0 +1,97 @@
+/** Runs turns of one profile: one at a time in each conversation, with the session that it had, and a result whatever happens. */
+import { toFault, type Fault } from "../../core/errors.js";
+import { homeOf } from "../../os/home.js";
+import type { Env } from "./environment.js";
+import { linkProblem } from "./links.js";
+import { nothingRan, outcome, type Facts } from "./outcome.js";
+import type { Profile } from "../profile/profile.js";
+import { runTurn, type Asked } from "./run-turn.js";
+import { Sessions, type Conversation } from "./sessions.js";
+import type { Runner, TurnEvents, TurnResult } from "./turn.js";
+
+export interface RunnerOptions {
+  /** The bridge's own environment; that of this process by default. */
+  env?: Env;
+  /** The bridge's own folder; that of this process by default. */
+  cwd?: string;
+  /** Where sessions are kept; PARLEY_HOME by default. */
+  home?: string;
+  /** Turns come from people elsewhere: of this machine they may attach what lies in this folder, and no other file. */
+  files?: string;
+}
+
+export function createRunner(profile: Profile, options: RunnerOptions = {}): Runner {
+  const { env = process.env, cwd = process.cwd() } = options;
+  const { home = homeOf(env, cwd) } = options;
+  const sessions = new Sessions(home, profile.id);
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+
+  return {
+    async run(turn, on, given) {
+      const warn = warningTo(on);
+      const refused = options.files === undefined ? undefined : linkProblem(turn.attachments, options.files);
+      const nothing = async (fault: Fault): Promise<TurnResult> =>
+        outcome(
+          { ...nothingRan(profile, given.aborted || closing.signal.aborted, fault), sessionId: await sessions.sessionId(turn.sessionName) },
+          warn,
+        );
+      if (refused !== undefined) return nothing({ code: "usage", message: refused, retryable: false });
+      const signal = AbortSignal.any([given, closing.signal]);
+      const heard: TurnEvents = {
+        partial: (text, role) => on.partial(text, role),
+        permission: (request) => on.permission(request),
+        warning: warn,
+      };
+      const asked: Asked = { profile, place: { env, cwd }, turn, on: heard, signal };
+      const result = sessions
+        .alone(turn.sessionName, { signal, warn }, (conversation) => inConversation(asked, conversation))
+        .catch((error: unknown) => nothing(toFault(error)));
+      running.add(result);
+      void result.finally(() => running.delete(result));
+      return result;
+    },
+    async forget(sessionName, on, given) {
+      const signal = AbortSignal.any([given, closing.signal]);
+      await sessions.alone(sessionName, { signal, warn: warningTo(on) }, (conversation) => conversation.forget());
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** A turn does not fail because nobody could write down what was odd about it. */
+function warningTo(on: Pick<TurnEvents, "warning">): TurnEvents["warning"] {
+  return (text) => {
+    try {
+      on.warning(text);
+    } catch {
+      return;
+    }
+  };
+}
+
+/** An agent that names no session this time has not forgotten the last one; and one that failed has not either. */
+async function inConversation(asked: Asked, conversation: Conversation): Promise<TurnResult> {
+  const stored = await conversation.sessionId();
+  const first = await runTurn(asked, stored);
+  const isLost = stored !== "" && refusesSession(first);
+  if (isLost) {
+    asked.on.warning(`The agent did not go on with its session '${stored}' (${first.fault?.message ?? ""}); a new one begins`);
+  }
+  const facts = isLost ? await runTurn(asked, "") : first;
+  const sessionId = facts.sessionId || stored;
+  if (sessionId !== stored) await conversation.keep(sessionId);
+  return outcome({ ...facts, sessionId }, (text) => asked.on.warning(text));
+}
+
+/** Most wires have no more than words for that somebody else has a session right now. */
+const BUSY = /\b(in use|locked|busy)\b/i;
+
+/** A stored session that the agent no longer knows must not fail for ever. One that is busy, or whose agent was killed, is there next time. */
+function refusesSession({ opened, refused, fault, left, timedOut, interrupted }: Facts): boolean {
+  if (opened || refused !== undefined || timedOut || interrupted) return false;
+  return !left?.signal && !BUSY.test(fault?.message ?? "");
+}

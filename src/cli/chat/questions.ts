@@ -1,0 +1,128 @@
+/** The approval question at a terminal. */
+import type { Call, Covers, Event, EventOf } from "../../core/event.js";
+import type { Answer } from "../../core/op.js";
+import type { Asker } from "./asker.js";
+import type { Screen } from "./screen.js";
+
+/** Lines of a call's content that the question shows. */
+const SHOWN_LINES = 20;
+
+/** Where the answers go. */
+interface Answering {
+  answer(answers: Answer[]): Promise<void>;
+}
+
+/**
+ * Shows the events of a session and asks what they ask, one question at a time, beside the events: a question is withdrawn when its
+ * call is settled otherwise. What happens meanwhile is shown after the answer. A terminal that is closed denies.
+ */
+export class Questions {
+  readonly #asker: Asker;
+  readonly #screen: Screen;
+  readonly #session: Answering;
+  /** By call: what is not answered yet. */
+  readonly #open = new Map<string, AbortController>();
+  #asked: string | undefined;
+  #held: Event[] = [];
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(asker: Asker, screen: Screen, session: Answering) {
+    this.#asker = asker;
+    this.#screen = screen;
+    this.#session = session;
+  }
+
+  follow(event: Event): void {
+    if (event.type === "tool.started" || event.type === "tool.ended") this.#withdraw(event.call);
+    if (this.#asked === undefined) this.#screen.show(event);
+    else this.#held.push(event);
+    if (event.type !== "approval.requested") return;
+    for (const call of event.calls) this.#open.set(call.id, new AbortController());
+    this.#last = this.#last.then(() => this.#ask(event));
+  }
+
+  async #ask(event: EventOf<"approval.requested">): Promise<void> {
+    const answers: Answer[] = [];
+    for (const call of event.calls) {
+      const answer = await this.#askAbout(call);
+      if (answer !== undefined) answers.push(answer);
+    }
+    if (answers.length > 0) await this.#session.answer(answers);
+  }
+
+  /** Undefined when the question was withdrawn. */
+  async #askAbout(call: Call): Promise<Answer | undefined> {
+    const asking = this.#open.get(call.id);
+    if (asking === undefined) return undefined;
+    this.#asked = call.id;
+    const reply = await askForApproval(call, this.#asker, this.#screen, asking.signal);
+    this.#settle(call.id);
+    if (!this.#open.delete(call.id)) return undefined;
+    return reply === undefined ? { call: call.id, decision: "deny", reason: "the terminal was closed" } : read(call, reply);
+  }
+
+  #withdraw(call: string): void {
+    this.#open.get(call)?.abort();
+    this.#open.delete(call);
+    this.#settle(call);
+  }
+
+  #settle(call: string): void {
+    if (this.#asked !== call) return;
+    this.#asked = undefined;
+    for (const event of this.#held.splice(0)) this.#screen.show(event);
+  }
+}
+
+async function askForApproval(call: Call, asker: Asker, screen: Screen, signal: AbortSignal): Promise<string | undefined> {
+  screen.line(`${screen.foreign(call.title ?? call.name)} needs your approval.`);
+  showCall(call, screen);
+  const always = call.covers === undefined ? "" : `[a]lways ${screen.foreign(coverText(call.covers))} in this session, `;
+  const question = isPlan(call)
+    ? "Go ahead? [y]es, [a]nd edit files unasked, [n]o, or what to change: "
+    : `Allow? [y]es, ${always}[n]o, or a reason why not: `;
+  return asker.ask(question, signal);
+}
+
+function coverText({ prefix, domain, tool = "this", within }: Covers): string {
+  if (prefix !== undefined) return `\`${prefix} …\``;
+  if (domain !== undefined) return `pages of ${domain}`;
+  return within === undefined ? tool : `${tool} in the workspace`;
+}
+
+/** What would be done, so that nobody has to say yes to a title. */
+function showCall({ name, args = {}, preview = [] }: Call, screen: Screen): void {
+  if (preview.length > 0) return screen.parts(preview);
+  const { old_string: before, new_string: after, content, command } = args;
+  if (name === "Edit" && typeof before === "string" && typeof after === "string")
+    screen.diff(`${prefixed("-", before)}\n${prefixed("+", after)}`);
+  else if (name === "Write" && typeof content === "string") screen.diff(prefixed("+", cut(content)));
+  else if (typeof command === "string") screen.line(screen.foreign(prefixed("  $ ", command)));
+  else screen.line(screen.foreign(prefixed("  ", cut(JSON.stringify(args, null, 2)))));
+}
+
+function isPlan({ preview = [] }: Call): boolean {
+  return preview.some((part) => part.type === "plan");
+}
+
+function cut(text: string): string {
+  const lines = text.split("\n");
+  if (lines.length <= SHOWN_LINES) return text;
+  return [...lines.slice(0, SHOWN_LINES), `… ${lines.length - SHOWN_LINES} more lines`].join("\n");
+}
+
+/** An empty answer is no. Always reaches as far as the question said, and to the call alone where it said nothing. */
+function read(asked: Call, reply: string): Answer {
+  const call = asked.id;
+  const word = reply.trim();
+  if (/^(y|yes)$/i.test(word)) return { call, decision: "allow" };
+  if (/^(a|always)$/i.test(word)) return { call, decision: "allow", grant: isPlan(asked) ? "tool" : "prefix" };
+  return { call, decision: "deny", reason: /^(n|no)?$/i.test(word) ? "the user said no" : word };
+}
+
+function prefixed(mark: string, text: string): string {
+  return text
+    .split("\n")
+    .map((line) => `${mark}${line}`)
+    .join("\n");
+}

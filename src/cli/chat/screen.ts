@@ -1,0 +1,238 @@
+/** Events as a person reads them: streamed text, dimmed thinking, a line a tool with what it prints, diffs in colour. */
+import type { Part } from "../../core/content.js";
+import { plainText } from "../../core/content.js";
+import type { Event, EventOf, Usage } from "../../core/event.js";
+import { shown } from "../../core/terminal-text.js";
+import { ToolLines } from "./tool-lines.js";
+
+export interface Sink {
+  write(text: string): unknown;
+  isTTY?: boolean;
+  /** Of a terminal: how many characters fit; 0 when it does not say. */
+  columns?: number;
+}
+
+export interface ScreenOptions {
+  /** The answer. */
+  answer: Sink;
+  /** Everything else; may be the same. */
+  aside: Sink;
+  colour: boolean;
+  theme?: Theme | undefined;
+  /** Shows what tools print while they run. */
+  progress?: boolean;
+}
+
+/** By role, the code of the colour. A light background needs darker ones, and some people want none. */
+const COLOURS = {
+  dark: { accent: "36", aside: "2", added: "32", removed: "31", hunk: "36", heading: "1", warning: "33", error: "31" },
+  light: { accent: "34", aside: "90", added: "32", removed: "31", hunk: "34", heading: "1", warning: "35", error: "31" },
+  plain: { accent: "", aside: "", added: "", removed: "", hunk: "", heading: "", warning: "", error: "" },
+} as const;
+export type Theme = keyof typeof COLOURS;
+type Role = keyof (typeof COLOURS)[Theme];
+export const THEMES: readonly Theme[] = ["dark", "light", "plain"];
+
+/** Lines of a tool's output that are worth showing. */
+const OUTPUT_LINES = 12;
+const DEFAULT_WIDTH = 80;
+
+export class Screen {
+  readonly #options: ScreenOptions;
+  readonly #titles = new Map<string, string>();
+  readonly #toolLines = new ToolLines(OUTPUT_LINES);
+  #theme: Theme;
+  /** What the last written character leaves open, by sink. */
+  #midLine: Sink | undefined;
+  /** Before each line of what sub-agents do. */
+  #inset = "";
+
+  constructor(options: ScreenOptions) {
+    this.#options = options;
+    this.#theme = options.theme ?? "dark";
+  }
+
+  /** False when there is no such theme. */
+  setTheme(name: string): boolean {
+    const theme = THEMES.find((known) => known === name);
+    if (theme !== undefined) this.#theme = theme;
+    return theme !== undefined;
+  }
+
+  get width(): number {
+    return this.#options.aside.columns || DEFAULT_WIDTH;
+  }
+
+  show(event: Event): void {
+    // What sub-agents say among themselves is their own affair; their calls are shown.
+    if (event.under !== undefined && !event.type.startsWith("tool.")) return;
+    this.#inset = event.under === undefined ? "" : "  ";
+    this.#show(event);
+    this.#inset = "";
+  }
+
+  #show(event: Event): void {
+    switch (event.type) {
+      case "text.delta":
+        return this.#write(this.#options.answer, shown(event.text, this.#options.answer));
+      case "text.done":
+        if (event.streamed !== true) this.#write(this.#options.answer, shown(event.text, this.#options.answer));
+        return this.#endLine();
+      case "thinking.delta":
+        return this.#write(this.#options.aside, this.#dim(event.text));
+      case "thinking.done":
+        if (event.streamed !== true) this.#write(this.#options.aside, this.#dim(event.text));
+        return this.#endLine();
+      case "tool.requested":
+        this.#titles.set(event.call.id, shown(event.call.title ?? event.call.name, this.#options.aside));
+        return;
+      case "tool.started":
+        return this.line(`${this.#paint("accent", "●")} ${this.#titles.get(event.call) ?? event.call}`);
+      case "tool.progress":
+        if (this.#options.progress === true) for (const line of this.#toolLines.take(event)) this.line(this.#dim(`  │ ${line}`));
+        return;
+      case "tool.ended":
+        return this.#ended(event);
+      case "user.message":
+        return this.line(`> ${this.foreign(plainText(event.parts))}`);
+      case "compaction":
+        // A failure is told by a notice.
+        if (event.phase !== "failed") this.line(this.#dim(compactionText(event)));
+        return;
+      case "notice":
+        return this.#notice(event);
+      case "error":
+        return this.error(event.fault.message);
+      default:
+    }
+  }
+
+  /** A line that is not worth much attention. */
+  aside(text: string): void {
+    this.line(this.#dim(text));
+  }
+
+  warning(text: string): void {
+    this.line(this.#paint("warning", `! ${text}`));
+  }
+
+  error(message: string): void {
+    this.line(this.#paint("error", `Error: ${message}`));
+  }
+
+  /** Into the clipboard of the terminal, where it has one. */
+  copy(text: string): void {
+    if (this.#options.aside.isTTY !== true) return this.line(text);
+    this.#options.aside.write(`\u001b]52;c;${Buffer.from(text).toString("base64")}\u0007`);
+    this.line(`Copied ${text.length} characters.`);
+  }
+
+  parts(parts: readonly Part[]): void {
+    for (const part of parts) this.#part(part, false);
+  }
+
+  /** A line of ours; what others wrote in it goes through `foreign` first. */
+  line(text: string): void {
+    this.#endLine();
+    this.#options.aside.write(`${text.replace(/^/gm, this.#inset)}\n`);
+  }
+
+  foreign(text: string): string {
+    return shown(text, this.#options.aside);
+  }
+
+  diff(patch: string): void {
+    for (const line of this.foreign(patch).trimEnd().split("\n")) this.line(`  ${this.#paint(diffRole(line), line)}`);
+  }
+
+  #notice({ level, text }: EventOf<"notice">): void {
+    if (level === "debug") return;
+    if (level === "info") this.aside(`· ${text}`);
+    else if (level === "warning") this.warning(text);
+    else this.error(text);
+  }
+
+  #ended(event: EventOf<"tool.ended">): void {
+    const title = this.#titles.get(event.call) ?? event.call;
+    const { shown: isShown, rest } = this.#toolLines.end(event.call);
+    if (event.status === "denied")
+      return this.line(this.#paint("warning", `  ✗ denied: ${title}${event.reason ? ` (${event.reason})` : ""}`));
+    if (event.status === "cancelled") return this.line(this.#paint("warning", `  ✗ cancelled: ${title}`));
+    for (const line of rest) this.line(this.#dim(`  ${line}`));
+    const isFailed = event.status === "failed";
+    for (const part of (event.output ?? []).flatMap((each) => (isShown ? unseen(each, isFailed) : [each]))) this.#part(part, isFailed);
+  }
+
+  #part(part: Part, failed: boolean): void {
+    if (part.type === "diff") return this.diff(part.patch);
+    if (part.type === "todo") {
+      if (part.items.length === 0) this.line(this.#dim("  (the todo list is empty)"));
+      for (const item of part.items)
+        this.line(`  ${item.status === "completed" ? "☑" : item.status === "in_progress" ? "◐" : "☐"} ${this.foreign(item.text)}`);
+      return;
+    }
+    // A plan is there to be read before it is approved.
+    if (part.type === "plan") return this.line(this.foreign(part.text.trimEnd().replace(/^/gm, "  ")));
+    if (part.type !== "text" && part.type !== "terminal") return;
+    const lines = part.text.trimEnd().split("\n");
+    for (const line of lines.slice(0, OUTPUT_LINES)) this.line(failed ? this.#paint("error", `  ${line}`) : this.#dim(`  ${line}`));
+    if (lines.length > OUTPUT_LINES) this.line(this.#dim(`  … ${lines.length - OUTPUT_LINES} more lines`));
+  }
+
+  #write(sink: Sink, text: string): void {
+    if (text === "") return;
+    if (this.#midLine !== undefined && this.#midLine !== sink) this.#endLine();
+    sink.write(text);
+    this.#midLine = text.endsWith("\n") ? undefined : sink;
+  }
+
+  #endLine(): void {
+    this.#midLine?.write("\n");
+    this.#midLine = undefined;
+  }
+
+  #dim(text: string): string {
+    return this.#paint("aside", text);
+  }
+
+  #paint(role: Role | undefined, text: string): string {
+    const safe = shown(text, this.#options.aside);
+    const code = role === undefined ? "" : COLOURS[this.#theme][role];
+    return this.#options.colour && code !== "" ? `\u001b[${code}m${safe}\u001b[0m` : safe;
+  }
+}
+
+/** What was printed while the call ran is not shown again; of a command that failed the first line tells how. */
+function unseen(part: Part, isFailed: boolean): Part[] {
+  if (part.type === "terminal") return isFailed ? [{ ...part, text: part.text.split("\n", 1)[0] ?? "" }] : [];
+  return part.type === "text" && !isFailed ? [] : [part];
+}
+
+function diffRole(line: string): Role | undefined {
+  if (line.startsWith("+++") || line.startsWith("---")) return "heading";
+  if (line.startsWith("+")) return "added";
+  if (line.startsWith("-")) return "removed";
+  return line.startsWith("@@") ? "hunk" : undefined;
+}
+
+function compactionText({ phase, before, after }: EventOf<"compaction">): string {
+  if (phase === "started") return "· The conversation is summed up, so that it fits the model";
+  const figures = before === undefined || after === undefined ? "" : ` (about ${before} tokens before, ${after} now)`;
+  return `· The conversation was summed up${figures}`;
+}
+
+/** How a turn ended, and what it took. */
+export function endLine({ outcome, usage }: EventOf<"turn.ended">): string {
+  return usage === undefined ? `(${outcome})` : `(${outcome}; ${usageLine(usage)})`;
+}
+
+export function usageLine(usage: Usage | undefined): string {
+  if (usage === undefined) return "no usage was reported";
+  const cached = usage.cacheRead === undefined || usage.cacheRead === 0 ? "" : `, ${usage.cacheRead} read from cache`;
+  return `${usage.input} tokens in${cached}, ${usage.output + (usage.reasoning ?? 0)} tokens out`;
+}
+
+/** NO_COLOR and dumb terminals are respected. */
+export function wantsColour(stream: { isTTY?: boolean }, env: Record<string, string | undefined>): boolean {
+  return stream.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+}

@@ -1,0 +1,288 @@
+/** The commands as data; what each does is loaded when it runs. */
+import type { Rule } from "../../core/config.js";
+import { ParleyError } from "../../core/errors.js";
+import type { Loaded } from "../../settings/settings.js";
+import { loadSettings } from "../../settings/settings.js";
+import { dialectIds } from "../../dialects/index.js";
+import { isAgentproc } from "../serve/agentproc-wire.js";
+import { BRIDGE_COMMANDS } from "../bridge/commands.js";
+import { given, list, promptWords, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
+import { here } from "../compose/here.js";
+import { idleSessionFlags, OPENED_ON_THE_WIRE } from "./opening.js";
+import { RELAY_FLAGS } from "../relay/flags.js";
+import { serveStdio } from "../serve/stdio.js";
+import type { Onlookers } from "../serve/serving.js";
+import { asksShipped, asksText, SESSION_FLAGS, STRUCTURED_FLAGS } from "../serve/structured-flags.js";
+import type { Telemetry } from "../compose/telemetry.js";
+
+export interface Command {
+  /** One word or more; "" is what runs without a command. */
+  name: string;
+  usage: string;
+  summary: string;
+  details?: string;
+  /** How many words beside the flags. */
+  positionals: number;
+  flags: readonly Flag[];
+  run(parsed: Parsed, telemetry: Telemetry): Promise<number>;
+}
+
+const DIALECT: Flag = { name: "dialect", value: "ID", help: `the protocol to speak on stdin and stdout: ${dialectIds.join(", ")}` };
+const AUDIT: Flag = {
+  name: "audit",
+  value: "FILE",
+  help: "append every message of both directions to FILE, redacted (docs/observability.md)",
+};
+const TOKEN_FILE: Flag = {
+  name: "token-file",
+  value: "FILE",
+  help: "over WebSockets: the token, as in 'Authorization: Bearer TOKEN'; a server takes several lines of NAME:TOKEN",
+};
+const JSON_OUTPUT: Flag = { name: "json", help: "for machines" };
+
+export const COMMANDS: readonly Command[] = [
+  {
+    name: "",
+    usage: "parley [PROMPT] [flags]",
+    summary: "A coding agent for the terminal, and for any program that hosts agents.",
+    details:
+      "A chat, which PROMPT may begin; /help in it lists its commands, Tab completes them and @files.\n" +
+      "With -p, or when there is no terminal: runs one prompt, prints the answer and exits. What is piped in is part of the prompt.\n" +
+      "Without a key the offline rehearsal model answers. 'parley help COMMAND' tells more of a command.\n\n" +
+      "Keys are read from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, …; 'parley doctor' looks for them). Settings, sessions and trust are in ~/.parley, or where PARLEY_HOME says.\n" +
+      "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 a check found something, 124 the time was over, 130 SIGINT, 143 SIGTERM.",
+    positionals: 1,
+    flags: [
+      { name: "print", short: "p", value: "PROMPT", help: "run one prompt, print the answer, exit (without PROMPT: read it from stdin)" },
+      {
+        name: "json-stream",
+        help: "speak aionrs 0.1.0 on stdin and stdout, or the --dialect given; flags of aionrs and wayland-core are taken then",
+      },
+      DIALECT,
+      AUDIT,
+      ...SHARED_FLAGS,
+      ...STRUCTURED_FLAGS.map((flag) => ({ ...flag, group: "Flags of structured input and output" })),
+    ],
+    run: runDefault,
+  },
+  {
+    name: "serve",
+    usage: "parley serve [--stdio | --ws HOST:PORT] [flags]",
+    summary: "Serves the agent to a host, over stdin and stdout or over WebSockets; in Ante's protocol, unless --dialect says otherwise.",
+    details:
+      "With --ws each connection has an agent of its own; port 0 picks a free one, and stderr tells which. Off this machine a token is asked for.",
+    positionals: 0,
+    flags: [
+      { ...DIALECT, help: `the protocol to speak: ${dialectIds.join(", ")} (default: ante)` },
+      { name: "stdio", help: "over stdin and stdout (the default)" },
+      { name: "ws", value: "HOST:PORT", help: "over WebSockets, for several clients at once" },
+      TOKEN_FILE,
+      {
+        name: "allow-origin",
+        value: "ORIGIN",
+        help: "with --ws: an origin that may connect, as in https://example.com or chrome-extension://ID; may be repeated",
+      },
+      {
+        name: "keep-alive",
+        value: "SECONDS",
+        help: "with --ws: how often a client of another machine is asked whether it is there (default: 30)",
+      },
+      { name: "prompt", short: "p", value: "TEXT", help: "", hidden: true },
+      AUDIT,
+      ...SHARED_FLAGS,
+    ],
+    run: runServe,
+  },
+  {
+    name: "agentproc",
+    usage: "parley agentproc [flags]",
+    summary: "One AgentProc turn as the agent: AGENT_* in the environment is wire 0.1 or 0.2, a turn on stdin 0.3 or 0.4.",
+    details:
+      "A bridge starts it: 'command: parley agentproc' in a profile. What must be asked about is denied where the bridge cannot be asked; " +
+      "--approve-tools, --yolo and the config's rules decide what runs unasked.",
+    positionals: 0,
+    flags: [AUDIT, ...SHARED_FLAGS],
+    run: runAgent,
+  },
+  {
+    name: "schema",
+    usage: "parley schema [DIALECT]",
+    summary: "The JSON Schema of every message of a dialect, both directions (default: native).",
+    positionals: 1,
+    flags: [],
+    async run({ positionals: [id = "native"] }) {
+      const { schemaOf } = await import("../inspect/schema.js");
+      return print(`${JSON.stringify(await schemaOf(id), null, 2)}\n`);
+    },
+  },
+  {
+    name: "config",
+    usage: "parley config [flags]",
+    summary: "The effective configuration, and where each value came from.",
+    positionals: 0,
+    flags: [JSON_OUTPUT, ...SHARED_FLAGS],
+    async run(parsed) {
+      const loaded = await load(parsed);
+      const { showConfig } = await import("../inspect/show-config.js");
+      for (const warning of loaded.warnings) process.stderr.write(`parley: ${warning}\n`);
+      return print(showConfig(loaded, given(parsed, "json") ? "json" : "text", process.env));
+    },
+  },
+  {
+    name: "doctor",
+    usage: "parley doctor [flags]",
+    summary: "Says what it found (keys, servers, tools) and what to do about what is missing.",
+    positionals: 0,
+    flags: SHARED_FLAGS,
+    async run(parsed) {
+      const { doctor } = await import("../inspect/run-doctor.js");
+      return doctor(() => load(parsed));
+    },
+  },
+  {
+    name: "relay",
+    usage: "parley relay --as A --drive B [flags] (-- COMMAND… | --url ws://HOST:PORT)",
+    summary: "Speaks dialect A to the host on stdin and stdout, and drives an agent of dialect B: COMMAND, or one that runs already.",
+    details: "COMMAND gets the flags that its dialect puts on a command line; a shared flag here is meant for it.",
+    positionals: Infinity,
+    flags: RELAY_FLAGS,
+    async run(parsed, telemetry) {
+      if (given(parsed, "in-sandbox")) throw noSandbox();
+      const { runRelay } = await import("../relay/relay.js");
+      return runRelay(parsed, () => load(parsed), process.env, { telemetry, audit: text(parsed, "audit") });
+    },
+  },
+  ...BRIDGE_COMMANDS,
+  {
+    name: "sessions",
+    usage: "parley sessions [list | show ID | rm ID]",
+    summary: "The stored sessions: all of them, what was said in one, or one less.",
+    positionals: 2,
+    flags: [JSON_OUTPUT, { name: "owner", value: "NAME", help: "those of clients of 'serve --ws' whose token has this name" }],
+    async run(parsed) {
+      const { runSessions } = await import("../inspect/sessions.js");
+      return runSessions(parsed, process.env);
+    },
+  },
+  {
+    name: "trust",
+    usage: "parley trust [DIR]",
+    summary: "Marks a workspace as trusted: its own configuration counts from then on.",
+    positionals: 1,
+    flags: [],
+    async run({ positionals: [dir = "."] }) {
+      const { trustWorkspace } = await import("../inspect/trust-workspace.js");
+      return print(await trustWorkspace(dir, process.env, here()));
+    },
+  },
+  {
+    name: "shims",
+    usage: "parley shims DIR",
+    summary: "Writes launchers aionrs, wayland-core, ante and qwen into DIR, so that a host that looks for those names finds Parley.",
+    details: "Started under such a name, Parley takes that program's flags and variables.",
+    positionals: 1,
+    flags: [],
+    async run({ positionals: [dir] }) {
+      if (dir === undefined) throw usage("Into which folder? parley shims DIR");
+      const { writeShims } = await import("../serve/shims.js");
+      return print(await writeShims(dir, process.argv[1] ?? "", process.execPath));
+    },
+  },
+  {
+    name: "demo",
+    usage: "parley demo",
+    summary: "A small real task, offline: the rehearsal model works with the real tools in a scratch folder.",
+    positionals: 0,
+    flags: [],
+    async run() {
+      const { runDemo } = await import("../inspect/demo.js");
+      return runDemo();
+    },
+  },
+];
+
+async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number> {
+  if (given(parsed, "in-sandbox")) throw noSandbox();
+  const refused = text(parsed, "refused");
+  if (refused !== undefined) throw usage(refused);
+  if (asksShipped(parsed)) {
+    const { runShipped } = await import("../serve/structured-shipped.js");
+    return runShipped(parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
+  }
+  if (given(parsed, "input-format") || given(parsed, "output-format") || given(parsed, "heartbeat")) {
+    const { structured, runStructured } = await import("../serve/structured.js");
+    const asked = structured(parsed);
+    if (asked !== undefined) return runStructured(asked, parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
+  }
+  if (given(parsed, "json-stream") || (given(parsed, "dialect") && !asksText(parsed))) return runServe(parsed, telemetry);
+  if (given(parsed, "audit")) throw usage("--audit goes with a protocol: --json-stream, --output-format, --dialect, serve or relay");
+  refuseSessionFlags(parsed);
+  const prompt = promptWords(parsed);
+  const loaded = await load(parsed);
+  if (given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
+    const { runPrint } = await import("../chat/print.js");
+    return runPrint(loaded, process.env, prompt, telemetry);
+  }
+  const { runChat } = await import("../chat/index.js");
+  return runChat(loaded, () => load(parsed), process.env, prompt, telemetry);
+}
+
+function refuseSessionFlags(parsed: Parsed): void {
+  for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
+}
+
+async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
+  refuseSessionFlags(parsed);
+  const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? "aionrs" : "ante");
+  if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
+  if (given(parsed, "prompt"))
+    throw usage("--prompt (-p) does not go with serve: prompts come over the protocol; 'parley -p PROMPT' runs one");
+  if (OPENED_ON_THE_WIRE.has(id)) for (const words of idleSessionFlags(parsed, id)) process.stderr.write(`parley: ${words}\n`);
+  const onlookers = onlookersOf(parsed, telemetry);
+  if (isAgentproc(id)) return runAgent(parsed, telemetry);
+  if (given(parsed, "ws")) {
+    if (given(parsed, "stdio")) throw usage("--stdio and --ws exclude each other; give one of them");
+    const { serveWs } = await import("../serve/websocket.js");
+    return serveWs(id, parsed, () => load(parsed), process.env, onlookers);
+  }
+  for (const flag of ["token-file", "allow-origin", "keep-alive"])
+    if (given(parsed, flag)) throw usage(`--${flag} means nothing without --ws`);
+  return serveStdio(id, () => load(parsed), process.env, onlookers);
+}
+
+async function runAgent(parsed: Parsed, telemetry: Telemetry): Promise<number> {
+  if (given(parsed, "ws")) throw usage("--ws does not go with AgentProc: it has a process a turn");
+  const { runAgentproc } = await import("../serve/agentproc.js");
+  return runAgentproc(() => load(parsed), process.env, { telemetry, audit: text(parsed, "audit") });
+}
+
+function onlookersOf(parsed: Parsed, telemetry: Telemetry): Onlookers {
+  return { telemetry, audit: text(parsed, "audit") };
+}
+
+async function load(parsed: Parsed): Promise<Loaded> {
+  return limited(await loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: here() }), parsed);
+}
+
+/** What runs unasked beside what the settings say, and which of their servers there are. */
+function limited(loaded: Loaded, parsed: Parsed): Loaded {
+  const rules = (list(parsed, "unasked") ?? []).map((allow): Rule => ({ allow }));
+  const servers = list(parsed, "allowed-mcp-server-names");
+  if (rules.length === 0 && servers === undefined) return loaded;
+  const { settings } = loaded;
+  const mcpServers = Object.fromEntries(Object.entries(settings.mcpServers).filter(([name]) => servers?.includes(name) !== false));
+  return { ...loaded, settings: { ...settings, mcpServers, rules: [...settings.rules, ...rules] } };
+}
+
+function noSandbox(): ParleyError {
+  return new ParleyError({
+    code: "sandbox",
+    message: "There is no sandbox in this version, so nothing runs in one; leave --sandbox out, or run all of it in a container",
+    retryable: false,
+  });
+}
+
+function print(output: string): number {
+  process.stdout.write(output);
+  return 0;
+}

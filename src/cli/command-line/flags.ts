@@ -1,0 +1,131 @@
+/** Flags as data: parsed, explained and suggested from the same table. */
+import { parseArgs } from "node:util";
+import { ParleyError } from "../../core/errors.js";
+import type { Flags } from "../../settings/flags.js";
+import { ROWS } from "../../settings/table.js";
+import { nearest } from "../../core/nearest-word.js";
+
+export interface Flag {
+  /** Without the dashes. */
+  name: string;
+  short?: string;
+  alias?: string;
+  /** What stands for the value in the help; a flag without it is a switch. */
+  value?: string;
+  help: string;
+  /** The heading that the help lists it under, where that is not "Flags". */
+  group?: string;
+  /** For nobody to write: what other programs' flags mean in our words, and what is only refused with a better sentence. */
+  hidden?: true;
+}
+
+/** The flags that every command with an agent has: the settings that a flag may say, and the switches of one run. */
+export const SHARED_FLAGS: readonly Flag[] = [
+  ...ROWS.flatMap(([, { flag, doc }]): Flag[] => {
+    if (flag === undefined) return [];
+    const { name, short, value } = flag;
+    return [{ name, value, help: doc, ...(short !== undefined && { short }) }];
+  }),
+  { name: "auto-approve", alias: "yolo", help: "run every tool unasked, except what rules deny or ask" },
+  { name: "workspace", value: "DIR", help: "the folder to work in (default: this one)" },
+  { name: "trust-workspace", help: "believe the workspace's own configuration" },
+  { name: "no-session", help: "keep nothing of this session" },
+].map((flag) => ({ ...flag, group: "Flags of the agent" }));
+
+export const COMMON_FLAGS: readonly Flag[] = [
+  { name: "help", short: "h", help: "this text" },
+  { name: "version", short: "V", help: "the version" },
+];
+
+export interface Parsed {
+  /** By name; lists of values where a flag was given more than once. */
+  values: ReadonlyMap<string, readonly (string | true)[]>;
+  positionals: string[];
+}
+
+export function parseFlags(argv: readonly string[], table: readonly Flag[]): Parsed {
+  const options = Object.fromEntries(
+    table.flatMap(({ name, short, alias, value }) => {
+      const option = { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: true as const };
+      const named: [string, typeof option & { short?: string }][] = [[name, { ...option, ...(short !== undefined && { short }) }]];
+      return alias === undefined ? named : [...named, [alias, option] as const];
+    }),
+  );
+  const { tokens, positionals } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true });
+  const values = new Map<string, (string | true)[]>();
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const flag = table.find(({ name, alias }) => name === token.name || alias === token.name);
+    if (flag === undefined) throw unknownFlag(token.rawName, table);
+    if (flag.value === undefined && token.value !== undefined) throw usage(`${token.rawName} takes no value, but got '${token.value}'`);
+    if (flag.value !== undefined && token.value === undefined)
+      throw usage(`${token.rawName} needs a value: ${token.rawName} ${flag.value}`);
+    values.set(flag.name, [...(values.get(flag.name) ?? []), token.value ?? true]);
+  }
+  return { values, positionals };
+}
+
+export function text(parsed: Parsed, name: string): string | undefined {
+  const last = parsed.values.get(name)?.at(-1);
+  return typeof last === "string" ? last : undefined;
+}
+
+export function given(parsed: Parsed, name: string): boolean {
+  return parsed.values.has(name);
+}
+
+/** The shared flags as settings. */
+export function settingsFlags(parsed: Parsed): Flags {
+  const read = { text, choice: text, count, list };
+  const entries = ROWS.flatMap(([key, { flag }]) => {
+    if (flag === undefined) return [];
+    const value = read[flag.as](parsed, flag.name) ?? (flag.else === undefined ? undefined : text(parsed, flag.else));
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  const flags: Flags = { ...Object.fromEntries(entries), workspace: text(parsed, "workspace") };
+  if (given(parsed, "no-session")) flags.noSession = true;
+  if (given(parsed, "auto-approve")) flags.autoApprove = true;
+  if (given(parsed, "trust-workspace")) flags.trustWorkspace = true;
+  return flags;
+}
+
+/** What cannot be a number stays for the settings to refuse, with the flag's name. */
+export function count(parsed: Parsed, name: string): number | undefined {
+  const value = text(parsed, name);
+  if (value === undefined) return undefined;
+  if (!/^\d+$/.test(value)) throw usage(`--${name} must be a whole number, not '${value}'`);
+  return Number(value);
+}
+
+/** Comma-separated, and repeated; commas inside parentheses belong to a pattern. */
+export function list(parsed: Parsed, name: string): string[] | undefined {
+  const values = parsed.values.get(name)?.filter((value) => value !== true);
+  return values
+    ?.flatMap((value) => value.split(/,(?![^(]*\))/))
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}
+
+/** The prompt on the command line: that of `-p`, or the word beside the flags, also where `-p` stands alone. `-` is what stdin says. */
+export function promptWords(parsed: Parsed): string | undefined {
+  const [printed, [word]] = [text(parsed, "print"), parsed.positionals];
+  if (printed === undefined || word === undefined) return printed ?? word;
+  if (printed !== "-") throw usage(`Unexpected argument '${word}': -p has the prompt already`);
+  return word;
+}
+
+/** What stands behind `--` is meant for somebody else. */
+export function beforeDashes(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end === -1 ? argv : argv.slice(0, end);
+}
+
+function unknownFlag(rawName: string, table: readonly Flag[]): ParleyError {
+  const known = table.flatMap(({ name, alias }) => (alias === undefined ? [`--${name}`] : [`--${name}`, `--${alias}`]));
+  const meant = nearest(rawName, known);
+  return usage(`Unknown flag '${rawName}'${meant === undefined ? "" : `; did you mean '${meant}'?`} (see --help)`);
+}
+
+export function usage(message: string): ParleyError {
+  return new ParleyError({ code: "usage", message, retryable: false });
+}

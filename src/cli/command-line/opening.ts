@@ -1,0 +1,58 @@
+/** How the command line asks for a session: a new one or a stored one, and what it says explicitly. */
+import type { SessionConfig } from "../../core/config.js";
+import type { Launch } from "../../core/wire.js";
+import type { Dialect } from "../../dialects/index.js";
+import type { Loaded } from "../../settings/settings.js";
+import type { Opening } from "../../host/session.js";
+import { sessionConfig } from "../compose/build-engine.js";
+import { given, usage, type Parsed } from "./flags.js";
+
+/** Dialects whose hosts open their sessions on the wire, and say there all that there is to say of them. */
+export const OPENED_ON_THE_WIRE: ReadonlySet<string> = new Set(["ante", "native"]);
+
+/** A session on the command line of one whose host opens its own has no effect; what is to be said of that. */
+export function idleSessionFlags(parsed: Parsed, dialectId: string): string[] {
+  const idle = ["resume", "session-id"].filter((flag) => given(parsed, flag));
+  return idle.map((flag) => `--${flag} means nothing to a host of '${dialectId}': it opens its sessions itself`);
+}
+
+export function openingOf(loaded: Loaded, fork = false): Opening & { open: "new" | "resume"; fork?: boolean } {
+  const { resume, sessionId } = loaded.settings;
+  const config = explicitConfig(loaded);
+  if (resume !== undefined) return { open: "resume", sessionId: resume, config, ...(fork && { fork }) };
+  if (fork) throw usage("--fork-session goes on with a copy of a stored session: say which with --resume ID, or --resume latest");
+  return { open: "new", config, ...(sessionId !== undefined && { sessionId }) };
+}
+
+interface LaunchOptions extends Partial<Omit<Launch, "argv">> {
+  /** What the command line says to the protocol itself. */
+  switches?: readonly string[];
+}
+
+/** Where a process is a session, the command line opens it; elsewhere the host does. */
+export function launchOf(dialect: Dialect, loaded: Loaded, options: LaunchOptions): { launch?: Launch } {
+  if (dialect.lifetime === "connection" && dialect.launches !== true) return {};
+  const { switches = [], env = {}, open = openingOf(loaded), ...rest } = options;
+  return { launch: { argv: [...switchFlags(loaded), ...switches], env, open, ...rest } };
+}
+
+/** How long somebody may take to answer: the user's word, and else the dialect's. */
+export function answerSecondsOf({ settings, origins }: Loaded, { answerSeconds }: Dialect): number {
+  const { approvalSeconds } = settings.limits;
+  return origins.get("limits.approvalSeconds") === "default" ? (answerSeconds ?? approvalSeconds) : approvalSeconds;
+}
+
+/** What the command line says to the protocol itself. */
+function switchFlags({ settings }: Loaded): string[] {
+  return (settings.capabilities ?? []).flatMap((name) => ["--capability", name]);
+}
+
+/**
+ * Only what a flag says: a resumed session keeps its own model and tools unless told otherwise. The approval mode is always that of
+ * this run: who starts without --auto-approve must not find a session of last week running everything unasked.
+ */
+function explicitConfig({ settings, origins }: Loaded): SessionConfig {
+  const isFlag = (key: string): boolean => origins.get(key)?.startsWith("flag ") === true;
+  const cwd = isFlag("workspace") ? { cwd: settings.workspace } : {};
+  return { ...sessionConfig(settings, isFlag), mode: settings.mode, ...cwd };
+}

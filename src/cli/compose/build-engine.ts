@@ -1,0 +1,125 @@
+/** Settings in, engine out: the composition that every command that runs an agent shares. */
+import { realpath } from "node:fs/promises";
+import type { Agent } from "../../core/agent.js";
+import type { SessionConfig } from "../../core/config.js";
+import { createEngine, type EngineOptions } from "../../engine/engine.js";
+import { chooseProvider, type Loaded } from "../../settings/settings.js";
+import { ROWS, valueOf, type SettingKey } from "../../settings/table.js";
+import { serverSecrets } from "../../core/secrets.js";
+import type { ModelSource, ProviderOverride } from "../../engine/models/access.js";
+import { openModel } from "../../engine/models/open.js";
+import { jsonlStore } from "../../engine/store/jsonl/store.js";
+import type { SessionStore } from "../../engine/store/store.js";
+import { readTrust } from "../../settings/trust.js";
+import { userHomeOf } from "../../os/home.js";
+import { guardLoop, limitStandstill } from "../../os/reaper.js";
+import { ownerHome } from "./owners.js";
+import { VERSION } from "../version.js";
+
+type Env = Record<string, string | undefined>;
+
+export interface Surroundings extends Pick<EngineOptions, "openTracer" | "redactor"> {
+  /** Providers that are registered from the start. */
+  registered?: Readonly<Record<string, ProviderOverride>>;
+  /** Secrets that neither the settings nor the environment hold. */
+  secrets?: readonly string[];
+  /** A turn waits for MCP servers that still connect. */
+  awaitsServers?: boolean;
+  /** Settles when nobody else in this process is about to let go of a session, or nobody wants one any more. */
+  resumable?(): Promise<unknown>;
+  /** Whose sessions and saved chats these are; the user's own where there is none. */
+  owner?: string | undefined;
+}
+
+export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig = {}, around: Surroundings = {}): Agent {
+  const { providers, apiKey, limits, sessions, home } = settings;
+  const conversations = ownerHome(home, around.owner);
+  const source = modelSource(settings, env);
+  const keys = Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""]);
+  const headers = Object.fromEntries(Object.entries(providers).map(([name, provider]) => [name, { headers: provider.headers }]));
+  // Asked for in each turn, and always the same.
+  let workspace: Promise<string> | undefined;
+  const realWorkspace = (): Promise<string> => (workspace ??= realpath(settings.workspace).catch(() => settings.workspace));
+  limitStandstill(limits.stuckSeconds);
+  const engine = createEngine({
+    defaults: { ...sessionDefaults(settings), ...extra, cwd: settings.workspace },
+    openModel: (config, override) => openModel(config, override, source),
+    providers,
+    env,
+    secrets: [apiKey, ...keys, ...serverSecrets(headers, env), ...(around.secrets ?? [])].filter((secret) => secret !== undefined),
+    registered: around.registered ?? {},
+    outputChars: limits.outputChars,
+    answerMiB: limits.answerMiB,
+    memoryMiB: limits.memoryMiB ?? "heap",
+    version: VERSION,
+    extensions: {
+      home,
+      conversations,
+      userHome: userHomeOf(env),
+      mcpServers: settings.mcpServers,
+      hooks: settings.hooks,
+      models: Object.values(providers).flatMap(({ models = {} }) => Object.keys(models)),
+      awaitsServers: around.awaitsServers ?? false,
+      trusts: async (root) => (root === (await realWorkspace()) ? settings.trusted : (await readTrust(home, root)).trusted),
+    },
+    ...(around.openTracer !== undefined && { openTracer: around.openTracer }),
+    ...(around.redactor !== undefined && { redactor: around.redactor }),
+    ...recording(env["PARLEY_RECORD"]),
+    ...(sessions.enabled && {
+      openStore: (redact: <T>(value: T) => T) =>
+        Promise.resolve(patient(jsonlStore(conversations, { keep: sessions.keep, redact }), around)),
+    }),
+  });
+  return {
+    ...engine,
+    send(op) {
+      if (op.type === "turn.prompt") guardLoop();
+      return engine.send(op);
+    },
+  };
+}
+
+function patient(store: SessionStore, { resumable }: Surroundings): SessionStore {
+  if (resumable === undefined) return store;
+  return {
+    ...store,
+    async open(id) {
+      await resumable();
+      return store.open(id);
+    },
+  };
+}
+
+/** Where models, their keys and their addresses come from. */
+export function modelSource(settings: Loaded["settings"], env: Env): ModelSource {
+  const { providers, apiKey, baseUrl, limits } = settings;
+  return { env, providers, chosen: chooseProvider(settings, env), apiKey, baseUrl, limits };
+}
+
+/** Runs with a real provider only: to record a rehearsal would be to copy it, perhaps over itself. */
+function recording(path: string | undefined): Pick<EngineOptions, "wrapModel"> {
+  if (!path) return {};
+  const modules = Promise.all([import("../../engine/models/record.js"), import("../../engine/models/record-file.js")]);
+  const files = modules.then(([, { scriptFiles }]) => scriptFiles(path));
+  return {
+    async wrapModel(model, redactor) {
+      if (model.provider === "rehearsal") return model;
+      const [{ recorded }] = await modules;
+      return recorded(model, (await files)(), redactor);
+    },
+  };
+}
+
+/** The settings that a session's configuration takes. */
+function sessionDefaults(settings: Loaded["settings"]): SessionConfig {
+  return { ...sessionConfig(settings, () => true), rules: settings.rules };
+}
+
+/** Those of them that are meant, by the setting's key. */
+export function sessionConfig(settings: Loaded["settings"], isMeant: (key: SettingKey) => boolean): SessionConfig {
+  const entries = ROWS.flatMap(([key, { session }]) => {
+    const value = session === undefined || !isMeant(key) ? undefined : valueOf(settings, key);
+    return value === undefined ? [] : [[session, value] as const];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,38 @@
+/** What is secret in a message of a wire, whatever wire that is: it must be known before the message is written down. */
+import { secretsOf, serverSecrets } from "../../core/secrets.js";
+
+/**
+ * What a message of a host brings along: values of fields that sound secret (`apiKey`, `auth_token`), and what it gives servers, also as
+ * lists of `{name, value}`.
+ */
+export function secretsIn(message: unknown, env: Record<string, string | undefined>): string[] {
+  if (typeof message !== "object" || message === null) return [];
+  const fields = Object.entries(message);
+  const own = fields.flatMap(([name, value]) => (typeof value === "string" ? secretsOf(asVariable(name), value) : []));
+  const { args, url } = Object.fromEntries(fields);
+  const server = {
+    ...(Array.isArray(args) && { args: args.filter((arg) => typeof arg === "string") }),
+    ...(typeof url === "string" && { url }),
+    env: pairsIn(fields, "env"),
+    headers: pairsIn(fields, "headers"),
+  };
+  return [...own, ...serverSecrets({ server }, env), ...fields.flatMap(([, value]) => secretsIn(value, env))];
+}
+
+/** `apiKey` is called as a variable would be. The name of a key alone is no secret: `{"key": "ArrowDown"}`. */
+function asVariable(name: string): string {
+  const words = name.replace(/([a-z\d])([A-Z])/g, "$1_$2").replaceAll("-", "_");
+  return /^(?:keys?|token|pat|pwd)$/i.test(words) ? "" : words;
+}
+
+function pairsIn(fields: readonly [string, unknown][], field: string): Record<string, string> {
+  const [, given] = fields.find(([name]) => name === field) ?? [];
+  const pairs: [unknown, unknown][] = Array.isArray(given)
+    ? given.flatMap((one: unknown) => (isPair(one) ? [[one.name, one.value] as [unknown, unknown]] : []))
+    : Object.entries(typeof given === "object" && given !== null ? given : {});
+  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => pair.every((text) => typeof text === "string")));
+}
+
+function isPair(one: unknown): one is { name: unknown; value: unknown } {
+  return typeof one === "object" && one !== null && "name" in one && "value" in one;
+}

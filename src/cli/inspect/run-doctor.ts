@@ -1,0 +1,16 @@
+/** `parley doctor`: a broken configuration is a finding, not an end. */
+import { toFault } from "../../core/errors.js";
+import type { Loaded } from "../../settings/settings.js";
+import { here } from "../compose/here.js";
+
+export async function doctor(load: () => Promise<Loaded>): Promise<number> {
+  const { runDoctor } = await import("./doctor.js");
+  const loaded = await load().catch(toFault);
+  const { text, ok } = await runDoctor(loaded, process.env, {
+    cwd: here(),
+    nodeVersion: process.versions.node,
+    stdout: process.stdout,
+  });
+  process.stdout.write(text);
+  return ok ? 0 : 1;
+}

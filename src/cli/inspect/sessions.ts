@@ -1,0 +1,66 @@
+/** `parley sessions`: what is stored, for people and for machines. */
+import type { Event } from "../../core/event.js";
+import type { Env } from "../../settings/settings.js";
+import { homeOf } from "../../os/home.js";
+import { jsonlStore } from "../../engine/store/jsonl/store.js";
+import { damageIn } from "../../engine/store/jsonl/read-log.js";
+import type { SessionStore, SessionSummary } from "../../engine/store/store.js";
+import { given, text, usage, type Parsed } from "../command-line/flags.js";
+import { here } from "../compose/here.js";
+import { isOwnerName, ownerHome } from "../compose/owners.js";
+import { Screen, wantsColour } from "../chat/screen.js";
+
+export async function runSessions(parsed: Parsed, env: Env): Promise<number> {
+  const [what = "list", id] = parsed.positionals;
+  const owner = text(parsed, "owner");
+  if (owner !== undefined && !isOwnerName(owner)) throw usage(`--owner takes the name of a token, and '${owner}' is no name`);
+  const store = jsonlStore(ownerHome(homeOf(env, here()), owner), { keep: Infinity, redact: (value) => value });
+  if (what === "list") {
+    if (id !== undefined) throw usage(`Unexpected argument '${id}' (see --help)`);
+    return list(await store.list(), given(parsed, "json"));
+  }
+  if (what !== "show" && what !== "rm") throw usage(`'${what}' is not list, show or rm`);
+  if (id === undefined) throw usage(`Which session? parley sessions ${what} ID ('parley sessions' lists them)`);
+  return what === "show" ? show(store, id, given(parsed, "json"), env) : remove(store, id);
+}
+
+function list(sessions: readonly SessionSummary[], json: boolean): number {
+  if (json) for (const session of sessions) process.stdout.write(`${JSON.stringify(session)}\n`);
+  else if (sessions.length === 0) process.stdout.write("No session is stored.\n");
+  else for (const session of sessions) process.stdout.write(`${row(session)}\n`);
+  return 0;
+}
+
+function row({ id, usedAt, cwd, name, firstPrompt }: SessionSummary): string {
+  const when = new Date(usedAt).toISOString().slice(0, 16).replace("T", " ");
+  const about = name ?? (firstPrompt === "" ? "(no text)" : (firstPrompt ?? "(nothing was said)"));
+  return harmless(`${id}  ${when}  ${cwd}  ${about}`);
+}
+
+/** Ids, names and prompts are others' words: none of them may move the cursor, begin a line or turn one around. */
+function harmless(text: string): string {
+  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, "\u{FFFD}");
+}
+
+async function show(store: SessionStore, id: string, json: boolean, env: Env): Promise<number> {
+  const events = await store.events(id, (lines) => process.stderr.write(`parley: ${damageIn(id, lines) ?? ""}\n`));
+  if (json) {
+    for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
+    return 0;
+  }
+  const screen = new Screen({ answer: process.stdout, aside: process.stdout, colour: wantsColour(process.stdout, env) });
+  for (const event of events) tell(event, screen);
+  return 0;
+}
+
+function tell(event: Event, screen: Screen): void {
+  if (event.type === "user.message")
+    screen.line(`\n> ${event.parts.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ")}`);
+  else screen.show(event);
+}
+
+async function remove(store: SessionStore, id: string): Promise<number> {
+  await store.remove(id);
+  process.stdout.write(`Session '${id}' is removed.\n`);
+  return 0;
+}

@@ -1,0 +1,31 @@
+/** `parley trust`: the user's word that a folder's own configuration may be believed. */
+import { realpath, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { messageOf, ParleyError, systemCode, systemReason } from "../../core/errors.js";
+import type { Env } from "../../settings/settings.js";
+import { homeOf } from "../../os/home.js";
+import { addTrust } from "../../settings/trust.js";
+
+export async function trustWorkspace(dir: string, env: Env, cwd: string): Promise<string> {
+  const home = homeOf(env, cwd);
+  const folder = await realFolder(resolve(cwd, dir));
+  try {
+    await addTrust(home, folder);
+  } catch (error) {
+    throw refused(`${folder} could not be marked as trusted: ${messageOf(error)}`, error);
+  }
+  return `${folder} is trusted (kept in ${home})\n`;
+}
+
+async function realFolder(path: string): Promise<string> {
+  try {
+    if ((await stat(path)).isDirectory()) return await realpath(path);
+  } catch (error) {
+    throw refused(`${path} ${systemCode(error) === "ENOENT" ? "does not exist" : `cannot be trusted: ${systemReason(error)}`}`, error);
+  }
+  throw refused(`${path} is not a folder; only folders can be trusted`);
+}
+
+function refused(message: string, cause?: unknown): ParleyError {
+  return new ParleyError({ code: "config", message, retryable: false }, { cause });
+}

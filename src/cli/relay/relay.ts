@@ -1,0 +1,257 @@
+/** `parley relay`: a host of one dialect, an agent of another, and us between them. */
+import type { SessionConfig } from "../../core/config.js";
+import { messageOf, toFault } from "../../core/errors.js";
+import { Redactor } from "../../core/redact.js";
+import type { Closed } from "../../core/event.js";
+import type { Launch, Transport } from "../../core/wire.js";
+import { turnVariables, withoutTurn } from "../../dialects/agentproc/in-env.js";
+import { loadDialect, type Dialect } from "../../dialects/index.js";
+import type { Env, Loaded } from "../../settings/settings.js";
+import { secretValues } from "../../core/secrets.js";
+import { withFlags } from "../../host/launch.js";
+import { includes } from "../../link/gaps.js";
+import { relay } from "../../link/relay.js";
+import { limitStandstill } from "../../os/reaper.js";
+import type { Audit, Audited } from "../../transports/audit.js";
+import { spawnTransport } from "../../transports/process.js";
+import { stdio } from "../../transports/stdio.js";
+import { agentprocOf, drivenAgentproc, isAgentproc } from "../serve/agentproc-wire.js";
+import { given, list, text, usage, type Parsed } from "../command-line/flags.js";
+import { readToken } from "../compose/token-file.js";
+import { answerSecondsOf, launchOf, idleSessionFlags, openingOf, OPENED_ON_THE_WIRE } from "../command-line/opening.js";
+import { keepStdoutClean, refuseToStart } from "../compose/protocol-stdout.js";
+import { RelayReport } from "./report.js";
+import { beatSecondsOf, relayedSwitches, sessionFlags } from "../serve/structured-flags.js";
+import type { RelayTrace } from "./trace.js";
+import type { Onlookers } from "../serve/serving.js";
+import { sessionMap } from "./session-map.js";
+import { endOnSignal } from "../compose/signals.js";
+
+/** The exit code when `--check` found something. */
+const VIOLATED = 3;
+
+export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env: Env, onlookers: Onlookers): Promise<number> {
+  refuseOnePrompt(parsed);
+  const agentOf = await dialled(parsed);
+  const as = await hostDialect(named(parsed, "as"), env);
+  const drive = await agentDialect(named(parsed, "drive"), parsed);
+  if (given(parsed, "url") && !OPENED_ON_THE_WIRE.has(drive.id)) {
+    throw usage(`--url does not go with '${drive.id}': such an agent is told its session on its command line; use COMMAND`);
+  }
+  refuseFormats(parsed, as);
+  const print = reportFormat(parsed);
+  const beatSeconds = beatSecondsOf(parsed);
+  const asked = { config: await sessionFlags(parsed), unasked: list(parsed, "unasked") ?? [], fork: given(parsed, "fork-session") };
+  const [idle] = OPENED_ON_THE_WIRE.has(as.id) ? idleSessionFlags(parsed, as.id) : [];
+  if (idle !== undefined) throw usage(idle);
+  keepStdoutClean();
+  const prepared = await prepare(as, drive, load, env, onlookers).catch(toFault);
+  if (!("loaded" in prepared)) {
+    return (await refuseToStart(as, prepared)) ?? (prepared.code === "usage" ? 2 : 1);
+  }
+  const { loaded, audited, audit, trace } = prepared;
+  for (const warning of loaded.warnings) console.error(`parley: ${warning}`);
+  const { home, limits } = loaded.settings;
+  limitStandstill(limits.stuckSeconds);
+  const pipe = stdio(as.framing, limits.lineBytes);
+  const open = relayOpening(loaded, as, drive, asked);
+  const report = print === undefined ? undefined : new RelayReport(as, drive);
+  let violations = 0;
+  let dialledSoFar = 0;
+  const { agent, closed } = relay({
+    as,
+    transport: audited(pipe, as, "host", { dir: "in", turn: turnVariables(env) }),
+    drive,
+    async dial(launch) {
+      const driven = await agentOf(launch, drive, loaded, env);
+      return audited(driven, drive, `agent-${++dialledSoFar}`, { dir: "out", turn: turnVariables(launch.env), input: launch.input });
+    },
+    config: open.config ?? {},
+    // An agent's sessions are the same on all wires that it speaks.
+    sessions: sessionMap(home, isAgentproc(drive.id) ? "agentproc" : drive.id),
+    answerSeconds: answerSecondsOf(loaded, as),
+    beatSeconds,
+    unheard: given(parsed, "allow-unheard") ? "allow" : "deny",
+    ...launchOf(as, loaded, { open, env: turnVariables(env), cwd: loaded.settings.workspace, switches: relayedSwitches(parsed) }),
+    onLog: (words) => console.error(`parley: ${words}`),
+    ...(given(parsed, "check") && {
+      onViolation(violation: string) {
+        violations++;
+        console.error(`parley: grammar: ${violation}`);
+      },
+    }),
+    onOp(op) {
+      report?.op(op);
+      trace?.op(op);
+    },
+    onEvent(event) {
+      report?.event(event);
+      trace?.event(event);
+    },
+  });
+  const signals = endOnSignal(agent);
+  const end = await closed;
+  await pipe.flushed();
+  await audit?.close();
+  if (report !== undefined) console.error(print === "json" ? report.json() : report.text());
+  if (violations > 0) return VIOLATED;
+  return signals.code() ?? exitCode(end);
+}
+
+type Wrap = (transport: Transport, dialect: Dialect, conn: string, begun: Audited["begun"]) => Transport;
+
+interface Prepared {
+  loaded: Loaded;
+  trace: RelayTrace | undefined;
+  audit: Audit | undefined;
+  /** Both wires are written down, where that is asked for. */
+  audited: Wrap;
+}
+
+async function prepare(as: Dialect, drive: Dialect, load: () => Promise<Loaded>, env: Env, onlookers: Onlookers): Promise<Prepared> {
+  const { audit: path, telemetry } = onlookers;
+  const loaded = await load();
+  const redactor = new Redactor(secretValues(env));
+  const trace = await traceOf(telemetry, redactor);
+  if (path === undefined) return { loaded, trace, audit: undefined, audited: (transport) => transport };
+  const { openAudit } = await import("../compose/audit.js");
+  const audit = await openAudit(path, { as: as.id, drive: drive.id }, loaded, env);
+  return {
+    loaded,
+    trace,
+    audit,
+    audited: (transport, { framing }, conn, begun) => audit.of(transport, { framing, conn, redactor, begun }),
+  };
+}
+
+async function traceOf({ openTracer }: Onlookers["telemetry"], redactor: Redactor): Promise<RelayTrace | undefined> {
+  if (openTracer === undefined) return undefined;
+  try {
+    const { RelayTrace: Following } = await import("./trace.js");
+    return new Following(await openTracer(), redactor);
+  } catch (error) {
+    console.error(`parley: no traces are collected: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+/**
+ * What the relay says beyond its flags must not undo what COMMAND says: the mode goes along only where somebody chose it. What runs
+ * unasked is what the host's wire promises, unless the driven one promises the same.
+ */
+export function relayOpening(
+  loaded: Loaded,
+  as: Dialect,
+  drive: Dialect,
+  asked: HostAsked = { config: {}, unasked: [], fork: false },
+): ReturnType<typeof openingOf> {
+  const { config = {}, ...open } = openingOf(loaded, asked.fork);
+  const { mode, ...rest } = config;
+  const chosen = loaded.origins.get("mode") === "default" ? {} : { mode };
+  const known = { ...unasked(loaded, as, drive), ...rest };
+  return { ...open, config: { ...known, ...more(asked.unasked, known, drive), ...chosen, ...asked.config } };
+}
+
+/** What a host's command line asks of its session that is no setting. */
+interface HostAsked {
+  config: SessionConfig;
+  /** Calls that run unasked beside those that do anyway. */
+  unasked: readonly string[];
+  fork: boolean;
+}
+
+/** In rules, which add to what an agent runs unasked; where its wire has none, in its list of tools. */
+function more(calls: readonly string[], { approveTools = [], rules = [] }: SessionConfig, drive: Dialect): SessionConfig {
+  if (calls.length === 0) return {};
+  if (includes(drive.coverage["session.open"], "rules")) return { rules: [...rules, ...calls.map((allow) => ({ allow }))] };
+  return { approveTools: [...approveTools, ...calls] };
+}
+
+function unasked({ settings }: Loaded, as: Dialect, drive: Dialect): SessionConfig {
+  if (as.unasked === undefined || as.unasked.join() === drive.unasked?.join()) return {};
+  return { approveTools: settings.approveTools ?? [...as.unasked] };
+}
+
+/** How the driven agent ended is how we end; one that never ran, was killed, or left a turn behind is a failure. */
+export function exitCode({ code, signal, reason }: Closed): number {
+  const status = code || (signal || reason !== undefined ? 1 : 0);
+  if (status !== 0 && reason !== undefined) console.error(`parley: ${reason}`);
+  return status;
+}
+
+type Reach = (launch: Launch, drive: Dialect, loaded: Loaded, env: Env) => Promise<Transport>;
+
+/** The agent is a command that we start, or one that runs already. */
+async function dialled(parsed: Parsed): Promise<Reach> {
+  const command = parsed.positionals;
+  const url = text(parsed, "url");
+  if (url === undefined) {
+    if (command.length === 0) throw usage("Which agent? parley relay --as A --drive B -- COMMAND…, or --url ws://HOST:PORT");
+    if (given(parsed, "token-file")) throw usage("--token-file means nothing without --url");
+    return (launch, drive, loaded, env) => start(command, launch, drive, loaded, env);
+  }
+  if (command.length > 0) throw usage("--url and COMMAND exclude each other; give one of them");
+  if (!/^wss?:\/\//i.test(url) || !URL.canParse(url))
+    throw usage(`--url takes a WebSocket address, as in ws://127.0.0.1:8080, not '${url}'`);
+  const token = await readToken(parsed);
+  return async (_launch, drive, { settings }) => {
+    const [{ dialSocket, KEEP_ALIVE_MS }, { isLoopback }] = await Promise.all([
+      import("../../transports/ws.js"),
+      import("../../transports/ws-rules.js"),
+    ]);
+    const keepAliveMs = isLoopback(new URL(url).hostname.replace(/^\[(.*)\]$/, "$1")) ? undefined : KEEP_ALIVE_MS;
+    return dialSocket(url, { framing: drive.framing, frameCap: settings.limits.lineBytes, token, keepAliveMs });
+  };
+}
+
+function start(command: readonly string[], launch: Launch, drive: Dialect, { settings }: Loaded, env: Env): Promise<Transport> {
+  return spawnTransport(
+    { ...launch, argv: withFlags(command, launch.argv), env: { ...withoutTurn(env), ...launch.env } },
+    { framing: drive.framing, lineCap: settings.limits.lineBytes, onStderr: (words) => process.stderr.write(words) },
+  );
+}
+
+/** A bridge tells by how it started us which wire it speaks. */
+function hostDialect(id: string, env: Env): Promise<Dialect> {
+  return isAgentproc(id) ? agentprocOf(env) : loadDialect(id);
+}
+
+function agentDialect(id: string, parsed: Parsed): Promise<Dialect> {
+  if (isAgentproc(id)) return drivenAgentproc(id, parsed);
+  if (given(parsed, "wire")) throw usage(`--wire means nothing to an agent of '${id}'`);
+  return loadDialect(id);
+}
+
+/** A relay lasts for a session, whose prompts come over the protocol. */
+function refuseOnePrompt(parsed: Parsed): void {
+  const refused = text(parsed, "refused");
+  if (refused !== undefined) throw usage(refused);
+  for (const flag of ["print", "json-schema"])
+    if (given(parsed, flag)) throw usage(`--${flag} is for one prompt; a relay's prompts come over the protocol`);
+}
+
+const FORMATS: Readonly<Record<string, readonly string[]>> = {
+  qwen: ["stream-json", "stream-chunk-json"],
+  "qwen-shipped": ["stream-json"],
+};
+
+function refuseFormats(parsed: Parsed, { id }: Dialect): void {
+  const known = FORMATS[id];
+  for (const flag of ["input-format", "output-format"]) {
+    const format = text(parsed, flag);
+    if (format === undefined || known?.includes(format) !== false) continue;
+    throw usage(`--${flag} is ${known.join(" or ")} in a relay with --as ${id}, not '${format}'`);
+  }
+}
+
+function named(parsed: Parsed, flag: string): string {
+  const id = text(parsed, flag);
+  if (id === undefined) throw usage(`--${flag} is missing: parley relay --as A --drive B -- COMMAND…`);
+  return id;
+}
+
+function reportFormat(parsed: Parsed): "text" | "json" | undefined {
+  const format = text(parsed, "report");
+  if (format !== undefined && format !== "text" && format !== "json") throw usage(`--report is text or json, not '${format}'`);
+  return format;
+}

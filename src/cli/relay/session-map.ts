@@ -1,0 +1,59 @@
+/** The relay's memory: which session of the driven agent stands behind a name that a host knows, across restarts. */
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as v from "valibot";
+import { messageOf } from "../../core/errors.js";
+import type { SessionMap } from "../../link/relay.js";
+import { digest } from "../../os/digest.js";
+import { makeFolder } from "../../os/folders.js";
+
+const Entry = v.object({ dialect: v.string(), name: v.string(), sessionId: v.string() });
+/** The oldest are forgotten. */
+const MOST = 2000;
+
+/** A file an entry, so that relays that run side by side need no lock. A home that cannot be written costs the memory, not the relay. */
+export function sessionMap(home: string, dialect: string): SessionMap {
+  const folder = join(home, "relay");
+  const fileOf = (name: string): string => join(folder, `${digest(`${dialect} ${name}`, 32)}.json`);
+  return {
+    get: (name) => read(fileOf(name)),
+    set(name, sessionId) {
+      if (read(fileOf(name)) === sessionId) return true;
+      try {
+        makeFolder(folder, 0o700);
+        write(fileOf(name), JSON.stringify({ dialect, name, sessionId }));
+        forgetOldest(folder);
+        return true;
+      } catch (error) {
+        console.error(`parley: the name of this session cannot be kept: ${messageOf(error)}`);
+        return false;
+      }
+    },
+  };
+}
+
+function read(file: string): string | undefined {
+  try {
+    return v.parse(Entry, JSON.parse(readFileSync(file, "utf8"))).sessionId;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whole or not at all. */
+function write(file: string, text: string): void {
+  const draft = `${file}.${process.pid}.tmp`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  renameSync(draft, file);
+}
+
+function forgetOldest(folder: string): void {
+  const names = readdirSync(folder);
+  if (names.length <= MOST) return;
+  const byAge = names.map((name) => join(folder, name)).sort((one, other) => ageOf(one) - ageOf(other));
+  for (const file of byAge.slice(0, names.length - MOST)) rmSync(file, { force: true });
+}
+
+function ageOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

@@ -1,0 +1,118 @@
+/**
+ * The words of `parley relay`. A host starts the relay as it would start its agent, so what stands behind `--drive B` is read as the command
+ * line of the program that the host thinks it starts, and put into our own words. The relay's own flags stand before it; those that the
+ * host's program does not know are the relay's behind it, too.
+ */
+import type { ForeignFlag } from "../../dialects/kit/foreign-flags.js";
+import { beforeDashes, type Flag } from "../command-line/flags.js";
+import { foreignFlag, inOurFlags, personalityOf, type Personality } from "../command-line/personality.js";
+import { OF_THE_AGENT, RELAY_FLAGS } from "./flags.js";
+
+/** How a host asks its program for the protocol, which the relay speaks anyway. */
+interface Program {
+  /** The command that it names. */
+  command?: string;
+  switches: readonly string[];
+  /** Words beside the flags mean nothing to it. */
+  ignoresWords?: true;
+}
+
+const SERVER: Program = { command: "serve", switches: ["--stdio"] };
+const STREAM: Program = { switches: ["--json-stream"], ignoresWords: true };
+const PROGRAMS: ReadonlyMap<string, Program> = new Map([
+  ["ante", SERVER],
+  ["native", SERVER],
+  ["aionrs", STREAM],
+  ["aionrs@0.2", STREAM],
+  ["wayland", STREAM],
+  ["agentproc", { command: "agentproc", switches: [] }],
+  ["agentproc@0.4", { command: "agentproc", switches: [] }],
+]);
+
+export function relayWords(argv: readonly string[], unused: (flag: string) => void): string[] {
+  const ours = beforeDashes(argv);
+  const drive = ours.findIndex((word) => /^--drive(=|$)/.test(word));
+  const as = dialectOfHost(ours);
+  if (drive === -1 || as === undefined) return [...argv];
+  const start = drive + (ours[drive] === "--drive" ? 2 : 1);
+  const isCommandElsewhere = ours.length < argv.length || ours.some((word) => /^--url(=|$)/.test(word));
+  const told = hostWords(ours.slice(start), as, isCommandElsewhere, unused);
+  return [...ours.slice(0, start), ...told, ...argv.slice(ours.length)];
+}
+
+/** Whose version is asked for. */
+export function relayedPersonality(argv: readonly string[]): Personality | undefined {
+  const ours = beforeDashes(argv);
+  const as = dialectOfHost(ours);
+  return as === undefined || !ours.some((word) => /^--drive(=|$)/.test(word)) ? undefined : personalityOf(as);
+}
+
+function dialectOfHost(words: readonly string[]): string | undefined {
+  return words.flatMap((word, at) => (word === "--as" ? [words[at + 1] ?? ""] : word.startsWith("--as=") ? [word.slice(5)] : [])).at(-1);
+}
+
+/** So many words of the host's were read, and mean these of ours. */
+interface Read {
+  taken: number;
+  means: readonly string[];
+}
+
+function hostWords(words: readonly string[], as: string, isCommandElsewhere: boolean, unused: (flag: string) => void): string[] {
+  const personality = personalityOf(as);
+  const program: Program = PROGRAMS.get(as) ?? { switches: [] };
+  const told: string[] = [];
+  let isFirst = true;
+  for (let at = 0; at < words.length;) {
+    const [given = "", next] = words.slice(at, at + 2);
+    const word = personality?.shortFlags.get(given) ?? given;
+    const isFlag = word.startsWith("-") && word !== "-";
+    const { taken, means } = isFlag ? readFlag(word, next, as, program.switches, personality?.flags, unused) : readPlain(word);
+    told.push(...means);
+    at += taken;
+    isFirst &&= isFlag;
+  }
+  return told;
+
+  function readPlain(word: string): Read {
+    // Without another place for it, it is the COMMAND.
+    if (!isCommandElsewhere) return { taken: 1, means: [word] };
+    if (program.ignoresWords === true || (isFirst && word === program.command)) return { taken: 1, means: [] };
+    return { taken: 1, means: ["--refused", `Unexpected argument '${word}': prompts come over the protocol`] };
+  }
+}
+
+function readFlag(
+  word: string,
+  next: string | undefined,
+  as: string,
+  switches: readonly string[],
+  flags: readonly ForeignFlag[] | undefined,
+  unused: (flag: string) => void,
+): Read {
+  const foreign = foreignFlag(word, flags ?? []);
+  if (foreign !== undefined) {
+    const means = inOurFlags(word, foreign, next ?? "", unused);
+    const isAgents = flagNamed(means[0] ?? "", OF_THE_AGENT) !== undefined;
+    if (isAgents) unused(`--${foreign.name}`);
+    return { taken: takesNext(word, foreign) ? 2 : 1, means: isAgents ? [] : means };
+  }
+  if (switches.includes(word) || word === `--dialect=${as}`) return { taken: 1, means: [] };
+  if (word === "--dialect" && next === as) return { taken: 2, means: [] };
+  // A program of its own may have keys and addresses of its own; a host that knows ours is told where they belong.
+  const agents = flags === undefined ? undefined : flagNamed(word, OF_THE_AGENT);
+  const own = agents ?? flagNamed(word, RELAY_FLAGS);
+  const takes = own !== undefined && takesNext(word, own) && (own.name !== "report" || next === "json");
+  const taken = takes ? 2 : 1;
+  if (agents === undefined) return { taken, means: takes && next !== undefined ? [word, next] : [word] };
+  unused(`--${agents.name}`);
+  return { taken, means: [] };
+}
+
+function takesNext(word: string, { value }: Pick<Flag, "value">): boolean {
+  return value !== undefined && !word.includes("=");
+}
+
+function flagNamed(word: string, table: readonly Flag[]): Flag | undefined {
+  const [name = ""] = word.replace(/^--?/, "").split("=");
+  return table.find((flag) => (word.startsWith("--") ? flag.name === name || flag.alias === name : flag.short === name));
+}

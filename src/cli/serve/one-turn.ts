@@ -1,0 +1,83 @@
+/**
+ * The engine for a process that lasts for one turn. There is no next one, so the prompt waits until everything around the session is
+ * there; a session that is not stored any more begins anew, because nobody could give the bridge another id; and what has no word on
+ * the wire goes to stderr.
+ */
+import type { Agent } from "../../core/agent.js";
+import { textPart } from "../../core/content.js";
+import type { Event } from "../../core/event.js";
+import type { Op, OpOf } from "../../core/op.js";
+import type { Settings } from "../../settings/settings.js";
+import { isStored } from "../../engine/store/jsonl/store.js";
+
+export function oneTurn(engine: Agent, settings: Settings): Agent {
+  let name: string | undefined;
+  let whole = (): void => {};
+  const surroundings = new Promise<void>((resolve) => {
+    whole = resolve;
+  });
+  /** The prompt is on its way; the end of input must not overtake it. */
+  let sent: Promise<void> = Promise.resolve();
+  return { send, events: heard(), close: () => engine.close() };
+
+  async function send(op: Op): Promise<void> {
+    if (op.type === "session.open") {
+      name = op.name;
+      return engine.send(opening(op, settings));
+    }
+    if (op.type === "turn.prompt") {
+      // Not waited for: whoever sends it reads the events that it waits for.
+      sent = surroundings.then(() => engine.send(inContext(op, name)));
+      return;
+    }
+    if (op.type !== "shutdown" || op.when === "now") return engine.send(op);
+    void sent.then(() => engine.send(op));
+  }
+
+  async function* heard(): AsyncIterable<Event> {
+    for await (const event of engine.events) {
+      if (isWhole(event, settings)) whole();
+      aside(event);
+      yield event;
+    }
+  }
+}
+
+function opening(op: OpOf<"session.open">, { home, sessions }: Settings): Op {
+  const { sessionId, ...rest } = op;
+  if (op.open !== "resume" || sessionId === undefined || sessionId === "latest") return op;
+  if (sessions.enabled && isStored(home, sessionId)) return op;
+  console.error(`parley: no session '${sessionId}' is stored; a new one begins`);
+  return { ...rest, open: "new" };
+}
+
+/** Servers that the config or the session names still connect when it is ready. */
+function isWhole(event: Event, { mcpServers }: Settings): boolean {
+  if (event.type === "catalog.updated") return event.whole;
+  if (event.type === "reply") return event.to === "session.open";
+  return event.type === "session.ready" && Object.keys({ ...mcpServers, ...event.config?.mcpServers }).length === 0;
+}
+
+/** Who speaks, and in which conversation, stands before what is said. */
+function inContext(op: OpOf<"turn.prompt">, name: string | undefined): Op {
+  const from = fromUser(op);
+  const lines = [...(from === undefined ? [] : [`From: ${plain(from)}`]), ...(name === undefined ? [] : [`Conversation: ${plain(name)}`])];
+  if (lines.length === 0) return op;
+  return { ...op, parts: [textPart(`<message_context>\n${lines.join("\n")}\n</message_context>`), ...op.parts] };
+}
+
+function fromUser({ ext }: OpOf<"turn.prompt">): string | undefined {
+  const own = ext?.["agentproc"];
+  const from: unknown = typeof own === "object" && own !== null && "from_user" in own ? own.from_user : undefined;
+  return typeof from === "string" && from !== "" ? from : undefined;
+}
+
+/** Somebody else's words: they can neither end the context nor begin a line. */
+function plain(words: string): string {
+  return words.replaceAll(/[\p{Cc}\u2028\u2029]/gu, " ").replaceAll(/[<>]/g, "");
+}
+
+function aside(event: Event): void {
+  if (event.type === "error") console.error(`parley: ${event.fault.message}`);
+  if (event.type === "notice" && (event.level === "warning" || event.level === "error")) console.error(`parley: ${event.text}`);
+}

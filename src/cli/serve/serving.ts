@@ -1,0 +1,103 @@
+/** What serving takes whatever the transport is: the settings, an offline model, and an engine for each connection. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Agent } from "../../core/agent.js";
+import type { SessionConfig } from "../../core/config.js";
+import { Redactor } from "../../core/redact.js";
+import type { Transport } from "../../core/wire.js";
+import type { Dialect } from "../../dialects/index.js";
+import type { Env, Loaded } from "../../settings/settings.js";
+import { besideFile } from "../../settings/server-command.js";
+import type { ServeOptions } from "../../link/serve.js";
+import { userHomeOf } from "../../os/home.js";
+import { buildEngine, type Surroundings } from "../compose/build-engine.js";
+import { withOfflineModel } from "../compose/offline.js";
+import { answerSecondsOf, launchOf, openingOf } from "../command-line/opening.js";
+import type { Telemetry } from "../compose/telemetry.js";
+
+export interface Serving {
+  settings: Loaded["settings"];
+  /** An engine of its own for whoever is at the other end, and the way to him, written down where that is asked for. */
+  connection(transport: Transport, one?: One): { agent: Agent; transport: Transport };
+  launch: Pick<ServeOptions, "launch">;
+  end(): Promise<void>;
+}
+
+/** `turn`: what our own environment says in the words of the wire. */
+type One = { conn?: string; turn?: Record<string, string> } & Pick<Surroundings, "resumable" | "owner">;
+
+/** What a command line asks for that is no setting. */
+export interface Asked {
+  /** For the wire itself. */
+  switches?: readonly string[];
+  /** Of the session. */
+  config?: SessionConfig;
+  /** Of a stored session: a copy goes on, under a name of its own. */
+  fork?: boolean;
+}
+
+/** Who looks on, and what must not be told. */
+export interface Onlookers {
+  telemetry: Telemetry;
+  /** The file of `--audit`. */
+  audit: string | undefined;
+  secrets?: readonly string[];
+}
+
+export async function prepareServing(
+  dialect: Dialect,
+  load: () => Promise<Loaded>,
+  env: Env,
+  { telemetry, audit: path, secrets = [] }: Onlookers,
+  { switches = [], config = {}, fork = false }: Asked = {},
+): Promise<Serving> {
+  const given = await load();
+  const audit =
+    path === undefined ? undefined : await (await import("../compose/audit.js")).openAudit(path, { dialect: dialect.id }, given, env);
+  const own = dialect.id === "ante" ? await withServersOfAnte(given, env) : given;
+  for (const warning of own.warnings) console.error(`parley: ${warning}`);
+  const { loaded, registered, end } = await withOfflineModel(own, env, (line) => console.error(`parley: ${line}`));
+  return {
+    settings: loaded.settings,
+    connection(transport, { conn, turn, ...one } = {}) {
+      const redactor = new Redactor();
+      const around = {
+        registered,
+        secrets,
+        redactor,
+        openTracer: telemetry.openTracer,
+        awaitsServers: dialect.awaitsServers === true,
+        ...one,
+      };
+      const agent = buildEngine(loaded, env, { ...promised(dialect, loaded), ...config }, around);
+      const begun = turn === undefined ? undefined : { dir: "in" as const, turn };
+      return { agent, transport: audit?.of(transport, { framing: dialect.framing, redactor, conn, begun }) ?? transport };
+    },
+    launch: launchOf(dialect, loaded, { open: withConfig(openingOf(loaded, fork), config), switches }),
+    async end() {
+      await Promise.all([end(), audit?.close()]);
+    },
+  };
+}
+
+function withConfig<O extends { config?: SessionConfig }>(open: O, config: SessionConfig): O {
+  return { ...open, config: { ...open.config, ...config } };
+}
+
+/** What the dialect says where the user does not. */
+function promised(dialect: Dialect, loaded: Loaded): SessionConfig {
+  const approveTools = loaded.settings.approveTools ?? dialect.unasked;
+  return { answerSeconds: answerSecondsOf(loaded, dialect), ...(approveTools !== undefined && { approveTools: [...approveTools] }) };
+}
+
+/** Our own config wins where both name a server. */
+async function withServersOfAnte(loaded: Loaded, env: Env): Promise<Loaded> {
+  const path = join(env["ANTE_HOME"] || join(userHomeOf(env), ".ante"), "settings.json");
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  if (text === undefined) return loaded;
+  const { anteServers } = await import("./ante-home.js");
+  const { servers, warnings } = anteServers(path, text);
+  const theirs = Object.entries(servers).map(([name, server]) => [name, besideFile(path, server)] as const);
+  const mcpServers = { ...Object.fromEntries(theirs), ...loaded.settings.mcpServers };
+  return { ...loaded, settings: { ...loaded.settings, mcpServers }, warnings: [...loaded.warnings, ...warnings] };
+}

@@ -1,0 +1,48 @@
+/** `parley shims DIR`: launchers under the names that hosts look for. */
+import { chmod, readFile, realpath, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { ParleyError, systemCode, systemReason } from "../../core/errors.js";
+import { dialectIds } from "../../dialects/index.js";
+import { makeFolder } from "../../os/folders.js";
+import { usage } from "../command-line/flags.js";
+import { PERSONALITIES } from "../command-line/personality.js";
+
+/** By this a launcher of ours is known again. */
+const MARK = "// Written by parley shims";
+
+export async function writeShims(folder: string, program: string, node: string): Promise<string> {
+  const dir = resolve(folder);
+  const target = await realpath(program);
+  const names = PERSONALITIES.filter(({ dialect }) => dialectIds.includes(dialect)).map(({ name }) => name);
+  try {
+    makeFolder(dir);
+    for (const name of names) await refuseForeign(join(dir, name));
+    for (const name of names) await writeLauncher(join(dir, name), target, node);
+  } catch (error) {
+    if (error instanceof ParleyError) throw error;
+    const message = `The launchers could not be written to ${dir}: ${systemReason(error)}. Choose another folder`;
+    throw new ParleyError({ code: "config", message, retryable: false }, { cause: error });
+  }
+  return `${names.map((name) => join(dir, name)).join("\n")}\nPut ${dir} first in PATH, or give a host one of these paths.\n`;
+}
+
+/** A script of Node's own, so that what is started knows its name; started by this Node, wherever the host's PATH points. */
+async function writeLauncher(path: string, target: string, node: string): Promise<void> {
+  const interpreter = /\s/.test(node) ? "/usr/bin/env node" : node;
+  const program = JSON.stringify(target);
+  // Which kind of module the launcher is depends on the folder that it is in, and `import()` takes no path with a backslash.
+  const load = `process.getBuiltinModule("node:module").createRequire(${program})(${program});`;
+  await writeFile(path, `#!${interpreter}\n${MARK}.\n${load}\n`);
+  await chmod(path, 0o755);
+  if (process.platform === "win32") await writeFile(`${path}.cmd`, `@"${node}" "%~dpn0" %*\r\n`);
+}
+
+/** Somebody else's program stays where it is. */
+async function refuseForeign(path: string): Promise<void> {
+  const text = await readFile(path, "latin1").catch((error: unknown) => {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  });
+  if (text !== undefined && !text.includes(MARK))
+    throw usage(`${path} is not a launcher of ours; it was left as it is. Choose another folder`);
+}

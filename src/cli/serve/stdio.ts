@@ -1,0 +1,46 @@
+/** The engine on stdin and stdout, in one dialect. */
+import { toFault } from "../../core/errors.js";
+import type { Frame } from "../../core/wire.js";
+import { loadDialect } from "../../dialects/index.js";
+import type { Env, Loaded } from "../../settings/settings.js";
+import { serve } from "../../link/serve.js";
+import { stdio } from "../../transports/stdio.js";
+import { keepStdoutClean, refuseToStart } from "../compose/protocol-stdout.js";
+import { prepareServing, type Asked, type Onlookers } from "./serving.js";
+import { endOnSignal } from "../compose/signals.js";
+
+export interface StdioOptions extends Asked {
+  /** All that there is to hear, in place of standard input. */
+  records?: readonly unknown[];
+  /** A sign of life every so many seconds. */
+  beatSeconds?: number | undefined;
+}
+
+export async function serveStdio(
+  dialectId: string,
+  load: () => Promise<Loaded>,
+  env: Env,
+  onlookers: Onlookers,
+  options: StdioOptions = {},
+): Promise<number> {
+  const { records, beatSeconds } = options;
+  const dialect = await loadDialect(dialectId);
+  keepStdoutClean();
+  const serving = await prepareServing(dialect, load, env, onlookers, options).catch(toFault);
+  if (!("connection" in serving)) {
+    return (await refuseToStart(dialect, serving, options.switches)) ?? 1;
+  }
+  const pipe = stdio(dialect.framing, serving.settings.limits.lineBytes);
+  const { agent, transport } = serving.connection(records === undefined ? pipe : { ...pipe, frames: framesOf(records) });
+  const signals = endOnSignal(agent);
+  const onLog = (text: string): void => console.error(`parley: ${text}`);
+  const closed = await serve(agent, dialect, transport, { ...serving.launch, onLog, beatSeconds });
+  await pipe.flushed();
+  await serving.end();
+  if (closed.reason !== undefined) console.error(`parley: ${closed.reason}`);
+  return signals.code() ?? closed.code ?? 0;
+}
+
+async function* framesOf(records: readonly unknown[]): AsyncGenerator<Frame> {
+  for (const rec of records) yield { rec };
+}

@@ -1,0 +1,61 @@
+/** What is secret in a connection string: the password, and not the host or the database, which output may well name. */
+
+/** `postgres://user:password@host/db`, `user:password@tcp(host:3306)/db`, `Server=host;Password=x`, `host=x password=y`. */
+export function credentialsIn(value: string): string[] {
+  return [...inAddress(value), ...inPairs(value)];
+}
+
+/** Of a string that is nothing but a connection: a key in the place of the user is one, too (`https://KEY@sentry.example/1`). */
+export function connectionSecrets(value: string): string[] {
+  const [, user = ""] = /^[a-z][\w+.-]*:\/\/([^:@/\s]+)@/i.exec(value) ?? [];
+  return [...credentialsIn(value), ...(user.length >= LONG_USER && /\d/.test(user) ? [user] : [])];
+}
+
+/** Anything else under the name of a connection is a secret as a whole. */
+export function isConnection(value: string): boolean {
+  return /^[a-z][\w+.-]*:/i.test(value) || /^[\w ]+=/.test(value) || /@(?:tcp|udp|unix)?\(/.test(value);
+}
+
+const LONG_USER = 16;
+
+/** Shorter forms are not redacted. */
+const SHORTEST = 8;
+
+function inAddress(value: string): string[] {
+  const [, , authority = ""] = /^([a-z][\w+.-]*:)\/\/([^/?#\s]*)/i.exec(value) ?? [];
+  const at = authority.lastIndexOf("@");
+  if (at !== -1) return forms(authority.slice(0, at));
+  // Some write a slash or a question mark into a password as it is; then what is before it is no host and port.
+  const loose =
+    /^[a-z][\w+.-]*:\/\/([^:@/\s]*:(?!\d*[/?#])[^@\s]+)@[^@\s]*$/i.exec(value) ?? /^([^:@/\s]+:\S+)@(?:tcp|udp|unix)?\(/.exec(value);
+  return loose?.[1] === undefined ? [] : forms(loose[1]);
+}
+
+/** A password that is a word, as in examples, or short is only one where it is used: `:postgres@`. */
+function forms(userInfo: string): string[] {
+  const colon = userInfo.indexOf(":");
+  const password = colon === -1 ? "" : userInfo.slice(colon + 1);
+  if (password === "") return [];
+  const bare = /^[A-Za-z]+$/.test(password) ? [] : [password, decoded(password)].filter((text) => text.length >= SHORTEST);
+  if (bare.length > 0) return [...new Set(bare)];
+  const used = `:${password}@`;
+  return [used.length >= SHORTEST ? used : `${userInfo}@`];
+}
+
+const PAIR =
+  /(?:^|[;\s])\s*((?:password|passwd|pwd|account ?key|shared ?access ?key|shared ?access ?signature|client ?secret|access ?token|api ?key)\s*=\s*)("[^"]*"|'[^']*'|[^;\s"']+)/gi;
+
+function inPairs(value: string): string[] {
+  return [...value.matchAll(PAIR)].flatMap(([, name = "", quoted = ""]) => {
+    const text = quoted.replace(/^(["'])(.*)\1$/s, "$2");
+    return /^[A-Za-z]+$/.test(text) || text.length < SHORTEST ? [name + quoted] : [text];
+  });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

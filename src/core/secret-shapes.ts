@@ -1,0 +1,321 @@
+/**
+ * Secrets that are known by their shape alone, whoever wrote them: keys of vendors, tokens, signed tokens (JWT), private keys in PEM. A shape
+ * has a beginning that nothing else has, and a least length, so that words, slugs and placeholders such as `sk-your-key-here` are none.
+ *
+ * It is decided within a bounded number of characters; a secret may then go on for as long as it likes. So text that comes in pieces is
+ * held back by little, and `ShapeStream` finds in pieces exactly what `shapesIn` finds in the whole.
+ */
+
+import { Beginnings, CONTEXT, hasBorder } from "./shape-beginnings.js";
+
+export interface Range {
+  from: number;
+  to: number;
+}
+
+/** So many characters behind its beginning say whether it is a secret. */
+const DECIDED = 40;
+
+interface Shape {
+  beginnings: readonly string[];
+  least: number;
+  /** It has no more than the least. */
+  exact: boolean;
+  /** What its head must have in it; a head that has it still has it when it grows. */
+  telling: RegExp | undefined;
+  /** As much of it as decides. */
+  head: RegExp;
+  /** What goes on behind its head. */
+  rest: RegExp;
+}
+
+/** `character`: one of those behind its beginning. */
+function shape(beginnings: readonly string[], character: string, least: number, more: { exact?: true; telling?: RegExp } = {}): Shape {
+  const { exact = false, telling } = more;
+  return {
+    beginnings,
+    least,
+    exact,
+    telling,
+    head: new RegExp(`${character}{0,${exact ? least + 1 : DECIDED}}`, "y"),
+    rest: new RegExp(`${character}*`, "y"),
+  };
+}
+
+/** The first that fits counts. */
+const SHAPES: readonly Shape[] = [
+  // Anthropic, OpenAI, OpenRouter; then whoever else writes `sk-`, with which class names and slugs begin, too.
+  shape(["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"], "[\\w-]", 16, { telling: /[A-Z\d]|[a-z]{16}/ }),
+  shape(["sk-"], "[\\w-]", 20, { telling: /[A-Z]|[a-z\d]{16}/ }),
+  // GitHub and GitLab.
+  shape(["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "\\w", 30),
+  shape(["github_pat_"], "\\w", 22),
+  shape(["glpat-"], "[\\w-]", 20),
+  // Slack.
+  shape(["xoxa-", "xoxb-", "xoxc-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"], "[A-Za-z\\d-]", 10, { telling: /\d/ }),
+  // Stripe, npm, xAI, Google, and the ids of AWS's keys.
+  shape(["sk_live_", "rk_live_"], "[A-Za-z\\d]", 16),
+  shape(["npm_"], "[A-Za-z\\d]", 36),
+  shape(["xai-"], "[A-Za-z\\d]", 40, { telling: /\d/ }),
+  shape(["AIza"], "[\\w-]", 35),
+  shape(["AKIA", "ASIA"], "[A-Z\\d]", 16, { exact: true }),
+];
+
+/** A signed token is two pieces of JSON and a signature, each in base64url, so both pieces begin as `{"` does. */
+const JWT = "eyJ";
+const JWT_HEADER = /[\w-]{0,512}/y;
+const JWT_REST = /[\w.-]*/y;
+const JWT_HEADER_CHARS = 512;
+const JWT_LEAST = 8;
+
+/** The heading of a key is no secret; the lines behind it are. */
+const HEADING = "-----BEGIN ";
+const HEADING_REST = /(?:[A-Z\d]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----/y;
+const HEADING_CHARS = 64;
+const KEY_CHARACTERS = /[A-Za-z\d+/=]+/y;
+/** Of a line behind nothing but ends of lines, line numbers and the marks of a quotation or a diff; any other must be long. */
+const LINE = 16;
+const LONG_LINE = 40;
+const PLAIN_GAP = 40;
+/** Behind so many other characters no line of the key comes any more. */
+const GAP = 160;
+const PLAIN_WORD = /^(?:\d{1,6}|[+/]{1,3})$/;
+
+const WORD = /\w*/y;
+
+const WITH_SHAPE = SHAPES.flatMap((each) => each.beginnings.map((whole) => ({ sought: sought(whole), whole, shape: each })));
+const BY_SOUGHT = new Map(WITH_SHAPE.map(({ sought: word }) => [word, WITH_SHAPE.filter((each) => each.sought === word)]));
+
+/** `sk-ant-` is found as the `sk-` that it is. */
+function sought(beginning: string): string {
+  return beginning.startsWith("sk-") ? "sk-" : beginning;
+}
+
+const BEGINNINGS = new Beginnings([...BY_SOUGHT.keys(), JWT, HEADING]);
+
+/** Shorter texts hold none. */
+const SHORTEST = Math.min(...SHAPES.flatMap(({ beginnings, least }) => beginnings.map(({ length }) => length + least)));
+
+/** Where they stand in a whole text, in order. */
+export function shapesIn(text: string): Range[] {
+  return text.length < SHORTEST || !BEGINNINGS.in(text) ? [] : new ShapeStream().all(text);
+}
+
+/** What the text so far says of the text that follows. */
+type State =
+  | undefined
+  /** A secret is not over: it goes on with these. */
+  | { kind: "secret"; rest: RegExp }
+  /** Behind the heading of a key: so many characters behind it or its last line, and whether these were plain ones. */
+  | { kind: "key"; gap: number; isPlain: boolean }
+  /** A line of a key is not over. */
+  | { kind: "line" };
+
+interface Step {
+  /** Up to here the text is decided, and `state` holds. */
+  at: number;
+  state: State;
+  found?: Range;
+  /** More text must come first. */
+  waits?: true;
+}
+
+/** To cut the context with each piece would cost more than all the rest. */
+const MOST_CONTEXT = 96;
+
+const NONE: readonly Range[] = [];
+
+/** Finds shapes in text that comes in pieces. Places are counted from the beginning of the first piece. */
+export class ShapeStream {
+  /** So much of the text is decided: no secret that is yet to be found begins before. */
+  decided = 0;
+  #state: State;
+  #held = "";
+  /** The end of what is decided. */
+  #context = "";
+  /** Its last two characters, as codes. */
+  #last = 0;
+  #lastButOne = 0;
+  /** The last that was found; it grows with its secret. */
+  #found: Range | undefined;
+
+  /** Nothing is held back, and no secret goes on. */
+  get isIdle(): boolean {
+    return this.#state === undefined && this.#held === "";
+  }
+
+  /** The text so far ends within a secret that may go on. */
+  get isOpen(): boolean {
+    return this.#state?.kind === "secret" || this.#state?.kind === "line";
+  }
+
+  /** What was found by this piece, and what became longer by it: the same range again. */
+  push(piece: string): readonly Range[] {
+    if (!this.isIdle || BEGINNINGS.mayConcern(piece, this.#last, this.#lastButOne)) return this.#read(piece, false);
+    this.#pass(piece);
+    return NONE;
+  }
+
+  /** Of a text that is no piece. */
+  all(text: string): Range[] {
+    return this.#read(text, true);
+  }
+
+  /** The rest, at the end of the text. What is pushed next belongs to another. */
+  flush(): Range[] {
+    const found = this.#held === "" ? [] : this.#read("", true);
+    this.#state = undefined;
+    this.#context = "";
+    this.#last = this.#lastButOne = 0;
+    this.#found = undefined;
+    return found;
+  }
+
+  #pass(piece: string): void {
+    const { length } = piece;
+    this.decided += length;
+    this.#context = length < CONTEXT ? this.#context + piece : piece;
+    if (this.#context.length > MOST_CONTEXT) this.#context = this.#context.slice(-CONTEXT);
+    this.#lastButOne = length > 1 ? piece.charCodeAt(length - 2) : length > 0 ? this.#last : this.#lastButOne;
+    this.#last = length > 0 ? piece.charCodeAt(length - 1) : this.#last;
+  }
+
+  #read(piece: string, isEnd: boolean): Range[] {
+    const context = this.#context.slice(-CONTEXT);
+    const text = context + this.#held + piece;
+    const start = this.decided - context.length;
+    const found: Range[] = [];
+    let at = context.length;
+    for (let waits = false; !waits && at < text.length;) {
+      const step = nextStep(text, at, this.#state, isEnd);
+      if (step.found !== undefined) this.#note(start + step.found.from, start + step.found.to, found);
+      ({ at, state: this.#state, waits = false } = step);
+    }
+    this.decided = start + at;
+    this.#held = text.slice(at);
+    this.#context = text.slice(Math.max(0, at - CONTEXT), at);
+    this.#last = at > 0 ? text.charCodeAt(at - 1) : 0;
+    this.#lastButOne = at > 1 ? text.charCodeAt(at - 2) : 0;
+    return found;
+  }
+
+  #note(from: number, to: number, found: Range[]): void {
+    if (this.#found?.to === from) this.#found.to = to;
+    else this.#found = { from, to };
+    if (found.at(-1) !== this.#found) found.push(this.#found);
+  }
+}
+
+function nextStep(text: string, at: number, state: State, isEnd: boolean): Step {
+  switch (state?.kind) {
+    case undefined:
+      return fromPlain(text, at, isEnd);
+    case "secret":
+      return onwards(text, at, runAt(text, at, state.rest), state, undefined);
+    case "line":
+      return onwards(text, at, runAt(text, at, KEY_CHARACTERS), state, { kind: "key", gap: 0, isPlain: true });
+    case "key":
+      return fromKey(text, at, state, isEnd);
+  }
+}
+
+/** To the next secret or heading, or to the end. */
+function fromPlain(text: string, from: number, isEnd: boolean): Step {
+  for (let next = BEGINNINGS.next(text, from); next !== undefined; next = BEGINNINGS.next(text, next.at + 1)) {
+    const step = readAt(text, next.at, next.word, isEnd);
+    if (step !== undefined) return step;
+  }
+  const part = isEnd ? -1 : BEGINNINGS.partAtEnd(text, from);
+  return part === -1 ? { at: text.length, state: undefined } : waiting(part);
+}
+
+function onwards(text: string, at: number, run: string, state: State, behind: State): Step {
+  const end = at + run.length;
+  return { at: end, state: end === text.length ? state : behind, ...(run !== "" && { found: { from: at, to: end } }) };
+}
+
+/** Undefined when nothing of a secret is there. */
+function readAt(text: string, at: number, word: string, isEnd: boolean): Step | undefined {
+  if (!hasBorder(text, at)) return undefined;
+  if (word === HEADING) return readHeading(text, at, isEnd);
+  if (word === JWT) return readJwt(text, at, isEnd);
+  for (const { whole, shape: each } of BY_SOUGHT.get(word) ?? []) {
+    const step = text.startsWith(whole, at) ? readShape(text, at, at + whole.length, each, isEnd) : undefined;
+    if (step !== undefined) return step;
+  }
+  return undefined;
+}
+
+function waiting(at: number, state?: State): Step {
+  return { at, state, waits: true };
+}
+
+function readShape(
+  text: string,
+  at: number,
+  start: number,
+  { least, exact, telling, head, rest }: Shape,
+  isEnd: boolean,
+): Step | undefined {
+  const run = runAt(text, start, head);
+  const end = start + run.length;
+  const mayGrow = !isEnd && end === text.length && run.length < DECIDED;
+  if (exact) {
+    if (mayGrow && run.length <= least) return waiting(at);
+    return run.length === least && runAt(text, end, WORD) === "" ? { at: end, state: undefined, found: { from: at, to: end } } : undefined;
+  }
+  if (run.length >= least && telling?.test(run) !== false)
+    return { at: end, state: { kind: "secret", rest }, found: { from: at, to: end } };
+  return mayGrow ? waiting(at) : undefined;
+}
+
+/** Two pieces of JSON are sign enough; the rest may be long. */
+function readJwt(text: string, at: number, isEnd: boolean): Step | undefined {
+  const header = runAt(text, at + JWT.length, JWT_HEADER);
+  if (header.length === JWT_HEADER_CHARS) return undefined;
+  const dot = at + JWT.length + header.length;
+  if (dot === text.length) return isEnd ? undefined : waiting(at);
+  if (header.length < JWT_LEAST) return undefined;
+  const wanted = `.${JWT}`;
+  const end = dot + wanted.length + JWT_LEAST;
+  const payload = text.slice(dot, end);
+  if (!payload.startsWith(wanted.slice(0, payload.length)) || !/^[\w-]*$/.test(payload.slice(wanted.length))) return undefined;
+  if (end <= text.length) return { at: end, state: { kind: "secret", rest: JWT_REST }, found: { from: at, to: end } };
+  return isEnd ? undefined : waiting(at);
+}
+
+function readHeading(text: string, at: number, isEnd: boolean): Step | undefined {
+  const start = at + HEADING.length;
+  const rest = runAt(text, start, HEADING_REST);
+  if (rest !== "") return { at: start + rest.length, state: { kind: "key", gap: 0, isPlain: true } };
+  const left = text.slice(start, start + HEADING_CHARS);
+  return !isEnd && left.length < HEADING_CHARS && /^[A-Z\d -]*$/.test(left) ? waiting(at) : undefined;
+}
+
+/** The next word or character behind a heading or a line. */
+function fromKey(text: string, at: number, { gap, isPlain }: State & { kind: "key" }, isEnd: boolean): Step {
+  if (gap > GAP) return { at, state: undefined };
+  const state: State = { kind: "key", gap, isPlain };
+  const beginning = BEGINNINGS.at(text, at);
+  const other = beginning === undefined ? undefined : readAt(text, at, beginning, isEnd);
+  if (other?.waits === true || (!isEnd && BEGINNINGS.isPart(text, at))) return waiting(at, state);
+  if (other !== undefined) return other;
+  const word = runAt(text, at, KEY_CHARACTERS);
+  if (word === "" || isEscape(text, at)) return { at: at + 1, state: { ...state, gap: gap + 1 } };
+  const end = at + word.length;
+  const isLine = word.length >= (isPlain && gap <= PLAIN_GAP ? LINE : LONG_LINE);
+  if (isLine) return { at: end, state: { kind: "line" }, found: { from: at, to: end } };
+  if (end === text.length && !isEnd) return waiting(at, state);
+  if (word === "END" && text.startsWith("--", at - 2)) return { at: end, state: undefined };
+  return { at: end, state: { kind: "key", gap: gap + word.length, isPlain: isPlain && PLAIN_WORD.test(word) } };
+}
+
+/** `\n` as it stands in JSON. */
+function isEscape(text: string, at: number): boolean {
+  return text[at - 1] === "\\" && /[nrt]/.test(text.charAt(at));
+}
+
+function runAt(text: string, at: number, pattern: RegExp): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? "";
+}

@@ -1,0 +1,50 @@
+/** The agent's side: our engine, or any other agent, speaks to a host of this protocol. */
+import type { Event } from "../../../core/event.js";
+import type { Op } from "../../../core/op.js";
+import type { Side, SideEnv, Step } from "../../dialect.js";
+import { echo } from "../../kit/issues.js";
+import { readSwitches } from "../launch.js";
+import type { Command } from "../wire/records.js";
+import type { Revision } from "../wire/revision.js";
+import { errorLine } from "./lines.js";
+import { readCommand, readOps } from "./read-ops.js";
+import { isQuit, promptAfterAll } from "./slash.js";
+import { agentState } from "./state.js";
+import { writeEvent } from "./write-events.js";
+
+export function agentSide(revision: Revision, env: SideEnv): Side<Op, Event> {
+  const state = agentState(revision);
+  return {
+    read(frame) {
+      if ("launch" in frame) {
+        const { open } = frame.launch;
+        readSwitches(frame.launch.argv, state);
+        state.session = open?.sessionId ?? env.stamp().id;
+        return { in: [{ open: "new", ...open, type: "session.open", id: env.stamp().id, session: state.session }], out: [] };
+      }
+      const step = heard("bad" in frame ? `${frame.bad}: ${echo(frame.line)}` : readCommand(frame.rec, state));
+      if (state.ready) return step;
+      // `ready` is the first line, whatever a host that does not wait for it says.
+      state.earlyLines.push(...step.out);
+      return { in: step.in, out: [] };
+    },
+    write(event) {
+      const prompt = promptAfterAll(event, state);
+      if (prompt !== undefined) return { in: [prompt], out: [] };
+      const ops = leaving(event);
+      return { in: ops, out: writeEvent(event, state) };
+    },
+    end: () => ({ in: [], out: [] }),
+  };
+
+  function heard(command: Command | string): Step<Op> {
+    if (typeof command !== "string") return readOps(command, state, env);
+    return { in: [], out: [errorLine(null, { code: "protocol", message: command, retryable: false })] };
+  }
+
+  /** A process is one conversation: when that is over, so is the process. */
+  function leaving(event: Event): Op[] {
+    if (event.type === "session.ended") return [{ type: "shutdown", when: "now", id: env.stamp().id }];
+    return revision.quits && isQuit(event, state) ? [{ type: "shutdown", when: "drained", id: env.stamp().id }] : [];
+  }
+}

@@ -1,0 +1,72 @@
+/** What a driven agent leaves out or spells in its own way, put right where that is harmless; the schemas judge what comes of it. */
+import { categoryOf } from "../../../core/names.js";
+import { isRecord } from "../../../core/json-object.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function repaired(rec: unknown): unknown {
+  if (!isRecord(rec)) return rec;
+  switch (rec["type"]) {
+    case "ready":
+      return ready(rec);
+    case "tool_request":
+      return isRecord(rec["tool"]) ? { ...rec, tool: tool(rec["tool"]) } : rec;
+    case "config_changed":
+      return { ...rec, capabilities: capabilities(rec["capabilities"]) };
+    case "tool_result":
+      return result(rec);
+    default:
+      return rec;
+  }
+}
+
+/** A session without a name has none, whether that is said or not. */
+function ready({ session_id, ...rest }: Fields): Fields {
+  return { ...rest, ...(session_id !== null && { session_id }), capabilities: capabilities(rest["capabilities"]) };
+}
+
+/** What is not promised is not there. */
+function capabilities(said: unknown): Fields {
+  const { effort_levels, modes, current_mode, ...given } = isRecord(said) ? said : {};
+  const flags = ["tool_approval", "thinking", "mcp"].map((name) => [name, given[name] === true]);
+  return {
+    ...given,
+    ...Object.fromEntries(flags),
+    ...(isTexts(effort_levels) && { effort_levels }),
+    ...(isTexts(modes) && { modes }),
+    ...(typeof current_mode === "string" && { current_mode }),
+  };
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+/** Arguments of another shape stay wrong: nobody can be asked about what cannot be shown. */
+function tool(said: Fields): Fields {
+  const { name, category, description, args } = said;
+  if (typeof name !== "string") return said;
+  return {
+    ...said,
+    category: isOneOf(["info", "edit", "exec", "mcp"], category) ? category : categoryOf(name),
+    description: typeof description === "string" ? description : name,
+    args: args ?? {},
+  };
+}
+
+/** A call that has ended has ended, however that is told. */
+function result({ output_type, metadata, ...said }: Fields): Fields {
+  const { tool_name, status, output } = said;
+  return {
+    ...said,
+    tool_name: typeof tool_name === "string" ? tool_name : "",
+    status: status === "success" ? "success" : "error",
+    output: typeof output === "string" ? output : output === undefined ? "" : JSON.stringify(output),
+    ...(typeof output === "string" && isOneOf(["text", "diff", "image"], output_type) && { output_type }),
+    ...(isRecord(metadata) && { metadata }),
+  };
+}
+
+function isOneOf(words: readonly string[], word: unknown): boolean {
+  return typeof word === "string" && words.includes(word);
+}

@@ -1,0 +1,46 @@
+/** The host's side: we drive an agent of this protocol, one session a process. */
+import type { Event } from "../../../core/event.js";
+import type { Op } from "../../../core/op.js";
+import type { Side, SideEnv } from "../../dialect.js";
+import { drivenSide } from "../../kit/driven-side.js";
+import { isClean } from "../../kit/exit-message.js";
+import type { Revision } from "../wire/revision.js";
+import { endTurn, readEvent } from "./read-events.js";
+import { denyUnasked } from "./stale-records.js";
+import { hostState, startTurn } from "./state.js";
+import { linesAtReady, openOp, writeOp } from "./write-ops.js";
+
+export function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
+  const state = hostState(revision);
+  return drivenSide({
+    open: (op) => openOp(op, state),
+    read: (rec) => {
+      const wasReady = state.ready;
+      const events = readEvent(rec, state);
+      return { in: events, out: wasReady ? denyUnasked(rec, state) : [] };
+    },
+    write: (op) => writeOp(op, state, env),
+    isReady: () => state.ready,
+    onReady: () => ({ in: [], out: linesAtReady(state) }),
+    refusal: () => state.refused,
+    session: () => state.session,
+    takeOpens() {
+      const { session, opener: op } = state;
+      state.opener = undefined;
+      return op === undefined ? [] : [{ session, op }];
+    },
+    faultOf: () => (state.ready ? undefined : state.early.at(-1)),
+    end(closed, fault) {
+      const [next] = state.prompts.keys();
+      const started = state.running === undefined && next !== undefined ? startTurn(next, state) : [];
+      // A real one leaves when it is told to stop.
+      const stopped = state.interrupted && state.running !== undefined ? endTurn(state.running, state) : [];
+      const { session, running } = state;
+      const turn = running?.reader.close({ outcome: "failed", reason: fault.message, fault }) ?? [];
+      // Where a turn ran, the error is the turn's.
+      const isNews = turn.length === 0 && stopped.length === 0 && !isClean(closed) && state.refused === undefined;
+      const alone: Event[] = isNews ? [{ type: "error", session, fault }] : [];
+      return [...started, ...stopped, ...alone, ...turn, { type: "session.ended", session }];
+    },
+  });
+}

@@ -1,0 +1,127 @@
+/** Host → agent, written: ops become commands. */
+import { plainText, type Part } from "../../../core/content.js";
+import type { SessionConfig } from "../../../core/config.js";
+import type { Event } from "../../../core/event.js";
+import type { Op, OpOf } from "../../../core/op.js";
+import { withoutCommand } from "../../../core/plain-words.js";
+import type { Out, SideEnv, Step } from "../../dialect.js";
+import { configLines, configProblem, configure, noMode, refused } from "./answers.js";
+import { restrictions, unsaid, writeLaunch } from "../launch.js";
+import { modeName } from "../wire/revision.js";
+import type { HostState } from "./state.js";
+
+export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
+  switch (op.type) {
+    case "turn.prompt":
+      return message(op, state, env);
+    case "turn.interrupt":
+      return interrupt(op, state);
+    case "approval.answer":
+      return answer(op, state);
+    case "session.seed":
+      return { in: answered(op, "ok").in, out: [{ rec: { type: "init_history", text: op.text } }] };
+    case "session.configure":
+      return configure(op, state);
+    case "ping":
+      state.pings.push(op.id);
+      return { in: [], out: [{ rec: { type: "ping" } }] };
+    default:
+      return { in: [], out: [] };
+  }
+}
+
+/** A process is one session: opening it is starting it. Translation never widens authority: what would restrict it and cannot be said is refused. */
+export function openOp(op: OpOf<"session.open">, state: HostState): Step<Event> {
+  const { revision } = state;
+  state.session = op.session;
+  const { mode } = op.config ?? {};
+  if (mode !== undefined && modeName(revision, mode) === undefined) return refused(op, noMode(mode, revision), state);
+  const dropped = restrictions(op.config ?? {});
+  if (dropped.length > 0) return refused(op, `${revision.name} cannot be told ${dropped.join(", ")}, and would do more without`, state);
+  const wrong = configProblem(op.config ?? {}, state);
+  if (wrong !== undefined) return refused(op, wrong, state);
+  state.opener = op.id;
+  state.atReady = revision.isLater ? atReady(op.config ?? {}) : mode === "auto_edit" ? { mode } : {};
+  const lost = unsaid(op.config ?? {}, revision);
+  return {
+    in: lost.length === 0 ? [] : [warning(`${revision.name} cannot be told ${lost.join(", ")}`, state)],
+    out: [{ launch: writeLaunch(op, revision) }],
+  };
+}
+
+/** Servers first: a real one takes none behind any other word. */
+export function linesAtReady(state: HostState): Out[] {
+  return configLines(state.atReady, state);
+}
+
+/** Without what the command line says. */
+function atReady({ mode, thinking, thinkingBudget, effort, outputCompaction, mcpServers }: SessionConfig): SessionConfig {
+  return { ...(mode === "auto_edit" && { mode }), thinking, thinkingBudget, effort, outputCompaction, mcpServers };
+}
+
+/** Both names of the text: each revision reads its own and ignores the other. A text that begins as a command does is none. */
+function message(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<Event> {
+  const msg_id = op.turn ?? env.stamp().id;
+  state.prompts.set(msg_id, op.id);
+  state.prompted = true;
+  const files = op.parts.flatMap((part) => (part.type === "file" && part.path !== undefined ? [part.path] : []));
+  const words = plainText(op.parts.filter((part) => part.type !== "file" || part.path === undefined));
+  const slash = state.revision.isLater ? op.command : undefined;
+  const input = slash === undefined ? withoutCommand(words) : `/${slash.name}${slash.args ? ` ${slash.args}` : ""}`;
+  const lost = unsendable(op, slash !== undefined);
+  return {
+    in: lost.length === 0 ? [] : [warning(`${state.revision.name} cannot carry ${lost.join(", ")}; files go by their paths`, state)],
+    out: [{ rec: { type: "message", msg_id, input, content: input, ...(files.length > 0 && { files }) } }],
+  };
+}
+
+function unsendable({ parts, command, overrides }: OpOf<"turn.prompt">, isSlash: boolean): string[] {
+  const lost = parts.filter(isUnsendable).map((part) => `a part of type ${part.type}`);
+  if (command !== undefined && !isSlash) lost.push("a command");
+  if (overrides !== undefined) lost.push("overrides");
+  return lost;
+}
+
+function isUnsendable(part: Part): boolean {
+  if (part.type === "image") return true;
+  if (part.type !== "file" && part.type !== "resource") return false;
+  return part.text === undefined && !(part.type === "file" && part.path !== undefined);
+}
+
+/** The wire's word names no message: it is said only when the message meant is the one on the wire. */
+function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
+  const [asked] = state.prompts.keys();
+  const onWire = state.running?.reader.address.turn ?? asked;
+  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return answered(op, "noop");
+  state.interrupted = true;
+  return { in: answered(op, "ok").in, out: [{ rec: { type: "stop" } }] };
+}
+
+/** A real one passes over what is no answer to an open question, so we say what became of it. */
+function answer(op: OpOf<"approval.answer">, state: HostState): Step<Event> {
+  const open = op.answers.filter(({ call }) => state.asked.get(call) === "open" && state.running?.reader.byId(call)?.now === "requested");
+  const out = open.map((one) => answerLine(one, state));
+  const strange = op.answers.find(({ call }) => !state.asked.has(call));
+  if (strange !== undefined) return { in: refused(op, `No approval was asked for call '${strange.call}'`, state, "protocol").in, out };
+  return { in: open.length < op.answers.length ? answered(op, "noop").in : [], out };
+}
+
+function answerLine(answer: OpOf<"approval.answer">["answers"][number], state: HostState): Out {
+  state.asked.set(answer.call, "settled");
+  if (answer.decision === "deny") state.running?.denied.add(answer.call);
+  const token = state.tokens.get(answer.call);
+  if (token !== undefined) return { rec: { type: "approval_resume", resume_token: token, approved: answer.decision === "allow" } };
+  const call_id = state.running?.reader.byId(answer.call)?.wireId ?? answer.call;
+  if (answer.decision === "allow") {
+    return { rec: { type: "tool_approve", call_id, scope: answer.grant === "category" ? "always" : "once" } };
+  }
+  return { rec: { type: "tool_deny", call_id, reason: answer.reason ?? "" } };
+}
+
+function warning(text: string, state: HostState): Event {
+  return { type: "notice", session: state.session, level: "warning", text, source: state.revision.id };
+}
+
+function answered(op: Op, status: "ok" | "noop"): Step<Event> {
+  return { in: [{ type: "reply", to: op.type, status, parent: op.id, session: op.session }], out: [] };
+}

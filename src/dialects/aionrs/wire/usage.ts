@@ -1,0 +1,27 @@
+/** Token counts: the wire's and ours. */
+import type { Usage } from "../../../core/event.js";
+import type { WireUsage } from "./records.js";
+
+/** The counts are disjoint on both sides; reasoning is output here. */
+export function toUsage(usage: Usage | undefined): WireUsage {
+  return {
+    input_tokens: usage?.input ?? 0,
+    output_tokens: (usage?.output ?? 0) + (usage?.reasoning ?? 0),
+    cache_read_tokens: usage?.cacheRead ?? 0,
+    cache_write_tokens: usage?.cacheWrite ?? 0,
+  };
+}
+
+export function fromUsage(usage: WireUsage): Usage {
+  return {
+    input: tokens(usage.input_tokens),
+    output: tokens(usage.output_tokens),
+    cacheRead: tokens(usage.cache_read_tokens),
+    cacheWrite: tokens(usage.cache_write_tokens),
+  };
+}
+
+/** JSON can spell numbers that no count is, and one (1e999) that it cannot spell again. */
+function tokens(count = 0): number {
+  return count >= 0 && Number.isFinite(count) ? count : 0;
+}

@@ -1,0 +1,96 @@
+/** The state of our side when we are the daemon. */
+import type { SessionConfig } from "../../../core/config.js";
+import type { Call, Event, Usage } from "../../../core/event.js";
+import type { OpName, ops } from "../wire/records.js";
+import type { InferOutput } from "valibot";
+
+/** An operation that was read: its name, what is in it, and its id. */
+export type Operation = { [N in OpName]: { name: N; fields: InferOutput<(typeof ops)[N]>; id: string } }[OpName];
+
+/** A session as the client sees it. */
+export interface ClientSession {
+  handle: string;
+  /** As the wire names it. */
+  id: string;
+  /** It can be resumed once it is closed. */
+  isKept: boolean;
+  /** The operation that asked for it, and when that was answered. */
+  opener: string | undefined;
+  begunAt: number | undefined;
+  /** The turn whose start was written and whose end was not. */
+  turn: string | undefined;
+  /** What it is, as far as it is known: as it was asked for, until the agent tells. */
+  config: SessionConfig;
+  /** What would ask is denied: the policy `Deny`. */
+  denies: boolean;
+  /** Pieces are told; a driven agent may write them unasked. */
+  streams: boolean;
+  /** Told: SessionStart and the first ExtensionRefreshed. What comes before that waits. */
+  isTold: boolean;
+  waiting: Event[];
+  /** Replayed events that are still to come, and the records that they made, the newest ones. */
+  replayLeft: number;
+  replayed: unknown[];
+  usage: Usage | undefined;
+  /** Whether the turn that runs has told what it used. */
+  isCounted: boolean;
+  /** Calls of the turn that runs, and those of sub-agents that the client was asked about. */
+  readonly calls: Map<string, Call>;
+  readonly shown: Set<string>;
+  /** The next number of each call's updates. */
+  readonly updates: Map<string, number>;
+  /** Blocks of information that were begun. */
+  readonly blocks: Set<string>;
+}
+
+/** A session that is asked for and has not answered. */
+export interface Opening {
+  handle: string;
+  op: string;
+  resumes: boolean;
+  /** The question whether the live session, which is to begin again, can be resumed at all. */
+  asks?: string;
+  /** The word that ends the live session, which is to begin again behind its end. */
+  closes?: string;
+  config: SessionConfig;
+  /** What is told about it before it is there. */
+  early: Event[];
+}
+
+/** The agent's side: our events go out, the client's operations come in. */
+export interface AgentState {
+  /** Where sessions work that name no folder. */
+  cwd: string | undefined;
+  /** What the command line says; an operation's own words come first. */
+  defaults: SessionConfig;
+  live: ClientSession | undefined;
+  opening: Opening | undefined;
+  /** The next session is ready and waits for the end of the live one. */
+  next: ClientSession | undefined;
+  /** Operations that wait for the outcome of an opening, and how much they are. */
+  held: Operation[];
+  heldBytes: number;
+  /** The input ended while some were held. */
+  drains: boolean;
+  /** The operation that ends all of it. */
+  leaver: string | undefined;
+  /** Goodbye is out: nothing follows. */
+  isOver: boolean;
+  local: { baseUrl: string; model: string | undefined; config: SessionConfig } | undefined;
+}
+
+export function agentState(): AgentState {
+  return {
+    cwd: undefined,
+    defaults: {},
+    live: undefined,
+    opening: undefined,
+    next: undefined,
+    held: [],
+    heldBytes: 0,
+    drains: false,
+    leaver: undefined,
+    isOver: false,
+    local: undefined,
+  };
+}

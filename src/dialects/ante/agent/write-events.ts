@@ -1,0 +1,238 @@
+/** Daemon → client, written: our events become records. A flat switch; the order of a session's beginning is in agent-side.ts, the envelopes in envelopes.ts. */
+import { plainText, type Part } from "../../../core/content.js";
+import type { Call, Event, EventOf, Usage } from "../../../core/event.js";
+import { addUsage } from "../../../core/usage.js";
+import { childNote } from "../../kit/children.js";
+import { isRecord } from "../../../core/json-object.js";
+import { writeCatalogue } from "../wire/catalogue.js";
+import { kindOf } from "../wire/failure-kinds.js";
+import { wireId } from "../wire/ids.js";
+import { writeSpec } from "../wire/spec.js";
+import type { ClientSession } from "./state.js";
+import type { EventFields, EventName, ToolUse, TurnEndStatus, WireUsage } from "../wire/records.js";
+
+/** What goes into an envelope: the tagged variant, or the name of one with nothing in it. */
+export type Tagged = EventName | Record<string, unknown>;
+
+export function tagged<N extends EventName>(name: N, fields: EventFields<N>): Tagged {
+  return { [name]: fields };
+}
+
+export function variantsOf(event: Event, session: ClientSession): Tagged[] {
+  return event.under === undefined ? own(event, session) : ofChild(event, event.under, session);
+}
+
+/** Of no session, or of one that is not there yet. */
+export function looseVariants(event: Event): Tagged[] {
+  if (event.type === "error") return [tagged("Error", event.fault.message)];
+  return event.type === "notice" ? [tagged("Info", event.text)] : [];
+}
+
+function own(event: Event, session: ClientSession): Tagged[] {
+  switch (event.type) {
+    case "turn.started":
+      session.turn = event.turn;
+      return [tagged("TurnStart", { turn_id: wireId("step", event.turn ?? "") })];
+    case "turn.ended":
+      return endTurn(event, session);
+    case "text.delta":
+      return session.streams ? [tagged("MessageDelta", event.text)] : [];
+    case "thinking.delta":
+      return session.streams ? [tagged("ThinkingDelta", event.text)] : [];
+    case "text.done":
+      return [tagged("AgentMessage", event.text)];
+    case "thinking.done":
+      return [tagged("Thinking", event.text)];
+    case "user.message":
+      return [tagged("UserInput", plainText(event.parts))];
+    case "tool.requested":
+      session.calls.set(event.call.id, event.call);
+      return [tagged("ToolStart", toolUse(event.call))];
+    case "tool.started":
+      return update(event, event.call, titleOf(event.call, session), session);
+    case "tool.progress":
+      return update(event, event.call, event.text ?? plainText(event.parts ?? []), session);
+    case "tool.ended":
+      return [tagged("ToolEnd", toolEnd(event))];
+    case "approval.requested":
+      return session.denies ? [] : [pause(event)];
+    case "usage":
+      return usageUpdate(event, session);
+    case "compaction":
+      if (event.phase === "started") return ["CompactStart"];
+      return event.phase === "ended" ? ["CompactEnd"] : ["CompactEnd", tagged("Info", "The conversation could not be summed up")];
+    case "notice":
+      return event.level === "debug" ? [] : [notice(event, session)];
+    case "catalog.updated":
+      return [refreshed(event, session)];
+    case "session.updated":
+      return [tagged("SessionUpdated", initialized(event, session))];
+    case "error":
+      return errorText(event);
+    case "other":
+      return passedOn(event);
+    default:
+      return [];
+  }
+}
+
+/** What a sub-agent does is progress of the call that it works under; a call of it that must be asked for comes up as one of the turn. */
+function ofChild(event: Event, under: string, session: ClientSession): Tagged[] {
+  switch (event.type) {
+    case "usage":
+      return own(event, session);
+    case "approval.requested":
+      return session.denies ? [] : [...event.calls.flatMap((call) => announced(call, session)), pause(event)];
+    case "tool.started":
+    case "tool.progress":
+    case "tool.ended":
+      if (session.shown.has(event.call)) return own(event, session);
+      break;
+    case "tool.requested":
+      session.calls.set(event.call.id, event.call);
+      break;
+    default:
+  }
+  const note = childNote(event);
+  return note === undefined ? [] : update(event, under, note, session);
+}
+
+function announced(call: Call, session: ClientSession): Tagged[] {
+  if (session.shown.has(call.id)) return [];
+  session.shown.add(call.id);
+  return [tagged("ToolStart", toolUse(call))];
+}
+
+// --- sessions ---
+
+/** What an agent does not tell is what it was told, or told before. */
+export function initialized(event: EventOf<"session.ready" | "session.updated">, session: ClientSession): EventFields<"SessionStart"> {
+  const config = event.replay === true ? (event.config ?? {}) : { ...session.config, ...event.config };
+  if (event.replay !== true) session.config = config;
+  return { model: writeSpec(config), provider: config.provider ?? "", session_id: session.id, cwd: config.cwd ?? "" };
+}
+
+export function refreshed(event: Partial<EventOf<"catalog.updated">>, session: ClientSession): Tagged {
+  return tagged("ExtensionRefreshed", writeCatalogue(event, session.id));
+}
+
+// --- turns ---
+
+function endStatus({ outcome, reason, fault }: EventOf<"turn.ended">): TurnEndStatus {
+  if (outcome === "completed") return "Completed";
+  if (outcome === "interrupted") return { Interrupted: reason === undefined ? {} : { reason } };
+  const kind = fault === undefined ? undefined : kindOf(fault);
+  return { Error: { message: fault?.message ?? reason ?? "The turn failed", ...(kind !== undefined && { kind }) } };
+}
+
+function endTurn(event: EventOf<"turn.ended">, session: ClientSession): Tagged[] {
+  // Where an agent counts a turn as a whole, that is told before its end.
+  const usage = event.usage === undefined || session.isCounted ? [] : counted(event.usage, session);
+  session.turn = undefined;
+  session.isCounted = false;
+  for (const kept of [session.calls, session.shown, session.updates]) kept.clear();
+  return [...usage, tagged("TurnEnd", { turn_id: wireId("step", event.turn ?? ""), status: endStatus(event) })];
+}
+
+function pause({ turn = "", calls, message = "" }: EventOf<"approval.requested">): Tagged {
+  return tagged("TurnPause", { turn_id: wireId("step", turn), reason: { Approval: { tools: calls.map(toolUse), message } } });
+}
+
+/** Real clients give up their run at an Error. In a turn its end tells what failed; what the turn survives is an Info. */
+function errorText({ turn, fault }: EventOf<"error">): Tagged[] {
+  if (turn === undefined) return [tagged("Error", fault.message)];
+  return fault.code === "tool" ? [tagged("Info", fault.message)] : [];
+}
+
+/** What a driven daemon of a later revision says is passed on as it said it. */
+function passedOn({ ext }: EventOf<"other">): Tagged[] {
+  const said = ext?.["ante"];
+  return isRecord(said) ? [said] : [];
+}
+
+/** The first of a block is its heading. */
+function notice({ text, block }: EventOf<"notice">, session: ClientSession): Tagged {
+  if (block === undefined) return tagged("Info", text);
+  const id = `${block}-${session.id}`;
+  if (session.blocks.has(block)) return tagged("InfoBlockAppend", { id, detail: text });
+  session.blocks.add(block);
+  return tagged("InfoBlockStart", { id, header: text });
+}
+
+// --- tools ---
+
+function toolUse({ id, name, args = {} }: Call): ToolUse {
+  return { id, name, input: args, args };
+}
+
+/** Progress is not kept, so a replay has none of it. */
+function update({ replay }: Event, call: string, message: string, session: ClientSession): Tagged[] {
+  if (replay === true) return [];
+  const seq = session.updates.get(call) ?? 0;
+  session.updates.set(call, seq + 1);
+  return [tagged("ToolUpdate", { tool_use_id: call, seq, message })];
+}
+
+/** That a call runs has no word of its own: it is the first of its updates. */
+function titleOf(id: string, session: ClientSession): string {
+  const call = session.calls.get(id);
+  return call?.title ?? call?.name ?? "Running";
+}
+
+const STATUS = { ok: "Completed", failed: "Failed", denied: "Denied", cancelled: "Cancelled" } as const;
+
+function toolEnd({ call, status, output = [], reason }: EventOf<"tool.ended">): EventFields<"ToolEnd"> {
+  return {
+    tool_use_id: call,
+    status: STATUS[status],
+    result_json: resultJson(output, reason),
+    is_error: status !== "ok",
+  };
+}
+
+/** What a driven agent has put into a form of its own stays in it. */
+function resultJson(output: readonly Part[], reason = ""): unknown {
+  const [only, ...more] = output;
+  if (only?.type === "json" && more.length === 0) return only.data;
+  return { content: plainText(output.filter((part) => part.type !== "diff")) || reason, ...details(output) };
+}
+
+function details(output: readonly Part[]): Record<string, unknown> {
+  const diff = output.find((part) => part.type === "diff");
+  const terminal = output.find((part) => part.type === "terminal");
+  const image = output.find((part) => part.type === "image");
+  return {
+    ...(diff !== undefined && { file_path: diff.path, diff: diff.patch }),
+    ...(terminal?.exitCode !== undefined && { exit_code: terminal.exitCode }),
+    ...(image !== undefined && { image: { media_type: image.mime, data: image.data } }),
+  };
+}
+
+// --- usage ---
+
+/** One response's own, and beside it the session's: real clients add the former up, the document means the latter. */
+function usageUpdate({ scope, usage }: EventOf<"usage">, session: ClientSession): Tagged[] {
+  return scope === "call" ? counted(usage, session) : [];
+}
+
+function counted(usage: Usage, session: ClientSession): Tagged[] {
+  session.isCounted = true;
+  session.usage = addUsage(session.usage, usage);
+  return [tagged("UsageUpdate", { usage: toUsage(usage), session_usage: toUsage(session.usage) })];
+}
+
+/** The wire's input includes what was read from and written to the cache. */
+function toUsage({
+  input,
+  output,
+  cacheRead,
+  cacheWrite,
+  reasoning = 0,
+}: Usage): Required<Pick<WireUsage, "input_tokens" | "output_tokens">> & WireUsage {
+  return {
+    input_tokens: input + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    output_tokens: output + reasoning,
+    ...(cacheRead !== undefined && { cache_read_tokens: cacheRead }),
+    ...(cacheWrite !== undefined && { cache_creation_tokens: cacheWrite }),
+  };
+}

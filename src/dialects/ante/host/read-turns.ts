@@ -1,0 +1,186 @@
+/** Daemon → client, read: what happens in a turn. Readers repair: turns, calls and blocks that nobody began or ended. */
+import { textPart, type Part } from "../../../core/content.js";
+import type { Call, Event, EventOf, Usage } from "../../../core/event.js";
+import { canonicalTool, categoryOf } from "../../../core/names.js";
+import { isRecord } from "../../../core/json-object.js";
+import { nameOf, readId } from "../wire/ids.js";
+import { faultOf } from "../wire/failure-kinds.js";
+import type { HostState, Reading } from "./state.js";
+import { TurnReader, type KnownCall } from "../../kit/turn-reader.js";
+import type { EventFields, ToolUse, WireUsage } from "../wire/records.js";
+
+// --- beginning and end ---
+
+/** Sub-agents' turns within one are that one's; of another, this is the end. */
+export function startTurn(turnId: string, parent: string | undefined, state: HostState, reading: Reading): Event[] {
+  if (spawned(reading) !== undefined) {
+    reading.nested.add(turnId);
+    return [];
+  }
+  const cut = failedTurn("The daemon began another turn before the end of this one", state, reading);
+  const prompt = reading.isReplay ? undefined : takePrompt(parent, state);
+  const op = reading.isReplay ? parent : prompt?.id;
+  const turn = prompt?.turn ?? wireName(turnId);
+  reading.turn = new TurnReader({ session: state.session, turn, ...(op !== undefined && { parent: op }) });
+  return [...cut, ...reading.turn.start()];
+}
+
+/** The beginning that the wire left out. False: there is no turn that could have begun. */
+export function begin(parent: string | undefined, state: HostState, reading: Reading): Event[] | undefined {
+  if (reading.turn !== undefined) return [];
+  const isOurs = parent === undefined || state.prompts.includes(state.sent.get(parent) ?? NOBODY);
+  if (reading.isReplay || !isOurs || state.prompts.length === 0) return undefined;
+  return startTurn("", parent, state, reading);
+}
+
+const NOBODY = { type: "other", id: undefined } as const;
+
+/** A wire that does not say which prompt it answers means the oldest. */
+function takePrompt(parent: string | undefined, state: HostState): HostState["prompts"][number] | undefined {
+  const known = parent === undefined ? undefined : state.sent.get(parent);
+  const at = known === undefined ? 0 : state.prompts.indexOf(known);
+  return at === -1 ? undefined : state.prompts.splice(at, 1)[0];
+}
+
+export function onTurnEnd(turnId: string, status: unknown, state: HostState, reading: Reading): Event[] {
+  return reading.nested.delete(turnId) ? [] : endTurn(outcomeOf(status), state, reading);
+}
+
+type Outcome = Pick<EventOf<"turn.ended">, "outcome" | "reason" | "fault">;
+
+function endTurn(outcome: Outcome, state: HostState, reading: Reading): Event[] {
+  const { turn } = reading;
+  if (turn === undefined) return [];
+  reading.turn = undefined;
+  reading.nested.clear();
+  if (!reading.isReplay) state.pause = undefined;
+  return turn.close(outcome, { abandoned: () => ({ status: "cancelled", reason: "the turn ended" }) });
+}
+
+function failedTurn(message: string, state: HostState, reading: Reading): Event[] {
+  const fault = { code: "protocol", message, retryable: false };
+  return endTurn({ outcome: "failed", reason: message, fault }, state, reading);
+}
+
+/** An end is an end, however it is told: earlier and later revisions have other shapes. */
+function outcomeOf(status: unknown): Outcome {
+  const tagged = isRecord(status) ? Object.entries(status)[0] : undefined;
+  const [name, fields] = typeof status === "string" ? [status] : (tagged ?? [""]);
+  const said = isRecord(fields) ? fields : {};
+  const words = ["message", "headline", "reason"].map((key) => said[key]).find((value) => typeof value === "string");
+  const why = typeof words === "string" ? words : undefined;
+  if (name === "Completed") return { outcome: "completed" };
+  if (name === "Interrupted") return { outcome: "interrupted", ...(why !== undefined && { reason: why }) };
+  const message = why ?? (name === "" || name === "Error" ? "The turn failed" : `The turn ended as ${name}`);
+  const kind = typeof said["kind"] === "string" ? said["kind"] : undefined;
+  return { outcome: "failed", reason: message, fault: faultOf(kind, message) };
+}
+
+// --- words ---
+
+export function onPiece(type: "text" | "thinking", text: string, reading: Reading): Event[] {
+  return isOfChild(reading) ? [] : (reading.turn?.piece(type, text) ?? []);
+}
+
+/** The whole text, behind its deltas or instead of them. */
+export function onWhole(type: "text" | "thinking", text: string, reading: Reading): Event[] {
+  if (!isOfChild(reading)) return reading.turn?.whole(type, text) ?? [];
+  const call = spawned(reading);
+  return call === undefined || type === "thinking" ? [] : (reading.turn?.progress(call.wireId, { text }) ?? []);
+}
+
+function isOfChild(reading: Reading): boolean {
+  return reading.nested.size > 0;
+}
+
+/** The call that sub-agents work under. */
+function spawned({ turn }: Reading): KnownCall | undefined {
+  return turn?.calls.find(({ call, now }) => call.name === "Spawn" && now !== "ended");
+}
+
+// --- tools ---
+
+/** A call that has started may be told of in other words; while it can still be asked about, other arguments are another call. */
+export function onRequest(tool: ToolUse, _: HostState, { turn }: Reading): Event[] {
+  if (turn === undefined || turn.callOf(tool.id)?.now === "started") return [];
+  return requested(callOf(tool), turn).events;
+}
+
+function callOf({ id, name, input, args }: ToolUse): Call {
+  const given = input ?? args;
+  const tool = canonicalTool(name);
+  return { id, name: tool, args: isRecord(given) ? given : {}, category: categoryOf(tool) };
+}
+
+/** The call as we know it, and its request where that is news: an id with other arguments, or at a later time, is another call. */
+function requested(said: Call, turn: TurnReader): { known: KnownCall | undefined; events: Event[] } {
+  const words = JSON.stringify([said.name, said.args]);
+  const same = turn.openCalls(said.id).find(({ now, call }) => now === "requested" && JSON.stringify([call.name, call.args]) === words);
+  if (same !== undefined) return { known: same, events: [] };
+  const events = turn.requestAnother(said);
+  return { known: turn.openCalls(said.id).at(-1), events };
+}
+
+export function onPause({ turn_id, reason }: EventFields<"TurnPause">, state: HostState, { turn, isReplay }: Reading): Event[] {
+  if (turn === undefined) return [];
+  const { tools, message } = reason.Approval;
+  const asked = tools.map((tool) => requested(callOf(tool), turn));
+  const calls = [...new Set(asked.flatMap(({ known }) => (known === undefined ? [] : [known.call])))];
+  if (!isReplay) state.pause = { turn: turn_id, calls: new Map(calls.map(({ id }) => [id, undefined])) };
+  const announced = asked.flatMap(({ events }) => events);
+  return [...turn.closeBlock(), ...announced, { type: "approval.requested", ...turn.address, calls, message }];
+}
+
+const STATUS = { Completed: "ok", Failed: "failed", Denied: "denied", Cancelled: "cancelled" } as const;
+
+export function onToolEnd({ tool_use_id, status, result_json }: EventFields<"ToolEnd">, _: HostState, { turn }: Reading): Event[] {
+  const output = outputOf(result_json);
+  const [first] = output;
+  const reason = status === "Denied" || status === "Cancelled" ? (first?.type === "text" ? first.text : "") : undefined;
+  return turn?.end(tool_use_id, { status: STATUS[status], output, ...(reason !== undefined && { reason }) }) ?? [];
+}
+
+/** Our own shape is read back; any other stays what it is. */
+function outputOf(result: unknown): Part[] {
+  if (result === undefined || result === null) return [];
+  if (typeof result === "string") return [textPart(result)];
+  if (!isRecord(result) || typeof result["content"] !== "string") return [{ type: "json", data: result }];
+  const { content, file_path, diff, ...rest } = result;
+  const known = Object.keys(rest).every((key) => key === "exit_code");
+  if (!known || (diff !== undefined && (typeof diff !== "string" || typeof file_path !== "string")))
+    return [{ type: "json", data: result }];
+  const text = [textPart(content)];
+  return typeof diff === "string" ? [...text, diffPart(diff, String(file_path))] : text;
+}
+
+/** The wire shows a diff but not the files: what it does not say stays empty. */
+function diffPart(patch: string, path: string): Part {
+  const lines = patch.split("\n");
+  const hunks = lines.slice(lines.findIndex((line) => line.startsWith("@@")));
+  const count = (mark: string): number => hunks.filter((line) => line.startsWith(mark)).length;
+  return { type: "diff", path, before: null, after: "", patch, stat: { added: count("+"), removed: count("-") } };
+}
+
+// --- usage ---
+
+export function onUsage(wire: WireUsage, state: HostState, reading: Reading): Event[] {
+  const usage = fromUsage(wire);
+  return reading.turn?.spent(usage) ?? [{ type: "usage", session: state.session, scope: "call", usage }];
+}
+
+/** The wire's input includes the cache's share. */
+function fromUsage({ input_tokens = 0, output_tokens = 0, cache_read_tokens, cache_creation_tokens }: WireUsage): Usage {
+  const cacheRead = cache_read_tokens ?? 0;
+  const cacheWrite = cache_creation_tokens ?? 0;
+  return { input: Math.max(0, input_tokens - cacheRead - cacheWrite), output: output_tokens, cacheRead, cacheWrite };
+}
+
+// --- addresses ---
+
+export function inTurn({ session }: HostState, { turn }: Reading): { session: string; turn?: string; parent?: string } {
+  return turn?.address ?? { session };
+}
+
+function wireName(id: string): string {
+  return "id" in readId(id) ? nameOf(id) : id;
+}

@@ -1,0 +1,58 @@
+/** The host's side: we drive a daemon, one session a connection. */
+import type { Event, EventOf } from "../../../core/event.js";
+import type { Op } from "../../../core/op.js";
+import type { Side, SideEnv, Step } from "../../dialect.js";
+import { drivenSide } from "../../kit/driven-side.js";
+import { isClean } from "../../kit/exit-message.js";
+import { NOTHING, together } from "../../kit/step.js";
+import { openOp } from "../launch.js";
+import { isUnknownPause, readEvent } from "./read-events.js";
+import { hostState } from "./state.js";
+import { line, settled, writeOp } from "./write-ops.js";
+
+export function hostSide(env: SideEnv): Side<Event, Op> {
+  const state = hostState();
+  return drivenSide({
+    open: (op) => openOp(op, state, env),
+    read: (rec) => together(answered(readEvent(rec, state)), unpaused(rec)),
+    write: (op) => writeOp(op, state, env),
+    isReady: () => state.ready,
+    isUrgent: (op) => op.type === "shutdown",
+    refusal: () => state.refused,
+    session: () => state.session,
+    takeOpens() {
+      const { session, opener: op } = state;
+      state.opener = undefined;
+      return op === undefined ? [] : [{ session, op }];
+    },
+    end(closed, fault) {
+      const { session } = state;
+      const turn = state.now.turn?.close({ outcome: "failed", reason: fault.message, fault }) ?? [];
+      // Where a turn ran, the error is the turn's.
+      const alone: Event[] = turn.length === 0 && !isClean(closed) ? [{ type: "error", session, fault }] : [];
+      return [...alone, ...turn, { type: "session.ended", session }];
+    },
+  });
+
+  /** What the mode allows and the wire's policy asks about is answered here. */
+  function answered(events: readonly Event[]): Step<Event> {
+    return events.map((event) => (isQuestion(event) ? allowed(event) : { in: [event], out: [] })).reduce(together<Event>, NOTHING);
+  }
+
+  function allowed(event: EventOf<"approval.requested">): Step<Event> {
+    const open = event.calls.filter((call) => !state.allows.has(call.category ?? ""));
+    for (const call of event.calls) if (!open.includes(call)) state.pause?.calls.set(call.id, "Accept");
+    if (open.length > 0) return { in: [{ ...event, calls: open }], out: [] };
+    return settled({ type: "approval.answer", id: undefined }, state, env);
+  }
+
+  /** A turn that waits for what nobody here can say would wait for ever. */
+  function unpaused(rec: unknown): Step<Event> {
+    if (state.now.turn === undefined || !isUnknownPause(rec)) return NOTHING;
+    return { in: [], out: [line("Interrupt", null, { type: "turn.interrupt", id: undefined }, state, env)] };
+  }
+}
+
+function isQuestion(event: Event): event is EventOf<"approval.requested"> {
+  return event.type === "approval.requested" && event.replay !== true;
+}

@@ -1,0 +1,163 @@
+/** Client → daemon, written: ops become operations. */
+import { plainText } from "../../../core/content.js";
+import type { Event } from "../../../core/event.js";
+import type { Op, OpOf } from "../../../core/op.js";
+import type { Out, SideEnv, Step } from "../../dialect.js";
+import { opId } from "../wire/ids.js";
+import { writeSpec } from "../wire/spec.js";
+import type { HostState, SentOp } from "./state.js";
+import type { OpName } from "../wire/records.js";
+
+/** Ops of ours that an answer may still go back to. */
+const REMEMBERED = 1024;
+
+export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
+  switch (op.type) {
+    case "turn.prompt":
+      return prompt(op, state, env);
+    case "turn.steer":
+      if (state.now.turn === undefined && state.prompts.length === 0) return { in: reply(op, "noop"), out: [] };
+      return { in: reply(op, "ok"), out: [line("Steer", plainText(op.parts), sentAs(op), state, env)] };
+    case "turn.interrupt":
+      return interrupt(op, state, env);
+    case "approval.answer":
+      return answer(op, state, env);
+    case "session.configure":
+      return configure(op, state, env);
+    case "provider.set":
+      return setProvider(op, state, env);
+    case "shutdown":
+      return { in: [], out: [line("Shutdown", null, sentAs(op), state, env)] };
+    default:
+      return { in: [], out: [] };
+  }
+}
+
+// --- turns ---
+
+function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<Event> {
+  const { command } = op;
+  const sent: SentOp = { ...sentAs(op), turn: op.turn ?? env.stamp().id, ...(command !== undefined && { command }) };
+  state.prompts.push(sent);
+  const lost = op.parts.filter((part) => plainText([part]) === "").map((part) => `a part of type ${part.type}`);
+  if (op.overrides !== undefined) lost.push("overrides");
+  const text = plainText(op.parts);
+  const out =
+    command === undefined
+      ? line("UserInput", text, sent, state, env)
+      : line("SlashCommand", { name: command.name, args: command.args ?? "" }, sent, state, env);
+  return { in: lost.length === 0 ? [] : [warning(`Ante cannot carry ${lost.join(", ")}`, state)], out: [out] };
+}
+
+/** The wire's word names no turn: it is said only when the turn meant is the one on the wire. */
+function interrupt(op: OpOf<"turn.interrupt">, state: HostState, env: SideEnv): Step<Event> {
+  const onWire = state.now.turn?.address.turn ?? state.prompts[0]?.turn;
+  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return { in: reply(op, "noop"), out: [] };
+  return { in: reply(op, "ok"), out: [line("Interrupt", null, sentAs(op), state, env)] };
+}
+
+/** One answer for the whole batch: it goes out when all of it is decided. */
+function answer(op: OpOf<"approval.answer">, state: HostState, env: SideEnv): Step<Event> {
+  const { pause } = state;
+  const heard = op.answers.filter(({ call }) => pause?.calls.has(call) === true);
+  if (heard.length === 0) return { in: reply(op, "noop"), out: [] };
+  for (const { call, decision, grant } of heard)
+    pause?.calls.set(call, decision === "deny" ? "Skip" : grant === "tool" ? "AcceptForSession" : "Accept");
+  return settled(sentAs(op), state, env);
+}
+
+/** What was allowed begins now: the wire will not say so. */
+export function settled(op: SentOp, state: HostState, env: SideEnv): Step<Event> {
+  const { pause } = state;
+  if (pause === undefined || [...pause.calls.values()].includes(undefined)) return { in: [], out: [] };
+  state.pause = undefined;
+  const { turn } = state.now;
+  const wireId = (call: string): string => turn?.byId(call)?.wireId ?? call;
+  const responses = responsesOf(pause.calls, wireId);
+  const accepted = [...pause.calls.keys()].filter((call) => responses.get(wireId(call)) !== "Skip");
+  return {
+    in: accepted.flatMap((call) => turn?.beginCall(turn.byId(call)) ?? []),
+    out: [line("ApprovalResponse", { turn_id: pause.turn, responses: [...responses] }, op, state, env)],
+  };
+}
+
+/** From the least permissive to the most. */
+const DECISIONS = ["Skip", "Accept", "AcceptForSession"];
+
+/** One response for each id on the wire: calls that share an id are answered alike, by the least permissive decision. */
+function responsesOf(decisions: ReadonlyMap<string, string | undefined>, wireId: (call: string) => string): Map<string, string> {
+  const responses = new Map<string, string>();
+  for (const [call, decision = "Skip"] of decisions) {
+    const id = wireId(call);
+    const least = Math.min(DECISIONS.indexOf(decision), DECISIONS.indexOf(responses.get(id) ?? "AcceptForSession"));
+    responses.set(id, DECISIONS[least] ?? "Skip");
+  }
+  return responses;
+}
+
+// --- the session ---
+
+/** The wire takes a whole specification; the mode is kept here, unless the daemon was told for good that it may do anything. */
+function configure(op: OpOf<"session.configure">, state: HostState, env: SideEnv): Step<Event> {
+  const { mode, ...spec } = op.patch;
+  if (mode !== undefined) {
+    const problem =
+      mode === "plan" ? "has no plan mode" : state.runsAll && mode !== "yolo" ? "was started with everything allowed" : undefined;
+    if (problem !== undefined) return refused(op, `Ante ${problem}, and its policy cannot change within a session`, state);
+    state.allows = ALLOWED_BY[mode] ?? NONE;
+  }
+  if (Object.keys(spec).length > 0) {
+    const model = writeSpec({ ...state.config, ...spec });
+    return { in: [], out: [line("UpdateSession", { model }, sentAs(op), state, env)] };
+  }
+  const { session } = state;
+  return { in: [{ type: "session.updated", session, ...(op.id !== undefined && { parent: op.id }), config: { mode } }], out: [] };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+/** The categories that a mode allows and that Ante's default policy asks about. */
+export const ALLOWED_BY: Readonly<Record<string, ReadonlySet<string>>> = {
+  auto_edit: new Set(["info", "edit"]),
+  yolo: new Set(["info", "edit", "exec", "mcp"]),
+};
+
+/** A server on this machine is all that the wire can name. */
+function setProvider(op: OpOf<"provider.set">, state: HostState, env: SideEnv): Step<Event> {
+  const port = op.name === "local" && op.baseUrl !== null ? localPort(op.baseUrl) : undefined;
+  if (port === undefined) return refused(op, "Ante can only be told of a local provider on a port of this machine", state);
+  const model = op.model === undefined ? null : { name: op.model };
+  return { in: reply(op, "ok"), out: [line("RegisterLocalProvider", { port, model }, sentAs(op), state, env)] };
+}
+
+function localPort(baseUrl: string): number | undefined {
+  const [, port] = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):(\d+)(?:\/|$)/.exec(baseUrl) ?? [];
+  return port === undefined ? undefined : Number(port);
+}
+
+// --- lines ---
+
+/** An operation in its envelope. Ids of ours that are none of Ante's get one; the answer finds them again. */
+export function line(name: OpName, fields: unknown, op: SentOp, state: HostState, env: SideEnv): Out {
+  const id = opId(op.id ?? env.stamp().id);
+  state.sent.set(id, op);
+  const oldest = state.sent.size > REMEMBERED ? state.sent.keys().next().value : undefined;
+  if (oldest !== undefined) state.sent.delete(oldest);
+  return { rec: { op: fields === null ? name : { [name]: fields }, id } };
+}
+
+export function sentAs({ type, id }: Op): SentOp {
+  return { type, id };
+}
+
+export function refused(op: Op, message: string, state: HostState): Step<Event> {
+  const fault = { code: "unsupported", message, retryable: false };
+  return { in: [{ type: "reply", to: op.type, status: "error", fault, parent: op.id, session: state.session }], out: [] };
+}
+
+export function warning(text: string, state: HostState): Event {
+  return { type: "notice", session: state.session, level: "warning", text, source: "ante" };
+}
+
+function reply(op: Op, status: "ok" | "noop"): Event[] {
+  return [{ type: "reply", to: op.type, status, parent: op.id, session: op.session }];
+}

@@ -1,0 +1,81 @@
+/**
+ * The host's side of every wire on which an agent must be ready before it hears an op: ops wait until then; a refusal answers the open and
+ * all that waited and ends the agent; the agent's death closes everything that is open. A dialect says only what its wire says.
+ */
+import type { Fault } from "../../core/errors.js";
+import type { Closed, Event } from "../../core/event.js";
+import type { Op, OpOf } from "../../core/op.js";
+import type { Frame } from "../../core/wire.js";
+import type { Side, Step } from "../dialect.js";
+import { badLine } from "./bad-line.js";
+import { exitMessage } from "./exit-message.js";
+import { refused, refuseHeld } from "./refuse.js";
+import { NOTHING, together } from "./step.js";
+
+export interface DrivenWire {
+  /** Starts or greets the agent. */
+  open(op: OpOf<"session.open">): Step<Event>;
+  read(rec: unknown): Step<Event>;
+  /** Called once the agent is ready. */
+  write(op: Op): Step<Event>;
+  isReady(): boolean;
+  /** Written behind the record that made the agent ready, before the ops that waited. */
+  onReady?(): Step<Event>;
+  /** Why the agent cannot be driven: it is ended, and nothing that it says from then on is heard. */
+  refusal(): Fault | undefined;
+  /** Opens that the agent has not answered; each is answered once. */
+  takeOpens(): { session: string; op: string | undefined }[];
+  /** The session that a bad line and an op without a session are about, where the wire has one session only. */
+  session?(): string;
+  /** An op that does not wait for the agent to be ready. */
+  isUrgent?(op: Op): boolean;
+  /** The process ended after it was ready: closes what is open. */
+  end(closed: Closed, fault: Fault): Event[];
+  /** How an end of the process counts, where it is not a failed launch. */
+  faultOf?(closed: Closed): Fault | undefined;
+  quiet?(): Step<Event>;
+  beat?(): Step<Event>;
+}
+
+export function drivenSide(wire: DrivenWire): Side<Event, Op> {
+  const held: Op[] = [];
+  const session = (): string | undefined => wire.session?.();
+  return {
+    read,
+    write(op) {
+      if (op.type === "session.open") return wire.open(op);
+      if (wire.isReady() || wire.isUrgent?.(op) === true) return wire.write(op);
+      held.push(op);
+      return NOTHING;
+    },
+    end(closed) {
+      const fault = wire.refusal() ?? wire.faultOf?.(closed) ?? { code: "launch", message: exitMessage(closed), retryable: true };
+      return { in: wire.isReady() ? wire.end(closed, fault) : refuseAll(fault), out: [] };
+    },
+    ...(wire.quiet !== undefined && { quiet: wire.quiet }),
+    ...(wire.beat !== undefined && { beat: wire.beat }),
+  };
+
+  function read(frame: Frame): Step<Event> {
+    if ("launch" in frame || wire.refusal() !== undefined) return NOTHING;
+    if ("bad" in frame) return { in: [badLine(frame, session())], out: [] };
+    const wasReady = wire.isReady();
+    const step = wire.read(frame.rec);
+    const refusal = wire.refusal();
+    if (refusal !== undefined) return { in: [...step.in, ...(wasReady ? [] : refuseAll(refusal))], out: [{ kill: true }] };
+    return !wasReady && wire.isReady() ? together(step, release()) : step;
+  }
+
+  function release(): Step<Event> {
+    const begun = wire.onReady?.() ?? NOTHING;
+    return held
+      .splice(0)
+      .map((op) => wire.write(op))
+      .reduce(together<Event>, begun);
+  }
+
+  function refuseAll(fault: Fault): Event[] {
+    const opens = wire.takeOpens().map(({ session: opened, op }) => refused("session.open", opened, op, fault));
+    return [...opens, ...refuseHeld(held, fault, session())];
+  }
+}

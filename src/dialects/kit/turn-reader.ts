@@ -1,0 +1,200 @@
+/**
+ * TurnReader: one turn of a driven agent, read from its wire. Wires leave things out, say them twice or say them late; the events that come
+ * out of a TurnReader are grammatical: blocks are closed, a call is requested before it is mentioned and ends once, and the end of the
+ * turn closes all that is open.
+ */
+import type { Call, Event, EventOf, Usage } from "../../core/event.js";
+import { categoryOf } from "../../core/names.js";
+import { addUsage } from "../../core/usage.js";
+
+export interface TurnAddress {
+  session: string;
+  turn: string;
+  parent?: string;
+}
+
+export interface KnownCall {
+  /** Our id. Where the wire uses an id again, the later calls have ids of their own. */
+  readonly id: string;
+  /** The id on the wire. */
+  readonly wireId: string;
+  call: Call;
+  now: "requested" | "started" | "ended";
+  readonly under: string | undefined;
+}
+
+export interface TurnReaderOptions {
+  /** The wire says when a call starts: an end without that word means that the call never started. */
+  readonly saysStarts?: boolean;
+}
+
+export interface CloseOptions {
+  /** How a call ends that is still open. */
+  readonly abandoned?: (call: KnownCall) => CallEnd;
+  /** The fault of the end was told before: no `error` is made of it. */
+  readonly isFaultTold?: boolean;
+}
+
+type BlockKind = "text" | "thinking";
+type CallEnd = Omit<EventOf<"tool.ended">, "type" | "call">;
+type TurnEnd = Pick<EventOf<"turn.ended">, "outcome" | "finish" | "reason" | "fault" | "usage">;
+
+export class TurnReader {
+  readonly address: TurnAddress;
+  readonly #saysStarts: boolean;
+  /** By id on the wire: the open calls of an id, or the last one that ended. */
+  readonly #named = new Map<string, KnownCall[]>();
+  /** By our id, in the order of their requests. */
+  readonly #calls = new Map<string, KnownCall>();
+  readonly #blocks = new Map<string, { kind: BlockKind; text: string }>();
+  #usage: Usage | undefined;
+
+  constructor(address: TurnAddress, { saysStarts = false }: TurnReaderOptions = {}) {
+    this.address = address;
+    this.#saysStarts = saysStarts;
+  }
+
+  start(): Event[] {
+    return [{ type: "turn.started", ...this.address }];
+  }
+
+  // --- text and thinking ---
+
+  piece(kind: BlockKind, text: string, under?: string): Event[] {
+    if (text === "") return [];
+    const [announced, meta] = this.#under(under);
+    const closed = this.#blocks.get(under ?? "")?.kind === kind ? [] : this.closeBlock(under);
+    const block = this.#blocks.get(under ?? "") ?? { kind, text: "" };
+    block.text += text;
+    this.#blocks.set(under ?? "", block);
+    return [...announced, ...closed, { type: `${kind}.delta`, ...meta, text }];
+  }
+
+  /** The whole text: behind its pieces, which the host has, or instead of them. */
+  whole(kind: BlockKind, text: string, under?: string): Event[] {
+    const block = this.#blocks.get(under ?? "");
+    if (block?.kind === kind) {
+      const rest = text.startsWith(block.text) ? this.piece(kind, text.slice(block.text.length), under) : [];
+      return [...rest, ...this.closeBlock(under)];
+    }
+    if (text === "") return this.closeBlock(under);
+    const [announced, meta] = this.#under(under);
+    return [...announced, ...this.closeBlock(under), { type: `${kind}.done`, ...meta, text }];
+  }
+
+  closeBlock(under?: string): Event[] {
+    const block = this.#blocks.get(under ?? "");
+    if (block === undefined) return [];
+    this.#blocks.delete(under ?? "");
+    return [{ type: `${block.kind}.done`, ...this.#under(under)[1], text: block.text, streamed: true }];
+  }
+
+  // --- calls ---
+
+  /** The call that an id on the wire means: the first open one, or the last one that ended. */
+  callOf(wireId: string): KnownCall | undefined {
+    return this.openCalls(wireId)[0] ?? this.#named.get(wireId)?.at(-1);
+  }
+
+  /** Several, where the wire gives one id to calls that are open at the same time. */
+  openCalls(wireId: string): readonly KnownCall[] {
+    return this.#named.get(wireId)?.filter(({ now }) => now !== "ended") ?? [];
+  }
+
+  /** The call of an id of ours. */
+  byId(id: string): KnownCall | undefined {
+    return this.#calls.get(id);
+  }
+
+  get calls(): readonly KnownCall[] {
+    return [...this.#calls.values()];
+  }
+
+  /** A call that is open already is not requested again. A call of an id whose call has ended is another call. */
+  request(call: Call, above?: string): Event[] {
+    return this.openCalls(call.id).length > 0 ? [] : this.requestAnother(call, above);
+  }
+
+  /** Requests a call whose id may be that of an open call. */
+  requestAnother(call: Call, above?: string): Event[] {
+    // Nothing happens under itself.
+    const under = above === call.id ? undefined : above;
+    const before = this.#named.get(call.id);
+    const known: KnownCall = { id: this.#freeId(call.id), wireId: call.id, call, now: "requested", under };
+    known.call = known.id === call.id ? call : { ...call, id: known.id };
+    const [announced, meta] = this.#under(under);
+    // Text under the earlier call of this id belongs to that call.
+    const below = before === undefined ? [] : this.closeBlock(call.id);
+    this.#named.set(call.id, [...this.openCalls(call.id), known]);
+    this.#calls.set(known.id, known);
+    return [...announced, ...below, ...this.closeBlock(under), { type: "tool.requested", ...meta, call: known.call }];
+  }
+
+  /** Requests a call that the wire mentions without a request: its name is all that is known of it. */
+  known(wireId: string, name = ""): Event[] {
+    return this.#named.has(wireId) ? [] : this.request({ id: wireId, name, category: categoryOf(name) });
+  }
+
+  begin(wireId: string, args?: Record<string, unknown>): Event[] {
+    return this.beginCall(this.callOf(wireId), args);
+  }
+
+  beginCall(known: KnownCall | undefined, args?: Record<string, unknown>): Event[] {
+    if (known?.now !== "requested") return [];
+    known.now = "started";
+    return [{ type: "tool.started", ...this.#under(known.under)[1], call: known.id, ...(args !== undefined && { args }) }];
+  }
+
+  /** A call that makes progress has started. */
+  progress(wireId: string, parts: Pick<EventOf<"tool.progress">, "text" | "channel" | "parts">): Event[] {
+    const known = this.callOf(wireId);
+    if (known === undefined || known.now === "ended") return [];
+    const begun = this.#saysStarts ? [] : this.beginCall(known);
+    return [...begun, { type: "tool.progress", ...this.#under(known.under)[1], call: known.id, ...parts }];
+  }
+
+  /** A call that has a result has started, unless the wire says itself which calls start. */
+  end(wireId: string, ended: CallEnd): Event[] {
+    const known = this.callOf(wireId);
+    if (known === undefined || known.now === "ended") return [];
+    const isStart = !this.#saysStarts && (ended.status === "ok" || ended.status === "failed");
+    return [...(isStart ? this.beginCall(known) : []), this.#ended(known, ended)];
+  }
+
+  // --- the end ---
+
+  spent(usage: Usage): Event[] {
+    this.#usage = addUsage(this.#usage, usage);
+    return [{ type: "usage", ...this.address, scope: "call", usage }];
+  }
+
+  /** Ends the turn with all that is open in it. A fault is told by an `error` of its own, too. */
+  close(end: TurnEnd, { abandoned, isFaultTold = false }: CloseOptions = {}): Event[] {
+    const blocks = [...this.#blocks.keys()].flatMap((under) => this.closeBlock(under === "" ? undefined : under));
+    const reason = end.outcome === "completed" ? "the turn ended without a word of it" : (end.reason ?? "the turn ended");
+    const open = [...this.#calls.values()].filter(({ now }) => now !== "ended");
+    const calls = open.map((known) => this.#ended(known, abandoned?.(known) ?? { status: "cancelled", reason }));
+    const error: Event[] = end.fault === undefined || isFaultTold ? [] : [{ type: "error", ...this.address, fault: end.fault }];
+    const usage = end.usage ?? this.#usage;
+    return [...blocks, ...calls, ...error, { type: "turn.ended", ...this.address, ...end, ...(usage !== undefined && { usage }) }];
+  }
+
+  #ended(known: KnownCall, ended: CallEnd): Event {
+    known.now = "ended";
+    return { type: "tool.ended", ...this.#under(known.under)[1], call: known.id, ...ended };
+  }
+
+  /** The wire's id for its first call, and numbered ids for the later ones. */
+  #freeId(wireId: string): string {
+    let id = wireId;
+    for (let nth = 2; this.#calls.has(id); nth++) id = `${wireId}#${nth}`;
+    return id;
+  }
+
+  /** The address of an event under a call, and that call's request where the wire forgot it. */
+  #under(under: string | undefined): [Event[], TurnAddress & { under?: string }] {
+    if (under === undefined) return [[], this.address];
+    const announced = this.known(under, "Spawn");
+    return [announced, { ...this.address, under: this.callOf(under)?.id ?? under }];
+  }
+}

@@ -1,0 +1,97 @@
+/** What a driven agent says within a turn that runs, put in order: each event as it is, behind whatever had to come before it. */
+import type { Call, Event, EventOf, Usage } from "../../../core/event.js";
+import type { Meta } from "../../../core/meta.js";
+import type { Answer, Op } from "../../../core/op.js";
+import { addUsage } from "../../../core/usage.js";
+import type { Step } from "../../dialect.js";
+import type { TurnReader } from "../../kit/turn-reader.js";
+
+export interface Running {
+  /** As the wire names it. */
+  wireId: string;
+  told: TurnReader;
+  usage: Usage | undefined;
+}
+
+export function readInTurn(event: Exclude<Event, EventOf<"turn.ended">>, running: Running): Step<Event> {
+  const { told } = running;
+  switch (event.type) {
+    case "text.delta":
+    case "thinking.delta":
+      return spoken(event, told.piece(event.type === "text.delta" ? "text" : "thinking", event.text, event.under));
+    case "text.done":
+    case "thinking.done":
+      return whole(event, told);
+    case "tool.requested":
+      return spoken(event, told.request(event.call, event.under));
+    case "tool.started":
+    case "tool.progress":
+    case "tool.ended":
+      return mentioned(event, told);
+    case "approval.requested":
+      return asked(event, told);
+    case "usage":
+      if (event.scope !== "session") running.usage = addUsage(event.scope === "turn" ? undefined : running.usage, event.usage);
+      return passed(event, told);
+    case "host.request":
+      return passed(event, told, event.call === undefined ? [] : told.known(event.call));
+    default:
+      return passed(event, told);
+  }
+}
+
+function whole(event: EventOf<"text.done" | "thinking.done">, told: TurnReader): Step<Event> {
+  const { streamed: _claimed, ...rest } = event;
+  return spoken(rest, told.whole(event.type === "text.done" ? "text" : "thinking", event.text, event.under));
+}
+
+/** What the turn makes of it, with what only the event itself says. */
+function spoken(event: Meta & Pick<Event, "type">, made: readonly Event[]): Step<Event> {
+  const { under: _told, ...own }: Meta = event;
+  return tell(...made.map((each) => (each.type === event.type ? { ...own, ...each } : each)));
+}
+
+function mentioned(event: EventOf<"tool.started" | "tool.progress" | "tool.ended">, told: TurnReader): Step<Event> {
+  const announced = told.known(event.call);
+  const call = told.callOf(event.call);
+  if (call === undefined || call.now === "ended" || (event.type === "tool.started" && call.now === "started")) return tell(...announced);
+  if (event.type === "tool.started") call.now = "started";
+  if (event.type === "tool.ended") call.now = "ended";
+  return passed({ ...event, call: call.id }, told, announced);
+}
+
+/** A call that has begun already cannot be asked about: whoever waits for the answer gets a denial. */
+function asked(event: EventOf<"approval.requested">, told: TurnReader): Step<Event> {
+  const announced = event.calls.flatMap((call) => told.request(call, event.under));
+  const isLate = (call: Call): boolean => told.callOf(call.id)?.now !== "requested";
+  const late = event.calls.filter(isLate);
+  const calls = event.calls.filter((call) => !isLate(call)).map((call) => ({ ...call, id: told.callOf(call.id)?.id ?? call.id }));
+  const step = calls.length === 0 ? tell(...announced) : passed({ ...event, calls }, told, announced);
+  return late.length === 0 ? step : { ...step, out: [denial(told.address.session, late)] };
+}
+
+function passed(event: Event, told: TurnReader, announced: readonly Event[] = []): Step<Event> {
+  const { under } = event;
+  if (under === undefined) return tell(...announced, { ...event, ...told.address });
+  const above = told.known(under, "Spawn");
+  return tell(...announced, ...above, { ...event, ...told.address, under: told.callOf(under)?.id ?? under });
+}
+
+/** For calls that nobody can be asked about. */
+export function denial(session: string | undefined, calls: readonly Call[]): { rec: Op } {
+  const answers = calls.map(({ id }): Answer => ({ call: id, decision: "deny", reason: "it cannot be asked about any more" }));
+  return { rec: { type: "approval.answer", ...(session !== undefined && { session }), answers } };
+}
+
+export function tell(...events: Event[]): Step<Event> {
+  return { in: events, out: [] };
+}
+
+export function isTurnScoped({ type }: Event): boolean {
+  return /^(turn|text|thinking|tool|approval)\./.test(type);
+}
+
+/** What says something without its turn, which does not run. */
+export function withoutTurn({ turn: _turn, under: _call, ...alone }: Event): Event {
+  return alone;
+}

@@ -1,0 +1,183 @@
+/**
+ * One session of a driven agent as the native wire tells it. The wire is our own vocabulary, but who speaks it may be anybody: whatever is
+ * left out, said twice or said too late, what comes out of here is grammatical. What is in order passes as it is.
+ */
+import type { Fault } from "../../../core/errors.js";
+import type { Event, EventOf } from "../../../core/event.js";
+import type { Op, OpOf } from "../../../core/op.js";
+import type { Step } from "../../dialect.js";
+import { NOTHING } from "../../kit/step.js";
+import { TurnReader } from "../../kit/turn-reader.js";
+import { denial, isTurnScoped, readInTurn, tell, withoutTurn, type Running } from "./read-turn.js";
+
+/** Turns that have ended and whose names are remembered: an agent may count them anew in every process, but hardly in one. */
+const REMEMBERED = 1024;
+
+type End = Pick<EventOf<"turn.ended">, "outcome" | "reason" | "fault" | "usage">;
+
+export class SessionReader {
+  readonly #handle: string;
+  /** Opens that wait for their ready. */
+  readonly #opening = new Set<string>();
+  #isReady = false;
+  #running: Running | undefined;
+  /** Prompts whose turn has not begun, oldest first. */
+  #prompts: OpOf<"turn.prompt">[] = [];
+  /** How many turns of a name have ended. */
+  readonly #ended = new Map<string, number>();
+  /** What was complained about last: a flood of the same is told once. */
+  #complaint = "";
+
+  constructor(handle: string) {
+    this.#handle = handle;
+  }
+
+  // --- ops ---
+
+  /** The op as the agent has to hear it. */
+  op(op: Op): Op {
+    switch (op.type) {
+      case "session.open":
+        this.#opening.add(op.id ?? "");
+        return op;
+      case "turn.prompt":
+        this.#prompts.push(op);
+        return op;
+      case "turn.interrupt":
+        return op.turn !== undefined && op.turn === this.#running?.told.address.turn ? { ...op, turn: this.#running.wireId } : op;
+      case "approval.answer":
+        return { ...op, answers: op.answers.map((answer) => ({ ...answer, call: this.#wireCall(answer.call) })) };
+      default:
+        return op;
+    }
+  }
+
+  #wireCall(id: string): string {
+    return this.#running?.told.byId(id)?.wireId ?? id;
+  }
+
+  // --- events ---
+
+  /** Nothing more will be heard of it. */
+  get isOver(): boolean {
+    return !this.#isReady && this.#opening.size === 0;
+  }
+
+  read(event: Event): Step<Event> {
+    switch (event.type) {
+      case "session.ready":
+        return tell(this.#ready(event));
+      case "session.ended":
+        return tell(
+          ...this.end({ code: "protocol", message: "The agent ended the session in the middle of a turn", retryable: false }, event),
+        );
+      case "reply":
+        this.#answered(event);
+        return this.#inTurn(event);
+      case "turn.started":
+        return this.#started(event);
+      default:
+        return this.#inTurn(event);
+    }
+  }
+
+  /** What is open is closed, and then the session is. */
+  end(fault: Fault, ended: EventOf<"session.ended"> = { type: "session.ended", session: this.#handle }): Event[] {
+    const turn = this.#close({ outcome: "failed", reason: fault.message, fault });
+    const session = this.#isReady ? [{ ...ended, session: this.#handle }] : [];
+    this.#isReady = false;
+    return [...turn, ...session];
+  }
+
+  /** One that nobody asked for tells how the session is now. */
+  #ready(event: EventOf<"session.ready">): Event {
+    const [oldest] = this.#opening;
+    const parent = event.parent ?? oldest;
+    const isAsked = parent !== undefined && this.#opening.delete(parent);
+    if (!this.#isReady || isAsked) {
+      this.#isReady = true;
+      return { ...event, session: this.#handle, ...(parent !== undefined && { parent }) };
+    }
+    const { parent: _nobody, replay: _none, gap: _no, unfinished: _either, ...news } = event;
+    return withoutTurn({ ...news, type: "session.updated", session: this.#handle });
+  }
+
+  #answered({ parent = "", status }: EventOf<"reply">): void {
+    if (status === "error") this.#opening.delete(parent);
+    if (status !== "loading") this.#prompts = this.#prompts.filter(({ id }) => id !== parent);
+  }
+
+  // --- turns ---
+
+  #started(event: EventOf<"turn.started">): Step<Event> {
+    const prompt = this.#promptOf(event);
+    const wireId = event.turn ?? prompt?.turn;
+    if (wireId === undefined) return this.#leftOut(event, "began a turn without a name");
+    if (!this.#isReady) return this.#leftOut(event, `began turn '${wireId}' before the session was ready`);
+    if (this.#running?.wireId === wireId) return this.#leftOut(event, `began turn '${wireId}' twice`);
+    const message = `The agent began turn '${wireId}' before this one had ended`;
+    const before = this.#close({ outcome: "failed", reason: message, fault: { code: "protocol", message, retryable: false } });
+    this.#prompts = this.#prompts.filter((waiting) => waiting !== prompt);
+    const again = this.#ended.get(wireId) ?? 0;
+    const parent = event.parent ?? prompt?.id;
+    const turn = again === 0 ? wireId : `${wireId}#${again + 1}`;
+    const told = new TurnReader({ session: this.#handle, turn, ...(parent !== undefined && { parent }) });
+    this.#running = { wireId, told, usage: undefined };
+    return tell(...before, ...told.start().map((made) => ({ ...event, ...made })));
+  }
+
+  /** Who does not say which prompt a turn answers means the oldest. */
+  #promptOf({ parent, turn }: EventOf<"turn.started">): OpOf<"turn.prompt"> | undefined {
+    if (parent !== undefined) return this.#prompts.find(({ id }) => id === parent);
+    return this.#prompts.find((prompt) => prompt.turn !== undefined && prompt.turn === turn) ?? this.#prompts[0];
+  }
+
+  #close(end: End): Event[] {
+    const running = this.#running;
+    if (running === undefined) return [];
+    this.#running = undefined;
+    this.#ended.set(running.wireId, (this.#ended.get(running.wireId) ?? 0) + 1);
+    const oldest = this.#ended.size > REMEMBERED ? this.#ended.keys().next().value : undefined;
+    if (oldest !== undefined) this.#ended.delete(oldest);
+    const usage = end.usage ?? running.usage;
+    return running.told.close({ ...end, ...(usage !== undefined && { usage }) });
+  }
+
+  // --- in a turn ---
+
+  #inTurn(event: Event): Step<Event> {
+    const running = this.#running;
+    const isScoped = isTurnScoped(event);
+    if (event.turn === undefined && !isScoped) return tell(event);
+    if (running === undefined || (event.turn ?? running.wireId) !== running.wireId) return this.#stray(event, isScoped);
+    return event.type === "turn.ended" ? tell(...this.#turnEnded(event)) : readInTurn(event, running);
+  }
+
+  /** A fault was told by itself, too, or was meant not to be. */
+  #turnEnded({ under: _call, ...event }: EventOf<"turn.ended">): Event[] {
+    const { outcome, reason, usage } = event;
+    const closed = this.#close({ outcome, ...(reason !== undefined && { reason }), ...(usage !== undefined && { usage }) });
+    return closed.map((made) => (made.type === "turn.ended" ? { ...event, ...made } : made));
+  }
+
+  /** Of a turn that does not run: what says something without it is told without it. */
+  #stray(event: Event, isScoped: boolean): Step<Event> {
+    if (isScoped) return this.#leftOut(event, `told of turn '${event.turn ?? ""}', which does not run,`);
+    return tell(withoutTurn(event));
+  }
+
+  /** Never in silence, and nobody waits for an answer that nobody can give. */
+  #leftOut(event: Event, what: string): Step<Event> {
+    const notice: Event = {
+      type: "notice",
+      session: this.#handle,
+      level: "warning",
+      source: "link",
+      text: `The agent ${what} and was not heard`,
+    };
+    const isNews = this.#complaint !== notice.text;
+    this.#complaint = notice.text;
+    const step = isNews ? tell(notice) : NOTHING;
+    return event.type === "approval.requested" ? { ...step, out: [denial(event.session, event.calls)] } : step;
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * Ids of calls, one for each in a session. A vendor may use an id again (or give none), and sub-agents share their parent's approvals:
+ * without this the answer to one call would be the answer to another.
+ */
+import { mintId } from "../../core/ids.js";
+import type { Message } from "../models/model.js";
+
+export class CallIds {
+  readonly #used = new Set<string>();
+
+  /** `messages` is what was said before. */
+  constructor(messages: readonly Message[] = []) {
+    this.know(messages);
+  }
+
+  /** These are in the conversation from now on. */
+  know(messages: readonly Message[]): void {
+    for (const message of messages) {
+      if (message.role !== "assistant") continue;
+      for (const block of message.blocks) if (block.type === "call") this.#used.add(block.call.id);
+    }
+  }
+
+  /** The vendor's own id the first time, a new one from then on. */
+  own(id: string): string {
+    const own = id === "" || this.#used.has(id) ? mintId() : id;
+    this.#used.add(own);
+    return own;
+  }
+}

@@ -1,0 +1,210 @@
+/** `@path` in a prompt: files, folders and globs that its words name are attached to it, within bounds; the words stay as they are. */
+import { plainText, type Part } from "../../../core/content.js";
+import { messageOf } from "../../../core/errors.js";
+import type { JudgedCall, Verdict } from "../../permissions/approval.js";
+import { judgedFile, readJudged, type Reading } from "../../turn/attachments.js";
+import type { Emit } from "../../turn/run.js";
+import type { SessionState } from "../../session/state.js";
+import { listFiles } from "../../tools/search/list-files.js";
+import { matchingPaths, splitPattern } from "../../tools/search/pattern.js";
+import { MAX_FILE_BYTES } from "../../tools/text-file.js";
+import { resourcesOf } from "../mcp/tools.js";
+import { askToAttach, type Question } from "./questions.js";
+import { mentionsIn, readings } from "./tokens.js";
+
+/** Of one prompt. */
+const MOST_FILES = 50;
+const MOST_CHARS = 200_000;
+/** Of images, in base64. */
+const MOST_IMAGE_CHARS = MAX_FILE_BYTES;
+/** Files below a glob's folder that are looked at. */
+const MOST_LISTED = 200_000;
+/** Reasons that the notice gives one by one. */
+const TOLD = 5;
+
+/** Resources of servers, mentioned as `@server:uri`. */
+interface ResourceSource {
+  servers(): readonly string[];
+  /** Throws why it cannot be read. */
+  read(server: string, uri: string, signal: AbortSignal): Promise<Part[]>;
+}
+
+interface Loading {
+  reading: Reading;
+  state: SessionState;
+  resources: ResourceSource;
+  emit: Emit;
+  signal: AbortSignal;
+}
+
+/**
+ * What the user's words attach, each judged as a call of Read: a denied one is left out, and the host is asked about one that Read asks
+ * about. What names nothing is just text, unless the words begin with it and it looks like a file.
+ */
+export async function loadMentions(words: readonly Part[], loading: Loading): Promise<Part[]> {
+  const mentions = words.flatMap((part) => (part.type === "text" ? mentionsIn(part.text) : []));
+  const basket = new Basket();
+  for (const [index, { path, start }] of mentions.entries()) {
+    const items = await itemsOf(path, loading);
+    if (items.length === 0 && index === 0 && start === 0 && /[./]/.test(path)) basket.miss(path);
+    for (const item of items) {
+      if (loading.signal.aborted) return basket.parts;
+      await basket.take(item);
+    }
+  }
+  await askToAttach(basket.questions, { ...loading, redactor: loading.reading.redactor });
+  if (loading.signal.aborted) return basket.parts;
+  const text = basket.leftOut();
+  if (text !== undefined) await loading.emit({ type: "notice", level: "warning", kind: "mentions", text });
+  return basket.parts;
+}
+
+/** Something to attach, not read yet. `key` is the same for the same thing. */
+interface Item {
+  key: string;
+  name: string;
+  judged(): Promise<{ call: JudgedCall; verdict: Verdict }>;
+  /** Reads what was judged. */
+  read(call: JudgedCall): Promise<Part[]>;
+}
+
+class Basket {
+  readonly parts: Part[] = [];
+  /** About what may be attached if the host says yes. */
+  readonly questions: Question[] = [];
+  readonly #seen = new Set<string>();
+  readonly #reasons: string[] = [];
+  #files = 0;
+  #chars = 0;
+  #imageChars = 0;
+
+  async take(item: Item): Promise<void> {
+    if (this.#seen.has(item.key)) return;
+    this.#seen.add(item.key);
+    try {
+      await this.#judge(item);
+    } catch (error) {
+      this.#leave(item, messageOf(error));
+    }
+  }
+
+  async #judge(item: Item): Promise<void> {
+    const room = MOST_FILES - this.#files - this.questions.length;
+    if (room <= 0) return void this.#leave(item, `${MOST_FILES} files are the limit of one prompt`);
+    const { call, verdict } = await item.judged();
+    if (verdict.decision === "deny") this.#leave(item, verdict.reason);
+    else if (verdict.decision === "ask") this.#question(item, call, verdict.message);
+    else this.#add(item, await item.read(call));
+  }
+
+  #question(item: Item, judged: JudgedCall, message: string): void {
+    const attach = async (): Promise<string | undefined> => {
+      try {
+        return this.#add(item, await item.read(judged));
+      } catch (error) {
+        return this.#leave(item, messageOf(error));
+      }
+    };
+    this.questions.push({ judged, message, attach, refuse: (why) => this.#leave(item, why) });
+  }
+
+  miss(path: string): void {
+    this.#reasons.push(`${path} (there is no such file)`);
+  }
+
+  leftOut(): string | undefined {
+    const [count, told] = [this.#reasons.length, this.#reasons.slice(0, TOLD)];
+    if (count === 0) return undefined;
+    const more = count > told.length ? `; and ${count - told.length} more` : "";
+    return `Not attached to the prompt: ${told.join("; ")}${more}`;
+  }
+
+  /** Why it is left out after all; undefined when it is attached. */
+  #add(item: Item, parts: Part[]): string | undefined {
+    const chars = this.#chars + plainText(parts).length;
+    if (chars > MOST_CHARS) return this.#leave(item, `${MOST_CHARS} characters are the limit of one prompt`);
+    const imageChars = this.#imageChars + parts.reduce((sum, part) => sum + (part.type === "image" ? part.data.length : 0), 0);
+    if (imageChars > MOST_IMAGE_CHARS) return this.#leave(item, "the images of the prompt are too large together");
+    this.#chars = chars;
+    this.#imageChars = imageChars;
+    this.#files += 1;
+    this.parts.push(...parts);
+    return undefined;
+  }
+
+  #leave({ name }: Item, why: string): string {
+    this.#reasons.push(`${name} (${why})`);
+    return why;
+  }
+}
+
+async function itemsOf(mentioned: string, loading: Loading): Promise<Item[]> {
+  for (const name of readings(mentioned)) {
+    const item = (await fileItem(name, loading.reading)) ?? resourceItem(name, loading);
+    if (item !== undefined) return [item];
+  }
+  for (const pattern of readings(mentioned)) {
+    const items = /[*?[{]/.test(pattern) ? await globItems(pattern, loading) : [];
+    if (items.length > 0) return items;
+  }
+  return [];
+}
+
+async function fileItem(name: string, reading: Reading): Promise<Item | undefined> {
+  const path = await existing(name, reading);
+  return path === undefined ? undefined : fileAt(path, name, reading);
+}
+
+function fileAt(key: string, name: string, reading: Reading): Item {
+  return { key, name, judged: () => judgedFile(name, reading), read: (call) => readJudged(name, call, reading) };
+}
+
+/** Undefined as well for what cannot be looked at: then it is just text. */
+async function existing(name: string, { workspace }: Reading): Promise<string | undefined> {
+  try {
+    const { path } = await workspace.resolve(name);
+    return (await workspace.info(path)) === null ? undefined : path;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A resource that the user names is not asked about; a denial of its server's resources holds. */
+function resourceItem(name: string, { resources, reading: { permissions }, signal }: Loading): Item | undefined {
+  const colon = name.indexOf(":");
+  const [server, uri] = [name.slice(0, colon), name.slice(colon + 1)];
+  if (colon < 1 || uri === "" || !resources.servers().includes(server)) return undefined;
+  const call: JudgedCall = {
+    tool: "ReadMcpResource",
+    wholeName: resourcesOf(server),
+    category: "mcp",
+    args: { server, uri },
+    paths: [],
+    title: `Read ${uri} of ${server}`,
+    outside: undefined,
+    hosted: false,
+    grants: [],
+    asksAlways: false,
+  };
+  const judged = async (): ReturnType<Item["judged"]> => {
+    const { decision, rule } = await permissions.rules.judge(call);
+    const verdict: Verdict = decision === "deny" ? { decision, reason: `denied by the rule ${rule}` } : { decision: "allow" };
+    return { call, verdict };
+  };
+  return { key: name, name, judged, read: () => resources.read(server, uri, signal) };
+}
+
+/** In the order of their paths; a pattern that cannot be read matches nothing. */
+async function globItems(pattern: string, { reading, signal }: Loading): Promise<Item[]> {
+  const { workspace } = reading;
+  const split = splitPattern(pattern, undefined);
+  const folder = await existing(split.base, reading);
+  if (folder === undefined || (await workspace.info(folder))?.kind !== "folder") return [];
+  try {
+    const files = await matchingPaths(split, await listFiles({ workspace, signal }, folder, "path", MOST_LISTED));
+    const named = files.map((file) => (split.base === "." ? file : `${split.base.replace(/\/$/, "")}/${file}`));
+    return named.map((name, at) => fileAt(`${folder}/${files[at]}`, name, reading));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,81 @@
+/** Mentions that nobody may attach unasked: the host sees each as the call of Read that it amounts to, and is asked about all at once. */
+import { textPart } from "../../../core/content.js";
+import type { Call, EventOf } from "../../../core/event.js";
+import { sameJson } from "../../../core/json-object.js";
+import type { Redactor } from "../../../core/redact.js";
+import type { JudgedCall } from "../../permissions/approval.js";
+import type { Emit } from "../../turn/run.js";
+import type { SessionState } from "../../session/state.js";
+
+export interface Question {
+  judged: JudgedCall;
+  /** The words of the question. */
+  message: string;
+  /** Attaches it, or tells why it cannot be attached. */
+  attach(): Promise<string | undefined>;
+  /** It is not attached. */
+  refuse(why: string): unknown;
+}
+
+export interface Asking {
+  state: Pick<SessionState, "approvals" | "callIds" | "permissions" | "answerSeconds">;
+  redactor: Redactor;
+  emit: Emit;
+  signal: AbortSignal;
+}
+
+type End = Pick<EventOf<"tool.ended">, "status" | "reason" | "output">;
+
+/** Settles when all are answered and attached, or when the turn is interrupted: then every call has ended. */
+export async function askToAttach(questions: readonly Question[], asking: Asking): Promise<void> {
+  const { state, redactor, emit, signal } = asking;
+  if (questions.length === 0 || signal.aborted) return;
+  const asked = questions.map((question) => ({ id: state.callIds.own(""), question }));
+  /** Calls that the host has heard of and that have not ended. */
+  const open = new Set<string>();
+  const end = (id: string, how: End): Promise<void> | undefined =>
+    open.delete(id) ? emit({ type: "tool.ended", call: id, ...how }) : undefined;
+  // At once: nothing of a turn is told behind its end.
+  const stop = (): void => {
+    for (const id of open) void end(id, { status: "cancelled", reason: "interrupted" });
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const calls = asked.map(({ id, question }) => described(id, question.judged));
+    for (const call of calls) {
+      if (signal.aborted) return;
+      open.add(call.id);
+      await emit({ type: "tool.requested", call });
+    }
+    if (signal.aborted) return;
+    const answers = asked.map(({ id }) => state.approvals.wait(id, state.answerSeconds));
+    const message = questions.map((question) => question.message).join("\n");
+    await emit({ type: "approval.requested", calls, message, deadline: Date.now() + 1000 * state.answerSeconds });
+    // Attach in the order of the prompt, whatever the order of the answers and however long each file takes to read.
+    for (const [at, { id, question }] of asked.entries()) await settle(id, question, answers[at]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+
+  async function settle(id: string, question: Question, answer: ReturnType<typeof state.approvals.wait> | undefined): Promise<void> {
+    const given = await answer;
+    if (given === undefined || !open.has(id)) return;
+    // Another file than the one that was mentioned is nobody's wish. What comes back as it was shown is no change.
+    const isChanged = given.args !== undefined && !sameJson(given.args, redactor.value(question.judged.args));
+    if (given.decision === "deny" || isChanged) {
+      const reason = isChanged ? "another file was allowed in its place" : given.reason || "denied";
+      question.refuse(reason);
+      await end(id, { status: "denied", reason, output: [textPart(`Not attached: ${reason}`)] });
+      return;
+    }
+    state.permissions.grant(given, question.judged);
+    await emit({ type: "tool.started", call: id });
+    const why = await question.attach();
+    const output = [textPart(why === undefined ? "Attached to the prompt" : `Not attached: ${why}`)];
+    await end(id, { status: why === undefined ? "ok" : "failed", output });
+  }
+}
+
+function described(id: string, { tool: name, args, category, title, paths }: JudgedCall): Call {
+  return { id, name, args, category, title, paths: paths.map(({ path }) => path) };
+}

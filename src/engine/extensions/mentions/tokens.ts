@@ -1,0 +1,45 @@
+/** How a mention is written: `@path`, `@"path with spaces"`, `@path\ with\ spaces`. Whether it names anything is for others to find out. */
+
+interface Mention {
+  /** Where it stands, the `@` included. */
+  start: number;
+  end: number;
+  path: string;
+}
+
+/** An `@` within a word (an e-mail address, `pkg@1.0`, a path) is none. */
+const MENTION = /(?<=^|[\s([{<"'`,;])@(?:"([^"\n]+)"|((?:\\[^\n]|[^\s\\])+))/g;
+
+/** A block that is never closed goes to the end. */
+const FENCED = /^(`{3,})[^`\n]*\n[^]*?(?:^\1`*[ \t]*$|(?![^]))/gm;
+
+/** Left to right; they do not overlap. What stands in a fenced block is quoted, perhaps from somebody else, and mentions nothing. */
+export function mentionsIn(text: string): Mention[] {
+  const own = text.replace(FENCED, (block) => " ".repeat(block.length));
+  return [...own.matchAll(MENTION)].map((match) => {
+    const [written, quoted, bare = ""] = match;
+    return { start: match.index, end: match.index + written.length, path: quoted ?? unescaped(bare) };
+  });
+}
+
+/** So that it is one mention, whatever the name. */
+export function escaped(path: string): string {
+  return path.replace(/[\s\\"]/g, "\\$&");
+}
+
+/** A backslash before any other letter is one: such are the paths of Windows. */
+export function unescaped(written: string): string {
+  return written.replace(/\\([\s\\"])/g, "$1");
+}
+
+/** What it may mean, the likeliest first: punctuation behind it may belong to the sentence. */
+export function readings(path: string): string[] {
+  const found = [path];
+  for (let shorter = path; found.length < MOST_READINGS && /[.,;:!?)\]}>'"`]$/.test(shorter);) {
+    shorter = shorter.slice(0, -1);
+    if (shorter !== "") found.push(shorter);
+  }
+  return found.filter((reading) => reading === "./" || /[^./~]/.test(reading));
+}
+
+const MOST_READINGS = 6;

@@ -1,0 +1,259 @@
+/** What a vendor's failure means to us: status, whether another try makes sense, and words that say which key to check. */
+import * as v from "valibot";
+import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
+import { Redactor } from "../../../core/redact.js";
+import { headOf } from "../../workspace/output.js";
+import { isOverflow } from "./context-overflow.js";
+import { BadAnswer } from "../http/event-bytes.js";
+import { StreamException } from "../http/event-frames.js";
+import { TimedOut, timeoutWords } from "../time-limits.js";
+
+export interface Vendor {
+  provider: string;
+  /** Where the key came from, for the message that a refused key gets. */
+  keyName?: string;
+  /** Never to be told, even when the vendor repeats them. */
+  secrets?: readonly string[];
+}
+
+/** The errors of the packages, and the error objects that come within a stream. */
+const Failure = v.looseObject({
+  name: v.optional(v.string()),
+  message: v.optional(v.string()),
+  type: v.optional(v.nullable(v.string())),
+  code: v.optional(v.nullable(v.union([v.string(), v.number()]))),
+  statusCode: v.optional(v.number()),
+  responseHeaders: v.optional(v.record(v.string(), v.string())),
+  responseBody: v.optional(v.string()),
+});
+type Failure = v.InferOutput<typeof Failure>;
+
+/** Vendors' own names for what went wrong, where no HTTP status tells it. */
+const STATUS: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  api_error: 500,
+  server_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+  validationException: 400,
+  modelTimeoutException: 408,
+  modelStreamErrorException: 424,
+  throttlingException: 429,
+  internalServerException: 500,
+  serviceUnavailableException: 503,
+};
+
+/** AWS wants another try, though the status does not say so. */
+const TRY_AGAIN: ReadonlySet<unknown> = new Set(["modelStreamErrorException"]);
+
+const LOST = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EPIPE",
+  "UND_ERR_SOCKET",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
+
+/** A longer explanation is cut; some servers answer with whole pages. */
+const LONGEST = 400;
+
+/** `answering`: the vendor had begun to answer. */
+export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean): unknown {
+  if (thrown instanceof ParleyError || (thrown instanceof Error && thrown.name === "AbortError")) return thrown;
+  const late = causesOf(thrown).find((error) => error instanceof TimedOut);
+  if (late !== undefined) return fault(vendor, thrown, { message: timeoutWords(late, vendor.provider), retryable: true });
+  // The packages may wrap it; what they say around it is of no use.
+  const told = causesOf(thrown).find((error) => error instanceof StreamException) ?? thrown;
+  const failure = v.is(Failure, told) ? told : { message: messageOf(thrown) };
+  const status = statusOf(failure);
+  const noAnswer = wordsOfNoAnswer(thrown, failure, vendor, answering || status !== undefined);
+  if (noAnswer !== undefined) return fault(vendor, thrown, { message: noAnswer, retryable: false });
+  if (isUnfinished(failure)) return cutFault(vendor, thrown);
+  if ((status === undefined || status < 400) && isLost(thrown)) {
+    return answering || status !== undefined ? cutFault(vendor, thrown) : noConnection(failure, thrown, vendor, true);
+  }
+  // A certificate that is refused, or a server that does not speak TLS: the same would happen again.
+  if (!answering && status === undefined && causesOf(thrown).some((error) => systemCode(error) !== undefined)) {
+    return noConnection(failure, thrown, vendor, false);
+  }
+  const retryAfter = retryAfterOf(failure.responseHeaders) ?? retryDelayOf(failure.responseBody);
+  const said = explained(failure);
+  return fault(vendor, thrown, {
+    ...(isOverflow(status, said) && { code: "context_overflow" }),
+    message: words(said.message, failure, status, vendor),
+    retryable: status === 429 || (status !== undefined && status >= 500) || TRY_AGAIN.has(failure.type),
+    ...(status !== undefined && { status }),
+    ...(retryAfter !== undefined && { retryAfter }),
+  });
+}
+
+/** A stream that ended before the answer did. */
+export function cutFault(vendor: Vendor, cause?: unknown): ParleyError {
+  return fault(vendor, cause, { message: `The connection to ${vendor.provider} was lost in the middle of its answer`, retryable: true });
+}
+
+/** An answer that ended as none should. */
+export function finishFault(vendor: Vendor, why: string): ParleyError {
+  return fault(vendor, undefined, { message: `${vendor.provider} did not finish its answer: ${why}`, retryable: true });
+}
+
+function noConnection({ message }: Failure, thrown: unknown, vendor: Vendor, retryable: boolean): ParleyError {
+  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : undefined;
+  // Of several addresses tried, none is named by the error as a whole.
+  const why = cause?.message || systemCode(cause) || message || "no reason given";
+  return fault(vendor, thrown, { message: `There was no connection to ${vendor.provider}: ${why}`, retryable });
+}
+
+function fault(
+  vendor: Vendor,
+  cause: unknown,
+  told: { code?: string; message: string; retryable: boolean; status?: number; retryAfter?: number },
+): ParleyError {
+  const message = new Redactor(vendor.secrets).text(told.message);
+  return new ParleyError({ code: "provider", ...told, message }, { cause });
+}
+
+// --- what happened ---
+
+function statusOf({ statusCode, code, type }: Failure): number | undefined {
+  if (statusCode !== undefined) return statusCode;
+  if (typeof code === "number" && code >= 400 && code < 600) return code;
+  return STATUS[String(code)] ?? STATUS[String(type)];
+}
+
+function isLost(thrown: unknown): boolean {
+  return causesOf(thrown).some(
+    (error) => LOST.has(systemCode(error) ?? "") || error.message === "fetch failed" || error.message === "terminated",
+  );
+}
+
+function causesOf(thrown: unknown): Error[] {
+  return thrown instanceof Error ? [thrown, ...causesOf(thrown.cause)] : [];
+}
+
+/** An error of Node's parser, except for an end that came too soon. */
+function isNotHttp(error: Error): boolean {
+  const code = systemCode(error) ?? "";
+  return code.startsWith("HPE_") && code !== "HPE_INVALID_EOF_STATE";
+}
+
+const Unreadable = v.looseObject({
+  name: v.picklist(["AI_JSONParseError", "AI_TypeValidationError"]),
+  text: v.optional(v.string()),
+  value: v.optional(v.unknown()),
+});
+
+/** What the package could not read; it makes up a status around it when that came first. */
+function unreadable(failure: Failure): string | undefined {
+  const inner = v.safeParse(v.pipe(v.string(), v.parseJson(), Unreadable), failure.responseBody);
+  const error = inner.success ? inner.output : failure;
+  if (!v.is(Unreadable, error)) return undefined;
+  return error.text ?? JSON.stringify(error.value) ?? "nothing";
+}
+
+/** The package for compatible servers notices a cut by itself. */
+function isUnfinished({ name, message }: Failure): boolean {
+  return name === "AI_InvalidResponseDataError" && message?.includes("without a finish reason") === true;
+}
+
+/** Seconds, from a number of them or a date; what lies in the past says nothing about the wait. */
+function retryAfterOf(headers: Record<string, string> | undefined): number | undefined {
+  const value = headers?.["retry-after"];
+  if (value === undefined) return undefined;
+  const seconds = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  return seconds >= 0 ? seconds : undefined;
+}
+
+const GoogleDetails = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.looseObject({
+    error: v.looseObject({ details: v.array(v.looseObject({ retryDelay: v.optional(v.string()), reason: v.optional(v.string()) })) }),
+  }),
+);
+
+/** Google's details of a failure: when to come back, and why. */
+function detailsOf(body: string | undefined): { retryDelay?: string | undefined; reason?: string | undefined }[] {
+  const parsed = v.safeParse(GoogleDetails, body);
+  return parsed.success ? parsed.output.error.details : [];
+}
+
+/** Google has no header for it: "13.5s" in a google.rpc.RetryInfo. */
+function retryDelayOf(body: string | undefined): number | undefined {
+  const delay = detailsOf(body).find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay;
+  return delay !== undefined && /^\d+(\.\d+)?s$/.test(delay) ? Number.parseFloat(delay) : undefined;
+}
+
+/** Google answers 400 to a key that it does not know. */
+function isKeyRefused({ responseBody }: Failure, status: number | undefined): boolean {
+  return status === 401 || status === 403 || (status === 400 && detailsOf(responseBody).some(({ reason }) => reason === "API_KEY_INVALID"));
+}
+
+// --- what to say ---
+
+/** What came is nothing that a vendor of this kind would say, so it would say the same again. */
+function wordsOfNoAnswer(thrown: unknown, failure: Failure, vendor: Vendor, hasBegun: boolean): string | undefined {
+  const { provider } = vendor;
+  const causes = causesOf(thrown);
+  const bad = causes.find((error) => error instanceof BadAnswer);
+  if (bad !== undefined) return `${provider} at ${bad.address} ${bad.message}`;
+  const unread = unreadable(failure);
+  if (unread !== undefined) return `What ${provider} sent could not be read: ${brief(unread, vendor)}`;
+  const foreign = hasBegun ? undefined : causes.find(isNotHttp);
+  return foreign === undefined ? undefined : `The answer of ${provider} is not HTTP: ${foreign.message}`;
+}
+
+function words(explanation: string, failure: Failure, status: number | undefined, vendor: Vendor): string {
+  const { provider, keyName } = vendor;
+  const said = `${provider} answered${status === undefined ? "" : ` ${status}`}: ${brief(explanation, vendor)}`;
+  return keyName !== undefined && isKeyRefused(failure, status) ? `${said} (check ${keyName})` : said;
+}
+
+const Name = v.nullish(v.union([v.string(), v.number()]));
+const Explained = v.looseObject({
+  error: v.optional(v.union([v.string(), v.looseObject({ message: v.string(), code: Name, type: Name })])),
+  message: v.optional(v.string()),
+  Message: v.optional(v.string()),
+  detail: v.optional(v.string()),
+});
+
+/** The vendor's own words, out of the body where there is one, and its names for what went wrong. */
+interface Explanation {
+  message: string;
+  names: unknown[];
+}
+
+function explained({ message, responseBody, code, type }: Failure): Explanation {
+  const body = bodyWords(responseBody);
+  return { message: body?.message || message?.trim() || "no explanation was given", names: [code, type, ...(body?.names ?? [])] };
+}
+
+/** Secrets are masked before the cut: the beginning of one would not be recognised after it. */
+function brief(text: string, { secrets }: Vendor): string {
+  const safe = new Redactor(secrets).text(text);
+  return safe.length > LONGEST ? `${headOf(safe, LONGEST)}…` : safe;
+}
+
+function bodyWords(body: string | undefined): { message: string | undefined; names?: unknown[] } | undefined {
+  if (body === undefined || body.trim() === "") return undefined;
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), Explained), body);
+  if (!parsed.success) return /^\s*</.test(body) ? undefined : { message: body.trim() };
+  const { error, message, Message: awsMessage, detail } = parsed.output;
+  if (error === undefined || typeof error === "string") return { message: error ?? message ?? awsMessage ?? detail };
+  return { message: error.message, names: [error.code, error.type] };
+}

@@ -1,0 +1,169 @@
+/**
+ * History repair: whatever happened to a conversation (a crash, an interrupt, a change of provider), what goes to a vendor is one that
+ * it takes. Every call has its result right behind it, no result is without its call, nothing is empty, and the roles alternate.
+ */
+import { plainText, textPart, type Part } from "../../../core/content.js";
+import type { AssistantBlock, CallResult, Message, ModelCall } from "../model.js";
+
+type ToolMessage = Extract<Message, { role: "tool" }>;
+
+export interface Taste {
+  /** Whether a block of thinking may go back: vendors refuse each other's. */
+  takesThinking(block: Extract<AssistantBlock, { type: "thinking" }>): boolean;
+  /** Whether an image may stand in a tool result; else it follows in a user message. */
+  imagesInResults: boolean;
+}
+
+/** Most of a conversation is as it should be, and all of it goes through here with every request: that part passes at little cost. */
+export function repair(messages: readonly Message[], taste: Taste): readonly Message[] {
+  if (isPlainTalk(messages)) return messages;
+  const told: Message[] = [];
+  for (const message of messages) {
+    const kept = isPlain(message) ? message : withoutEmpty(message, taste);
+    if (!isEmpty(kept)) told.push(kept);
+  }
+  const repaired: Message[] = [];
+  for (let at = 0; at < told.length; at++) {
+    const message = told[at];
+    // Tool messages come with the calls that they answer: a result without a call is dropped.
+    if (message === undefined || message.role === "tool") continue;
+    join(repaired, message);
+    if (isPlain(message) || message.role === "user" || !message.blocks.some(isCall)) continue;
+    const results = resultsOf(message.blocks, told, at);
+    if (taste.imagesInResults) repaired.push(results);
+    else repaired.push(...imagesBehind(results));
+  }
+  return fromFirstToLast(repaired);
+}
+
+/** Those that were found to be plain. */
+const plain = new WeakSet<Message>();
+
+/** It says something, and there is nothing in it to leave out or to answer. */
+function isPlain(message: Message): boolean {
+  if (plain.has(message)) return true;
+  if (message.role === "tool" || isEmpty(message)) return false;
+  const isSuch =
+    message.role === "user"
+      ? !message.parts.some(isEmptyPart)
+      : message.blocks.every((block) => block.type === "text" && isSaid(block.text));
+  if (isSuch) plain.add(message);
+  return isSuch;
+}
+
+/** Question and answer, as it should be from the first to the last. */
+function isPlainTalk(messages: readonly Message[]): boolean {
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at];
+    if (message === undefined || message.role !== (at % 2 === 0 ? "user" : "assistant") || !isPlain(message)) return false;
+  }
+  return messages.length % 2 === 1;
+}
+
+// --- nothing empty ---
+
+/** A message with nothing to leave out stays the one that it is, and whoever knows it already has no work with it. */
+function withoutEmpty(message: Message, { takesThinking }: Taste): Message {
+  if (message.role === "tool") return message;
+  if (message.role === "user") return { role: "user", parts: message.parts.filter((part) => !isEmptyPart(part)) };
+  const isTold = (block: AssistantBlock): boolean => {
+    if (block.type === "call") return true;
+    return block.type === "text" ? isSaid(block.text) : takesThinking(block);
+  };
+  if (message.blocks.every(isTold) && message.blocks.at(-1)?.type !== "thinking") return message;
+  const blocks = message.blocks.filter(isTold);
+  // Thinking that led to nothing, because the answer was cut off behind it, is refused as the end of a message.
+  const end = blocks.findLastIndex((block) => block.type !== "thinking") + 1;
+  return { role: "assistant", blocks: blocks.slice(0, end) };
+}
+
+function isEmptyPart(part: Part): boolean {
+  return part.type !== "image" && !isSaid(part.type === "text" ? part.text : plainText([part]));
+}
+
+function isSaid(text: string): boolean {
+  return isVisible(text.charCodeAt(0)) || /\S/.test(text);
+}
+
+/** A visible character of ASCII. */
+function isVisible(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
+}
+
+function isEmpty(message: Message): boolean {
+  if (message.role === "user") return message.parts.length === 0;
+  return message.role === "assistant" ? message.blocks.length === 0 : message.results.length === 0;
+}
+
+// --- calls and results ---
+
+function isCall(block: AssistantBlock): boolean {
+  return block.type === "call";
+}
+
+/** One result for each call of the message at that place. */
+function resultsOf(blocks: readonly AssistantBlock[], all: readonly Message[], at: number): ToolMessage {
+  const calls = blocks.flatMap((block) => (block.type === "call" ? [block.call] : []));
+  const found = resultsBehind(all, at);
+  const results = calls.map((call) => found.get(call.id) ?? unfinished(call));
+  const next = all[at + 1];
+  const isWhole =
+    next?.role === "tool" && next.results.length === results.length && next.results.every((result, i) => result === results[i]);
+  return isWhole ? next : { role: "tool", results };
+}
+
+/** The results that come before the model speaks again. */
+function resultsBehind(all: readonly Message[], at: number): Map<string, CallResult> {
+  const found = new Map<string, CallResult>();
+  for (let next = at + 1; next < all.length; next++) {
+    const message = all[next];
+    if (message === undefined || message.role === "assistant") break;
+    if (message.role === "tool") for (const result of message.results) found.set(result.call, result);
+  }
+  return found;
+}
+
+function unfinished(call: ModelCall): CallResult {
+  const text = `The call of ${call.name} was cut off; whether it took effect is unknown`;
+  return { call: call.id, name: call.name, parts: [textPart(text)], failed: true };
+}
+
+/** For wires on which a tool result is text: its images stand in a message of the user behind it. */
+function imagesBehind(message: ToolMessage): Message[] {
+  const images = message.results.flatMap((result) => {
+    const own = result.parts.filter((part) => part.type === "image");
+    return own.length === 0 ? [] : [textPart(`What ${result.name} (${result.call}) returned as an image:`), ...own];
+  });
+  if (images.length === 0) return [message];
+  const plain: ToolMessage = { role: "tool", results: message.results.map(withoutImages) };
+  return [plain, { role: "user", parts: images }];
+}
+
+function withoutImages(result: CallResult): CallResult {
+  const rest = result.parts.filter((part) => part.type !== "image");
+  if (rest.length === result.parts.length) return result;
+  return { ...result, parts: plainText(rest) === "" ? [textPart("The image follows in the next message.")] : rest };
+}
+
+// --- whose turn ---
+
+/** Neighbours of one role become one message. */
+function join(messages: Message[], message: Message): void {
+  const last = messages[messages.length - 1];
+  if (last?.role === "user" && message.role === "user") messages.splice(-1, 1, { role: "user", parts: [...last.parts, ...message.parts] });
+  else if (last?.role === "assistant" && message.role === "assistant")
+    messages.splice(-1, 1, { role: "assistant", blocks: [...last.blocks, ...message.blocks] });
+  else messages.push(message);
+}
+
+/** The user has the first word and the last. */
+function fromFirstToLast(messages: Message[]): Message[] {
+  if (messages[0]?.role === "assistant") messages.unshift(says("(The conversation begins here.)"));
+  const last = messages.at(-1)?.role;
+  if (last === undefined || last === "assistant") messages.push(says("Continue."));
+  return messages;
+}
+
+function says(text: string): Message {
+  return { role: "user", parts: [textPart(text)] };
+}

@@ -1,0 +1,165 @@
+/** Our conversation in the shape that the provider packages take. */
+import type {
+  LanguageModelV3Message,
+  LanguageModelV3Prompt,
+  LanguageModelV3ToolResultPart,
+  SharedV3ProviderMetadata,
+  SharedV3ProviderOptions,
+} from "@ai-sdk/provider";
+import { plainText, type Part, type PartOf } from "../../../core/content.js";
+import { digest } from "../../../os/digest.js";
+import type { AssistantBlock, CallResult, Message } from "../model.js";
+import { repair } from "./history.js";
+import { ownMeta, type Origin } from "./meta.js";
+import { wellFormedValue } from "./well-formed.js";
+import type { Wire } from "../wires/wire.js";
+
+type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
+type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
+export type Target = Origin & {
+  wire: Wire;
+  /** What messages became for it: a conversation goes out again with each request, and what was said does not change. */
+  known: WeakMap<Message, LanguageModelV3Message>;
+};
+
+/** Anthropic takes four marks: the system prompt, the last tool, and these. */
+const MARKED_MESSAGES = 2;
+
+export function toPrompt(system: string, messages: readonly Message[], target: Target): LanguageModelV3Prompt {
+  const { wire } = target;
+  const latest = messages.slice(messages.findLastIndex((message) => message.role === "user"));
+  const told = repair(messages, {
+    takesThinking: (block) => takesThinking(block, target, latest),
+    imagesInResults: wire.imagesInResults,
+  });
+  const talk = told.map((message) => knownMessage(message, target));
+  const mark = wire.cacheMark;
+  const roles = wire.noMarkOnResults === true ? ["user"] : ["user", "tool"];
+  const first =
+    system === ""
+      ? []
+      : [{ role: "system" as const, content: system.toWellFormed(), ...(mark !== undefined && { providerOptions: mark }) }];
+  return [...first, ...(mark === undefined ? talk : marked(talk, mark, roles))];
+}
+
+function takesThinking(block: Extract<AssistantBlock, { type: "thinking" }>, target: Target, latest: readonly Message[]): boolean {
+  const own = ownMeta(block.meta, target);
+  if (own === undefined) return false;
+  return target.wire.takesThinking(
+    own,
+    latest.some((message) => message.role === "assistant" && message.blocks.includes(block)),
+  );
+}
+
+function marked(messages: LanguageModelV3Message[], mark: SharedV3ProviderOptions, roles: readonly string[]): LanguageModelV3Message[] {
+  const last = messages.flatMap(({ role }, at) => (roles.includes(role) ? [at] : [])).slice(-MARKED_MESSAGES);
+  return messages.map((message, at) => (last.includes(at) ? { ...message, providerOptions: mark } : message));
+}
+
+function knownMessage(message: Message, target: Target): LanguageModelV3Message {
+  const known = target.known.get(message);
+  if (known !== undefined) return known;
+  const made = toMessage(message, target);
+  target.known.set(message, made);
+  return made;
+}
+
+function toMessage(message: Message, target: Target): LanguageModelV3Message {
+  switch (message.role) {
+    case "user":
+      return { role: "user", content: userContent(message.parts, target.wire) };
+    case "assistant":
+      return assistantMessage(message.blocks, target);
+    case "tool":
+      return { role: "tool", content: message.results.map((result) => toolResult(result, target.wire)) };
+    default:
+      return message satisfies never;
+  }
+}
+
+function assistantMessage(blocks: readonly AssistantBlock[], target: Target): LanguageModelV3Message {
+  const { details } = target.wire;
+  const own = blocks.map((block) => ({ block, meta: ownMeta(block.meta, target) }));
+  const told = details === undefined ? own : own.filter(({ block }) => block.type !== "thinking");
+  const content = told.map(({ block, meta }) => assistantBlock(block, meta));
+  const options = details?.replay(own.flatMap(({ meta }) => (meta === undefined ? [] : [meta])));
+  return { role: "assistant", content, ...(options !== undefined && { providerOptions: options }) };
+}
+
+function userContent(parts: readonly Part[], wire: Wire): UserContent {
+  return parts.flatMap((part): UserContent => {
+    if (part.type === "image") return [image(part, wire)];
+    const text = plainText([part]).toWellFormed();
+    return text === "" ? [] : [{ type: "text", text }];
+  });
+}
+
+function image(part: PartOf<"image">, wire: Wire): UserContent[number] {
+  const mediaType = takenType(part, wire);
+  return mediaType === undefined ? { type: "text", text: leftOut(part, wire) } : { type: "file", mediaType, data: part.data };
+}
+
+function assistantBlock(block: AssistantBlock, meta: SharedV3ProviderMetadata | undefined): AssistantContent[number] {
+  const options = meta === undefined ? {} : { providerOptions: meta };
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text.toWellFormed(), ...options };
+    case "thinking":
+      return { type: "reasoning", text: block.text, ...options };
+    case "call":
+      return {
+        type: "tool-call",
+        toolCallId: wireId(block.call.id),
+        toolName: wireName(block.call.name),
+        input: wellFormedValue(block.call.args),
+        ...options,
+      };
+    default:
+      return block satisfies never;
+  }
+}
+
+function toolResult(result: CallResult, wire: Wire): LanguageModelV3ToolResultPart {
+  const head = { type: "tool-result" as const, toolCallId: wireId(result.call), toolName: wireName(result.name) };
+  const images = result.parts.filter((part) => part.type === "image");
+  // A diff is for the host; the text beside it tells the model.
+  const text = plainText(result.parts.filter((part) => part.type !== "diff")).toWellFormed();
+  if (images.length === 0) return { ...head, output: { type: result.failed ? "error-text" : "text", value: text || "(no output)" } };
+  const shown = images.map((part) => {
+    const mediaType = takenType(part, wire);
+    if (mediaType === undefined) return { type: "text" as const, text: leftOut(part, wire) };
+    return { type: "image-data" as const, data: part.data, mediaType };
+  });
+  return { ...head, output: { type: "content", value: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...shown] } };
+}
+
+const IMAGE_TYPES: Readonly<Record<string, string>> = {
+  "image/png": "image/png",
+  "image/jpeg": "image/jpeg",
+  "image/jpg": "image/jpeg",
+  "image/gif": "image/gif",
+  "image/webp": "image/webp",
+};
+
+/** The four kinds that nearly every vendor takes. Another one would be refused, and with it every later request of the session. */
+function takenType(part: PartOf<"image">, { imageTypes }: Wire): string | undefined {
+  const type = IMAGE_TYPES[part.mime.toLowerCase()];
+  return type === undefined || imageTypes?.includes(type) === false ? undefined : type;
+}
+
+function leftOut(part: PartOf<"image">, { imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"] }: Wire): string {
+  const taken = imageTypes.map((type) => type.replace("image/", "")).join(", ");
+  return `(An image of type ${part.mime} was left out: the model takes ${taken})`;
+}
+
+/** Ids of one vendor's calls may be too long or too odd for the next one. */
+function wireId(id: string): string {
+  return /^[\w-]{1,64}$/.test(id) ? id : `call_${digest(id, 32)}`;
+}
+
+/** A model may call what there is not, by a name that no vendor takes: refused, it would spoil every later request of the session. */
+function wireName(name: string): string {
+  if (/^[A-Za-z_][\w-]{0,63}$/.test(name)) return name;
+  const plain = name.replaceAll(/[^\w-]/g, "_");
+  return (/^[A-Za-z_]/.test(plain) ? plain : `_${plain}`).slice(0, 64);
+}

@@ -1,0 +1,188 @@
+/**
+ * Approval: when a tool needs it, and who waits for it. Deny beats ask beats allow, in every mode. Every pending approval has an owner
+ * (its call), a deadline, a default (deny) and an answer that counts once; stop voids it first, and a late answer does nothing.
+ */
+import type { Mode } from "../../core/config.js";
+import type { Category } from "../../core/event.js";
+import { timerMs } from "../../core/limits.js";
+import type { Answer } from "../../core/op.js";
+import type { PrefixGrant } from "./prefix-grants.js";
+import type { Protected, Protection } from "./protection.js";
+import type { Hiding, JudgedCall as RuledCall, Rules } from "./rules.js";
+import { namesTool } from "./tool-lists.js";
+
+/** What one call may do. `ask` carries the question. */
+export type Verdict =
+  | { decision: "allow" }
+  | { decision: "deny"; reason: string }
+  /** `grant`: as far as a yes for more than this call may reach. */
+  | { decision: "ask"; message: string; grant?: PrefixGrant };
+
+export interface JudgedCall extends RuledCall {
+  title: string;
+  /** A path of it that lies outside the workspace. */
+  outside: string | undefined;
+  /** A tool that the host runs itself: it can refuse there. */
+  hosted: boolean;
+  /** Rules for what may run unasked once it has run. */
+  grants: readonly string[];
+  /** Nothing but the host's own yes to this very call will do. */
+  asksAlways: boolean;
+}
+
+/** Tools that run unasked when neither the host nor the config says which. */
+export const UNASKED: readonly string[] = ["Read", "Glob", "Grep", "TodoWrite", "Skill"];
+
+const BY_MODE: Record<Mode, readonly Category[]> = {
+  default: [],
+  plan: [],
+  auto_edit: ["info", "edit"],
+  yolo: ["info", "edit", "exec", "mcp"],
+};
+
+/** The session's standing permissions. */
+export class Permissions {
+  mode: Mode;
+  approveTools: readonly string[];
+  rules: Rules;
+  /** What skills let run unasked until the turn ends. */
+  forTurn: Rules[] = [];
+  /** What the turn's own list of tools leaves of them. */
+  turnLimits: Rules | undefined;
+  readonly #protection: Protection;
+  readonly #tools = new Set<string>();
+  readonly #categories = new Set<Category>();
+  /** What skills may let run unasked, since the host said so for more than one call. */
+  readonly #grants = new Set<string>();
+  readonly #prefixes: PrefixGrant[] = [];
+
+  constructor(mode: Mode, approveTools: readonly string[], rules: Rules, protection: Protection) {
+    this.#protection = protection;
+    this.mode = mode;
+    this.approveTools = approveTools;
+    this.rules = rules;
+  }
+
+  /** `prefix`: what the question said that a yes of that kind would cover. */
+  grant(answer: Answer, call: JudgedCall, prefix?: PrefixGrant): void {
+    if (answer.grant === "tool") this.#tools.add(call.tool);
+    if (answer.grant === "category") this.#categories.add(call.category);
+    if (answer.grant === "prefix" && prefix !== undefined) this.#prefixes.push(prefix);
+    if (answer.grant === "tool" || (answer.grant === "prefix" && prefix !== undefined)) {
+      for (const rule of call.grants) this.#grants.add(rule);
+    }
+  }
+
+  async judge(call: JudgedCall): Promise<Verdict> {
+    if (this.mode === "plan" && call.category !== "info") {
+      return { decision: "deny", reason: `plan mode: ${call.tool} may change things, only read-only tools run` };
+    }
+    const limited = await this.turnLimits?.judge(call);
+    const verdict = limited?.decision === "deny" ? limited : await this.rules.judge(call);
+    if (verdict.decision === "deny") return { decision: "deny", reason: `denied by the rule ${verdict.rule ?? "of the config"}` };
+    if (call.asksAlways) return ask(call);
+    const own = call.hosted ? undefined : await this.#protection.always(call);
+    if (own !== undefined) return ask(call, `${reason(own)}; that is asked about in every mode`);
+    if (verdict.decision === "ask") return ask(call, verdict.why ?? `the rule ${verdict.rule ?? "of the config"} asks`);
+    if (verdict.decision === "allow" || this.mode === "yolo" || call.hosted) return { decision: "allow" };
+    if (call.outside !== undefined) return ask(call, `${call.outside} lies outside the workspace`);
+    const edited = await this.#protection.edited(call);
+    if (edited !== undefined) return ask(call, reason(edited));
+    const grants = call.grants.filter((rule) => !this.#grants.has(rule));
+    const lets = grants.length === 0 ? undefined : `lets ${grants.join(", ")} run unasked in this turn`;
+    if (lets === undefined && (this.#standing(call) || (await this.#granted(call)))) return { decision: "allow" };
+    const { grantFor } = await import("./prefix-grants.js");
+    const grant = await grantFor(call);
+    return { ...ask(call, lets), ...(grant !== undefined && { grant }) };
+  }
+
+  /** Which files a search by these tools must not show; undefined where no rule speaks of any. */
+  hiding(tools: readonly string[]): Hiding | undefined {
+    const all = [this.rules, this.turnLimits].flatMap((rules) => rules?.hiding(tools) ?? []);
+    return all.length === 0 ? undefined : (file) => all.some((hides) => hides(file));
+  }
+
+  /** By a skill for this turn, or by the host's yes to a call that reaches as far. */
+  async #granted(call: JudgedCall): Promise<boolean> {
+    if (this.#prefixes.length > 0 && (await (await import("./prefix-grants.js")).isCovered(call, this.#prefixes))) return true;
+    const verdicts = await Promise.all(this.forTurn.map((rules) => rules.judge(call)));
+    return verdicts.some(({ decision }) => decision === "allow");
+  }
+
+  #standing(call: JudgedCall): boolean {
+    return (
+      BY_MODE[this.mode].includes(call.category) ||
+      this.approveTools.some((entry) => isName(entry) && namesTool(entry, call.tool)) ||
+      this.#tools.has(call.tool) ||
+      this.#categories.has(call.category)
+    );
+  }
+}
+
+/** A `Tool(pattern)` is a rule (tool-limits.ts) and does not approve the whole tool; what is no name approves nothing. */
+function isName(entry: string): boolean {
+  return /^[^\s,()]+$/.test(entry);
+}
+
+function reason({ path, why }: Protected): string {
+  return `${path} ${why}`;
+}
+
+function ask(call: JudgedCall, why?: string): Verdict & { decision: "ask" } {
+  return { decision: "ask", message: why === undefined ? `Allow ${call.title}?` : `Allow ${call.title}? (${why})` };
+}
+
+interface Pending {
+  settle: (answer: Answer) => void;
+}
+
+/** Approvals that wait for the host. */
+export class PendingApprovals {
+  readonly #pending = new Map<string, Pending>();
+  readonly #settled = new Set<string>();
+  #closed: string | undefined;
+
+  /** Resolves with the host's answer, or with a denial at the deadline, at a void, or when nobody can answer any more. */
+  wait(call: string, seconds: number): Promise<Answer> {
+    if (this.#closed !== undefined) return Promise.resolve(denial(call, this.#closed));
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#settle(denial(call, `approval timed out after ${seconds} s`)), timerMs(seconds));
+      this.#pending.set(call, {
+        settle: (answer) => {
+          clearTimeout(timer);
+          resolve(answer);
+        },
+      });
+    });
+  }
+
+  /** `settled`: an earlier answer counted, this one does nothing. `unknown`: no such call was ever asked for. */
+  answer(answer: Answer): "taken" | "settled" | "unknown" {
+    if (this.#settle(answer)) return "taken";
+    return this.#settled.has(answer.call) ? "settled" : "unknown";
+  }
+
+  /** Nothing that waits now will run. */
+  void(reason: string): void {
+    for (const call of this.#pending.keys()) this.#settle(denial(call, reason));
+  }
+
+  /** The host can no longer answer: what waits is denied, and so is what would ask from now on. */
+  close(reason: string): void {
+    this.#closed = reason;
+    this.void(reason);
+  }
+
+  #settle(answer: Answer): boolean {
+    const pending = this.#pending.get(answer.call);
+    if (pending === undefined) return false;
+    this.#pending.delete(answer.call);
+    this.#settled.add(answer.call);
+    pending.settle(answer);
+    return true;
+  }
+}
+
+function denial(call: string, reason: string): Answer {
+  return { call, decision: "deny", reason };
+}

@@ -1,0 +1,238 @@
+/** Which calls touch protected files (protected-paths.ts): by the paths of file tools, and by the words of commands. */
+import { lstat } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { dirname, isAbsolute, join, normalize, relative, sep } from "node:path";
+import { homeOf, userHomeOf } from "../../os/home.js";
+import { commandWords } from "./command-words.js";
+import type { CallPath } from "./path-pattern.js";
+import { pathPattern, PROTECTED, reach, stepsOf, type PathPattern, type Reach } from "./protected-paths.js";
+import type { JudgedCall } from "./rules.js";
+import type { Workspace } from "../workspace/workspace.js";
+
+/** Why a call is asked about. */
+export interface Protected {
+  path: string;
+  why: string;
+}
+
+interface Sources {
+  workspace: Pick<Workspace, "root" | "resolve">;
+  env: Readonly<Record<string, string | undefined>>;
+  /** PARLEY_HOME, where it is not what the environment says. */
+  home?: string | undefined;
+  /** Where other agents keep the user's own settings, whatever those folders are called. */
+  others?: readonly string[];
+}
+
+interface Guard {
+  why: string;
+  patterns: readonly PathPattern[];
+}
+
+const [GOVERNING] = PROTECTED;
+const WHY = GOVERNING?.why ?? "";
+const guards = (groups: typeof PROTECTED): Guard[] => groups.map(({ why, paths }) => ({ why, patterns: paths.map(pathPattern) }));
+const ALWAYS = guards(PROTECTED.filter(({ always }) => always));
+const READ = guards(PROTECTED.filter(({ reads }) => reads));
+const EDITED = guards(PROTECTED);
+
+/** Words of one command that are followed through links, and comparisons in all; who wants more is asked about. */
+const MAX_FOLLOWED = 1024;
+const MAX_COMPARED = 50_000;
+const MAX_BASES = 64;
+const SHOWN = 200;
+/** No file's path is longer. */
+const LONGEST = 4096;
+const MAYBE_PATH = /[\\/~*]|^\./;
+
+export class Protection {
+  readonly #workspace: Sources["workspace"];
+  readonly #env: Sources["env"];
+  readonly #home: string | undefined;
+  readonly #userHome: string | undefined;
+  readonly #others: readonly string[];
+
+  constructor({ workspace, env, home, others = [] }: Sources) {
+    this.#workspace = workspace;
+    this.#env = env;
+    this.#home = home ?? unlessHomeless(() => homeOf(env, workspace.root));
+    this.#userHome = unlessHomeless(() => userHomeOf(env));
+    this.#others = others;
+  }
+
+  /** A path of the call that is asked about in every mode. */
+  async always(call: JudgedCall): Promise<Protected | undefined> {
+    const { command } = call.args;
+    if (call.tool === "Bash" && typeof command === "string") return this.#inCommand(command);
+    const guarding = call.category === "edit" ? [...ALWAYS, ...(await this.#ownHome())] : READ;
+    // A search reads all that lies below; from the root it leaves /proc out by itself.
+    const reached = (path: string): readonly Reach[] => (call.tool === "Grep" && path !== sep ? ["hit", "near"] : ["hit"]);
+    for (const { path, named } of call.paths) {
+      for (const each of named === undefined ? [path] : [path, named.path]) {
+        const guard = guarding.find(({ patterns }) => patterns.some((pattern) => reached(each).includes(reach(each, pattern))));
+        if (guard !== undefined) return { path: each, why: guard.why };
+      }
+    }
+    return undefined;
+  }
+
+  /** A path of an edit that is asked about where edits run unasked. */
+  async edited({ category, paths }: JudgedCall): Promise<Protected | undefined> {
+    if (category !== "edit") return undefined;
+    const homes = await Promise.all(this.#others.map((folder) => this.#real(folder)));
+    for (const place of paths) {
+      const why = (await this.#whyEdited(place)) ?? (homes.some((home) => isBelow(home, place.path)) ? WHY : undefined);
+      if (why !== undefined) return { path: place.path, why };
+    }
+    return undefined;
+  }
+
+  async #whyEdited({ path, relative: inside }: CallPath): Promise<string | undefined> {
+    if (inside === undefined) return undefined;
+    const guard = EDITED.find(({ patterns }) => patterns.some((pattern) => reach(inside, pattern) === "hit"));
+    if (guard !== undefined) return guard.why;
+    return (await isOfBareRepository(path, this.#workspace.root)) ? WHY : undefined;
+  }
+
+  /** PARLEY_HOME, as it is called and where that leads. */
+  async #ownHome(): Promise<Guard[]> {
+    if (this.#home === undefined) return [];
+    const folders = [this.#home, await this.#real(this.#home)];
+    return [{ why: WHY, patterns: folders.map((folder) => pathPattern(folder + sep)) }];
+  }
+
+  async #real(path: string): Promise<string> {
+    return (await this.#workspace.resolve(path)).path;
+  }
+
+  async #inCommand(command: string): Promise<Protected | undefined> {
+    const { root } = this.#workspace;
+    const words = await commandWords(command, { ...this.#env, HOME: this.#userHome, PARLEY_HOME: this.#home, PWD: root });
+    if (words === undefined) return UNREADABLE;
+    const guarding = [...ALWAYS, ...(await this.#ownHome())];
+    const skills = guarding.at(-1)?.patterns.map((pattern) => inFolder(pattern, "skills")) ?? [];
+    // Folders that words are relative to: any that is entered, or is on the way to a protected one, may have become the current one.
+    const bases = [root];
+    const seen = new Set<string>();
+    const isNear = compared(root, guarding).near;
+    let followed = 0;
+
+    for (const { text, reads, enters, descends } of words) {
+      for (const piece of piecesOf(text)) {
+        const whole = piece === text && piece.length <= LONGEST;
+        // Most words of a text are just that.
+        if (!whole && !MAYBE_PATH.test(piece) && bases.length === 1 && !isNear) continue;
+        for (const written of this.#placesOf(piece, bases)) {
+          const key = `${whole && `${reads}${descends}`} ${written}`;
+          if (seen.has(key)) continue;
+          if (seen.size === MAX_COMPARED) return UNREADABLE;
+          seen.add(key);
+          if (whole && ++followed > MAX_FOLLOWED) return UNREADABLE;
+          const path = normalize(written);
+          for (const each of whole ? [path, await this.#followed(written)] : [path]) {
+            if (whole && reads && skills.some((pattern) => reach(each, pattern) === "hit")) continue;
+            const { guard, near } = compared(each, guarding);
+            const found = guard ?? (descends ? READ.find((group) => compared(each, [group]).near) : undefined);
+            if (found !== undefined) return { path: shown(text), why: found.why };
+            if ((near || (whole && enters)) && !bases.includes(each)) bases.push(each);
+            if (bases.length > MAX_BASES) return UNREADABLE;
+          }
+        }
+      }
+    }
+    return undefined;
+  }
+
+  /** Absolute. Dots stay: behind a link they lead elsewhere. */
+  #placesOf(piece: string, bases: readonly string[]): string[] {
+    const path = withoutGlobs(this.#withHome(piece));
+    return isAbsolute(path) ? [path] : bases.map((base) => base + sep + path);
+  }
+
+  #withHome(piece: string): string {
+    const [whole, user] = /^~([\w.-]*)(?=\/|$)/.exec(piece) ?? [];
+    if (whole === undefined || this.#userHome === undefined || (user !== "" && user !== unlessHomeless(() => userInfo().username)))
+      return piece;
+    return this.#userHome + piece.slice(whole.length);
+  }
+
+  /** Where links lead, as far as its names are known. */
+  async #followed(path: string): Promise<string> {
+    const known = path.includes("*") ? dirname(path.slice(0, path.indexOf("*") + 1)) : path;
+    try {
+      return (await this.#real(known)) + path.slice(known === sep ? 0 : known.length);
+    } catch {
+      return path;
+    }
+  }
+}
+
+const UNREADABLE: Protected = { path: "The command", why: "is too long to tell whether it names protected files" };
+
+function compared(path: string, guarding: readonly Guard[]): { guard: Guard | undefined; near: boolean } {
+  const steps = stepsOf(path);
+  let near = false;
+  for (const guard of guarding) {
+    for (const pattern of guard.patterns) {
+      const found = reach(steps, pattern);
+      if (found === "hit") return { guard, near };
+      near ||= found === "near";
+    }
+  }
+  return { guard: undefined, near };
+}
+
+function inFolder(pattern: PathPattern, name: string): PathPattern {
+  return { ...pattern, steps: [...pattern.steps, ...pathPattern(name).steps] };
+}
+
+/** A word, and what in it may be a path by itself: `--file=a`, `-Ca`, `a:b`, `open("a")`. */
+function piecesOf(text: string): Set<string> {
+  const parts = text.split(/[\s"'`=:,;()<>|&[\]{}@!#]+/);
+  return new Set([text, ...parts, ...parts.map((part) => part.replace(/^-[A-Za-z]/, ""))].filter((piece) => piece !== ""));
+}
+
+/** What one character or a set of them stands for is not looked at. */
+function withoutGlobs(path: string): string {
+  return path.replace(/[?*+@!]\([^()]*\)|\?|\[[^\]/]*\]/g, "*");
+}
+
+function shown(text: string): string {
+  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder + sep);
+}
+
+/** Without a home folder there is nothing in it to protect. */
+function unlessHomeless<T>(find: () => T): T | undefined {
+  try {
+    return find();
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A folder with HEAD, `objects` and `refs` is a repository to git, whose config and hooks run programs. So it is asked about a HEAD, and
+ * about all that lies in a folder that would be one.
+ */
+async function isOfBareRepository(path: string, root: string): Promise<boolean> {
+  const steps = relative(root, path).split(sep);
+  if (steps.at(-1)?.toUpperCase() === "HEAD") return true;
+  for (let at = 0, folder = root; at < steps.length; folder = join(folder, steps[at++] ?? "")) {
+    const has = (name: string): Promise<boolean> => isThere(join(folder, name));
+    const [first = ""] = steps.slice(at);
+    if (!(await has("HEAD"))) continue;
+    if (["objects", "refs"].includes(first.toLowerCase()) || ((await has("objects")) && (await has("refs")))) return true;
+  }
+  return false;
+}
+
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,183 @@
+/**
+ * Which commands run code that we cannot read: `python -c`, `node -e`, ed's input, git's `-c core.pager=…`. What other programs run by way of
+ * an option is in shell-risk-table.ts. A script file is not meant: what it does is never seen, be it for bash or for python.
+ */
+import { textUpTo, type Risk } from "./risk.js";
+import { baseName, isStream, quoted, type ShellWord } from "./words.js";
+
+type Words = readonly ShellWord[];
+
+/** What of the command may run something unseen; undefined when nothing does. */
+export function codeRisk(words: Words): Risk | undefined {
+  const [name, ...args] = words;
+  const program = baseName(name?.value ?? "");
+  if (program === "git") return gitRisk(words);
+  if (FROM_INPUT.has(program)) return { does: "runs", why: `${program} runs what its input says`, named: textUpTo(words, args.length) };
+  const stream = args.findIndex(({ value }, at) => readsScript(program, args[at - 1]?.value ?? "", value));
+  if (stream >= 0) return { does: "runs", why: `${program} reads what it runs from ${quoted(args[stream]?.value ?? "")}` };
+  if (WITHOUT_TEXT.has(program) && readsStatements(program, args)) return { does: "runs", why: `${program} runs what its input says` };
+  const option = lookUp(INTERPRETERS, program) ?? lookUp(INTERPRETERS, program.replace(/-?[\d.]+$/, ""));
+  return option === undefined ? undefined : interpreted(words, program, option);
+}
+
+/** Whatever their arguments. */
+const FROM_INPUT = new Set("batch ed red ex dc ftp lftp telnet sftp".split(" "));
+
+/** Programs whose `-f` names what they run: `awk -f /dev/stdin`. */
+const SCRIPTED: Record<string, RegExp> = {
+  ...named("sed gsed make gmake just psql gnuplot", /^-[a-zA-Z]*f$|^--(?:fi|make|justf)[a-z]*$/),
+  ...named("awk gawk mawk nawk original-awk", /^-[a-zA-Z]*[fE]$|^--(?:fi|ex)[a-z]*$/),
+  ...named("vi vim nvim view ex", /^-[a-zA-Z]*[sSu]$/),
+  ...named("gdb lldb", /^--?(?:x|command|source|s)$/),
+};
+
+function readsScript(program: string, before: string, value: string): boolean {
+  const option = lookUp(SCRIPTED, program);
+  if (option === undefined) return false;
+  if (option.test(before)) return isStream(value);
+  const [, attached] = /^(?:-[a-zA-Z]*?[fEsSuKx]|--?[a-z]+=)(.+)$/s.exec(value) ?? [];
+  return attached !== undefined && /[/]|^(?:-|stdin)$/.test(attached) && isStream(attached);
+}
+
+/** Programs that read statements from their input, in which a program may be run, unless they are given some as words. */
+const WITHOUT_TEXT = new Set("psql mysql mariadb sqlite3 gdb lldb".split(" "));
+
+function readsStatements(program: string, args: Words): boolean {
+  if (args.some(({ value }) => /^--?(?:version|help|V|h|\?)$/.test(value))) return false;
+  if (program === "sqlite3") return args.filter(({ value }) => !value.startsWith("-")).length < 2;
+  if (/^(?:gdb|lldb)$/.test(program)) return !args.some(({ value }) => /^--?(?:batch|b)$/.test(value));
+  const given = program === "psql" ? /^-[AaebEHnqSsTtWwXx01]*[cfl]|^--(?:command|file|list)/ : /^-[ABbCfGHiLNnqrsTtvwX]*e|^--execute/;
+  return !args.some(({ value }) => given.test(value));
+}
+
+/** The options after which an interpreter takes code. */
+const INTERPRETERS: Record<string, RegExp> = {
+  bun: /^-[a-zA-Z]*[ep]|^--(?:eval|print)|^exec$/,
+  deno: /^eval$/,
+  elixir: /^-e$|^--(?:eval|rpc-eval)/,
+  erl: /^-(?:eval|run|s)$/,
+  expect: /^-[a-zA-Z]*c/,
+  ghc: /^-e/,
+  gnuplot: /^-e/,
+  groovy: /^-[a-zA-Z]*e/,
+  guile: /^-c/,
+  iex: /^-e$|^--(?:eval|rpc-eval)/,
+  julia: /^-[a-zA-Z]*[eE]|^--(?:eval|print)/,
+  lua: /^-[a-zA-Z]*e/,
+  m4: /syscmd/,
+  luajit: /^-[a-zA-Z]*[ej]/,
+  octave: /^--eval/,
+  osascript: /^-e/,
+  perl: /^-[a-zA-Z0-9]*[deEMm]/,
+  php: /^-[a-zA-Z]*[rRBEF]|^--(?:run|process-)|auto_(?:ap|pre)pend_file|extension/,
+  powershell: /^-(?:c|e|en)/i,
+  pwsh: /^-(?:c|e|en)/i,
+  racket: /^-[a-zA-Z]*e|^--eval/,
+  raku: /^-[a-zA-Z]*[eM]/,
+  R: /^-e|^--(?:file|args)/,
+  Rscript: /^-e/,
+  sbcl: /^--(?:eval|load)/,
+  scala: /^-e/,
+  swipl: /^-[gt]/,
+  tclsh: /^$/,
+  ...named("irb pry jruby ruby", /^-[a-zA-Z0-9]*e/),
+  ...named("mongo mongosh", /^--eval/),
+  ...named("node nodejs tsx ts-node", /^-[a-zA-Z]*[ep]|^--(?:eval|print|import|require|loader|experimental-loader)/),
+  ...named("python pypy ipython jython bpython micropython", /^-[a-bd-ln-zA-Z]*c/),
+};
+
+/** Modules that run the code among their arguments. */
+const RUNNING_MODULES = /^(?:timeit|pdb|trace|code|asyncio|profile|cProfile|runpy|IPython|bdb|doctest)(?:\.|$)/;
+
+function named(names: string, marker: RegExp): Record<string, RegExp> {
+  return Object.fromEntries(names.split(" ").map((name) => [name, marker]));
+}
+
+function lookUp(table: Record<string, RegExp>, name: string): RegExp | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+/**
+ * Code stands in an option, or comes from the input. Options end at a script's name; a word after an option may be that option's value. It is
+ * what an interpreter is for, so that a rule for it as a whole (`python3:*`) covers it.
+ */
+function interpreted(words: Words, program: string, option: RegExp): Risk | undefined {
+  const runs = (why: string, at = words.length - 1): Risk => ({ does: "runs", why, named: textUpTo(words, at), expected: true });
+  let afterOption = false;
+  let asksOnly = false;
+  for (const [at, { value, kind }] of words.entries()) {
+    if (at === 0) continue;
+    if (kind !== "literal") return runs(`what ${program} runs depends on ${quoted(value)}`, at);
+    const module = /^(?:i?py|jy)/.test(program) ? /^-[a-bd-ln-zA-Z]*m(.*)$/s.exec(value)?.[1] : undefined;
+    if (module !== undefined) {
+      const running = RUNNING_MODULES.test(module === "" ? (words[at + 1]?.value ?? "") : module);
+      return running ? runs(`${program} runs code that is given to a module`) : undefined;
+    }
+    if (option.test(value)) return runs(`${program} runs code that is given as text`, at);
+    if (isStream(value) && !(afterOption && /^\d+$/.test(value))) return runs(`${program} reads its code from its input`, at);
+    if (/^(?:-[vVh]|--(?:version|help|test|check|run|watch)\b.*)$/.test(value)) asksOnly = true;
+    if (!value.startsWith("-") && !afterOption) return undefined;
+    if (!value.startsWith("-")) asksOnly = true;
+    afterOption = value.startsWith("-");
+  }
+  return asksOnly ? undefined : runs(`${program} reads its code from its input`);
+}
+
+// Git
+
+/** Its options in front of a command that take a value. */
+const GIT_VALUED = new Set("-C -c --config-env --git-dir --work-tree --namespace --super-prefix --attr-source".split(" "));
+
+/** Where git's own command stands; undefined where that is not certain. */
+export function gitCommand(words: Words): number | undefined {
+  for (let at = 1; at < words.length; at++) {
+    const word = words[at];
+    if (word === undefined || word.kind !== "literal") return undefined;
+    if (!word.value.startsWith("-")) return at;
+    if (!GIT_VALUED.has(word.value)) continue;
+    at += 1;
+    if (words[at]?.kind !== "literal" && words[at]?.whole !== true) return undefined;
+  }
+  return undefined;
+}
+
+/** `git -c alias.x='!rm y' x`, `git fetch 'ext::sh -c rm'`. */
+function gitRisk(words: Words): Risk | undefined {
+  const command = gitCommand(words);
+  const verb = command === undefined ? undefined : (words[command]?.value ?? "");
+  for (const [at, { value, kind }] of words.entries()) {
+    const before = words[at - 1]?.value ?? "";
+    // Behind most commands -c means something else.
+    const configures = verb === undefined || verb === "clone" || at < (command ?? 0);
+    const setting = configures && /^(?:-c|--config(?:-env)?)$/.test(before) ? value : /^--config(?:-env)?=(.*)$/s.exec(value)?.[1];
+    const runs =
+      (setting !== undefined && RUNNING_KEY.test(setting)) ||
+      (verb === "config" && RUNNING_KEY.test(value)) ||
+      value.startsWith("--exec-path=") ||
+      (verb !== undefined && REMOTE.has(verb) && /^[a-z][\w+-]*::/.test(value));
+    if (runs) return gitRuns(words, at, value.replace(/^[^=]*=!?|^ext::/, ""));
+    if (setting !== undefined && !PLAIN_KEY.test(setting)) {
+      return { does: "loads", why: `git may run what the setting ${quoted(value)} says`, named: textUpTo(words, at) };
+    }
+    if (kind !== "literal" && verb === undefined) return { does: "possible", why: `what git runs depends on ${quoted(value)}` };
+  }
+  const config = words.findIndex(({ value }, at) => at < (command ?? 0) && /^--(?:git-dir|work-tree)\b/.test(value));
+  if (config < 0) return undefined;
+  return {
+    does: "loads",
+    why: `git may run what the settings in ${quoted(words[config]?.value ?? "")} say`,
+    named: textUpTo(words, config),
+  };
+}
+
+/** Commands that take an address, and with `ext::` a program. */
+const REMOTE = new Set("archive clone fetch fetch-pack ls-remote pull push remote send-pack submodule".split(" "));
+
+function gitRuns(words: Words, at: number, script: string): Risk {
+  return { does: "runs", why: `git may run what ${quoted(words[at]?.value ?? "")} says`, named: textUpTo(words, at), script };
+}
+
+const RUNNING_KEY =
+  /^alias\.|^include|pager|editor|command|cmd\b|hook|proxy|fsmonitor|askpass|helper|driver|textconv|templatedir|smtpserver|httpd|tunnel|vcs|insteadof|uploadpack|receivepack|diff\.external|difffilter|protocol\.|browser|submodule\..*update|attributesfile|\.(?:clean|smudge|process|program|path)\b/i;
+const PLAIN_KEY =
+  /^(?:user|author|committer|color|column|advice|log|status|init\.defaultBranch|i18n|rerere|push\.default|pull\.rebase|core\.(?:quotepath|abbrev|autocrlf|ignorecase|filemode|precomposeunicode|longpaths|compression|bigfilethreshold)|diff\.(?:renames|renamelimit|algorithm|noprefix|mnemonicprefix|context|wserrorhighlight|colormoved)|merge\.(?:conflictstyle|renames|ff)|fetch\.prune|commit\.(?:gpgsign|verbose|cleanup)|tag\.(?:gpgsign|sort)|gc\.auto|safe\.directory|maintenance\.auto)\b/i;

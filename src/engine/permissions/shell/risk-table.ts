@@ -1,0 +1,321 @@
+/**
+ * Options and words by which well-known programs run something, load what decides what runs, or write a file, though their names do not
+ * say so: data, read by shell-risks.ts. Programs that run their other words are in shell-wrappers.ts, shell-unwrap.ts and shell-runners.ts.
+ *
+ * Written as words, separated by spaces: `-o` a letter, `--output` a long option (also shortened), `-out` one behind a single dash;
+ * `-o=` the same with a value. `@2` is the second operand and those behind it, `+*` a word that begins with a plus, `of=` one with `of=`.
+ */
+export interface RiskRow {
+  /** What it runs is given in words: deny and ask rules cannot judge it. */
+  runs?: string;
+  runsText?: RegExp;
+  /** A file or a setting decides what runs: no allow rule covers it. */
+  loads?: string;
+  loadsText?: RegExp;
+  writes?: string;
+  writesText?: RegExp;
+  /** Other letters that take a value, so that the rest of such a word is no letters. */
+  valued?: string;
+  /** Long options cannot be shortened. */
+  exact?: true;
+  /** Long options have one dash, and letters cannot be joined. */
+  single?: true;
+  /** Options end at the first operand. */
+  early?: true;
+}
+
+const SSH_SETTING = /(?:proxy|local|knownhosts|authorizedkeys)command|pkcs11provider|securitykeyprovider/i;
+
+const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
+  // Text and files
+  ["sort gsort", { runs: "--compress-program=", writes: "-o= --output=", valued: "kStT" }],
+  ["uniq", { writes: "@2", valued: "fsw" }],
+  ["tee", { writes: "@1" }],
+  ["dd", { writes: "of=" }],
+  ["shuf", { writes: "-o= --output=", valued: "in" }],
+  ["iconv", { writes: "-o= --output=", valued: "ft" }],
+  ["base64 base32", { writes: "-o= --output=", valued: "biw" }],
+  ["xxd", { single: true, writes: "@2", valued: "cglosnR" }],
+  ["split gsplit", { runs: "--filter=", valued: "abClnt" }],
+  ["tree", { writes: "-o= -R", valued: "LPIHT" }],
+  ["find gfind", { single: true, writes: "-delete -fls= -fprint= -fprint0= -fprintf=" }],
+  ["fd fdfind", { exact: true, runs: "-x= -X= --exec= --exec-batch=", valued: "dEtecjSo" }],
+  ["rg", { exact: true, runs: "--pre= --hostname-bin=", valued: "ABCdEefgjmMrtT" }],
+  ["ag ack", { runs: "--pager=", loads: "--ackrc=" }],
+  ["ugrep ug", { runs: "--filter= --pager= --view=", writes: "--save-config=" }],
+  [
+    "less",
+    {
+      runs: "+* --lesskey-content=",
+      loads: "-k= --lesskey-file= --lesskey-src=",
+      writes: "-o= -O= --log-file= --LOG-FILE=",
+      valued: "bDhjpPtTxyz#",
+    },
+  ],
+  ["more most pg", { runs: "+*" }],
+  ["man", { runs: "-P= --pager= -H --html -X --gxditview", loads: "-C= --config-file= -M= --manpath=", valued: "eELmprRsS" }],
+  ["bat batcat delta", { exact: true, runs: "--pager=" }],
+  ["sed gsed", { loads: "-f= --file=", writes: "-i -I --in-place", valued: "el" }],
+  [
+    "awk gawk mawk nawk original-awk",
+    {
+      runsText: /system|getline|\||@/,
+      loads: "-f= --file= -E= --exec= -i= --include= -l= --load= -D --debug",
+      writes: "-d --dump-variables -o --pretty-print -p --profile",
+      writesText: />/,
+      valued: "Fv",
+      early: true,
+    },
+  ],
+  ["diff3 sdiff", { runs: "--diff-program=", writes: "-o= --output=" }],
+  ["patch", { runs: "-e --ed", writes: "-o= --output= -r= --reject-file=", valued: "BDdFgipVYz" }],
+  ["file", { writes: "-C --compile" }],
+  ["ldd", { loads: "@1" }],
+  ["xmllint", { runs: "--shell", writes: "-o= --output=" }],
+  ["xsltproc", { writes: "-o= --output= --writesubtree=" }],
+  ["yq", { exact: true, writes: "-i --inplace -s= --split-exp=" }],
+  ["cowsay", { loads: "-f=" }],
+  // Archives
+  [
+    "tar gtar bsdtar",
+    {
+      runs: "-I= --use-compress-program= -F= --info-script= --new-volume-script= --to-command= --checkpoint-action= --rsh-command= --rmt-command=",
+      loads: "-T= --files-from=",
+      writes: "-g= --listed-incremental= --index-file= --volno-file=",
+      valued: "bCfHKLNVX",
+    },
+  ],
+  ["cpio", { runs: "--rsh-command=" }],
+  ["zip", { runsText: /^-[a-zA-Z]*TT|^--unzip-c/ }],
+  // Network
+  [
+    "curl",
+    {
+      loads: "-K= --config= --engine=",
+      writes:
+        "-o= --output= -O --remote-name --remote-name-all -J --remote-header-name --output-dir= -D= --dump-header= -c= --cookie-jar= --trace= --trace-ascii= --stderr= --hsts= --alt-svc= --etag-save= --libcurl= --create-dirs",
+      valued: "AbCdeEFHmPQrtTuUwxXyYz",
+    },
+  ],
+  [
+    "wget wget2",
+    {
+      runs: "-e= --execute= --use-askpass=",
+      loads: "--config=",
+      writes:
+        "-O= --output-document= -o= --output-file= -a= --append-output= -P= --directory-prefix= --save-cookies= --warc-file= --rejected-log= --hsts-file=",
+      valued: "ABDIilQRtTUwX",
+    },
+  ],
+  ["aria2c", { runsText: /^--on-/, loads: "--conf-path=", writes: "-d= --dir= -o= --out= -l= --log= --save-session=" }],
+  ["http https xh", { writes: "-o= --output= -d --download" }],
+  ["ssh autossh", { runsText: SSH_SETTING, loads: "-F= -I=", writes: "-E=", valued: "BbcDeiJLlmOopQRSWw" }],
+  ["scp", { runs: "-S= -D=", runsText: SSH_SETTING, loads: "-F=", valued: "ciJloPX" }],
+  ["sftp", { runs: "-S= -D=", runsText: SSH_SETTING, loads: "-F= -b=", valued: "BciJloPRsX" }],
+  ["ssh-keygen ssh-add ssh-keyscan", { runs: "-D= -w= -s= -S=" }],
+  [
+    "rsync",
+    {
+      runs: "-e= --rsh= --rsync-path= -M= --remote-option=",
+      loads: "--config=",
+      writes: "--log-file= --write-batch= --only-write-batch= --backup-dir= --partial-dir= -T= --temp-dir=",
+      valued: "Bf@",
+    },
+  ],
+  ["nc ncat netcat", { runsText: /^-[a-zA-Z]*[ec]|^--(?:exec|sh-exec|lua-exec)/, writes: "-o= --output=" }],
+  ["socat", { runsText: /EXEC|SYSTEM|SHELL/i, writesText: /CREATE|OPEN:/i }],
+  ["nmap", { runs: "--interactive", loads: "--script= --datadir=", writesText: /^-o[NXSGA]/ }],
+  ["tcpdump", { runs: "-z=", writes: "-w=" }],
+  ["tshark", { loads: "-X=", writes: "-w=" }],
+  [
+    "openssl",
+    {
+      single: true,
+      loads: "-engine= -provider= -provider-path= -config=",
+      writes: "-out= -keyout= -outdir= -writerand= -keylogfile= -sess_out=",
+    },
+  ],
+  ["openvpn", { runsText: /^--(?:up|down|route-|tls-verify|client-|auth-user-pass-verify|learn-address|plugin)/, loads: "--config=" }],
+  [
+    "gpg gpg2",
+    {
+      runs: "--photo-viewer= --agent-program= --dirmngr-program= --exec-path=",
+      loads: "--homedir= --options=",
+      writes: "-o= --output= --status-file= --logger-file= --log-file= --attribute-file=",
+      valued: "ruN",
+    },
+  ],
+  ["restic borg", { runs: "--password-command= --rsh= --rclone.program= -o= --option=" }],
+  ["mail mailx", { runs: "--exec= -~" }],
+  // Builds and packages
+  [
+    "make gmake",
+    {
+      runsText: /^--ev|^SHELL[:+?]?=|^\.SHELLFLAGS|^-$|^-f-$/,
+      loads: "-f= --file= --makefile= -C= --directory= -I= --include-dir=",
+      loadsText: /^[A-Za-z_.][\w.]*\s*[:+?!]*=/,
+      valued: "oW",
+    },
+  ],
+  ["cmake", { runs: "-E", loads: "-P= -C=" }],
+  ["ninja samu", { loads: "-f= -C=" }],
+  ["just", { exact: true, runs: "--shell= --shell-arg= -c= --command= --chooser=", loads: "-f= --justfile= -d= --working-directory=" }],
+  [
+    "gcc g++ cc c++ clang clang++ cpp c89 c99 tcc gfortran",
+    { loadsText: /^-(?:B|fplugin|specs|-specs|wrapper|Wl,|Xlinker|Xclang|load|fuse-ld|run)|^@/ },
+  ],
+  ["ld gold ar nm ranlib", { loads: "--plugin=" }],
+  ["rustc", { loadsText: /linker|link-arg|^@/ }],
+  ["cargo", { exact: true, loads: "--config= -Z=" }],
+  [
+    "go",
+    {
+      single: true,
+      runs: "-exec= -toolexec= -vettool=",
+      runsText: /extld/,
+      loads: "-overlay= -modfile= -ldflags= -gcflags= -asmflags= -compiler=",
+      writes: "-o= -w -outputdir= -coverprofile= -cpuprofile= -memprofile= -blockprofile= -mutexprofile= -trace=",
+    },
+  ],
+  ["java", { runsText: /^-XX:On(?:Error|OutOfMemoryError)/, loadsText: /^-(?:agent|javaagent|Xrun|Xbootclasspath)|^@/ }],
+  ["mvn mvnw", { runsText: /^exec:|^-Dexec\.|:exec-maven|antrun:/, loads: "-f= --file= -s= --settings=" }],
+  ["gradle gradlew", { loads: "-I= --init-script= -b= --build-file= -c= --settings-file= -p= --project-dir= --include-build=" }],
+  ["npx pnpx bunx", { exact: true, early: true, runs: "-c= --call= --shell= --node-options=", valued: "pw" }],
+  [
+    "npm pnpm yarn",
+    {
+      exact: true,
+      runs: "--script-shell= --node-options= --shell= --call= --git= --editor= --viewer=",
+      runsText: /^(?:script-shell|node-options|shell|viewer)(?:=|$)/,
+      loads: "--prefix= -C= --dir= --cwd= --userconfig= --globalconfig= --init-module= --onload-script=",
+    },
+  ],
+  ["apt apt-get aptitude", { loads: "-o= --option= -c= --config-file=" }],
+  ["dpkg", { runs: "--pre-invoke= --post-invoke= --status-logger=" }],
+  ["rpm", { runsText: /%\(|^--(?:eval|pipe|define)/ }],
+  [
+    "pytest py.test",
+    {
+      exact: true,
+      loads: "-p= -c= --config-file= --rootdir= --confcutdir= -o= --override-ini= --pdbcls=",
+      writes: "--basetemp= --junitxml= --junit-xml= --log-file= --cov-report= --report-log=",
+      valued: "kmnrW",
+    },
+  ],
+  [
+    "eslint",
+    {
+      exact: true,
+      loads: "-c= --config= --rulesdir= --parser= --plugin= --resolve-plugins-relative-to= -f= --format=",
+      writes: "--fix -o= --output-file= --cache-location= --cache-file= --init",
+    },
+  ],
+  ["prettier", { exact: true, loads: "--config= --plugin=", writes: "-w --write" }],
+  [
+    "tsc",
+    { exact: true, writes: "--init --outDir= --outFile= --declarationDir= --tsBuildInfoFile= --generateTrace= --generateCpuProfile=" },
+  ],
+  [
+    "vitest jest mocha",
+    {
+      exact: true,
+      loads:
+        "-c= --config= -r= --require= --import= --loader= --globalSetup= --setupFiles= --testEnvironment= --runner= --transform= --resolver=",
+      writes: "-u --update --updateSnapshot --outputFile= --coverageDirectory=",
+    },
+  ],
+  ["ruff", { exact: true, loads: "--config=", writes: "--fix --output-file= --add-noqa" }],
+  ["mypy", { loads: "--config-file=", writes: "--junit-xml= --cache-dir=", writesText: /^--.*-report/ }],
+  // Containers and clouds
+  ["docker podman nerdctl", { exact: true, early: true, loads: "--config=", valued: "cHl" }],
+  ["kubectl oc", { exact: true, loads: "--kubeconfig=", writes: "--cache-dir= --profile-output= --output-directory=" }],
+  ["helm", { exact: true, runs: "--post-renderer=", loads: "--kubeconfig=" }],
+  ["terraform tofu", { single: true, loads: "-chdir= -plugin-dir=" }],
+  // Version control; git's commands have rows of their own
+  ["svn", { runs: "--diff-cmd= --diff3-cmd= --editor-cmd= --config-option=", loads: "--config-dir=" }],
+  ["hg", { runs: "--config=", loads: "-R= --repository= --cwd=" }],
+  ["git archive", { runs: "--exec=", writes: "-o= --output=" }],
+  ["git bisect", { runsText: /^run$/ }],
+  ["git bundle", { writesText: /^create$/ }],
+  ["git clone", { runs: "-u= --upload-pack=", loads: "--template=" }],
+  ["git config", { loads: "-e --edit -f= --file=" }],
+  ["git daemon", { runs: "--access-hook=" }],
+  ["git difftool", { runs: "-x= --extcmd=", loads: "-t= --tool= -g --gui" }],
+  ["git mergetool", { loads: "-t= --tool= -g --gui" }],
+  ["git fast-export", { writes: "--export-marks=" }],
+  ["git fetch pull ls-remote fetch-pack", { runs: "--upload-pack= --exec=", valued: "joXs" }],
+  ["git push send-pack", { runs: "--receive-pack= --exec=" }],
+  ["git filter-branch", { runsText: /^/ }],
+  ["git format-patch", { writes: "-o= --output-directory= --output=" }],
+  ["git bugreport diagnose", { writes: "-o= --output-directory=" }],
+  [
+    "git diff log show diff-tree diff-index diff-files whatchanged stash range-diff reflog",
+    {
+      loads: "--ext-diff --textconv",
+      writes: "--output=",
+      valued: "GLOSUln",
+    },
+  ],
+  ["git shortlog", { writes: "--output=" }],
+  ["git grep", { runs: "-O --open-files-in-pager", valued: "ABCefm" }],
+  ["git init", { loads: "--template=" }],
+  ["git instaweb", { runs: "-d= --httpd= -b= --browser=" }],
+  ["git rebase", { runs: "-x= --exec=", valued: "sXC" }],
+  ["git send-email", { runsText: /^--(?:smtp-server=?|sendmail-cmd|to-cmd|cc-cmd|header-cmd)/ }],
+  ["git shell", { runs: "-c=" }],
+  ["git submodule", { runsText: /^foreach$/ }],
+  ["git svn", { runs: "--authors-prog=" }],
+  ["git web--browse", { runs: "-b= --browser= -c= --config=" }],
+  // Editors
+  ["vi vim nvim view vimdiff ex gvim rview rvim", { runsText: /^\+|^-[a-zA-Z]*[cSsue]|^--(?:cmd|eval|remote)/, writes: "-w= -W=" }],
+  ["emacs emacsclient", { runsText: /^-[a-zA-Z-]*(?:eval|e|f|l|load|funcall|script|batch)$|^--(?:eval|execute|load|funcall|script)/ }],
+  ["nano pico", { runs: "-s= --speller=", loads: "-f= --rcfile=" }],
+  // Databases and debuggers
+  ["psql", { runsText: /\\[!a-z]|`|\bprogram\b/i, loads: "-f= --file=", writes: "-o= --output= -L= --log-file=", valued: "cdhpUvFPRT" }],
+  [
+    "mysql mariadb",
+    {
+      runsText: /\\[!.a-z]|(?:^|^-e|[=;\n])\s*(?:system|source|tee|pager|edit)\b|\binto\s+(?:out|dump)file/i,
+      loads: "--init-command= --plugin-dir= --defaults-file= --defaults-extra-file=",
+      writes: "--tee=",
+    },
+  ],
+  [
+    "sqlite3",
+    {
+      runsText: /\.(?:shell|system|load|read|import|output|once|excel|edit)|^-cmd|^-init|\bload_extension|\bedit\s*\(/i,
+      writesText: /\.(?:backup|save|dump|log|trace|clone|archive)|\bwritefile|\binto\b|\battach\b/i,
+    },
+  ],
+  ["gdb lldb", { runsText: /^--?(?:ex|iex|eval-command|init-eval-command|x|command|source|one-line|o|s)/ }],
+  // Documents
+  [
+    "pandoc",
+    {
+      runs: "-F= --filter= -L= --lua-filter= --pdf-engine=",
+      loads: "-d= --defaults= --data-dir= --template= -f= --from= -r= --read= -t= --to= -w= --write=",
+      writes: "-o= --output= --extract-media= --log=",
+      valued: "MVHABcT",
+    },
+  ],
+  ["tex latex pdftex pdflatex xetex xelatex luatex lualatex", { runsText: /shell-esc|write18|directlua|enable-pipes|\|/ }],
+  ["latexmk", { runs: "-e=", loads: "-r=", runsText: /^-(?:pdf|xe|lua)?latex=/ }],
+  ["gs", { runsText: /%pipe|^-c/i, writes: "-o=", writesText: /^-sOutputFile/ }],
+  ["exiftool", { runsText: /^-(?:if|config|execute|api|userparam)/i, writesText: /=|^-(?:o|w|W|tagsfromfile|overwrite)/i }],
+  // The rest
+  ["at", { runsText: /^[^-]/, loads: "-f=" }],
+  ["crontab", { runsText: /^-$|^[^-]|^-[a-z]*e/, valued: "u" }],
+  ["coreutils", { runsText: /^--coreutils-prog/ }],
+  ["time gtime", { early: true, writes: "-o= --output=", valued: "f" }],
+  ["logrotate run-parts", { loads: "@1" }],
+  ["sysctl", { writes: "-w --write -p --load --system", writesText: /=/ }],
+  ["ip tc", { single: true, loads: "-b= -batch=" }],
+];
+
+/** By program; git's commands as `git diff`. */
+export const RISKS: ReadonlyMap<string, RiskRow> = new Map(
+  ROWS.flatMap(([programs, row]) => {
+    const [first = "", ...others] = programs.split(" ");
+    return first === "git" ? others.map((name) => [`git ${name}`, row] as const) : [first, ...others].map((name) => [name, row] as const);
+  }),
+);

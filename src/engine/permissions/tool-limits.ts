@@ -1,0 +1,36 @@
+/**
+ * What the lists of tools say beside whole tools: with `Bash(cargo test *)` the allowed list leaves only such calls, the disallowed one
+ * forbids them, and with the approved one they run unasked. A pattern means what it means in a rule (rules.ts); where an allow rule cannot
+ * have one, the allowed list leaves the tool.
+ */
+import type { SessionConfig } from "../../core/config.js";
+import { compileRules, takesPattern, type Rules } from "./rules.js";
+import { covers, hasPattern, parseEntry, type ToolEntry } from "./tool-lists.js";
+
+/** The session's rules, and beside them what its lists forbid and approve. Throws a `config` fault for what cannot be read. */
+export async function compileLimits(config: SessionConfig): Promise<Rules> {
+  const { rules = [], allowedTools = [], disallowedTools = [], approveTools = [] } = config;
+  const forbidden = disallowedTools.map(parseEntry).flatMap((entry) => (entry.pattern === undefined ? [] : [{ deny: write(entry) }]));
+  const approved = approveTools.filter(hasPattern).map((allow) => ({ allow }));
+  const own = await compileRules([...rules, ...forbidden, ...approved]);
+  const allowed = allowedTools.map(parseEntry);
+  const left = allowed.filter((entry) => isLimit(entry) && !allowed.some((other) => !isLimit(other) && covers(other, entry.tool)));
+  if (left.length === 0) return own;
+  const limits = await compileRules(left.map((entry) => ({ allow: write(entry) })));
+  return {
+    async judge(call) {
+      const limit = left.filter((entry) => covers(entry, call.tool)).map(write);
+      const isLeft = limit.length === 0 || (await limits.judge(call)).decision === "allow";
+      return isLeft ? own.judge(call) : { decision: "deny", rule: `${limit.join(", ")} of the allowed tools` };
+    },
+    hiding: (tools) => own.hiding(tools),
+  };
+}
+
+function isLimit({ tool, pattern }: ToolEntry): boolean {
+  return pattern !== undefined && takesPattern(tool);
+}
+
+function write({ tool, pattern }: ToolEntry): string {
+  return pattern === undefined ? tool : `${tool}(${pattern})`;
+}

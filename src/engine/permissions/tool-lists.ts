@@ -1,0 +1,40 @@
+/**
+ * The lists of tools that a session is opened with: which tools there are. `Bash` names a tool, in capitals or not and by the names that
+ * other agents have for it; `mcp__files__*` all of a server. What a pattern behind a name means is for tool-limits.ts.
+ */
+import type { SessionConfig } from "../../core/config.js";
+import { toolNamed } from "../../core/names.js";
+import { parseRule } from "../../core/rule-text.js";
+
+export interface ToolEntry {
+  /** Our name, perhaps with `*` at its end. */
+  tool: string;
+  pattern?: string;
+}
+
+/** A disallowed `Tool(pattern)` leaves the tool. `wholeName` is what a shortened name stands for: it may be disallowed by either. */
+export function toolExists(name: string, { allowedTools, disallowedTools }: SessionConfig, wholeName = name): boolean {
+  const forbids = (entry: ToolEntry): boolean => entry.pattern === undefined && (covers(entry, name) || covers(entry, wholeName));
+  if (disallowedTools?.map(parseEntry).some(forbids) === true) return false;
+  return allowedTools === undefined || allowedTools.some((entry) => namesTool(entry, name));
+}
+
+export function namesTool(entry: string, name: string): boolean {
+  return covers(parseEntry(entry), name);
+}
+
+/** As it is written, readable or not: it says more than a name. */
+export function hasPattern(entry: string): boolean {
+  return entry.includes("(");
+}
+
+/** Throws a `config` fault for what cannot be read. */
+export function parseEntry(text: string): ToolEntry {
+  const { tool, ...rest } = parseRule(text);
+  return { tool: toolNamed(tool), ...rest };
+}
+
+export function covers({ tool }: ToolEntry, name: string): boolean {
+  const [entry, known] = [tool.toLowerCase(), name.toLowerCase()];
+  return entry.endsWith("*") ? known.startsWith(entry.slice(0, -1)) : entry === known;
+}

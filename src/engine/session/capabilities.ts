@@ -1,0 +1,31 @@
+/** What a session can do, derived from its model and its configuration. Hosts offer their users what is told here and nothing else. */
+import { Mode, type SessionConfig } from "../../core/config.js";
+import { TOOL_NAMES } from "../../core/names.js";
+import type { Model } from "../models/model.js";
+import { toolExists } from "../permissions/tool-lists.js";
+
+export function sessionCapabilities(model: Model, config: SessionConfig, hasExtensions: boolean): Record<string, unknown> {
+  const { thinking, images, efforts, contextLimit, outputLimit } = model;
+  return {
+    modes: [...Mode.options],
+    approvals: true,
+    steering: true,
+    mcp: hasExtensions,
+    catalog: true,
+    hostTools: true,
+    tools: toolsOf(config, hasExtensions),
+    thinking,
+    images: config.images ?? images,
+    ...(efforts !== undefined && { efforts }),
+    ...(contextLimit !== undefined && { contextLimit }),
+    ...(outputLimit !== undefined && { outputLimit }),
+  };
+}
+
+/** Without those of servers, which the catalogue tells. */
+function toolsOf(config: SessionConfig, hasExtensions: boolean): string[] {
+  const isThere = (name: string): boolean =>
+    name === "ExitPlan" ? config.mode === "plan" : hasExtensions || (name !== "Spawn" && name !== "Skill");
+  const names = [...TOOL_NAMES.filter(isThere), ...(config.hostTools ?? []).map(({ name }) => name)];
+  return names.filter((name) => toolExists(name, config));
+}

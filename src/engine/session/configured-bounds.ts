@@ -1,0 +1,31 @@
+/**
+ * What a user's config forbids or asks about holds in every session: a host adds to it, and never takes from it. The config's allow rules
+ * are another matter: a host that gives rules has its own in their place.
+ */
+import type { Rule, SessionConfig } from "../../core/config.js";
+
+export type Bounds = Pick<SessionConfig, "rules" | "disallowedTools">;
+
+/** What a host gave, and what the config forbids beside it; nothing where it gave nothing. */
+export function boundedBy(configured: Bounds, given: Bounds): Bounds {
+  const { rules, disallowedTools } = given;
+  return {
+    ...(rules !== undefined && { rules: distinct([...forbidding(configured.rules), ...rules]) }),
+    ...(disallowedTools !== undefined && { disallowedTools: distinct([...(configured.disallowedTools ?? []), ...disallowedTools]) }),
+  };
+}
+
+/** Of a session that goes on: what is forbidden now, and what was; but what was allowed then may have been taken back since. */
+export function boundsGoingOn(configured: Bounds, before: Bounds): Bounds {
+  const rules = distinct([...(configured.rules ?? []), ...forbidding(before.rules)]);
+  const disallowedTools = distinct([...(configured.disallowedTools ?? []), ...(before.disallowedTools ?? [])]);
+  return { ...(rules.length > 0 && { rules }), ...(disallowedTools.length > 0 && { disallowedTools }) };
+}
+
+function forbidding(rules: readonly Rule[] = []): Rule[] {
+  return rules.filter((rule) => !("allow" in rule));
+}
+
+function distinct<T>(items: readonly T[]): T[] {
+  return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
+}

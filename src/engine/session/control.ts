@@ -1,0 +1,33 @@
+/** What a session lets its extensions see and do: commands change the session through this, and through nothing else. */
+import type { SessionConfig } from "../../core/config.js";
+import type { Compacted } from "../turn/compaction.js";
+import type { Message, Model } from "../models/model.js";
+import type { Emit } from "../turn/run.js";
+import type { SessionState } from "./state.js";
+import type { SessionStore } from "../store/store.js";
+import type { Trace } from "../trace/trace.js";
+
+export interface SessionControl {
+  config(): SessionConfig;
+  model(): Model;
+  readonly state: SessionState;
+  /** The conversation as the model gets it. */
+  readonly messages: readonly Message[];
+  /** What ops and events call it. */
+  readonly handle: string;
+  /** Tokens of the last request and its answer, when the model told. */
+  used(): number | undefined;
+  /** The name under which it is kept, if it is. */
+  readonly sessionId: string | undefined;
+  /** An event of the session, outside any turn. */
+  readonly emit: Emit;
+  /** As the host's own `session.configure`: throws what is wrong with it, and then nothing has changed. */
+  configure(patch: SessionConfig): Promise<void>;
+  /** Another conversation from now on; the log keeps the old one. Only between turns. */
+  reset(messages: readonly Message[]): void;
+  /** Makes room in the model's window: trims, sums up, and tells what came of it. Throws when interrupted. Only between turns. */
+  compact(signal: AbortSignal): Promise<Compacted>;
+  openStore(): Promise<SessionStore> | undefined;
+  /** Where traces are collected: the place of what runs now in one. */
+  trace(): Trace | undefined;
+}

@@ -1,0 +1,82 @@
+/** A session's way to its extensions: they are loaded once it is ready, and whoever needs them waits for that. */
+import type { SessionConfig } from "../../core/config.js";
+import type { Part } from "../../core/content.js";
+import { ParleyError } from "../../core/errors.js";
+import type { OpOf } from "../../core/op.js";
+import type { Command, NamedCommand } from "../extensions/commands/command.js";
+import type { ExtensionDeps, Extensions, ExtensionSources, TurnExtensions } from "../extensions/extensions.js";
+import type { SuggestAnswer } from "../extensions/completion/suggestions.js";
+import type { Emit } from "../turn/run.js";
+
+const NONE: TurnExtensions = { tools: [], instructions: "", hooks: undefined };
+
+export class SessionExtensions {
+  readonly #sources: ExtensionSources | undefined;
+  readonly #deps: Omit<ExtensionDeps, "sources">;
+  #loaded: Promise<Extensions | undefined> | undefined;
+
+  constructor(sources: ExtensionSources | undefined, deps: Omit<ExtensionDeps, "sources">) {
+    this.#sources = sources;
+    this.#deps = deps;
+  }
+
+  /** Never throws: whoever needs them is told what went wrong. */
+  async start(): Promise<void> {
+    await this.#load().catch(() => this.#tellNone());
+  }
+
+  async forTurn(signal: AbortSignal): Promise<TurnExtensions> {
+    const extensions = await this.#load();
+    await extensions?.serversFor(signal);
+    return (await extensions?.forTurn()) ?? NONE;
+  }
+
+  /** Throws when there is none of that name. */
+  async command(given: NamedCommand): Promise<Command> {
+    const command = await (await this.#load())?.command(given);
+    if (command !== undefined) return command;
+    throw new ParleyError({ code: "unsupported", message: "This engine has no commands", retryable: false, param: "command" });
+  }
+
+  async suggest(op: OpOf<"command.suggest">, answer: SuggestAnswer): Promise<void> {
+    const extensions = await this.#load();
+    await (extensions === undefined ? answer("ok", { suggestions: [] }) : extensions.suggest(op, answer));
+  }
+
+  /** What the words of a prompt attach, when its host wants that. */
+  async mentioned(op: OpOf<"turn.prompt">, emit: Emit, signal: AbortSignal): Promise<Part[]> {
+    return (await (await this.#load())?.mentioned(op, emit, signal)) ?? [];
+  }
+
+  async configure(config: SessionConfig): Promise<void> {
+    (await this.#loaded)?.configure(config);
+  }
+
+  /** What was not loaded by then, or could not be, never is. */
+  async close(): Promise<void> {
+    this.#loaded ??= Promise.resolve(undefined);
+    const loaded = await this.#loaded.catch(() => undefined);
+    await loaded?.close();
+  }
+
+  #load(): Promise<Extensions | undefined> {
+    this.#loaded ??= this.#open();
+    return this.#loaded;
+  }
+
+  async #open(): Promise<Extensions | undefined> {
+    if (this.#sources === undefined) {
+      this.#tellNone();
+      return undefined;
+    }
+    const { Extensions } = await import("../extensions/extensions.js");
+    const extensions = new Extensions({ ...this.#deps, sources: this.#sources });
+    extensions.start();
+    return extensions;
+  }
+
+  /** Hosts of some wires wait for the first catalogue, so there is one even where nothing is in it. */
+  #tellNone(): void {
+    void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: [], subagents: [], mcpServers: [], commands: [] });
+  }
+}

@@ -1,0 +1,22 @@
+/** The bounds that a session's opener sets for its turns: which values mean something. */
+import type { SessionConfig } from "../../core/config.js";
+import { ParleyError } from "../../core/errors.js";
+
+/** Levels of sub-agents; each multiplies what one prompt can start. */
+const MOST_LEVELS = 100;
+
+/** Throws a `config` fault that names the setting. */
+export function checkLimits({ maxToolCalls, maxSeconds, nesting }: SessionConfig): void {
+  if (maxToolCalls !== undefined && !isWhole(maxToolCalls)) throw wrong("maxToolCalls", maxToolCalls, "a whole number from 0");
+  if (maxSeconds !== undefined && !(maxSeconds > 0)) throw wrong("maxSeconds", maxSeconds, "a number of seconds above 0");
+  if (nesting !== undefined && !(isWhole(nesting) && nesting <= MOST_LEVELS))
+    throw wrong("nesting", nesting, `a whole number from 0 to ${MOST_LEVELS}`);
+}
+
+function isWhole(value: number): boolean {
+  return Number.isInteger(value) && value >= 0;
+}
+
+function wrong(param: string, value: number, wanted: string): ParleyError {
+  return new ParleyError({ code: "config", message: `${param} is ${value}; it must be ${wanted}`, retryable: false, param });
+}

@@ -1,0 +1,66 @@
+/** The limit of the process's memory: above it a new turn waits, and is refused when waiting does not help. */
+import { ParleyError } from "../../core/errors.js";
+
+const MIB = 2 ** 20;
+/** Of what Node's heap may grow to: the rest is for the turns that run. */
+const HEAP_SHARE = 0.75;
+/** No heap is so small that less would matter; to ask for its size costs a first turn more than the rest of the look. */
+const SMALL_MIB = 128;
+const WAIT_MS = 10_000;
+const LOOK_MS = 1000;
+
+export class MemoryLimit {
+  readonly #limit: number | "heap" | undefined;
+  #mib: number | undefined;
+
+  /** In MiB; undefined: there is none. */
+  constructor(limit: number | "heap" | undefined) {
+    this.#limit = limit;
+  }
+
+  /** Resolves when a turn may begin, or the signal aborts; throws a `limit` fault when none may within the time. */
+  async room(signal: AbortSignal): Promise<void> {
+    if (this.#limit === undefined || !this.#isOver()) return;
+    for (let waited = 0; waited <= WAIT_MS; waited += LOOK_MS) {
+      if (waited > 0) await pause(signal);
+      if (signal.aborted) return;
+      collectGarbage();
+      if (!this.#isOver()) return;
+    }
+    const message = `The process holds ${heldMiB()} MiB of memory, more than the limit of ${this.#most()} MiB, so no turn begins; close sessions or clear their conversations (limits.memoryMiB in config.yaml sets how much)`;
+    throw new ParleyError({ code: "limit", message, retryable: true, param: "memoryMiB" });
+  }
+
+  #isOver(): boolean {
+    const held = heldMiB();
+    return (this.#limit !== "heap" || held > SMALL_MIB) && held > this.#most();
+  }
+
+  #most(): number {
+    this.#mib ??= typeof this.#limit === "number" ? this.#limit : heapMiB();
+    return this.#mib;
+  }
+}
+
+function heldMiB(): number {
+  return Math.round(process.memoryUsage.rss() / MIB);
+}
+
+function heapMiB(): number {
+  return Math.round((process.getBuiltinModule("node:v8").getHeapStatistics().heap_size_limit / MIB) * HEAP_SHARE);
+}
+
+/** Garbage counts as held until it is collected, and an idle process may leave it for long. */
+function collectGarbage(): void {
+  const { setFlagsFromString } = process.getBuiltinModule("node:v8");
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = process.getBuiltinModule("node:vm").runInNewContext("gc");
+  // V8 takes no kept code (cli/load.ts) under other flags.
+  setFlagsFromString("--no-expose-gc");
+  if (typeof collect === "function") collect();
+}
+
+async function pause(signal: AbortSignal): Promise<void> {
+  const { setTimeout: wait } = await import("node:timers/promises");
+  await wait(LOOK_MS, undefined, { signal }).catch(() => {});
+}

@@ -1,0 +1,146 @@
+/** How a session begins: from the store or as a new one, and what becomes of it when the store cannot keep it. */
+import { realpath } from "node:fs/promises";
+import type { SessionConfig } from "../../core/config.js";
+import { messageOf, ParleyError } from "../../core/errors.js";
+import type { Event } from "../../core/event.js";
+import { mintId } from "../../core/ids.js";
+import type { OpOf } from "../../core/op.js";
+import { boundedBy, boundsGoingOn } from "./configured-bounds.js";
+import { matchNames, type Names, type OwnProviders } from "../../core/choose-provider.js";
+import type { SessionLog, SessionStore, StoredSession } from "../store/store.js";
+
+export type Located = SessionConfig & { cwd: string };
+
+interface Kept {
+  /** Undefined where no session is kept. */
+  log: SessionLog | undefined;
+  /** The name under which it can be resumed. */
+  id: string | undefined;
+}
+
+export type Stored = Kept & { session: StoredSession };
+
+/** A resumed session is what it was, except for what its opener says. */
+export async function restore(
+  op: OpOf<"session.open">,
+  defaults: Located,
+  store: SessionStore | undefined,
+  providers: OwnProviders,
+): Promise<{ stored: Stored | undefined; config: Located }> {
+  const given = { ...op.config, cwd: op.config?.cwd ?? defaults.cwd };
+  const own = boundedBy(defaults, op.config ?? {});
+  if (op.open === "new") return { stored: undefined, config: { ...defaults, ...given, ...own } };
+  if (op.open === "attach") throw fault(`There is no running session '${op.sessionId ?? op.session}' to attach to`);
+  if (store === undefined) throw fault("Sessions are switched off, so none can be resumed");
+  const wanted = op.sessionId ?? op.session;
+  const id = wanted === "latest" ? await store.latest(await realpath(given.cwd).catch(() => given.cwd)) : wanted;
+  if (id === undefined) throw fault(`No session was kept in ${given.cwd}`);
+  const { session, ...kept } = await savable(async () => (op.fork === true ? fork(id, op, store) : { id, ...(await store.open(id)) }));
+  const before = withoutHost(session.config, op.config);
+  const { provider: _p, model: _m, rules: _r, disallowedTools: _d, ...rest } = { ...defaults, ...before, ...op.config };
+  const config = {
+    ...rest,
+    ...namesOf(op.config, session.config, providers),
+    ...boundsGoingOn(defaults, session.config),
+    ...own,
+    cwd: op.config?.cwd ?? session.cwd,
+  };
+  return { stored: { session, ...kept }, config };
+}
+
+/** Tools of a host are its own: whoever resumes the session brings others, or none. */
+function withoutHost({ hostTools: hosted, ...before }: SessionConfig, given: SessionConfig = {}): SessionConfig {
+  const has = (tools: SessionConfig["hostTools"] = [], name: string): boolean => tools.some((tool) => tool.name === name);
+  const isGone = (name: string): boolean => has(hosted, name) && !has(given.hostTools, name);
+  return { ...before, ...(before.allowedTools !== undefined && { allowedTools: before.allowedTools.filter((name) => !isGone(name)) }) };
+}
+
+/** Under the opener's handle where that is free, else under a name of its own. */
+async function fork(id: string, { session: handle, name }: OpOf<"session.open">, store: SessionStore): Promise<Stored> {
+  const copied = async (as: string): Promise<Stored> => ({ ...(await store.fork(id, { id: as, name })), id: as });
+  try {
+    return await copied(handle);
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    return copied(mintId());
+  }
+}
+
+/** The same session with another model, and with its provider. */
+export function withModel(config: SessionConfig, model: string, providers: OwnProviders): SessionConfig {
+  const { provider: _provider, model: _model, ...rest } = config;
+  return { ...rest, ...namesOf({ model }, config, providers) };
+}
+
+/** A model that is named brings its own provider along, or stays with the one that was; a provider does not get the model of another. */
+export function namesOf(
+  given: SessionConfig | undefined,
+  before: SessionConfig,
+  providers: OwnProviders,
+): Pick<SessionConfig, "provider" | "model"> {
+  const { provider, model } = matchNames([names(given), names(before)], providers, () => false);
+  return { ...(provider !== undefined && { provider: provider.value }), ...(model !== undefined && { model: model.value }) };
+}
+
+function names({ provider, model }: SessionConfig = {}): Names {
+  const found = (value: string | undefined) => (value === undefined ? undefined : { value, from: "" });
+  return { provider: found(provider), model: found(model) };
+}
+
+/** A session that cannot be saved is not opened: nobody takes it for one that is. */
+export async function keep(op: OpOf<"session.open">, config: Located, store: SessionStore | undefined): Promise<Kept> {
+  if (store === undefined) return { log: undefined, id: undefined };
+  const session = { cwd: config.cwd, name: op.name, config };
+  const { sessionId: id } = op;
+  return savable(async () =>
+    id === undefined ? createUnnamed(op.session, session, store) : { log: await store.create({ id, ...session }), id },
+  );
+}
+
+async function savable<T>(open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    throw error instanceof ParleyError ? error : unsaved(error);
+  }
+}
+
+/** With what to do about it: the home is what cannot be written. */
+export function unsaved(why: unknown): ParleyError {
+  return fault(
+    `This session cannot be saved, so it is not opened: ${messageOf(why)}; ` +
+      "set PARLEY_HOME to a folder that has room and can be written, or keep no sessions (--no-session)",
+  );
+}
+
+/** Its name, and not the store itself, was in the way. */
+function isTaken(error: unknown): boolean {
+  return error instanceof ParleyError && error.fault.code === "session";
+}
+
+/** Under its handle where that can be; but a handle only means something to its own connection, and an earlier one may have had it. */
+async function createUnnamed(
+  handle: string,
+  session: { cwd: string; name: string | undefined; config: SessionConfig },
+  store: SessionStore,
+): Promise<Kept> {
+  try {
+    return { log: await store.create({ id: handle, ...session }), id: handle };
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    const id = mintId();
+    return { log: await store.create({ id, ...session }), id };
+  }
+}
+
+/** It reads more of the log than its opening did, which may be damaged there: then the session knows that, too. */
+export async function replayable(after: number, session: StoredSession, store: SessionStore | undefined): Promise<Event[]> {
+  const events = await store?.events(session.id, (lines) => {
+    session.unreadable = lines;
+  });
+  return (events ?? []).filter((event) => (event.seq ?? 0) > after);
+}
+
+function fault(message: string): ParleyError {
+  return new ParleyError({ code: "session", message, retryable: false });
+}

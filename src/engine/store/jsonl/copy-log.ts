@@ -1,0 +1,25 @@
+/** A copy of a session's log under another name: line by line, as far as it is written, so that nobody need hold the original still. */
+import { rename } from "node:fs/promises";
+import { parseEntry, writeEntry } from "../entry.js";
+import { lostItsEnd } from "./read-log.js";
+import { LogFile, readLineBytes } from "../../../os/log-file.js";
+
+/** There all at once, or not at all. */
+export async function copyLog(from: string, to: string, as: { id: string; name: string | undefined }): Promise<void> {
+  const draft = `${to}.tmp`;
+  const file = LogFile.open(draft);
+  try {
+    file.clear();
+    for (const line of readLineBytes(from, 0, lostItsEnd)) file.append(renamed(line, as));
+  } finally {
+    await file.close();
+  }
+  await rename(draft, to);
+}
+
+/** Only the lines that say whose log it is are written anew; what cannot be read is copied as it is. */
+function renamed(line: Buffer, { id, name }: { id: string; name: string | undefined }): string | Buffer {
+  const entry = parseEntry(line, 0);
+  if (entry.kind !== "opened") return line;
+  return writeEntry({ ...entry, id, ...(name !== undefined && { name }) });
+}

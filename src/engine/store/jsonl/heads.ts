@@ -1,0 +1,76 @@
+/**
+ * What a stored session is, told from the beginning of its log alone; but what it is called, its folder says. Checksums do not count here:
+ * a list is no place to tell of damage.
+ */
+import { constants } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import { plainText } from "../../../core/content.js";
+import { systemCode } from "../../../core/errors.js";
+import { headOf } from "../../workspace/output.js";
+import { Gate } from "../../../os/gate.js";
+import { entryIn } from "../entry.js";
+import type { SessionSummary } from "../store.js";
+
+/** Bytes to try: mostly the first do. Long settings or a long first prompt need more. */
+const HEADS = [16 * 1024, 256 * 1024, 4 * 1024 * 1024, 64 * 1024 * 1024];
+const FIRST_PROMPT_CHARS = 80;
+
+type Head = Omit<SessionSummary, "id">;
+
+/** Logs that this process reads at once, for however many lists. */
+const reading = new Gate(16);
+
+/** Undefined when there is no log, or one that does not begin like a session. */
+export function readHead(log: string): Promise<Head | undefined> {
+  return reading.run(() => readOne(log));
+}
+
+async function readOne(log: string): Promise<Head | undefined> {
+  try {
+    // A pipe in its place holds nobody up.
+    const handle = await open(log, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      return await readFrom(handle);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const code = systemCode(error);
+    // One bad file does not spoil the list; having too many open would empty it.
+    if (code === undefined || code === "EMFILE" || code === "ENFILE") throw error;
+    return undefined;
+  }
+}
+
+async function readFrom(handle: FileHandle): Promise<Head | undefined> {
+  const stats = await handle.stat();
+  if (!stats.isFile()) return undefined;
+  const { size, mtimeMs } = stats;
+  let found: Head | undefined;
+  for (const bytes of HEADS) {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(bytes, size)), 0, Math.min(bytes, size), 0);
+    found = describe(buffer.toString("utf8", 0, bytesRead).split("\n").slice(0, -1), mtimeMs);
+    if (found?.firstPrompt !== undefined || bytesRead >= size) return found;
+  }
+  return found;
+}
+
+function describe(lines: readonly string[], usedAt: number): Head | undefined {
+  let session: Head | undefined;
+  let isOpened = false;
+  for (const line of lines) {
+    const entry = entryIn(line);
+    if (entry === undefined) continue;
+    if (entry.kind === "opened" && !isOpened) {
+      const { cwd, name, at } = entry;
+      session = { cwd, name, createdAt: at, usedAt, firstPrompt: undefined };
+      isOpened = true;
+    }
+    // Its first line is damaged: it is listed all the same, and whoever opens it is told.
+    session ??= { cwd: "", name: undefined, createdAt: usedAt, usedAt, firstPrompt: undefined };
+    if (entry.kind !== "event" || entry.event.type !== "user.message" || entry.event.parts.length === 0) continue;
+    const prompt = headOf(plainText(entry.event.parts).replace(/\s+/g, " "), FIRST_PROMPT_CHARS);
+    return { ...session, firstPrompt: prompt };
+  }
+  return session;
+}

@@ -1,0 +1,62 @@
+/** A session's log read back: its entries, and the numbers of the lines that are damaged. */
+import { closeSync, openSync, readSync } from "node:fs";
+import { readLineBytes } from "../../../os/log-file.js";
+import { isSealed } from "./checksum.js";
+import { parseEntry, type ReadEntry } from "../entry.js";
+
+const LF = 0x0a;
+const CHUNK = 256 * 1024;
+
+/** From a place that begins a line. An empty line, as an editor leaves it, is no damage. */
+export function* readEntries(log: string, from: number): Generator<ReadEntry> {
+  let number = 0;
+  let before: number | undefined;
+  for (const line of readLineBytes(log, from, lostItsEnd)) {
+    number++;
+    if (isBlank(line)) continue;
+    const entry = parseEntry(line, number);
+    if (entry.kind !== "unreadable") yield entry;
+    // Lines before the place are counted for the damaged ones alone.
+    else yield { ...entry, line: number + (before ??= linesBefore(log, from)) };
+  }
+}
+
+/** A crash leaves the beginning of a line; a whole one with something else in place of its LF was written and told. */
+export function lostItsEnd(rest: Buffer): boolean {
+  return rest.length > 1 && isSealed(rest.subarray(0, -1));
+}
+
+/** A sentence about damaged lines, by their numbers; undefined where there are none. */
+export function damageIn(id: string, lines: readonly number[]): string | undefined {
+  const [first] = lines;
+  if (first === undefined) return undefined;
+  if (lines.length === 1) return `Line ${first} of the log of session '${id}' is damaged and was left out: what it said is missing`;
+  const named = lines.slice(0, MOST_NAMED).join(", ") + (lines.length > MOST_NAMED ? ", …" : "");
+  return `${lines.length} lines of the log of session '${id}' are damaged and were left out: what they said is missing (lines ${named})`;
+}
+
+const MOST_NAMED = 8;
+
+function isBlank(line: Buffer): boolean {
+  return line.length < MOST_BLANKS && line.toString().trim() === "";
+}
+
+/** More is damage. */
+const MOST_BLANKS = 256;
+
+function linesBefore(log: string, place: number): number {
+  const fd = openSync(log, "r");
+  try {
+    const chunk = Buffer.alloc(CHUNK);
+    let count = 0;
+    for (let at = 0; at < place;) {
+      const read = readSync(fd, chunk, 0, Math.min(CHUNK, place - at), at);
+      if (read === 0) break;
+      for (const byte of chunk.subarray(0, read)) if (byte === LF) count++;
+      at += read;
+    }
+    return count;
+  } finally {
+    closeSync(fd);
+  }
+}

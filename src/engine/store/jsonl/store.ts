@@ -1,0 +1,333 @@
+/** Sessions as folders under PARLEY_HOME/sessions: `log.jsonl`, which is the truth, `snapshot.json`, which saves reading it, and `lock`. */
+import { existsSync, statSync } from "node:fs";
+import { readdir, rename, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ParleyError, systemCode } from "../../../core/errors.js";
+import type { Event } from "../../../core/event.js";
+import { mintId } from "../../../core/ids.js";
+import { descriptors, noneLeft } from "../../../os/descriptors.js";
+import { makeFolder, syncFolder } from "../../../os/folders.js";
+import { Gate } from "../../../os/gate.js";
+import { takeLock, watchLock } from "../../../os/lock.js";
+import { LogFile } from "../../../os/log-file.js";
+import { copyLog } from "./copy-log.js";
+import { writeEntry } from "../entry.js";
+import { folderName, idOf } from "./folder-name.js";
+import { readHead } from "./heads.js";
+import { prune } from "./prune.js";
+import { lostItsEnd, readEntries } from "./read-log.js";
+import { rebuild } from "../rebuild.js";
+import { readSnapshot, snapshotOf, writeSnapshot, type Snapshot } from "./snapshot.js";
+import type { SessionLog, SessionStore, SessionSummary } from "../store.js";
+
+const LOG = "log.jsonl";
+/** The shortest line that cannot be read. */
+const DAMAGED = "-";
+/** No id encodes to a name with a dot. */
+const REMOVED = ".removed-";
+/** Log that may lie behind a snapshot; with a longer session, as much as the snapshot is long. */
+const WORTH_A_SNAPSHOT = 256 * 1024;
+/** Logs that are looked at together. */
+const AT_ONCE = 32;
+/** An open session holds its log and its lock. */
+const DESCRIPTORS = 2;
+
+/** An opening holds more for a moment than an open session does: so many go on at once in this process. */
+const opening = new Gate(8);
+
+type Release = () => Promise<void>;
+
+/** Whether there is a session of that id, whoever has it. */
+export function isStored(home: string, id: string): boolean {
+  try {
+    return !isEmpty(join(home, "sessions", folderName(id)));
+  } catch {
+    return false;
+  }
+}
+
+export function jsonlStore(home: string, options: { keep: number; redact<T>(value: T): T }): SessionStore {
+  const root = join(home, "sessions");
+  const folderOf = (id: string): string => join(root, folderName(id));
+  const logOf = (id: string): string => join(folderOf(id), LOG);
+  return {
+    create: (session) => admitted(() => create(session)),
+    open: (id) => admitted(() => reopen(id)),
+    fork: (from, as) => admitted(() => fork(from, as)),
+    list,
+    latest,
+    events,
+    remove,
+  };
+
+  async function create(session: Parameters<SessionStore["create"]>[0]): Promise<SessionLog> {
+    const { id } = session;
+    const folder = folderOf(id);
+    if (!isEmpty(folder)) throw exists(id);
+    makeFolder(folder, 0o700);
+    const release = await takeLock(join(folder, "lock"), `Session '${id}'`).catch(async (error: unknown) => {
+      await rmdir(folder).catch(() => {});
+      throw error;
+    });
+    let file: LogFile | undefined;
+    try {
+      file = LogFile.open(join(folder, LOG));
+      // Somebody may have had it between the first look and the lock.
+      if (file.size > 0) throw exists(id);
+      const log = sessionLog(folder, file, release, undefined, Promise.all([syncFolder(folder), syncFolder(root)]));
+      log.append({ kind: "opened", at: Date.now(), ...session });
+      log.flush();
+      pruneSoon();
+      return log;
+    } catch (error) {
+      await file?.close().catch(() => {});
+      if (isEmpty(folder)) await discard(folder).catch(() => {});
+      await release();
+      throw error;
+    }
+  }
+
+  /** `original` is named where the log cannot be read: a copy that is refused is removed. */
+  async function reopen(id: string, original = id): ReturnType<SessionStore["open"]> {
+    const folder = folderOf(id);
+    if (isEmpty(folder)) throw notFound(id);
+    const { file, release } = await openWriter(folder, id).catch((error: unknown) => {
+      if (isEmpty(folder)) throw notFound(id);
+      throw error;
+    });
+    try {
+      const snapshot = await readSnapshot(folder, file);
+      const session = rebuild(snapshot?.session, readEntries(logOf(id), snapshot?.offset ?? 0));
+      if (session === undefined) throw unreadable(original);
+      // Called like its folder, also where that was copied or renamed by hand.
+      return { session: { ...session, id }, log: sessionLog(folder, file, release, snapshot) };
+    } catch (error) {
+      await file.close().catch(() => {});
+      await release();
+      throw error;
+    }
+  }
+
+  async function fork(from: string, as: { id: string; name: string | undefined }): ReturnType<SessionStore["open"]> {
+    const [source, folder] = [folderOf(from), folderOf(as.id)];
+    if (isEmpty(source)) throw notFound(from);
+    if (!isEmpty(folder)) throw exists(as.id);
+    makeFolder(folder, 0o700);
+    const release = await takeLock(join(folder, "lock"), `Session '${as.id}'`);
+    try {
+      // Somebody may have had it between the first look and the lock.
+      if (!isEmpty(folder)) throw exists(as.id);
+      await copyLog(join(source, LOG), join(folder, LOG), as);
+    } catch (error) {
+      if (isEmpty(folder)) await discard(folder).catch(() => {});
+      throw error;
+    } finally {
+      await release();
+    }
+    try {
+      await Promise.all([syncFolder(folder), syncFolder(root)]);
+      return await reopen(as.id, from);
+    } catch (error) {
+      await remove(as.id).catch(() => {});
+      throw error;
+    } finally {
+      pruneSoon();
+    }
+  }
+
+  async function openWriter(folder: string, id: string): Promise<{ file: LogFile; release: Release }> {
+    const release = await takeLock(join(folder, "lock"), `Session '${id}'`);
+    try {
+      return { file: LogFile.open(join(folder, LOG), lostItsEnd), release };
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  function sessionLog(
+    folder: string,
+    file: LogFile,
+    release: Release,
+    snapshot: Snapshot | undefined,
+    rooted?: Promise<unknown>,
+  ): SessionLog {
+    let { offset, bytes } = snapshot ?? { offset: 0, bytes: 0 };
+    let closing: Promise<void> | undefined;
+    let lines: string[] = [];
+    const isOurs = watchLock(join(folder, "lock"));
+    rooted?.catch(() => {});
+    return {
+      append(entry) {
+        lines.push(writeEntry(options.redact(entry)));
+      },
+      flush,
+      giveUp() {
+        const lost = writeEntry({ kind: "lost", at: Date.now() });
+        if (!succeeds(() => write(lost))) succeeds(() => write(DAMAGED));
+      },
+      async sync() {
+        flush();
+        await Promise.all([rooted, file.sync()]);
+      },
+      async settle(session) {
+        flush();
+        if (file.size - offset < Math.max(WORTH_A_SNAPSHOT, bytes)) return;
+        const text = snapshotOf(options.redact(session()), file);
+        offset = file.size;
+        bytes = text.length;
+        // It must not know what a power cut takes from the log.
+        await file.sync();
+        // Without it the next opening takes longer, and that is all.
+        await writeSnapshot(folder, text).catch(() => {});
+      },
+      close: () => (closing ??= close()),
+    };
+
+    /** Together: to write costs more than what is written. */
+    function flush(): void {
+      if (lines.length === 0) return;
+      const text = lines.join("\n");
+      lines = [];
+      write(text);
+    }
+
+    function write(text: string): void {
+      if (closing === undefined && !isOurs()) throw new Error("another process has it, or it was removed");
+      file.append(text);
+    }
+
+    async function close(): Promise<void> {
+      try {
+        flush();
+        await file.close();
+      } finally {
+        await release();
+      }
+    }
+  }
+
+  async function list(): Promise<SessionSummary[]> {
+    const ids = await stored();
+    const found: SessionSummary[] = [];
+    for (let at = 0; at < ids.length; at += AT_ONCE) {
+      const heads = ids.slice(at, at + AT_ONCE).map(async (id) => ({ id, head: await readHead(logOf(id)) }));
+      for (const { id, head } of await Promise.all(heads)) if (head !== undefined) found.push({ id, ...head });
+    }
+    return found.sort((a, b) => b.usedAt - a.usedAt);
+  }
+
+  async function latest(cwd: string): Promise<string | undefined> {
+    return (await list()).find((session) => session.cwd === cwd)?.id;
+  }
+
+  async function events(id: string, onDamaged?: (lines: readonly number[]) => void): Promise<Event[]> {
+    if (isEmpty(folderOf(id))) throw notFound(id);
+    const found: Event[] = [];
+    const damaged: number[] = [];
+    for (const entry of readEntries(logOf(id), 0)) {
+      if (entry.kind === "unreadable") damaged.push(entry.line);
+      if (entry.kind === "event" && !isSilent(entry.event)) found.push(replayed(entry.event));
+    }
+    if (damaged.length > 0) onDamaged?.(damaged);
+    return found;
+  }
+
+  async function remove(id: string): Promise<void> {
+    const folder = folderOf(id);
+    if (!existsSync(logOf(id))) throw notFound(id);
+    await removeFolder(folder, `Session '${id}'`);
+  }
+
+  async function removeFolder(folder: string, what: string): Promise<void> {
+    const release = await takeLock(join(folder, "lock"), what);
+    try {
+      await discard(folder);
+    } finally {
+      await release();
+    }
+  }
+
+  /** Gone in one step: nobody ever opens half a session. */
+  async function discard(folder: string): Promise<void> {
+    const away = join(root, `${REMOVED}${mintId()}`);
+    await rename(folder, away);
+    await rm(away, { recursive: true, force: true });
+  }
+
+  /** Sessions that are in use stay. */
+  function pruneSoon(): void {
+    prune({
+      root,
+      log: LOG,
+      keep: options.keep,
+      removed: REMOVED,
+      removeSession: remove,
+      removeEmpty: (name) => removeFolder(join(root, name), name),
+      removeRest: (name) => rm(join(root, name), { recursive: true, force: true }),
+    });
+  }
+
+  async function stored(): Promise<string[]> {
+    const names = await readdir(root).catch(() => []);
+    return names.flatMap((name) => idOf(name) ?? []);
+  }
+}
+
+/** A few at once, and none when too many files are open already: a session that cannot be saved is not opened. */
+async function admitted<T>(open: () => Promise<T>): Promise<T> {
+  return opening.run(async () => {
+    const claimed = descriptors.claim(DESCRIPTORS);
+    try {
+      return await open();
+    } catch (error) {
+      throw systemCode(error) === "EMFILE" ? noneLeft() : error;
+    } finally {
+      claimed();
+    }
+  });
+}
+
+function succeeds(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Nothing was ever said there. */
+function isEmpty(folder: string): boolean {
+  return (statSync(join(folder, LOG), { throwIfNoEntry: false })?.size ?? 0) === 0;
+}
+
+/** A prompt without words is in the log, so that its turn is told from what is said into it; nobody said anything. */
+function isSilent(event: Event): boolean {
+  return event.type === "user.message" && event.parts.length === 0;
+}
+
+/** Its deltas are not kept, so a block that was streamed then is whole now. */
+function replayed(event: Event): Event {
+  if (event.type !== "text.done" && event.type !== "thinking.done") return event;
+  const { streamed: _, ...whole } = event;
+  return whole;
+}
+
+function unreadable(id: string): ParleyError {
+  return fault(
+    `The log of session '${id}' cannot be read: its first line is damaged, or a later version wrote it; 'parley sessions show ${id}' shows the rest, 'parley sessions rm ${id}' removes it`,
+  );
+}
+
+function exists(id: string): ParleyError {
+  return fault(`Session ID '${id}' already exists`);
+}
+
+function notFound(id: string): ParleyError {
+  return fault(`Session '${id}' not found; 'parley sessions' lists what is stored`);
+}
+
+function fault(message: string): ParleyError {
+  return new ParleyError({ code: "session", message, retryable: false });
+}

@@ -1,0 +1,65 @@
+/** Masks in text that a model writes: each stands for a secret which it was not shown, and would take the secret's place. */
+import { textPart, type PartOf } from "../../core/content.js";
+import { MASKS, type Redactor } from "../../core/redact.js";
+import { linesOf } from "./text-file.js";
+
+/** Why the text must not be written in place of `before`, null for a new file; undefined where it may. */
+export function maskProblem(name: string, before: string | null, after: string, redactor: Redactor): string | undefined {
+  const mask =
+    masksOf(redactor).find((each) => occurrences(after, each) > occurrences(before ?? "", each)) ?? maskInPlace(before, after, redactor);
+  if (mask === undefined) return undefined;
+  return (
+    `${name} was not written: the text holds "${mask}", which stands for a secret that is not shown to you and would be lost. ` +
+    "Use Edit for what is beside it, and copy or move what holds it with Bash; where these letters themselves are meant, write them with Bash, too."
+  );
+}
+
+/** Why text that should be replaced is not found, where a mask in it is the reason. */
+export function maskedQuote(name: string, quote: string, redactor: Redactor): string | undefined {
+  const mask = masksOf(redactor).find((each) => quote.includes(each));
+  if (mask === undefined) return undefined;
+  return (
+    `old_string not found in file ${name}: it holds "${mask}", which stands for a secret that is not shown to you. ` +
+    "Quote only text beside it; the rest of its line stays as it is."
+  );
+}
+
+/** For people who look at a diff, in which a secret and another look alike. */
+export function lossNote(before: string | null | undefined, after: string, redactor: Redactor): PartOf<"text">[] {
+  const lost = lostSecrets(before ?? "", after, redactor);
+  if (lost === 0) return [];
+  return [textPart(`(${lost === 1 ? "1 secret" : `${lost} secrets`} of the file, shown as ${redactor.mask}, will not be in it any more)`)];
+}
+
+/** The one in use and those before it, which a conversation may still hold; a later one is text like other text. */
+function masksOf({ mask }: Redactor): readonly string[] {
+  return MASKS.slice(0, MASKS.findIndex((each) => each === mask) + 1);
+}
+
+/** The file has as many masks as before, but one of them stands in a secret's place. */
+function maskInPlace(before: string | null, after: string, redactor: Redactor): string | undefined {
+  if (before === null || lostSecrets(before, after, redactor) === 0) return undefined;
+  const old = new Set(linesOf(before));
+  const added = linesOf(after).filter((line) => !old.has(line));
+  return masksOf(redactor).find((mask) => added.some((line) => line.includes(mask)));
+}
+
+function lostSecrets(before: string, after: string, redactor: Redactor): number {
+  const left = counted(after, redactor);
+  let lost = 0;
+  for (const [secret, times] of counted(before, redactor)) lost += Math.max(0, times - (left.get(secret) ?? 0));
+  return lost;
+}
+
+function counted(text: string, redactor: Redactor): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const { from, to } of redactor.ranges(text)) {
+    const secret = text.slice(from, to);
+    found.set(secret, (found.get(secret) ?? 0) + 1);
+  }
+  return found;
+}
+
+function occurrences(text: string, part: string): number {
+  return text.split(part).length - 1;
+}

@@ -1,0 +1,132 @@
+/** One GET for the model or the host: only to addresses that it may reach, checked on the one that is really connected to, within time and size. */
+import { lookup } from "node:dns";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import type { Readable } from "node:stream";
+import { createBrotliDecompress, createUnzip } from "node:zlib";
+import { messageOf, ParleyError } from "../../../core/errors.js";
+
+const MAX_BYTES = 5 * 1024 * 1024;
+const MAX_REDIRECTS = 5;
+
+export interface WebGetOptions {
+  signal: AbortSignal;
+  /** Asked about every address before it is connected to. */
+  mayReach: (address: string) => boolean;
+  /** 5 MiB unless told otherwise. */
+  maxBytes?: number;
+  /** Redirects may lead to another host; its addresses are asked about, too. */
+  anyHost?: boolean;
+}
+
+export interface WebPage {
+  /** Where the redirects led. */
+  url: URL;
+  status: number;
+  statusText: string;
+  /** As the server says it, lower case; "" when it does not. */
+  type: string;
+  body: Uint8Array;
+}
+
+export async function webGet(address: string, options: WebGetOptions): Promise<WebPage> {
+  let url = checkedUrl(address);
+  for (let redirects = 0; ; redirects++) {
+    if (redirects > MAX_REDIRECTS) throw webError(`${address} redirects more than ${MAX_REDIRECTS} times.`);
+    const response = await ask(url, options);
+    const status = response.statusCode ?? 0;
+    const location = response.headers.location;
+    if (![301, 302, 303, 307, 308].includes(status) || location === undefined) {
+      const body = await readBody(response, url, options.maxBytes ?? MAX_BYTES);
+      return { url, status, statusText: response.statusMessage ?? "", type: (response.headers["content-type"] ?? "").toLowerCase(), body };
+    }
+    response.destroy();
+    const next = checkedUrl(location, url);
+    // Whoever allowed this address did not allow another.
+    if (next.host !== url.host && options.anyHost !== true)
+      throw webError(`${url.href} redirects to another host: ${next.href}. Fetch that address itself if it is wanted.`);
+    url = next;
+  }
+}
+
+function checkedUrl(address: string, base?: URL): URL {
+  if (!URL.canParse(address, base?.href)) throw webError(`'${address}' is not a URL.`);
+  const url = new URL(address, base);
+  if (!["http:", "https:"].includes(url.protocol)) throw webError(`${url.protocol} addresses cannot be fetched, only http and https.`);
+  if (url.username !== "" || url.password !== "") throw webError(`The URL of ${url.host} contains a name or password; leave it out.`);
+  return url;
+}
+
+function ask(url: URL, { signal, mayReach }: WebGetOptions): Promise<IncomingMessage> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  // No lookup is done for an address, so it is checked here.
+  if (isIP(host) !== 0 && !mayReach(host)) throw notPublic(host);
+  const send = url.protocol === "https:" ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const request = send(url, {
+      agent: false,
+      signal,
+      headers: { "user-agent": "parley", accept: "text/html, text/*, application/json, */*;q=0.1", "accept-encoding": "identity" },
+      lookup: checkedLookup(mayReach),
+    });
+    request.on("response", resolve);
+    request.on("error", (error) => reject(asWebError(url, error)));
+    request.end();
+  });
+}
+
+/** The connection goes to what this answers: a name that changes its mind in between gains nothing. */
+function checkedLookup(mayReach: WebGetOptions["mayReach"]): LookupFunction {
+  return (host, options, callback) => {
+    lookup(host, { ...options, all: true }, (error, found) => {
+      if (error !== null) return callback(error, "");
+      const allowed = found.filter(({ address }) => mayReach(address));
+      const [first] = allowed;
+      if (first === undefined) return callback(notPublic(host), "");
+      if (options.all === true) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+async function readBody(response: IncomingMessage, url: URL, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of decoded(response)) {
+      const bytes: unknown = chunk;
+      if (!Buffer.isBuffer(bytes)) continue;
+      size += bytes.length;
+      if (size > maxBytes) throw webError(`${url.href} sends more than ${maxBytes} bytes, which is the limit.`);
+      chunks.push(bytes);
+    }
+  } catch (error) {
+    throw asWebError(url, error);
+  } finally {
+    response.destroy();
+  }
+  return Buffer.concat(chunks, size);
+}
+
+/** We ask for plain bytes; some servers compress all the same. */
+function decoded(response: IncomingMessage): Readable {
+  const encoding = (response.headers["content-encoding"] ?? "").trim().toLowerCase();
+  if (encoding === "" || encoding === "identity") return response;
+  const decoder = encoding === "br" ? createBrotliDecompress() : createUnzip();
+  response.on("error", (error) => decoder.destroy(error));
+  return response.pipe(decoder);
+}
+
+function notPublic(host: string): ParleyError {
+  return webError(`${host} is not on the open internet; private and local addresses are not fetched.`);
+}
+
+function asWebError(url: URL, error: unknown): ParleyError {
+  if (error instanceof ParleyError) return error;
+  return webError(`Could not fetch ${url.href}: ${messageOf(error)}`);
+}
+
+function webError(message: string): ParleyError {
+  return new ParleyError({ code: "tool", message, retryable: false });
+}

@@ -1,0 +1,182 @@
+/**
+ * Compaction: room in the model's window. Old tool results go first; where that is not enough, all but the newest messages become a
+ * summary by the session's own model. The log keeps everything: only the conversation that the model gets begins anew.
+ */
+import type { SessionConfig } from "../../core/config.js";
+import { messageOf, ParleyError } from "../../core/errors.js";
+import type { Usage } from "../../core/event.js";
+import { estimate, tailStart, tokensOf, trimmed } from "./compaction-cut.js";
+import { summarise, summaryMessage } from "./compaction-summary.js";
+import type { History } from "../session/history.js";
+import type { Message, Model } from "../models/model.js";
+import type { Retry } from "../models/retry.js";
+import { Interrupted, untilAborted, type Emit, type Run } from "./run.js";
+import type { Trace } from "../trace/trace.js";
+
+/** How full the window may become; what is kept for the answer comes off that. */
+const FULL = 0.8;
+const ANSWER_TOKENS = 8000;
+/** Trimming is enough when so much of the allowed size is left; else the next request would be at the limit again. */
+const ROOMY = 0.75;
+/** Of the allowed size, for messages that stay as they are. */
+const KEPT = 0.2;
+/** Of the window, for the text that is summed up; half of that, and half again, where a vendor counts more tokens than we do. */
+const SUMMED_UP = 0.6;
+const TRIES = 3;
+/** Less than that of a conversation is not worth a summary. */
+const WORTH = 0.1;
+/** After a try in vain, not again before it has grown by this. */
+const GROWN = 1.1;
+
+export interface Compactable {
+  readonly history: History;
+  readonly model: Model;
+  readonly contextLimit: number | undefined;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+  readonly trace?: Trace | undefined;
+  addUsage(usage: Usage): void;
+}
+
+export interface Compacted {
+  /** Tokens, roughly. */
+  before: number;
+  after: number;
+  summary?: string;
+  /** Why there is no summary, where one was wanted. */
+  failure?: string;
+}
+
+/** Before each request: makes room when the conversation nears the window. Without a known window only an overflow does. */
+export async function makeRoom(run: Run): Promise<void> {
+  const { contextLimit: limit, history } = run;
+  if (limit === undefined) return;
+  const allowed = allowedSize(limit, run.request.maxTokens);
+  const size = sizeOf(history, () => tokensOf(run.request.system) + tokensOf(JSON.stringify(run.request.tools)));
+  if (size <= allowed || size <= history.stuckAt * GROWN) return;
+  const done = await compact(run, size, allowed, "trim first");
+  if (done !== undefined) history.stuckAt = done.after > allowed ? done.after : 0;
+}
+
+/** The vendor says that the conversation does not fit. False when nothing could be done about it. */
+export async function shrinkAfterOverflow(run: Run): Promise<boolean> {
+  // Some servers count next to nothing, and so would what is to be made shorter.
+  const size = Math.max(
+    sizeOf(run.history, () => 0),
+    estimate(run.history.messages),
+  );
+  const done = await compact(run, size, Math.min(size, run.contextLimit ?? size), "sum up");
+  return done !== undefined && done.after < done.before;
+}
+
+/** At the user's wish: sums up whatever there is. */
+export async function compactNow(target: Compactable): Promise<Compacted> {
+  const size = sizeOf(target.history, () => 0);
+  const done = await compact(target, size, Math.min(size, target.contextLimit ?? size), "sum up");
+  return done ?? { before: size, after: size };
+}
+
+/** The user may want less than the model holds, and the model may hold less than the user thinks. */
+export function windowOf({ contextLimit: wanted }: SessionConfig, { contextLimit: held }: Model): number | undefined {
+  return wanted === undefined || held === undefined ? (wanted ?? held) : Math.min(wanted, held);
+}
+
+export function isOverflow(error: unknown): error is ParleyError {
+  return error instanceof ParleyError && error.fault.code === "context_overflow";
+}
+
+export function stillTooLong({ fault }: ParleyError): ParleyError {
+  const remedy = "Begin anew with /clear, or choose a model with a larger window.";
+  return new ParleyError({
+    ...fault,
+    message: `The conversation does not fit into the model's window, even after it was compacted: ${fault.message}. ${remedy}`,
+  });
+}
+
+/** Undefined when there is nothing that could go. */
+async function compact(target: Compactable, before: number, allowed: number, how: "trim first" | "sum up"): Promise<Compacted | undefined> {
+  const { history, emit } = target;
+  const all = [...history.messages];
+  const lean = trimmed(all);
+  const sizeWith = (messages: readonly Message[]): number => Math.max(estimate(messages), before - estimate(all) + estimate(messages));
+  // A vendor may count several tokens where we guess one.
+  const start = tailStart(lean, Math.floor(KEPT * allowed * Math.min(1, estimate(all) / before)));
+  const isWorthIt = start > 0 && estimate(lean.slice(0, start)) >= WORTH * estimate(all);
+  const isLeaner = estimate(lean) < estimate(all);
+  if (!isWorthIt && !isLeaner) return undefined;
+
+  await emit({ type: "compaction", phase: "started", before });
+  if (!isWorthIt || (how === "trim first" && sizeWith(lean) <= ROOMY * allowed)) return ended(lean);
+  const head = lean.slice(0, start);
+  const tail = lean.slice(start);
+  try {
+    const summary = await summaryOf(target, head, target.contextLimit ?? before);
+    const messages = [summaryMessage(summary, head, tail), ...tail];
+    if (sizeWith(messages) >= before) throw new Error("the summary is no shorter than what it stands for");
+    return await ended(messages, summary);
+  } catch (error) {
+    await emit({ type: "compaction", phase: "failed", before });
+    if (error instanceof Interrupted) throw error;
+    const failure = messageOf(error);
+    await emit({ type: "notice", level: "warning", kind: "compaction", text: `The conversation could not be summed up: ${failure}` });
+    if (isLeaner) begin(lean);
+    return { before, after: sizeWith(isLeaner ? lean : all), failure };
+  }
+
+  async function ended(messages: Message[], summary?: string): Promise<Compacted> {
+    const after = sizeWith(messages);
+    begin(messages);
+    await emit({ type: "compaction", phase: "ended", before, after, ...(summary !== undefined && { summary }) });
+    return { before, after, ...(summary !== undefined && { summary }) };
+  }
+
+  function begin(messages: Message[]): void {
+    const tokens = sizeWith(messages);
+    history.reset(messages);
+    history.measured = { tokens, messages: messages.length };
+  }
+}
+
+async function summaryOf(target: Compactable, head: readonly Message[], window: number): Promise<string> {
+  for (let chars = Math.ceil(SUMMED_UP * window) * 4, tries = 1; ; chars = Math.ceil(chars / 2), tries++) {
+    try {
+      return await oneSummary(target, head, chars);
+    } catch (error) {
+      if (!isOverflow(error) || tries === TRIES) throw error;
+    }
+  }
+}
+
+async function oneSummary({ model, signal, emit, addUsage, trace }: Compactable, head: readonly Message[], chars: number): Promise<string> {
+  const span = trace?.modelCall(model, {}, "compaction");
+  let used: Usage | undefined;
+  const watch = {
+    traceparent: span?.traceparent,
+    onRetry(text: string, data: Retry) {
+      span?.retried();
+      void emit({ type: "notice", level: "warning", text, kind: "retry", data });
+    },
+    onUsage(usage: Usage) {
+      used = usage;
+      addUsage(usage);
+      return emit({ type: "usage", scope: "call", usage });
+    },
+  };
+  try {
+    const summary = await untilAborted(signal, summarise(model, head, chars, signal, watch));
+    span?.endModelCall({ usage: used });
+    return summary;
+  } catch (error) {
+    span?.endModelCall({ usage: used, error });
+    throw error;
+  }
+}
+
+function allowedSize(limit: number, maxTokens: number | undefined): number {
+  return FULL * limit - Math.min(maxTokens ?? ANSWER_TOKENS, limit / 5);
+}
+
+/** As the vendor counted it, and what has come since; all of it guessed where the vendor does not count. */
+function sizeOf({ measured, messages }: History, overhead: () => number): number {
+  return measured === undefined ? overhead() + estimate(messages) : measured.tokens + estimate(messages.slice(measured.messages));
+}

@@ -1,0 +1,22 @@
+/** Plan mode: what the model is offered and told in it. The mode may change in the middle of a turn, so this is asked for each request. */
+import type { Mode } from "../../core/config.js";
+import type { ModelRequest } from "../models/model.js";
+import { exitPlan } from "../tools/exit-plan.js";
+import type { Tool } from "../tools/tool.js";
+
+const PLANNING = `Plan mode: only read-only tools run, and nothing may be changed. Work out a plan. When it is ready, present it with the
+${exitPlan.name} tool, which asks the user to approve it; only then go on to carry it out.`;
+
+/** Whether a tool is there at all: the one that ends planning only while there is some. */
+export function isOffered(tool: Tool, mode: Mode): boolean {
+  if (tool.name === exitPlan.name) return mode === "plan";
+  return mode !== "plan" || tool.category === "info";
+}
+
+export function requestIn<R extends Pick<ModelRequest, "system" | "tools">>(mode: Mode, request: R, tools: ReadonlyMap<string, Tool>): R {
+  const offered = request.tools.filter(({ name }) => {
+    const tool = tools.get(name);
+    return tool !== undefined && isOffered(tool, mode);
+  });
+  return { ...request, tools: offered, ...(mode === "plan" && { system: `${request.system}\n\n${PLANNING}` }) };
+}

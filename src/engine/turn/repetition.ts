@@ -1,0 +1,18 @@
+/** Notices a model that goes round in circles: the same calls with the same results, again and again. */
+import type { CallResult, ModelCall } from "../models/model.js";
+
+/** So often in a row; waiting for something looks the same, too, and may take its time. */
+const MOST = 50;
+
+export class Repetition {
+  #last = "";
+  #count = 0;
+
+  /** Whether that was once too often. */
+  notes(calls: readonly ModelCall[], results: readonly CallResult[]): boolean {
+    const round = JSON.stringify([calls.map(({ name, args }) => [name, args]), results.map(({ parts }) => parts)]);
+    this.#count = round === this.#last ? this.#count + 1 : 1;
+    this.#last = round;
+    return this.#count >= MOST;
+  }
+}

@@ -1,0 +1,67 @@
+/** Which tools a session has: ours and the host's, less what its lists leave out. */
+import type { HostTool, SessionConfig } from "../../core/config.js";
+import { NESTING } from "../../core/limits.js";
+import { argumentCheck, type ArgumentCheck } from "../calls/argument-check.js";
+import type { HostReply, HostRequests } from "../session/host-requests.js";
+import type { Emit } from "./run.js";
+import { toolExists } from "../permissions/tool-lists.js";
+import { exitPlan } from "../tools/exit-plan.js";
+import { builtinTools } from "../tools/index.js";
+import { textResult, type Tool, type ToolResult } from "../tools/tool.js";
+
+export interface HostLine {
+  requests: HostRequests;
+  emit: Emit;
+  seconds: number;
+}
+
+/** `own` are those of the session's extensions; one with the name of ours takes its place. */
+export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[]): Map<string, Tool> {
+  const tools = [...builtinTools, exitPlan, ...own, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
+  const exists = ({ name, wholeName }: Tool): boolean =>
+    toolExists(name, config, wholeName?.({})) && (name !== "Spawn" || (config.nesting ?? NESTING) > 0);
+  return new Map(tools.filter(exists).map((tool) => [tool.name, tool]));
+}
+
+/** Of all that there would be without lists. */
+export function toolNames({ hostTools = [] }: SessionConfig, own: readonly Tool[]): string[] {
+  return [...builtinTools, exitPlan, ...own, ...hostTools].map(({ name }) => name);
+}
+
+/** A tool that the host runs: a call of it is a request to the host, who gets only arguments of the form that it asked for. */
+function hostTool(spec: HostTool, host: HostLine): Tool {
+  let check: Promise<ArgumentCheck> | undefined;
+  return {
+    name: spec.name,
+    category: "exec",
+    access: "none",
+    hosted: true,
+    description: spec.description ?? "",
+    parameters: () => Promise.resolve(spec.parameters ?? { type: "object" }),
+    problem: () => undefined,
+    title: () => spec.name,
+    paths: () => [],
+    async run(args, context) {
+      check ??= checkOf(spec);
+      const problem = (await check)(args);
+      if (problem !== undefined) return textResult(`Invalid arguments for ${spec.name}: ${problem}`, true);
+      const options = { seconds: host.seconds, signal: context.signal, call: context.call };
+      return hostResult(await host.requests.ask(host.emit, "tool", { name: spec.name, args }, options));
+    },
+  };
+}
+
+/** What cannot be read as a schema forbids nothing: the host looks at the arguments itself. */
+async function checkOf({ parameters }: HostTool): Promise<ArgumentCheck> {
+  const nothing: ArgumentCheck = () => undefined;
+  return parameters === undefined ? nothing : argumentCheck(parameters).catch(() => nothing);
+}
+
+function hostResult({ ok, data }: HostReply): ToolResult {
+  if (typeof data === "string") return textResult(data, !ok);
+  if (typeof data === "object" && data !== null) {
+    if ("text" in data && typeof data.text === "string") return textResult(data.text, !ok);
+    if ("message" in data && typeof data.message === "string") return textResult(data.message, !ok);
+  }
+  return textResult(JSON.stringify(data) ?? "", !ok);
+}

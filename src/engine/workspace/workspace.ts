@@ -1,0 +1,62 @@
+/**
+ * The workspace: the port through which tools read, write and execute. Here is its contract; local-workspace.ts keeps it on this machine,
+ * and a host that offers its own files and terminals can keep it remotely. Listing and searching have no word here yet: those tools go
+ * to the file system themselves.
+ */
+
+interface Place {
+  /** Absolute, every link resolved as far as the path exists. */
+  path: string;
+  /** As it was written: absolute, without dots, no link resolved. */
+  named: string;
+  /** Whether it lies below one of the workspace's roots. */
+  inside: boolean;
+}
+
+export interface FileInfo {
+  kind: "file" | "folder" | "other";
+  size: number;
+  /** Changes whenever the content does, as well as the system can tell. */
+  stamp: string;
+}
+
+export interface ExecRequest {
+  argv: readonly string[];
+  /** Absolute and without links; the workspace's root when absent. */
+  cwd?: string;
+  /** Beside the tools' own environment. */
+  env?: Record<string, string>;
+  /** What it finds on its standard input; without it there is none. */
+  input?: string;
+  onOutput(channel: "stdout" | "stderr", text: string): void;
+  /** The output of processes that it leaves behind is told, too, for as long as they run. */
+  leftovers?: boolean;
+  /** It starts no other process, so none need be looked for. */
+  isAlone?: boolean;
+}
+
+export interface Running {
+  readonly pid: number;
+  /** The first process has ended and its output is complete. */
+  readonly exited: Promise<{ code: number | null; signal: string | null }>;
+  /** Whether processes that it started ran on when it had ended; that may be known seconds later. */
+  readonly leftover: Promise<boolean>;
+  /** TERM to the whole tree, KILL after the grace. */
+  end(graceMs: number): Promise<void>;
+}
+
+export interface Workspace {
+  /** Absolute and real. */
+  readonly root: string;
+  /** Further roots, absolute and real. */
+  readonly directories: readonly string[];
+  resolve(path: string): Promise<Place>;
+  // The paths below are those that `resolve` told. A link that has come up on one since is not followed: the use fails.
+  /** Null when there is nothing. */
+  info(path: string): Promise<FileInfo | null>;
+  /** Throws a `tool` fault past `maxBytes`. Whoever has just looked at the file says what it saw: it is not looked at again then. */
+  read(path: string, maxBytes: number, seen?: FileInfo): Promise<Uint8Array>;
+  /** Atomic: a reader sees the old content or the new. Makes parent folders; keeps the mode of an existing file. */
+  write(path: string, data: Uint8Array | string): Promise<void>;
+  exec(request: ExecRequest): Promise<Running>;
+}

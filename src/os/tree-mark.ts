@@ -1,0 +1,192 @@
+/**
+ * The mark that the processes of a tree wear, wherever they move: a number in a variable of their environment and, on Linux, in the soft
+ * limit of file locks, which the system keeps for each process and has no use for. Every child inherits both. A new session, an empty
+ * environment or a new title does not change the limit; only a program that sets that very limit does.
+ */
+import { spawn } from "node:child_process";
+import { accessSync, closeSync, constants, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+
+const TREE_TAG = "PARLEY_TREE";
+const DIGITS = 15;
+const IN_ENVIRON = new RegExp(`${TREE_TAG}=(\\d{${DIGITS}})`);
+const IN_LIMITS = new RegExp(`^Max file locks +(\\d{${DIGITS}}) `, "m");
+const LIMITER = "prlimit";
+/** Looked at between two turns of the event loop. */
+const AT_ONCE = 50;
+
+export interface Marked {
+  argv: readonly string[];
+  env: Record<string, string | undefined>;
+}
+
+export interface MarkOptions {
+  cwd?: string | undefined;
+  env: Record<string, string | undefined>;
+  /** It starts no other process, so its environment is enough. */
+  isAlone?: boolean | undefined;
+}
+
+export function mintMark(): string {
+  return String(Math.floor((1 + 9 * Math.random()) * 10 ** (DIGITS - 1)));
+}
+
+/**
+ * The command line and environment with which a tree wears the mark from its first moment on. A shell sets the limit itself, which costs
+ * nothing; other programs are started by `prlimit`, which becomes the program. Where neither works the environment has to do.
+ */
+export async function withMark(mark: string, argv: readonly string[], { cwd, env, isAlone }: MarkOptions): Promise<Marked> {
+  const marked = { ...env, [TREE_TAG]: mark };
+  if (process.platform !== "linux" || isAlone === true) return { argv, env: marked };
+  const [file = "", option, script, ...rest] = argv;
+  if (option === "-c" && script !== undefined && SHELLS.has(basename(file))) {
+    return { argv: [file, option, `${limiting(file, mark)}${script}`, ...rest], env: marked };
+  }
+  const limiter = isProgram(file, { cwd, env: marked }) ? await findLimiter() : undefined;
+  return { argv: limiter === undefined ? argv : [limiter, `--locks=${mark}:`, "--", ...argv], env: marked };
+}
+
+const SHELLS = new Set(["bash", "sh", "dash", "ash"]);
+
+/** On the first line of the script, so that the shell counts lines as before. Other shells than bash call the limit `-w`. */
+function limiting(shell: string, mark: string): string {
+  const set = `ulimit -Sx ${mark} 2>/dev/null`;
+  return basename(shell) === "bash" ? `${set}; ` : `${set} || ulimit -Sw ${mark} 2>/dev/null; `;
+}
+
+/** Found as the system would find it. What it could not start is started as it is, so that the error is the system's own. */
+function isProgram(file: string, { cwd = process.cwd(), env }: MarkOptions): boolean {
+  const places = file.includes("/") ? [""] : folders(env["PATH"] ?? "/bin:/usr/bin");
+  const found = places.map((folder) => resolve(cwd, folder, file)).find((path) => isExecutable(path));
+  if (found === undefined) return false;
+  const interpreter = interpreterOf(found);
+  return interpreter === undefined || isExecutable(resolve(cwd, interpreter));
+}
+
+/** Named in the first line of a script. */
+function interpreterOf(path: string): string | undefined {
+  const start = Buffer.alloc(256);
+  try {
+    const file = openSync(path, "r");
+    try {
+      readSync(file, start);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    // A program may be executable and unreadable.
+  }
+  return /^#![ \t]*([^\s\0]+)/.exec(start.toString("latin1"))?.[1];
+}
+
+function folders(path: string): string[] {
+  return path.split(":");
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+let limiter: Promise<string | undefined> | undefined;
+
+/** The program that starts another with a limit of its own, if it is here and may do it. */
+function findLimiter(): Promise<string | undefined> {
+  limiter ??= proven(
+    [...folders(process.env["PATH"] ?? ""), "/usr/bin", "/bin"].map((folder) => join(folder, LIMITER)).find((path) => isExecutable(path)),
+  );
+  return limiter;
+}
+
+/** Some sandboxes refuse to set the limit, and then nothing would be started at all. */
+function proven(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return Promise.resolve(undefined);
+  return new Promise((settle) => {
+    const trial = spawn(path, ["--locks=1:", "--", path, "--version"], { stdio: "ignore", env: {} });
+    trial.once("error", () => settle(undefined));
+    trial.once("exit", (code) => settle(code === 0 ? path : undefined));
+  });
+}
+
+/** By their marks, the processes that wear one and run. */
+export type Wearers = ReadonlyMap<string, readonly number[]>;
+
+let next: Promise<Wearers> | undefined;
+let last: Promise<unknown> = Promise.resolve();
+
+/** A look at every process, which begins after the call: calls that wait for one share it. Linux only; elsewhere nobody wears a mark. */
+export function findWearers(): Promise<Wearers> {
+  next ??= last.then(() => {
+    next = undefined;
+    const look = lookAtAll();
+    last = look;
+    return look;
+  });
+  return next;
+}
+
+async function lookAtAll(): Promise<Wearers> {
+  const wearers = new Map<string, number[]>();
+  await eachProcess((pid) => {
+    const mark = markOf(pid);
+    if (mark !== undefined) wearers.set(mark, [...(wearers.get(mark) ?? []), pid]);
+  });
+  return wearers;
+}
+
+export function wears(pid: number, mark: string): boolean {
+  return markOf(pid) === mark;
+}
+
+function markOf(pid: number): string | undefined {
+  const mark = (IN_LIMITS.exec(factsOf(pid, "limits")) ?? IN_ENVIRON.exec(factsOf(pid, "environ")))?.[1];
+  return mark === undefined || isDead(factsOf(pid, "stat")) ? undefined : mark;
+}
+
+/** A group of nothing but the dead takes signals all the same; nobody may ever come to bury them. */
+export async function groupRuns(group: number): Promise<boolean> {
+  if (process.platform !== "linux") return true;
+  let runs = false;
+  await eachProcess((pid) => {
+    const stat = factsOf(pid, "stat");
+    runs ||= GROUP.exec(stat)?.[1] === String(group) && !isDead(stat);
+  });
+  return runs;
+}
+
+/** The state stands behind the name, which may hold anything; then come the parent and the group. */
+const GROUP = /^.*\) \S \d+ (\d+) /s;
+const DEAD = /^.*\) [ZX] /s;
+
+function isDead(stat: string): boolean {
+  return stat === "" || DEAD.test(stat);
+}
+
+async function eachProcess(look: (pid: number) => void): Promise<void> {
+  for (const [index, pid] of processIds().entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resume) => setImmediate(resume));
+    look(pid);
+  }
+}
+
+function processIds(): number[] {
+  if (process.platform !== "linux") return [];
+  try {
+    return readdirSync("/proc").map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+}
+
+/** Empty for a process that is gone, or that is not ours to look at. */
+function factsOf(pid: number, file: "limits" | "environ" | "stat"): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "latin1");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,53 @@
+/** The flags of one run: those that are settings (table.ts), and switches that only a command line has. */
+import * as v from "valibot";
+import { ROWS, TABLE, type SettingKey, type Values } from "./table.js";
+
+type FlagKey = { [K in SettingKey]: (typeof TABLE)[K] extends { flag: unknown } ? K : never }[SettingKey];
+type Given = { text: string; choice: string; count: number; list: string[] };
+type KindOf<K extends SettingKey> = (typeof TABLE)[K] extends { flag: { as: infer A extends keyof Given } } ? A : never;
+
+/** As the command line gives them: words are not checked yet. */
+export type Flags = { [K in FlagKey]?: Given[KindOf<K>] | undefined } & Switches;
+
+interface Switches {
+  /** The approval mode yolo. */
+  autoApprove?: boolean;
+  workspace?: string | undefined;
+  trustWorkspace?: boolean;
+  noSession?: boolean;
+}
+
+export type CheckedFlags = Values & Switches;
+
+/**
+ * Throws nothing: the problems come back as sentences. A host that has no provider, model, address or key to give may pass "",
+ * which counts as not given.
+ */
+export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: string[] } {
+  const { autoApprove, workspace, trustWorkspace, noSession, ...given } = flags;
+  const counts: string[] = [];
+  const choices: string[] = [];
+  const checked: Record<string, unknown> = {};
+  for (const [key, { flag, schema }] of ROWS) {
+    const value = Object.entries(given).find(([name]) => name === key)?.[1];
+    if (flag === undefined || value === undefined || (value === "" && MAY_BE_EMPTY.has(key))) continue;
+    const { issues: [issue] = [] } = flag.as === "choice" || flag.as === "count" ? v.safeParse(schema, value) : {};
+    const problem = `flag --${flag.name} must ${issue?.message}, not ${typeof value === "string" ? `'${value}'` : String(value)}`;
+    if (issue === undefined) checked[key] = value;
+    else (flag.as === "count" ? counts : choices).push(problem);
+  }
+  const empty = [
+    ...(workspace === "" ? ["flag --workspace is empty; name a folder or leave it out"] : []),
+    ...(flags.offlineModel === "" ? ["flag --offline-model is empty; name a GGUF file or leave it out"] : []),
+  ];
+  const problems = [...counts, ...empty, ...choices];
+  if (flags.sessionId !== undefined && flags.resume !== undefined) {
+    problems.push("flags --session-id and --resume exclude each other; give one of them");
+  }
+  if (autoApprove === true && flags.mode !== undefined && flags.mode !== "yolo") {
+    problems.push(`flag --auto-approve and the approval mode '${flags.mode}' contradict each other; give one of them`);
+  }
+  return { flags: { ...checked, autoApprove, workspace, trustWorkspace, noSession }, problems };
+}
+
+const MAY_BE_EMPTY: ReadonlySet<SettingKey> = new Set(["provider", "model", "baseUrl", "apiKey"]);

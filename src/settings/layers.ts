@@ -1,0 +1,45 @@
+/** The sources of settings in one shape: the values of each, by key, and the name of the place that says one. */
+import * as v from "valibot";
+import { isRecord } from "../core/json-object.js";
+import type { ConfigFile } from "./config-file.js";
+import type { CheckedFlags } from "./flags.js";
+import { fileNameOf, ROWS, TABLE, type SettingKey, type Values } from "./table.js";
+
+export interface Layer {
+  values: Values;
+  from(key: SettingKey): string;
+}
+
+export function fileLayer({ config, locate }: ConfigFile): Layer {
+  const values = ROWS.flatMap(([key, { file }]) => (file === undefined ? [] : [[key, valueAt(config, file)] as const]));
+  return { values: valuesOf(values), from: (key) => locate(fileNameOf(key).split(".")) };
+}
+
+export function flagLayer(flags: CheckedFlags): Layer {
+  const { autoApprove, noSession, workspace: _folder, trustWorkspace: _trust, ...values } = flags;
+  return {
+    values: { ...values, ...(autoApprove === true && { mode: "yolo" }), ...(noSession === true && { "sessions.enabled": false }) },
+    from: (key) => `flag --${flagName(key, autoApprove === true)}`,
+  };
+}
+
+export function presetLayer(): Layer {
+  return { values: valuesOf(ROWS.map(([key, { preset }]) => [key, preset])), from: () => "default" };
+}
+
+function flagName(key: SettingKey, isYolo: boolean): string {
+  if (key === "mode" && isYolo) return "auto-approve";
+  if (key === "sessions.enabled") return "no-session";
+  return ROWS.find(([name]) => name === key)?.[1].flag?.name ?? key;
+}
+
+function valueAt(config: Readonly<Record<string, unknown>>, path: string): unknown {
+  const [first = "", name] = path.split(".");
+  const value = config[first];
+  return name === undefined ? value : isRecord(value) ? value[name] : undefined;
+}
+
+/** The entries whose values fit their rows; the others are as good as absent. */
+function valuesOf(entries: readonly (readonly [SettingKey, unknown])[]): Values {
+  return Object.fromEntries(entries.filter(([key, value]) => value !== undefined && v.is(TABLE[key].schema, value)));
+}
