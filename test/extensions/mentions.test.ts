@@ -174,7 +174,8 @@ describe("a mention is a call of Read", () => {
     const host = await opened({ cwd: tree({ "a.txt": "apple" }), expected: "/far away[^]*farther/" });
     prompt(host, `@${far}/*.txt`);
     const { calls } = await host.next("approval.requested");
-    for (const { id } of calls.toReversed()) host.send({ type: "approval.answer", session: "s", answers: [{ call: id, decision: "allow" }] });
+    for (const { id } of calls.toReversed())
+      host.send({ type: "approval.answer", session: "s", answers: [{ call: id, decision: "allow" }] });
     expect(await host.turnEnded()).toMatchObject({ outcome: "completed" });
   });
 
