@@ -1,7 +1,7 @@
 /** Where a link that a host attached leads: to a page of the open internet, into the link itself (data), or to a file. Bounded in size and time. */
 import { fileURLToPath } from "node:url";
 import { headOf } from "../workspace/output.js";
-import { MAX_FILE_BYTES } from "../tools/text-file.js";
+import { MAX_FILE_BYTES } from "../tools/files/text-file.js";
 
 /** For one attachment, redirects included. */
 const TIME_LIMIT_MS = 30_000;

@@ -12,9 +12,9 @@ import { followLink, nameIn, shownLink } from "./attached-link.js";
 import { judgedCall } from "../calls/calls.js";
 import { capText } from "../workspace/output.js";
 import type { Emit } from "./run.js";
-import { imageType } from "../tools/image-type.js";
-import { read } from "../tools/read.js";
-import { isBinary, MAX_FILE_BYTES } from "../tools/text-file.js";
+import { imageType } from "../tools/files/image-type.js";
+import { read } from "../tools/files/read.js";
+import { isBinary, MAX_FILE_BYTES } from "../tools/files/text-file.js";
 import type { Workspace } from "../workspace/workspace.js";
 
 /** Names of a folder that are told. */

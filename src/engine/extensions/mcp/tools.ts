@@ -3,7 +3,7 @@ import type { Tool as ServerTool, Progress } from "@modelcontextprotocol/client"
 import * as v from "valibot";
 import { ParleyError } from "../../../core/errors.js";
 import { capText } from "../../workspace/output.js";
-import { progressOf } from "../../tools/progress.js";
+import { progressOf } from "../../tools/shell/progress.js";
 import { oneLine } from "../../tools/title.js";
 import { defineTool, textResult, type Tool, type ToolContext } from "../../tools/tool.js";
 import { resourceParts, toolResult } from "./content.js";

@@ -7,7 +7,7 @@ import type { Emit } from "../../turn/run.js";
 import type { SessionState } from "../../session/state.js";
 import { listFiles } from "../../tools/search/list-files.js";
 import { matchingPaths, splitPattern } from "../../tools/search/pattern.js";
-import { MAX_FILE_BYTES } from "../../tools/text-file.js";
+import { MAX_FILE_BYTES } from "../../tools/files/text-file.js";
 import { resourcesOf } from "../mcp/tools.js";
 import { askToAttach, type Question } from "./questions.js";
 import { mentionsIn, readings } from "./tokens.js";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { messageOf, ParleyError } from "../../../core/errors.js";
 import { TimeBox } from "./time-box.js";
-import { isBinary, linesOf } from "../text-file.js";
+import { isBinary, linesOf } from "../files/text-file.js";
 import type { Workspace } from "../../workspace/workspace.js";
 
 export type Mode = "content" | "files" | "count";

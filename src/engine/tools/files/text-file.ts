@@ -1,7 +1,7 @@
 /** What the file tools share: how much they read, what counts as text, how paths are shown, and whether a file is still as it was seen. */
 import { relative, sep } from "node:path";
-import type { FileInfo, Workspace } from "../workspace/workspace.js";
-import { textResult, type ToolContext, type ToolResult } from "./tool.js";
+import type { FileInfo, Workspace } from "../../workspace/workspace.js";
+import { textResult, type ToolContext, type ToolResult } from "../tool.js";
 
 /** Room that a result leaves for its headings and notes, so that the whole stays within the output's bound. */
 export const NOTES_CHARS = 200;

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { glob } from "./glob.js";
 import { grep } from "./grep.js";
-import { findRipgrep } from "./search/ripgrep.js";
-import { bench, tempFolder, type Bench } from "./testing.js";
+import { findRipgrep } from "./ripgrep.js";
+import { bench, tempFolder, type Bench } from "../testing.js";
 
 /** The later in the list the newer. */
 function put(root: string, files: Record<string, string | Uint8Array>): void {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { diffParts } from "./diff-part.js";
-import { tempFolder } from "./testing.js";
+import { tempFolder } from "../testing.js";
 
 async function patchOf(path: string, before: string | null, after: string): Promise<string> {
   const [part] = await diffParts(path, before, after);

@@ -1,11 +1,11 @@
 /** Edit: an exact replacement in a file that the session has seen. */
 import * as v from "valibot";
-import { textPart } from "../../core/content.js";
+import { textPart } from "../../../core/content.js";
 import { diffParts } from "./diff-part.js";
 import { lossNote, maskedQuote, maskProblem } from "./masked-text.js";
 import { exactText, failure, isStale, isUnchanged, MAX_FILE_BYTES, noteSeen, shownPath } from "./text-file.js";
-import { oneLine } from "./title.js";
-import { defineTool } from "./tool.js";
+import { oneLine } from "../title.js";
+import { defineTool } from "../tool.js";
 
 export const edit = defineTool({
   name: "Edit",

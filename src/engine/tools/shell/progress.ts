@@ -1,5 +1,5 @@
 /** A running command's output on its way to people: the first words at once, then in heaps, and no more than they could read. */
-import { headOf } from "../workspace/output.js";
+import { headOf } from "../../workspace/output.js";
 
 type Channel = "stdout" | "stderr";
 type Report = (text: string, channel?: Channel) => void;

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { bash } from "./bash.js";
 import { MAX_PROGRESS_CHARS, PROGRESS_ENDS } from "./progress.js";
-import { bench, isAlive, tempFolder, until } from "./testing.js";
+import { bench, isAlive, tempFolder, until } from "../testing.js";
 
 // Logs of background commands stay where they are, so they go to a folder that does not.
 const temporary = mkdtempSync(join(tmpdir(), "parley-test-"));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { edit } from "./edit.js";
 import { read } from "./read.js";
-import { bench } from "./testing.js";
+import { bench } from "../testing.js";
 import { write } from "./write.js";
 
 test("a new file, folders and all", async () => {

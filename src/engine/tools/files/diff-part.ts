@@ -1,6 +1,6 @@
 /** The diff part of a changed file: a patch that `git apply` and `patch -p1` take. */
 import type { StructuredPatch, StructuredPatchHunk } from "diff";
-import type { PartOf } from "../../core/content.js";
+import type { PartOf } from "../../../core/content.js";
 import { linesOf } from "./text-file.js";
 
 /** A diff of more than this would be larger than a line holds: the patch says all of it again, and a character may be three bytes. */

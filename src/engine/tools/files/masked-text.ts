@@ -1,6 +1,6 @@
 /** Masks in text that a model writes: each stands for a secret which it was not shown, and would take the secret's place. */
-import { textPart, type PartOf } from "../../core/content.js";
-import { MASKS, type Redactor } from "../../core/redact.js";
+import { textPart, type PartOf } from "../../../core/content.js";
+import { MASKS, type Redactor } from "../../../core/redact.js";
 import { linesOf } from "./text-file.js";
 
 /** Why the text must not be written in place of `before`, null for a new file; undefined where it may. */

@@ -1,6 +1,6 @@
 /** The log of a background command: a file that keeps the newest output within a bound, and whose first line says how much is missing. */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
-import { systemReason } from "../../core/errors.js";
+import { systemReason } from "../../../core/errors.js";
 
 /** The file never has more; when it would, it is cut to its newest half. */
 const MAX_BYTES = 8 * 1024 * 1024;

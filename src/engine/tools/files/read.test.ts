@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { read } from "./read.js";
-import { bench, type Bench } from "./testing.js";
+import { bench, type Bench } from "../testing.js";
 
 async function benchWith(content: string | Uint8Array, options: { outputChars?: number } = {}): Promise<Bench> {
   const made = await bench(options);

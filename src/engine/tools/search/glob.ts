@@ -1,11 +1,11 @@
 /** Glob: files by pattern. */
 import { join } from "node:path";
 import * as v from "valibot";
-import { listFiles } from "./search/list-files.js";
-import { matchingPaths, splitPattern } from "./search/pattern.js";
-import { failure, shownPath } from "./text-file.js";
-import { oneLine } from "./title.js";
-import { defineTool, textResult } from "./tool.js";
+import { listFiles } from "./list-files.js";
+import { matchingPaths, splitPattern } from "./pattern.js";
+import { failure, shownPath } from "../files/text-file.js";
+import { oneLine } from "../title.js";
+import { defineTool, textResult } from "../tool.js";
 
 const MAX_FILES = 100;
 const NONE = "No files matched the pattern";

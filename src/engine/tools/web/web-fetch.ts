@@ -1,11 +1,11 @@
 /** WebFetch: a page of the open internet as text. */
 import * as v from "valibot";
-import { messageOf } from "../../core/errors.js";
-import { capText } from "../workspace/output.js";
-import { failure, isBinary, NOTES_CHARS } from "./text-file.js";
-import { oneLine } from "./title.js";
-import { defineTool, textResult, type Tool } from "./tool.js";
-import type { WebPage } from "./web/get.js";
+import { messageOf } from "../../../core/errors.js";
+import { capText } from "../../workspace/output.js";
+import { failure, isBinary, NOTES_CHARS } from "../files/text-file.js";
+import { oneLine } from "../title.js";
+import { defineTool, textResult, type Tool } from "../tool.js";
+import type { WebPage } from "./get.js";
 
 const TIME_LIMIT_MS = 30_000;
 
@@ -32,8 +32,8 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
       const limit = AbortSignal.timeout(options.timeLimitMs ?? TIME_LIMIT_MS);
       try {
         const signal = AbortSignal.any([context.signal, limit]);
-        const { webGet } = await import("./web/get.js");
-        const { isPublicAddress } = await import("./web/public-address.js");
+        const { webGet } = await import("./get.js");
+        const { isPublicAddress } = await import("./public-address.js");
         const page = await webGet(args.url, { signal, mayReach: options.mayReach ?? isPublicAddress });
         const text = await pageText(page);
         if (text === null) return failure(`${page.url.href} is not text but ${page.type === "" ? "binary data" : page.type}.`);
@@ -60,7 +60,7 @@ async function pageText(page: WebPage): Promise<string | null> {
     .replace(/^"|"$/g, "");
   const text = decode(page.body, charset);
   if (media !== "text/html" && media !== "application/xhtml+xml") return text;
-  const { htmlText } = await import("./web/html-text.js");
+  const { htmlText } = await import("./html-text.js");
   return htmlText(text, page.url.href);
 }
 

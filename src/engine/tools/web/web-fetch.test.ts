@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
-import { bench, until } from "./testing.js";
+import { bench, until } from "../testing.js";
 import { webFetch } from "./web-fetch.js";
 
 /** May ask 127.0.0.1, and nothing else of this machine. */

@@ -2,12 +2,12 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
-import { IMAGE_CHARS } from "../../core/limits.js";
-import { headOf, wellFormed } from "../workspace/output.js";
+import { IMAGE_CHARS } from "../../../core/limits.js";
+import { headOf, wellFormed } from "../../workspace/output.js";
 import { imageType } from "./image-type.js";
 import { failure, isBinary, linesOf, MAX_FILE_BYTES, NOTES_CHARS } from "./text-file.js";
-import { oneLine } from "./title.js";
-import { defineTool, textResult, type ToolContext, type ToolResult } from "./tool.js";
+import { oneLine } from "../title.js";
+import { defineTool, textResult, type ToolContext, type ToolResult } from "../tool.js";
 
 const DEFAULT_LINES = 2000;
 const MAX_LINE_CHARS = 2000;

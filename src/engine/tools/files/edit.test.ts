@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { plainText } from "../../core/content.js";
+import { plainText } from "../../../core/content.js";
 import { edit } from "./edit.js";
 import { read } from "./read.js";
-import { bench } from "./testing.js";
+import { bench } from "../testing.js";
 import { write } from "./write.js";
 
 /** Edits a file that holds `before` and was read; tells what was said and what the file holds then. */

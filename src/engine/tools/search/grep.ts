@@ -1,15 +1,15 @@
 /** Grep: lines by regular expression, with ripgrep or, where there is none, by ourselves. */
 import { basename, dirname, join, sep } from "node:path";
 import * as v from "valibot";
-import { listFiles, ripgrepFlags } from "./search/list-files.js";
-import { headOf } from "../workspace/output.js";
-import { matchingPaths } from "./search/pattern.js";
-import { findRipgrep } from "./search/ripgrep.js";
-import { runLines } from "./search/run-lines.js";
-import { lineSearch, searchFiles, type Mode } from "./search/search-files.js";
-import { failure, NOTES_CHARS, shownPath } from "./text-file.js";
-import { oneLine } from "./title.js";
-import { defineTool, textResult, type ToolContext, type ToolResult } from "./tool.js";
+import { listFiles, ripgrepFlags } from "./list-files.js";
+import { headOf } from "../../workspace/output.js";
+import { matchingPaths } from "./pattern.js";
+import { findRipgrep } from "./ripgrep.js";
+import { runLines } from "./run-lines.js";
+import { lineSearch, searchFiles, type Mode } from "./search-files.js";
+import { failure, NOTES_CHARS, shownPath } from "../files/text-file.js";
+import { oneLine } from "../title.js";
+import { defineTool, textResult, type ToolContext, type ToolResult } from "../tool.js";
 
 const MAX_LINES = 250;
 /** Of one line that are shown, and so many that are read: a secret that reaches over the first bound is masked before the cut. */

@@ -1,12 +1,12 @@
 /** Write: a whole file, new or replaced. */
 import * as v from "valibot";
-import { textPart } from "../../core/content.js";
+import { textPart } from "../../../core/content.js";
 import { diffParts } from "./diff-part.js";
 import { lossNote, maskProblem } from "./masked-text.js";
 import { exactText, failure, isBinary, isStale, isUnchanged, linesOf, MAX_FILE_BYTES, noteSeen, shownPath } from "./text-file.js";
-import { oneLine } from "./title.js";
-import type { Workspace } from "../workspace/workspace.js";
-import { defineTool } from "./tool.js";
+import { oneLine } from "../title.js";
+import type { Workspace } from "../../workspace/workspace.js";
+import { defineTool } from "../tool.js";
 
 export const write = defineTool({
   name: "Write",
