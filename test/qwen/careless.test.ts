@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { agentSide } from "../../src/dialects/qwen/agent-side.js";
-import { AnsiReader, styledPatch } from "../../src/dialects/qwen/terminal.js";
+import { agentSide } from "../../src/dialects/qwen/agent/side.js";
+import { AnsiReader, styledPatch } from "../../src/dialects/qwen/agent/terminal.js";
 import { sideEnv } from "../../src/link/stamp.js";
 import { scratch } from "../process/harness.js";
 import { received, requestId } from "./host.js";

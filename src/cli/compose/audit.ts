@@ -1,6 +1,6 @@
 /** `--audit FILE`: which file, what is known to be secret, and who hears when the disk is full. Loaded only where it is asked for. */
 import { Redactor } from "../../core/redact.js";
-import { parseJson } from "../../dialects/agentproc/json.js";
+import { parseJson } from "../../core/parse-json.js";
 import { isRecord } from "../../core/json-object.js";
 import type { Env, Loaded } from "../../settings/settings.js";
 import { secretValues } from "../../core/secrets.js";

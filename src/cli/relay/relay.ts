@@ -4,7 +4,7 @@ import { messageOf, toFault } from "../../core/errors.js";
 import { Redactor } from "../../core/redact.js";
 import type { Closed } from "../../core/event.js";
 import type { Launch, Transport } from "../../core/wire.js";
-import { turnVariables, withoutTurn } from "../../dialects/agentproc/in-env.js";
+import { turnVariables, withoutTurn } from "../../dialects/agentproc/wire/environment.js";
 import { loadDialect, type Dialect } from "../../dialects/index.js";
 import type { Env, Loaded } from "../../settings/settings.js";
 import { secretValues } from "../../core/secrets.js";

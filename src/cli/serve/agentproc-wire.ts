@@ -1,5 +1,5 @@
 /** Which AgentProc is meant: as the environment tells, for a bridge that started us; as the command line tells, for an agent that we drive. */
-import { isTurnInEnv, wireInEnv } from "../../dialects/agentproc/in-env.js";
+import { isTurnInEnv, wireInEnv } from "../../dialects/agentproc/wire/environment.js";
 import type { Dialect } from "../../dialects/index.js";
 import type { Env } from "../../settings/settings.js";
 import { text, usage, type Parsed } from "../command-line/flags.js";

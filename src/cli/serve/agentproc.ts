@@ -1,6 +1,6 @@
 /** `parley agentproc`: one turn of AgentProc as the agent, and an exit code. */
 import { toFault } from "../../core/errors.js";
-import { isTurnInEnv, turnVariables, withoutTurn } from "../../dialects/agentproc/in-env.js";
+import { isTurnInEnv, turnVariables, withoutTurn } from "../../dialects/agentproc/wire/environment.js";
 import type { Env, Loaded } from "../../settings/settings.js";
 import { serve } from "../../link/serve.js";
 import { stdio } from "../../transports/stdio.js";

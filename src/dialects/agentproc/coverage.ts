@@ -1,6 +1,6 @@
 /** What each AgentProc wire can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
-import { speaksLines, type Options } from "./options.js";
+import { speaksLines, type Options } from "./wire/options.js";
 
 export function coverageOf({ wire, permission }: Options): Coverage {
   return { ...BASE, ...(permission && ASKING), ...(!speaksLines(wire) && RECORDS) };

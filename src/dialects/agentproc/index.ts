@@ -1,13 +1,13 @@
 /** The AgentProc dialect: a process a turn, four wires. */
 import type { Dialect } from "../dialect.js";
-import { agentSide } from "./agent-side.js";
+import { agentSide } from "./agent/side.js";
 import { coverageOf } from "./coverage.js";
-import { hostSide } from "./host-side.js";
-import { QUIET_SECONDS, speaksLines, withDefaults, type AgentprocOptions } from "./options.js";
-import { lineWire, mixedRecordWire, recordWire } from "./wire.js";
+import { hostSide } from "./host/side.js";
+import { QUIET_SECONDS, speaksLines, withDefaults, type AgentprocOptions } from "./wire/options.js";
+import { lineWire, mixedRecordWire, recordWire } from "./wire/records.js";
 
-export { attachmentPart, readAttachment, type Attachment } from "./attachments.js";
-export { WIRES, type AgentprocOptions, type WireVersion } from "./options.js";
+export { attachmentPart, readAttachment, type Attachment } from "./wire/attachments.js";
+export { WIRES, type AgentprocOptions, type WireVersion } from "./wire/options.js";
 
 /** The seed's wire, and the last one, with permissions. */
 export const agentprocFirst: Dialect = agentproc({ wire: "0.1" });

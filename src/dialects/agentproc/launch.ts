@@ -3,9 +3,9 @@ import { plainText } from "../../core/content.js";
 import type { OpOf } from "../../core/op.js";
 import type { Launch } from "../../core/wire.js";
 import { isRecord } from "../../core/json-object.js";
-import { attachmentsOf, envOfAttachments, recordOfAttachment, type Attachment } from "./attachments.js";
-import { speaksLines, speaksRecords, type Options } from "./options.js";
-import type { Turn } from "./wire.js";
+import { attachmentsOf, envOfAttachments, recordOfAttachment, type Attachment } from "./wire/attachments.js";
+import { speaksLines, speaksRecords, type Options } from "./wire/options.js";
+import type { Turn } from "./wire/records.js";
 
 /** What one variable may hold on Linux, its name and two bytes more included. */
 const LONGEST_VARIABLE = 128 * 1024;

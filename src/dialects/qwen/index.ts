@@ -1,10 +1,11 @@
 /** Qwen Code's structured input and output, as its RFC of October 2025 describes it. */
 import type { Dialect } from "../dialect.js";
-import { agentSide } from "./agent-side.js";
+import { agentSide } from "./agent/side.js";
 import { coverage } from "./coverage.js";
-import { hostSide } from "./host-side.js";
+import { hostSide } from "./host/side.js";
 import { writeFormats } from "./launch.js";
-import { EventLine, OpLine, VERSION } from "./wire.js";
+import { EventLine, VERSION } from "./wire/event-lines.js";
+import { OpLine } from "./wire/op-lines.js";
 
 export const qwen: Dialect = {
   id: "qwen",

@@ -1,0 +1,150 @@
+/** The host's side: a process a turn. What the wire does not say (that a session is ready, that a turn has begun) is made up here. */
+import type { SessionConfig } from "../../../core/config.js";
+import type { Fault } from "../../../core/errors.js";
+import type { Event } from "../../../core/event.js";
+import type { Op, OpOf } from "../../../core/op.js";
+import type { Side, SideEnv, Step } from "../../dialect.js";
+import type { Address } from "./blocks.js";
+import { HostTurn } from "./turn.js";
+import { writeLaunch, type Conversation } from "../launch.js";
+import type { Options } from "../wire/options.js";
+
+export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
+  const conversation: Conversation = { sessionId: "", name: "default", cwd: undefined };
+  /** None before an open, or when it was refused. */
+  let session: string | undefined;
+  let turn: HostTurn | undefined;
+  /** In an earlier turn. */
+  let spokeLines = false;
+  return {
+    read(frame) {
+      if (turn === undefined || "launch" in frame) return { in: [], out: [] };
+      const step = "bad" in frame ? { in: turn.unreadable(frame.bad), out: [] } : turn.line(frame.rec);
+      for (const event of step.in) if (event.type === "session.updated") conversation.sessionId = event.sessionId ?? "";
+      return step;
+    },
+    write(op) {
+      switch (op.type) {
+        case "session.open":
+          return opened(op);
+        case "turn.prompt":
+          return prompted(op);
+        case "turn.interrupt":
+          return interrupted(op);
+        case "approval.answer":
+          return turn?.answer(op.answers) ?? { in: [], out: [] };
+        default:
+          return { in: [], out: [] };
+      }
+    },
+    quiet: () => turn?.quiet() ?? { in: [], out: [] },
+    end(closed) {
+      const events = turn?.end(closed) ?? [];
+      spokeLines ||= turn?.speaksLines === true;
+      turn = undefined;
+      return { in: events, out: [] };
+    },
+  };
+
+  function opened(op: OpOf<"session.open">): Step<Event> {
+    const { config = {} } = op;
+    const fault = refusalOf(op);
+    session = undefined;
+    if (fault !== undefined) return { in: [refusal(op, fault)], out: [] };
+    session = op.session;
+    conversation.sessionId = op.open === "new" ? "" : (op.sessionId ?? "");
+    conversation.name = op.name ?? "default";
+    conversation.cwd = config.cwd;
+    const ready: Event = {
+      type: "session.ready",
+      session,
+      ...(op.id !== undefined && { parent: op.id }),
+      sessionId: conversation.sessionId,
+      version: options.wire === "auto" ? "0.1" : options.wire,
+      config: config.cwd === undefined ? {} : { cwd: config.cwd },
+      capabilities: { tool_approval: options.permission },
+    };
+    const left = unsaid(config);
+    const text = `The agent cannot be told by its protocol: ${left.join(", ")}`;
+    return { in: left.length === 0 ? [ready] : [ready, { type: "notice", session, level: "warning", text, source: "agentproc" }], out: [] };
+  }
+
+  function prompted(op: OpOf<"turn.prompt">): Step<Event> {
+    if (session === undefined) return { in: [refusal(op, UNOPENED)], out: [] };
+    const address: Address = { session, turn: op.turn ?? env.stamp().id, ...(op.id !== undefined && { parent: op.id }) };
+    const started: Event = { type: "turn.started", ...address };
+    // An agent that spoke 0.1 does not ask, and may read its input to the end.
+    const isListening = options.permission && !(options.unsure && spokeLines);
+    const begun = new HostTurn(address, options, isListening);
+    const asked = writeLaunch(op, conversation, options, isListening);
+    if (typeof asked === "string") {
+      const fault: Fault = { code: "usage", message: asked, retryable: false };
+      const ended: Event = { type: "turn.ended", ...address, outcome: "failed", reason: asked, fault };
+      return { in: [started, { type: "error", ...address, fault }, ended], out: [] };
+    }
+    turn = begun;
+    const { launch, first, warning } = asked;
+    const lost = unsendable(op);
+    const warnings = [
+      ...(warning === undefined ? [] : [warning]),
+      ...(lost.length === 0 ? [] : [`An agent of this protocol cannot be given ${lost.join(", ")}`]),
+    ];
+    return {
+      in: [started, ...warnings.flatMap((words) => begun.warn(words))],
+      out: [{ launch }, ...(first === undefined ? [] : [{ rec: first }])],
+    };
+  }
+
+  /** The wire has a signal for it and no word. */
+  function interrupted(op: OpOf<"turn.interrupt">): Step<Event> {
+    const isMeant = turn !== undefined && (op.turn === undefined || op.turn === turn.id);
+    if (turn !== undefined && isMeant) turn.interrupted = true;
+    const status = isMeant ? "ok" : "noop";
+    const reply: Event = { type: "reply", to: op.type, status, session: op.session, parent: op.id };
+    return { in: [reply], out: isMeant ? [{ kill: true }] : [] };
+  }
+}
+
+const UNOPENED: Fault = { code: "session", message: "There is no session: it could not be opened", retryable: false };
+
+function refusal(op: Op, fault: Fault): Event {
+  return { type: "reply", to: op.type, status: "error", session: op.session, parent: op.id, fault };
+}
+
+/** What cannot be opened, and why. Without restrictions that were asked for, the agent could do more than it may. */
+function refusalOf({ open, sessionId, session, config = {} }: OpOf<"session.open">): Fault | undefined {
+  if (open !== "new" && sessionId === undefined) {
+    const message = `No session '${session}' is known here: an agent of this protocol names its sessions itself`;
+    return { code: "session", message, retryable: false };
+  }
+  const limits = restrictions(config);
+  if (limits.length === 0) return undefined;
+  const message = `An agent of this protocol cannot be restricted (${limits.join(", ")}); restrict it by its own configuration`;
+  return { code: "unsupported", message, retryable: false };
+}
+
+function restrictions({ rules = [], workspace = {}, mode, ...config }: SessionConfig): string[] {
+  return [
+    ...(rules.some((rule) => !("allow" in rule)) ? ["deny and ask rules"] : []),
+    ...(Object.values(workspace).includes("host") ? ["a workspace of the host"] : []),
+    ...(mode === "plan" ? ["plan mode"] : []),
+    ...(["allowedTools", "disallowedTools"] as const).filter((key) => config[key] !== undefined),
+  ];
+}
+
+function unsendable({ parts, command, overrides }: OpOf<"turn.prompt">): string[] {
+  return [
+    ...parts.filter((part) => part.type === "resource" && part.text === undefined).map(({ type }) => `a part of type ${type}`),
+    ...Object.entries({ command, overrides }).flatMap(([name, value]) => (value === undefined ? [] : [name])),
+  ];
+}
+
+/** The link keeps the deadlines of approvals itself; what runs unasked is the agent's own business. */
+const NOT_TOLD: readonly string[] = ["cwd", "answerSeconds", "streaming", "approveTools", "rules", "workspace"];
+
+function unsaid(config: SessionConfig): string[] {
+  return Object.entries(config).flatMap(([key, value]) => {
+    const isDefault = key === "mode" && value === "default";
+    return value === undefined || isDefault || NOT_TOLD.includes(key) ? [] : [key];
+  });
+}

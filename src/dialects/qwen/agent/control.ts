@@ -1,0 +1,146 @@
+/** The control channel: what only the host can say, each question with an id. The deadline is the agent's; here it is told that it passed. */
+import type { Call, EventOf } from "../../../core/event.js";
+import type { Answer, Op } from "../../../core/op.js";
+import type { Out, SideEnv, Step } from "../../dialect.js";
+import { echo } from "../../kit/issues.js";
+import { isRecord, sameJson } from "../../../core/json-object.js";
+import { confirmationOf, reasonOf } from "./displays.js";
+import { line, type Said } from "./lines.js";
+import type { AgentState, ClientSession, ControlQuestion } from "./state.js";
+import type { ControlResponse } from "../wire/op-lines.js";
+
+/** Ids of questions that need no answer any more, the newest; a late answer to one of them is no mistake. */
+const REMEMBERED = 256;
+
+/** What went wrong, until a line comes that tells of it: the newest. */
+const TOLD = 64;
+
+// --- asking ---
+
+export function askApproval(state: AgentState, said: Said, call: Call, message: string | undefined): Out[] {
+  const { name, args = {} } = call;
+  return ask(state, said, "can_use_tool", call.id, {
+    tool_call_id: call.id,
+    tool: { name, arguments: args },
+    metadata: { reason: reasonOf(call), ...(message !== undefined && { message }), confirmation: confirmationOf(call) },
+  });
+}
+
+/** A hook or an MCP server of the host. Its tools need no question: their calls are on the wire, and are answered by a request. */
+export function askHost(state: AgentState, said: Said, { request, kind, call, data }: EventOf<"host.request">): Out[] {
+  const asked = isRecord(data) ? data : {};
+  if (kind === "mcp")
+    return ask(state, said, "mcp_message", request, { payload: { server_name: asked["server"], message: asked["message"] } });
+  if (kind !== "hook") return [];
+  const { callback, input } = asked;
+  const ofCall = call ?? (isRecord(input) && isRecord(input["call"]) ? input["call"]["id"] : undefined);
+  const payload = { callback_id: callback, input, ...(typeof ofCall === "string" && { tool_call_id: ofCall }) };
+  return ask(state, said, "hook_callback", request, { payload });
+}
+
+function ask(
+  state: AgentState,
+  { session, turn, promptId }: Said,
+  subtype: ControlQuestion["subtype"],
+  target: string,
+  more: Record<string, unknown>,
+): Out[] {
+  // Nobody is there to answer: the agent goes by its default at once.
+  if (state.isDeaf) return [];
+  const prompt_id = turn?.promptId ?? promptId;
+  const fields = { session_id: session.id, ...(prompt_id !== undefined && { prompt_id }), ...more };
+  return [put(state, { session, subtype, target, isRetried: false, fields })];
+}
+
+function put(state: AgentState, question: ControlQuestion): Out {
+  const request_id = `req-${++state.controlCount}`;
+  state.control.set(request_id, question);
+  return line({ type: "control_request", request_id, subtype: question.subtype, ...question.fields });
+}
+
+// --- hearing ---
+
+export function hearControl(response: ControlResponse, state: AgentState, env: SideEnv): Step<Op> {
+  const { request_id } = response;
+  const question = state.control.get(request_id);
+  if (question === undefined) {
+    if (!state.void.has(request_id))
+      complain(state.active, echo(request_id), undefined, `No control request '${echo(request_id)}' waits for a response`);
+    return { in: [], out: [] };
+  }
+  settle(state, request_id);
+  const { subtype, error } = response.response;
+  const failure = typeof error === "string" ? { message: error } : error;
+  if (subtype === "error" && failure?.retryable === true && !question.isRetried)
+    return { in: [], out: [put(state, { ...question, isRetried: true })] };
+  if (subtype === "error") {
+    const message = failure?.message ?? "The host gave no reason";
+    complain(question.session, request_id, question.subtype, message);
+    return { in: [answer(question, { ok: false, data: { message } }, env)], out: [] };
+  }
+  return { in: [answer(question, { ok: true, data: resultOf(response, question) }, env)], out: [] };
+}
+
+function resultOf({ response }: ControlResponse, { subtype }: ControlQuestion): unknown {
+  if (subtype === "can_use_tool") return response.result ?? {};
+  if (subtype === "hook_callback") return verdictOf(response.result ?? {});
+  return response.result?.mcp_response ?? response.mcp_response ?? null;
+}
+
+/** A hook may also speak as an approval does. It allows nothing by that, but what is not a clear yes is a no here as well. */
+function verdictOf(result: NonNullable<ControlResponse["response"]["result"]>): unknown {
+  const { behavior, message } = result;
+  if (behavior == null || isYes(behavior)) return result;
+  return { ...(message != null && { reason: message }), ...result, decision: "block" };
+}
+
+function answer({ session, subtype, target, fields }: ControlQuestion, { ok, data }: { ok: boolean; data: unknown }, env: SideEnv): Op {
+  const head = { id: env.stamp().id, session: session.handle };
+  if (subtype !== "can_use_tool") return { type: "host.answer", ...head, request: target, ok, data };
+  return { type: "approval.answer", ...head, answers: [decision(target, ok, data, fields["tool"])] };
+}
+
+const YES = new Set(["approve", "approved", "allow", "allowed"]);
+
+function isYes(behavior: string): boolean {
+  return YES.has(behavior.toLowerCase());
+}
+
+/** What is not a clear yes is a no. Arguments that come back as they went out are no change: what is secret in them was not shown. */
+function decision(call: string, ok: boolean, data: unknown, tool: unknown): Answer {
+  const { behavior, message, updated_arguments, updatedInput } = isRecord(data) ? data : {};
+  if (!ok || typeof behavior !== "string" || !isYes(behavior))
+    return { call, decision: "deny", reason: typeof message === "string" ? message : "denied by the host" };
+  const args = updated_arguments ?? updatedInput;
+  const isChanged = isRecord(args) && !(isRecord(tool) && sameJson(args, tool["arguments"]));
+  return { call, decision: "allow", grant: "call", ...(isChanged && { args }) };
+}
+
+// --- what needs no answer any more ---
+
+/** The agent decided by itself: the time was over, or nobody could answer. `isVoid`: what was asked about is gone. */
+export function expire(state: AgentState, session: ClientSession, target: string, reason: string, isVoid: boolean): void {
+  for (const [request_id, question] of state.control) {
+    // Calls of two sessions may have the same name.
+    if (question.target !== target || question.session !== session) continue;
+    settle(state, request_id);
+    if (isVoid) remember(state, request_id);
+    else complain(question.session, request_id, question.subtype, reason);
+  }
+}
+
+function settle(state: AgentState, request_id: string): void {
+  state.control.delete(request_id);
+}
+
+function remember(state: AgentState, request_id: string): void {
+  state.void.add(request_id);
+  const [oldest] = state.void;
+  if (state.void.size > REMEMBERED && oldest !== undefined) state.void.delete(oldest);
+}
+
+function complain(session: ClientSession | undefined, request_id: string, subtype: string | undefined, message: string): void {
+  if (session === undefined) return;
+  session.controlErrors.push({ request_id, ...(subtype !== undefined && { subtype }), message, retryable: false });
+  if (session.controlErrors.length > TOLD) session.controlErrors.shift();
+}

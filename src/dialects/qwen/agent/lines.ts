@@ -1,0 +1,114 @@
+/** Agent → host: how a line is made, in both formats. What went wrong on the control channel rides on whichever comes next. */
+import type { Usage } from "../../../core/event.js";
+import type { Out } from "../../dialect.js";
+import type { AgentState, ClientSession, Turn } from "./state.js";
+import type { Annotation, Chunk, Completion, Metadata, ToolCall, ToolCallPiece, WireError, WireUsage } from "../wire/event-lines.js";
+
+/** What a line is about. */
+export interface Said {
+  at: number;
+  session: ClientSession;
+  turn?: Turn | undefined;
+  /** The call of the sub-agent that says it. */
+  under?: string | undefined;
+  promptId?: string | undefined;
+}
+
+interface Message {
+  content?: string;
+  tool_calls?: ToolCall[];
+  annotations?: Annotation[];
+}
+
+interface Delta extends Omit<Message, "tool_calls"> {
+  role?: "assistant";
+  tool_calls?: ToolCallPiece[];
+}
+
+interface More {
+  finish?: "stop" | "tool_calls" | "error";
+  usage?: Usage | undefined;
+  metadata?: Partial<Metadata>;
+  fingerprint?: string;
+}
+
+export function line(rec: unknown): Out {
+  return { rec };
+}
+
+/** A `chat.completion`. */
+export function completion(said: Said, message: Message, { finish = "stop", usage, metadata, fingerprint }: More = {}): Out {
+  const record: Completion = {
+    object: "chat.completion",
+    ...head(said),
+    choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finish }],
+    ...(usage !== undefined && { usage: toUsage(usage) }),
+    metadata: metadataOf(said, metadata),
+    ...(fingerprint !== undefined && { system_fingerprint: fingerprint }),
+  };
+  return line(record);
+}
+
+/** A `chat.completion.chunk`. */
+export function chunk(said: Said, delta: Delta, { finish, usage, metadata, fingerprint }: More = {}): Out {
+  const record: Chunk = {
+    object: "chat.completion.chunk",
+    ...head(said),
+    choices: [{ index: 0, delta, finish_reason: finish ?? null }],
+    ...(usage !== undefined && { usage: toUsage(usage) }),
+    metadata: metadataOf(said, metadata),
+    ...(fingerprint !== undefined && { system_fingerprint: fingerprint }),
+  };
+  return line(record);
+}
+
+/** The same in the format that the host asked for: a text, or annotations without one. */
+export function spoken(state: AgentState, said: Said, message: { content?: string; annotations?: Annotation[] }, more: More = {}): Out {
+  if (!state.chunks) return completion(said, { content: "", ...message }, more);
+  return chunk(said, message, more);
+}
+
+/** An error that the process survives. Of a line it is a chunk without choices. */
+export function recoverable(state: AgentState, said: Said, error: WireError): Out {
+  if (!state.chunks) return completion(said, { content: "" }, { metadata: { error } });
+  const record: Chunk = {
+    object: "chat.completion.chunk",
+    ...head(said),
+    choices: [],
+    metadata: metadataOf(said, { error }),
+  };
+  return line(record);
+}
+
+function head({ at, session, turn }: Said): Pick<Completion, "id" | "created" | "model"> {
+  return { id: `chatcmpl-${session.id}`, created: seconds(at), model: turn?.model ?? session.config.model ?? "" };
+}
+
+function metadataOf({ session, turn, under, promptId }: Said, more: Partial<Metadata> = {}): Metadata {
+  const prompt_id = turn?.promptId ?? promptId;
+  const control_errors = session.controlErrors.splice(0);
+  return {
+    session_id: session.id,
+    ...(prompt_id !== undefined && { prompt_id }),
+    ...(under !== undefined && { parent_tool_call_id: under }),
+    ...more,
+    ...(control_errors.length > 0 && { control_errors }),
+  };
+}
+
+export function seconds(at: number): number {
+  return Math.floor(at / 1000);
+}
+
+/** Ours are disjoint, the wire's prompt includes the cache and its completion the reasoning. */
+function toUsage({ input, output, cacheRead, cacheWrite, reasoning }: Usage): WireUsage {
+  const prompt_tokens = input + (cacheRead ?? 0) + (cacheWrite ?? 0);
+  const completion_tokens = output + (reasoning ?? 0);
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+    ...(cacheRead !== undefined && cacheRead > 0 && { prompt_tokens_details: { cached_tokens: cacheRead } }),
+    ...(reasoning !== undefined && reasoning > 0 && { completion_tokens_details: { reasoning_tokens: reasoning } }),
+  };
+}

@@ -1,0 +1,258 @@
+/** What the agent's side of a connection remembers: its sessions, their turns, and who waits for which answer. */
+import type { SessionConfig } from "../../../core/config.js";
+import type { Fault } from "../../../core/errors.js";
+import type { Call, Usage } from "../../../core/event.js";
+import type { OpOf } from "../../../core/op.js";
+import type { Frame } from "../../../core/wire.js";
+import type { Out } from "../../dialect.js";
+import type { Formats } from "../launch.js";
+import type { Chat } from "./read-lines.js";
+import { AnsiReader } from "./terminal.js";
+import type { ControlFailure } from "../wire/event-lines.js";
+import type { CommandRef } from "../wire/op-lines.js";
+
+export interface AgentState {
+  formats: Formats;
+  /** Lines are chunks. */
+  chunks: boolean;
+  /** What the command line says of every session. */
+  defaults: SessionConfig;
+  fingerprint: string | undefined;
+  /** By handle. */
+  readonly sessions: Map<string, ClientSession>;
+  /** The session of the receipt, until somebody takes it. */
+  untaken: ClientSession | undefined;
+  /** The one that was spoken of last: what names no session means it. */
+  active: ClientSession | undefined;
+  /** The receipt is out; until then everything waits. */
+  isReceived: boolean;
+  readonly early: Frame[];
+  /** Ops whose outcome is a line of its own, by id. */
+  readonly asked: Map<string, Asked>;
+  /** The latest hint that waits, by session, prompt and trigger: a later one of the same makes it void. */
+  readonly hints: Map<string, string>;
+  /** Control requests that wait for a response, by id; and those that need none any more. */
+  readonly control: Map<string, ControlQuestion>;
+  readonly void: Set<string>;
+  controlCount: number;
+  /** No more input comes: nobody answers. */
+  isDeaf: boolean;
+  /** How much waits, for the receipt or for a session. */
+  heldBytes: number;
+  /** The input ended while something was held back. */
+  drains: boolean;
+  /** The last line of all, when the process cannot go on, and its exit code. */
+  last: { says: (session: ClientSession | undefined) => Out; exit: number } | undefined;
+  isOver: boolean;
+}
+
+/** A session as its host sees it. */
+export interface ClientSession {
+  readonly handle: string;
+  /** Its name on the wire. */
+  id: string;
+  isReady: boolean;
+  /** A stored one of that name has been tried. */
+  isResumed: boolean;
+  /** Nothing was said in it yet. */
+  isFresh: boolean;
+  config: SessionConfig;
+  /** Requests that wait for the session, or for the host's own servers to be connected. */
+  readonly held: Chat[];
+  readonly awaited: Set<string>;
+  /** The last number of its prompts, and the last prompt itself. */
+  prompts: number;
+  lastPrompt: string | undefined;
+  /** Asked for and not ended, in order; the one that runs. */
+  readonly turns: Map<string, Turn>;
+  live: Turn | undefined;
+  /** Its host asked for terminal annotations. */
+  showsTerminal: boolean;
+  /** Chunks: somebody has declared the role for its next turn. */
+  hasRole: boolean;
+  /** What went wrong on the control channel, for the next line that can carry it. */
+  readonly controlErrors: ControlFailure[];
+  /** Hints that one for another prompt has overtaken: they are asked for again behind it. */
+  readonly overtaken: HintAsked[];
+  /** Calls that the host runs, and the requests that wait for them; undefined once it has answered. */
+  readonly hostCalls: Map<string, string | undefined>;
+  /** What a host that is quick says of a call before it is asked for it. */
+  readonly earlyResponses: Map<string, { ok: boolean; data: unknown }>;
+}
+
+export interface Turn {
+  readonly id: string;
+  readonly promptId: string;
+  readonly model: string | undefined;
+  /** Tools of it that the host runs. */
+  readonly hostTools: ReadonlySet<string>;
+  /** What is told of a command as soon as its turn begins. */
+  readonly command: CommandRef | undefined;
+  startedAt: number;
+  /** Model calls, and how far the one that runs is told of. */
+  calls: number;
+  isCounted: boolean;
+  isMeasured: boolean;
+  fault: Fault | undefined;
+  usage: Usage | undefined;
+  /** By the call that they work under; "" is the session's own agent. */
+  readonly scopes: Map<string, Scope>;
+  readonly shown: Map<string, ShownCall>;
+}
+
+/** One agent within a turn, the session's own or a sub-agent: what it has said and we have not. */
+export interface Scope {
+  readonly under: string | undefined;
+  /** A text that waits for its usage. */
+  text: string | undefined;
+  usage: Usage | undefined;
+  /** Calls of one response, until the last of them is known. */
+  readonly calls: Call[];
+  /** Chunks: the calls of the response whose pieces go out. */
+  readonly pieces: Map<string, Pieces>;
+  readonly ansi: AnsiReader;
+}
+
+interface Pieces {
+  index: number;
+  isNamed: boolean;
+  held: string;
+}
+
+export interface ShownCall {
+  readonly call: Call;
+  readonly under: string | undefined;
+  status: "pending" | "confirming" | "executing" | "ended";
+  /** What the host made of the arguments that it approved. */
+  changed: Record<string, unknown> | undefined;
+  /** Of a Spawn call: what its sub-agents call. */
+  readonly children: Map<string, { name: string; status: string }>;
+  readonly ansi: { stdout: AnsiReader; stderr: AnsiReader };
+}
+
+/** What an op was for. */
+export type Asked =
+  | { kind: "open"; session: ClientSession }
+  | { kind: "prompt"; session: ClientSession; turn: Turn; command: CommandRef | undefined; firstCall: Chat["firstCall"] }
+  | { kind: "steer"; session: ClientSession; request: Chat }
+  | { kind: "guidance"; session: ClientSession; promptId: string; at: number }
+  | { kind: "cancel"; session: ClientSession; promptId: string | undefined; reason: string | undefined; requestId: string | undefined }
+  | HintAsked
+  | { kind: "change"; session: ClientSession };
+
+export interface HintAsked {
+  kind: "hint";
+  session: ClientSession;
+  promptId: string | undefined;
+  trigger: "slash" | "at";
+  requestId: string | undefined;
+  op: OpOf<"command.suggest">;
+}
+
+/** What a control request asks, and for whom; `fields` make the same request under another id. */
+export interface ControlQuestion {
+  session: ClientSession;
+  subtype: "can_use_tool" | "hook_callback" | "mcp_message";
+  /** The call of an approval, or the host request. */
+  target: string;
+  isRetried: boolean;
+  fields: Record<string, unknown>;
+}
+
+export function agentState(): AgentState {
+  return {
+    formats: { input: "stream-json", output: "stream-json" },
+    chunks: false,
+    defaults: {},
+    fingerprint: undefined,
+    sessions: new Map(),
+    untaken: undefined,
+    active: undefined,
+    isReceived: false,
+    early: [],
+    asked: new Map(),
+    hints: new Map(),
+    control: new Map(),
+    void: new Set(),
+    controlCount: 0,
+    isDeaf: false,
+    heldBytes: 0,
+    drains: false,
+    last: undefined,
+    isOver: false,
+  };
+}
+
+export function clientSession(handle: string): ClientSession {
+  return {
+    handle,
+    id: handle,
+    isReady: false,
+    isResumed: false,
+    isFresh: true,
+    config: {},
+    held: [],
+    awaited: new Set(),
+    prompts: 0,
+    lastPrompt: undefined,
+    turns: new Map(),
+    live: undefined,
+    showsTerminal: false,
+    hasRole: false,
+    controlErrors: [],
+    overtaken: [],
+    hostCalls: new Map(),
+    earlyResponses: new Map(),
+  };
+}
+
+export function newTurn(
+  id: string,
+  promptId: string,
+  model: string | undefined,
+  command?: CommandRef,
+  hostTools: ReadonlySet<string> = new Set(),
+): Turn {
+  return {
+    id,
+    promptId,
+    model,
+    hostTools,
+    command,
+    startedAt: 0,
+    calls: 0,
+    isCounted: false,
+    isMeasured: false,
+    fault: undefined,
+    usage: undefined,
+    scopes: new Map(),
+    shown: new Map(),
+  };
+}
+
+export function scopeOf(turn: Turn, under: string | undefined): Scope {
+  const known = turn.scopes.get(under ?? "");
+  if (known !== undefined) return known;
+  const scope: Scope = { under, text: undefined, usage: undefined, calls: [], pieces: new Map(), ansi: new AnsiReader() };
+  turn.scopes.set(under ?? "", scope);
+  return scope;
+}
+
+export function shownCall(call: Call, under: string | undefined): ShownCall {
+  const ansi = { stdout: new AnsiReader(), stderr: new AnsiReader() };
+  return { call, under, status: "pending", changed: undefined, children: new Map(), ansi };
+}
+
+/** By its name on the wire, or by its handle. */
+export function sessionNamed(state: AgentState, id: string): ClientSession | undefined {
+  return [...state.sessions.values()].find((session) => session.id === id) ?? state.sessions.get(id);
+}
+
+/** One that nobody asked for goes on with what was said last. */
+export function turnNamed(session: ClientSession, id: string): Turn {
+  const known = session.turns.get(id);
+  if (known !== undefined) return known;
+  const turn = newTurn(id, session.lastPrompt ?? `${session.id}########${++session.prompts}`, session.config.model);
+  session.turns.set(id, turn);
+  return turn;
+}

@@ -1,0 +1,142 @@
+/** What the host's end remembers: the agent behind the connection, its sessions, the prompts on the wire and the questions of both sides. */
+import type { SessionConfig } from "../../../core/config.js";
+import type { Fault } from "../../../core/errors.js";
+import type { Event, Usage } from "../../../core/event.js";
+import type { Op, OpOf } from "../../../core/op.js";
+import { OpenWork } from "../../kit/open-work.js";
+import { TurnReader } from "../../kit/turn-reader.js";
+
+/** A prompt on the wire whose turn has not ended. */
+export interface SentPrompt {
+  /** As the wire names it. */
+  promptId: string;
+  turn: string;
+  /** The op that asked for it. */
+  op: string | undefined;
+  command: OpOf<"turn.prompt">["command"];
+  /** Tools that the host runs in its turn. */
+  hostTools: string[];
+}
+
+/** The turn that runs. */
+export interface RunningTurn {
+  prompt: SentPrompt;
+  told: TurnReader;
+  /** Calls whose arguments still come in pieces, by their numbers. */
+  pieces: Map<number, { id: string; name: string; text: string }>;
+  /** Calls that we denied, or that nobody answered for in time. */
+  denied: Set<string>;
+  /** Calls that the host was asked to run: once, however often they are shown. */
+  handedOver: Set<string>;
+  failed: Fault | undefined;
+  finish: string | undefined;
+  isCancelled: boolean;
+  /** It says that it has finished; only its summary is missing. */
+  isFinished: boolean;
+  /** Of the whole turn, where the closing line tells it. */
+  usage: Usage | undefined;
+}
+
+export interface HostedSession {
+  handle: string;
+  opener: string | undefined;
+  /** The agent's name for it, as far as we know. */
+  id: string | undefined;
+  /** The agent has not said its name yet: until then it is asked for as a new one. */
+  isNew: boolean;
+  config: SessionConfig;
+  /** What was said before it, until its first prompt. */
+  seed: { role: "user" | "assistant"; content: string }[];
+  /** The system prompt is said with the first prompt. */
+  systemIsSaid: boolean;
+  prompts: SentPrompt[];
+  /** Prompts that wait until the agent has said what a new session is called. */
+  waiting: OpOf<"turn.prompt">[];
+  running: RunningTurn | undefined;
+  /** The prompt whose turn ended last: what still comes of it comes too late. */
+  ended: string | undefined;
+  /** How many prompts it has had. */
+  count: number;
+  /** It ends when its turn has ended. */
+  isClosing: boolean;
+}
+
+/** A question of the agent that waits for its answer. */
+export type Question = { session: HostedSession } & (
+  | { kind: "approval"; call: string; args: Record<string, unknown> }
+  | { kind: "hook" | "mcp" }
+  | { kind: "tool"; call: string; name: string; promptId: string }
+);
+
+export interface HostState {
+  /** The agent has said which version it speaks, or has shown that it speaks without saying so. */
+  isGreeted: boolean;
+  /** Its version is none of ours, or it said that it cannot go on: nothing that it says counts any more. */
+  refused: Fault | undefined;
+  version: string | undefined;
+  /** The name that the first new session will have. */
+  firstId: string | undefined;
+  /** The folder that the agent works in. */
+  cwd: string | undefined;
+  sessions: Map<string, HostedSession>;
+  held: Op[];
+  questions: Map<string, Question>;
+  /** Pings on the wire; undefined is the one with which we ask whether an agent is there. */
+  pings: (string | undefined)[];
+  cancels: { promptId: string; op: string | undefined; session: string }[];
+  hints: Map<string, OpOf<"command.suggest">>;
+  readonly work: OpenWork;
+}
+
+export function hostState(): HostState {
+  return {
+    isGreeted: false,
+    refused: undefined,
+    version: undefined,
+    firstId: undefined,
+    cwd: undefined,
+    sessions: new Map(),
+    held: [],
+    questions: new Map(),
+    pings: [],
+    cancels: [],
+    hints: new Map(),
+    work: new OpenWork(),
+  };
+}
+
+export function hostedSession(op: OpOf<"session.open">): HostedSession {
+  const id = op.sessionId ?? (op.open === "new" ? undefined : op.session);
+  return {
+    handle: op.session,
+    opener: op.id,
+    id,
+    isNew: id === undefined,
+    config: op.config ?? {},
+    seed: [],
+    systemIsSaid: false,
+    prompts: [],
+    waiting: [],
+    running: undefined,
+    ended: undefined,
+    count: 0,
+    isClosing: false,
+  };
+}
+
+export function startTurn(prompt: SentPrompt, session: HostedSession): Event[] {
+  const address = { session: session.handle, turn: prompt.turn, ...(prompt.op !== undefined && { parent: prompt.op }) };
+  session.running = {
+    prompt,
+    told: new TurnReader(address),
+    pieces: new Map(),
+    denied: new Set(),
+    handedOver: new Set(),
+    failed: undefined,
+    finish: undefined,
+    isCancelled: false,
+    isFinished: false,
+    usage: undefined,
+  };
+  return session.running.told.start();
+}
