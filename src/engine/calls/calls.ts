@@ -6,7 +6,7 @@ import type { Call, Category, EventOf } from "../../core/event.js";
 import { categoryOf } from "../../core/names.js";
 import type { Answer } from "../../core/op.js";
 import { sameJson } from "../../core/json-object.js";
-import type { JudgedCall, Verdict } from "../permissions/approval.js";
+import type { JudgedCall, Verdict } from "../permissions/permissions.js";
 import { CallContext } from "./context.js";
 import { callProblem } from "./problem.js";
 import type { CallResult, ModelCall } from "../models/model.js";

@@ -2,7 +2,7 @@
 import type { McpServer, Mode, SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import { ANSWER_SECONDS, NESTING } from "../../core/limits.js";
-import { UNASKED } from "../permissions/approval.js";
+import { UNASKED } from "../permissions/permissions.js";
 import type { ExtensionSources } from "../extensions/extensions.js";
 import type { OwnProviders } from "../../core/choose-provider.js";
 import type { Model } from "../models/model.js";

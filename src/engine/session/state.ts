@@ -1,6 +1,7 @@
 /** What a session keeps between its turns, and what its calls share. */
 import type { Part, TodoItem } from "../../core/content.js";
-import type { PendingApprovals, Permissions } from "../permissions/approval.js";
+import type { PendingApprovals } from "../permissions/pending-approvals.js";
+import type { Permissions } from "../permissions/permissions.js";
 import type { CallIds } from "../calls/ids.js";
 import type { HostRequests } from "./host-requests.js";
 import type { Locks } from "../calls/locks.js";

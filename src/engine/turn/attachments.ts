@@ -7,7 +7,7 @@ import { join, relative } from "node:path";
 import { messageOf } from "../../core/errors.js";
 import type { Part, PartOf } from "../../core/content.js";
 import type { Redactor } from "../../core/redact.js";
-import type { JudgedCall, Permissions, Verdict } from "../permissions/approval.js";
+import type { JudgedCall, Permissions, Verdict } from "../permissions/permissions.js";
 import { followLink, nameIn, shownLink } from "./attached-link.js";
 import { judgedCall } from "../calls/calls.js";
 import { capText } from "../workspace/output.js";

@@ -1,7 +1,7 @@
 /** `@path` in a prompt: files, folders and globs that its words name are attached to it, within bounds; the words stay as they are. */
 import { plainText, type Part } from "../../../core/content.js";
 import { messageOf } from "../../../core/errors.js";
-import type { JudgedCall, Verdict } from "../../permissions/approval.js";
+import type { JudgedCall, Verdict } from "../../permissions/permissions.js";
 import { judgedFile, readJudged, type Reading } from "../../turn/attachments.js";
 import type { Emit } from "../../turn/run.js";
 import type { SessionState } from "../../session/state.js";

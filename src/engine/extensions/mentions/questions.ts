@@ -3,7 +3,7 @@ import { textPart } from "../../../core/content.js";
 import type { Call, EventOf } from "../../../core/event.js";
 import { sameJson } from "../../../core/json-object.js";
 import type { Redactor } from "../../../core/redact.js";
-import type { JudgedCall } from "../../permissions/approval.js";
+import type { JudgedCall } from "../../permissions/permissions.js";
 import type { Emit } from "../../turn/run.js";
 import type { SessionState } from "../../session/state.js";
 

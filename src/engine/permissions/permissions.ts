@@ -1,32 +1,28 @@
-/**
- * Approval: when a tool needs it, and who waits for it. Deny beats ask beats allow, in every mode. Every pending approval has an owner
- * (its call), a deadline, a default (deny) and an answer that counts once; stop voids it first, and a late answer does nothing.
- */
+/** Judges calls: a call runs, is denied, or is asked about. Deny beats ask beats allow, in every mode. */
 import type { Mode } from "../../core/config.js";
 import type { Category } from "../../core/event.js";
-import { timerMs } from "../../core/limits.js";
 import type { Answer } from "../../core/op.js";
 import type { PrefixGrant } from "./prefix-grants.js";
 import type { Protected, Protection } from "./protection.js";
 import type { Hiding, JudgedCall as RuledCall, Rules } from "./rules.js";
 import { namesTool } from "./tool-lists.js";
 
-/** What one call may do. `ask` carries the question. */
+/** The judgement of one call. `ask` carries the question. */
 export type Verdict =
   | { decision: "allow" }
   | { decision: "deny"; reason: string }
-  /** `grant`: as far as a yes for more than this call may reach. */
+  /** `grant`: the most that a yes for more than this call covers. */
   | { decision: "ask"; message: string; grant?: PrefixGrant };
 
 export interface JudgedCall extends RuledCall {
   title: string;
-  /** A path of it that lies outside the workspace. */
+  /** The first path of the call that lies outside the workspace. */
   outside: string | undefined;
-  /** A tool that the host runs itself: it can refuse there. */
+  /** The host runs the tool itself, and can refuse the call there. */
   hosted: boolean;
-  /** Rules for what may run unasked once it has run. */
+  /** Rules for the calls that run unasked once this call has run. */
   grants: readonly string[];
-  /** Nothing but the host's own yes to this very call will do. */
+  /** Only the host's own yes to this very call lets it run. */
   asksAlways: boolean;
 }
 
@@ -45,14 +41,14 @@ export class Permissions {
   mode: Mode;
   approveTools: readonly string[];
   rules: Rules;
-  /** What skills let run unasked until the turn ends. */
+  /** Rules of skills: calls that run unasked until the turn ends. */
   forTurn: Rules[] = [];
-  /** What the turn's own list of tools leaves of them. */
+  /** Limits of the turn's own list of tools. */
   turnLimits: Rules | undefined;
   readonly #protection: Protection;
   readonly #tools = new Set<string>();
   readonly #categories = new Set<Category>();
-  /** What skills may let run unasked, since the host said so for more than one call. */
+  /** Rules of skills that the host has allowed for more than one call. */
   readonly #grants = new Set<string>();
   readonly #prefixes: PrefixGrant[] = [];
 
@@ -63,7 +59,7 @@ export class Permissions {
     this.rules = rules;
   }
 
-  /** `prefix`: what the question said that a yes of that kind would cover. */
+  /** `prefix`: the cover that the question named for a yes of that kind. */
   grant(answer: Answer, call: JudgedCall, prefix?: PrefixGrant): void {
     if (answer.grant === "tool") this.#tools.add(call.tool);
     if (answer.grant === "category") this.#categories.add(call.category);
@@ -96,13 +92,13 @@ export class Permissions {
     return { ...ask(call, lets), ...(grant !== undefined && { grant }) };
   }
 
-  /** Which files a search by these tools must not show; undefined where no rule speaks of any. */
+  /** Tells which files a search by these tools must not show; undefined where no rule speaks of files. */
   hiding(tools: readonly string[]): Hiding | undefined {
     const all = [this.rules, this.turnLimits].flatMap((rules) => rules?.hiding(tools) ?? []);
     return all.length === 0 ? undefined : (file) => all.some((hides) => hides(file));
   }
 
-  /** By a skill for this turn, or by the host's yes to a call that reaches as far. */
+  /** A skill allows the call in this turn, or the host's yes to another call covers it. */
   async #granted(call: JudgedCall): Promise<boolean> {
     if (this.#prefixes.length > 0 && (await (await import("./prefix-grants.js")).isCovered(call, this.#prefixes))) return true;
     const verdicts = await Promise.all(this.forTurn.map((rules) => rules.judge(call)));
@@ -119,7 +115,7 @@ export class Permissions {
   }
 }
 
-/** A `Tool(pattern)` is a rule (tool-limits.ts) and does not approve the whole tool; what is no name approves nothing. */
+/** A `Tool(pattern)` is a rule (tool-limits.ts) and does not approve the whole tool; an entry that is no name approves nothing. */
 function isName(entry: string): boolean {
   return /^[^\s,()]+$/.test(entry);
 }
@@ -130,59 +126,4 @@ function reason({ path, why }: Protected): string {
 
 function ask(call: JudgedCall, why?: string): Verdict & { decision: "ask" } {
   return { decision: "ask", message: why === undefined ? `Allow ${call.title}?` : `Allow ${call.title}? (${why})` };
-}
-
-interface Pending {
-  settle: (answer: Answer) => void;
-}
-
-/** Approvals that wait for the host. */
-export class PendingApprovals {
-  readonly #pending = new Map<string, Pending>();
-  readonly #settled = new Set<string>();
-  #closed: string | undefined;
-
-  /** Resolves with the host's answer, or with a denial at the deadline, at a void, or when nobody can answer any more. */
-  wait(call: string, seconds: number): Promise<Answer> {
-    if (this.#closed !== undefined) return Promise.resolve(denial(call, this.#closed));
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#settle(denial(call, `approval timed out after ${seconds} s`)), timerMs(seconds));
-      this.#pending.set(call, {
-        settle: (answer) => {
-          clearTimeout(timer);
-          resolve(answer);
-        },
-      });
-    });
-  }
-
-  /** `settled`: an earlier answer counted, this one does nothing. `unknown`: no such call was ever asked for. */
-  answer(answer: Answer): "taken" | "settled" | "unknown" {
-    if (this.#settle(answer)) return "taken";
-    return this.#settled.has(answer.call) ? "settled" : "unknown";
-  }
-
-  /** Nothing that waits now will run. */
-  void(reason: string): void {
-    for (const call of this.#pending.keys()) this.#settle(denial(call, reason));
-  }
-
-  /** The host can no longer answer: what waits is denied, and so is what would ask from now on. */
-  close(reason: string): void {
-    this.#closed = reason;
-    this.void(reason);
-  }
-
-  #settle(answer: Answer): boolean {
-    const pending = this.#pending.get(answer.call);
-    if (pending === undefined) return false;
-    this.#pending.delete(answer.call);
-    this.#settled.add(answer.call);
-    pending.settle(answer);
-    return true;
-  }
-}
-
-function denial(call: string, reason: string): Answer {
-  return { call, decision: "deny", reason };
 }

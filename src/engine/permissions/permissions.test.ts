@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Mode } from "../../core/config.js";
-import { Permissions, type JudgedCall } from "./approval.js";
+import { Permissions, type JudgedCall } from "./permissions.js";
 import { Protection } from "./protection.js";
 import { compileRules } from "./rules.js";
 
