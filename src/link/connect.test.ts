@@ -548,6 +548,11 @@ describe("what the agent's wire cannot say", () => {
       { ...open, config: { maxToolCalls: 1, maxSeconds: 1, nesting: 0 } },
       "This agent's protocol cannot open a session with maxToolCalls, maxSeconds, nesting",
     ],
+    [{ ...open, config: { maxTurns: 5 } }, "This agent's protocol cannot open a session with maxTurns"],
+    [
+      { ...open, config: { mode: "plan", rules: [{ deny: "Bash" }], disallowedTools: ["Bash"] } },
+      "This agent's protocol cannot open a session with deny and ask rules, plan mode, disallowedTools",
+    ],
     [{ ...prompt, calls }, "This agent's protocol cannot take a prompt with calls"],
     [{ ...prompt, continues: true }, "This agent's protocol cannot take a prompt with continues"],
   ])("%j would be something else without its words, and is refused", async (op, message) => {

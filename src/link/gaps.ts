@@ -9,7 +9,9 @@ import { LINE_CAP, QUESTION_BYTES } from "../core/limits.js";
 import type { Answer, Op, OpOf } from "../core/op.js";
 import { sameJson } from "../core/json-object.js";
 import { roughSize } from "../core/queue.js";
+import { unsaidKeys } from "../core/session-keys.js";
 import type { Coverage, Covers, Dialect } from "../dialects/dialect.js";
+import { includes } from "../dialects/kit/covers.js";
 import { refusal } from "./unanswered.js";
 
 /** What becomes of an op towards a driven agent. */
@@ -32,7 +34,7 @@ export function opGap(dialect: Pick<Dialect, "coverage" | "lifetime">, op: Op, t
       if (!turnRuns) return { do: "answer", events: [reply(op, "noop")] };
       return { do: "queue", op: asPrompt(op) };
     case "session.open":
-      return wordGap(covers, op, openingWords(op), "open a session with");
+      return wordGap(covers, op, openingWords(op, covers), "open a session with");
     case "turn.prompt":
       return wordGap(covers, op, promptWords(op), "take a prompt with");
     case "session.configure":
@@ -126,12 +128,10 @@ function narrowed(covers: Covers, answer: Answer): Answer {
   return answer;
 }
 
-/** Settings that bound what a session does and reaches: without one of them it would be another session. */
-const BINDING = ["directories", "maxToolCalls", "maxSeconds", "nesting"] as const;
-
-/** Words of an op that cannot be left out, as its coverage lists them. */
-function openingWords({ fork, config = {} }: OpOf<"session.open">): string[] {
-  return [...(fork === true ? ["fork"] : []), ...BINDING.filter((key) => config[key] !== undefined)];
+/** Words of an open that cannot be left out: without one of them it would be another session, or one that may do more. */
+function openingWords({ fork, config = {} }: OpOf<"session.open">, covers: Covers): string[] {
+  const { restrictions, bounds } = unsaidKeys(config, (word) => includes(covers, word));
+  return [...(fork === true ? ["fork"] : []), ...restrictions, ...bounds];
 }
 
 /** A command with nothing beside it would leave an empty prompt behind. */
@@ -157,10 +157,6 @@ function configureGap(covers: Covers, op: OpOf<"session.configure">): OpGap {
   const unknown = Object.keys(patch).filter((key) => !includes(covers, key));
   if (unknown.length === 0 && covers !== "none") return { do: "send", op: { ...op, patch } };
   return refuse(op, `This agent's protocol cannot change ${unknown.join(", ")} within a session`);
-}
-
-export function includes(covers: Covers, what: string): boolean {
-  return covers === "exact" || (covers !== "none" && covers.only.includes(what));
 }
 
 function refuse(op: Op, message: string): OpGap {

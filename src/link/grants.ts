@@ -3,7 +3,8 @@ import { categoryOf } from "../core/names.js";
 import type { Call, Event, EventOf } from "../core/event.js";
 import type { Answer, Op, OpOf } from "../core/op.js";
 import type { Dialect } from "../dialects/dialect.js";
-import { includes, withoutChanges } from "./gaps.js";
+import { includes } from "../dialects/kit/covers.js";
+import { withoutChanges } from "./gaps.js";
 
 interface Asked {
   call: Call;

@@ -9,7 +9,7 @@ import { loadDialect, type Dialect } from "../../dialects/index.js";
 import type { Env, Loaded } from "../../settings/settings.js";
 import { secretValues } from "../../core/secrets.js";
 import { withFlags } from "../../host/launch.js";
-import { includes } from "../../link/gaps.js";
+import { includes } from "../../dialects/kit/covers.js";
 import { relay } from "../../link/relay.js";
 import { limitStandstill } from "../../os/reaper.js";
 import type { Audit, Audited } from "../../transports/audit.js";

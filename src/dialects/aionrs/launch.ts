@@ -1,5 +1,4 @@
 /** How an aionrs is started for a session: the flags of its command line, and what they cannot say. */
-import type { SessionConfig } from "../../core/config.js";
 import type { OpOf } from "../../core/op.js";
 import type { Launch } from "../../core/wire.js";
 import type { Revision } from "./wire/revision.js";
@@ -20,25 +19,6 @@ export function writeLaunch(op: OpOf<"session.open">, { hasWorkspaceFlag }: Revi
   const yolo = config.mode === "yolo" ? ["--auto-approve"] : [];
   return { argv: ["--json-stream", ...given, ...yolo], env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) };
 }
-
-/** What keeps the agent from something, and has no flag: without it the agent may do more than was asked for. */
-export function restrictions(config: SessionConfig): string[] {
-  const forbids = config.rules?.some((rule) => !("allow" in rule)) === true ? ["deny and ask rules"] : [];
-  const hosted = Object.values(config.workspace ?? {}).includes("host") ? ["a workspace of the host"] : [];
-  return [...forbids, ...hosted, ...(["allowedTools", "disallowedTools"] as const).filter((key) => config[key] !== undefined)];
-}
-
-/** What has no flag and changes nothing about what the agent may do. */
-export function unsaid(config: SessionConfig, { coverage }: Revision): string[] {
-  const said = coverage["session.open"];
-  const keys = typeof said === "string" ? [] : said.only;
-  return Object.entries(config).flatMap(([key, value]) =>
-    value === undefined || keys.includes(key) || KEPT_BY_LINK.includes(key) ? [] : [key],
-  );
-}
-
-/** The link keeps approvals' deadlines itself; deltas come whether they are asked for or not. */
-const KEPT_BY_LINK: readonly string[] = ["answerSeconds", "streaming"];
 
 /** The capabilities that a command line switches on. A name that is none is told once the host listens; where there are none it is another's. */
 export function readSwitches(argv: readonly string[], { revision, switched, early }: AgentState): void {

@@ -1,7 +1,8 @@
 /** What Ante's wire can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
 
-const SPEC = ["model", "temperature", "topP", "topK", "maxTokens", "stop", "contextLimit", "thinking"] as const;
+/** The keys of a model's specification. */
+export const SPEC = ["model", "temperature", "topP", "topK", "maxTokens", "stop", "contextLimit", "thinking"] as const;
 
 export const coverage: Coverage = {
   "session.open": {

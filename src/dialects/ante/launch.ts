@@ -1,41 +1,43 @@
 /** How a session of a driven daemon begins: the process, the operations, and what neither of them can say. */
 import type { SessionConfig } from "../../core/config.js";
-import type { Event } from "../../core/event.js";
 import type { OpOf } from "../../core/op.js";
-import type { Out, SideEnv, Step } from "../dialect.js";
-import { coverage } from "./coverage.js";
+import type { Event } from "../../core/event.js";
+import type { Covers, Out, SideEnv, Step } from "../dialect.js";
+import { openingGap } from "../kit/covers.js";
+import { coverage, SPEC } from "./coverage.js";
 import { wireId } from "./wire/ids.js";
 import { writeSpec, writeThinking } from "./wire/spec.js";
 import type { HostState } from "./host/state.js";
-import { ALLOWED_BY, line, refused, sentAs, warning } from "./host/write-ops.js";
+import { line, refused, sentAs, warning } from "./host/write-ops.js";
 
 /** A daemon for a session: opening it is starting the one and the other. */
 export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv): Step<Event> {
   const { config = {} } = op;
   state.session = op.session;
-  const dropped = [...restrictions(config), ...(op.open === "new" ? [] : restrictionsOfNew(config))];
-  if (dropped.length > 0) return refused(op, `Ante cannot be told ${dropped.join(", ")}, and would do more without`, state);
-  if (op.open !== "new" && op.sessionId === "latest")
-    return refused(op, "Ante has no word for the session last used; ask for it by its name", state);
+  const isNew = op.open === "new";
+  const gap = openingGap("Ante", config, isNew ? coverage["session.open"] : RESUME, isNew ? [] : restrictionsOfNew(config));
+  if (gap.refusal !== undefined) return refused(op, gap.refusal, state);
+  const warnings = gap.warning === undefined ? [] : [warning(gap.warning, state)];
+  if (!isNew && op.sessionId === "latest") return refused(op, "Ante has no word for the session last used; ask for it by its name", state);
   state.wantsReplay = op.after !== undefined;
   const launch: Out = { launch: { argv: ["serve", "--stdio"], env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
-  if (op.open !== "new") {
+  if (!isNew) {
     state.opener = op.id;
-    state.allows = ALLOWED_BY[config.mode ?? ""] ?? new Set();
+    state.answeredMode = config.mode;
     const resume = line("ResumeSession", { session_id: wireId("ses", op.sessionId ?? op.session) }, sentAs(op), state, env);
-    return { in: warnings(config, SPEC, state), out: [launch, resume, ...specLine(config, state, env)] };
+    return { in: warnings, out: [launch, resume, ...specLine(config, state, env)] };
   }
   const { model, provider } = config;
   if (model === undefined || provider === undefined)
     return refused(op, "Ante wants to be told a provider and a model; name both (--provider, --model)", state);
   state.opener = op.id;
   state.runsAll = config.mode === "yolo";
-  state.allows = state.runsAll ? new Set() : (ALLOWED_BY[config.mode ?? ""] ?? new Set());
+  state.answeredMode = state.runsAll ? undefined : config.mode;
   const start = line("StartSession", startFields({ ...config, model, provider }), sentAs(op), state, env);
   const { name: _name, thinking: _thinking, ...more } = writeSpec(config);
   // What StartSession has no field for and a model's specification has.
   const rest = Object.keys(more).length === 0 ? [] : specLine(config, state, env);
-  return { in: warnings(config, OPEN, state), out: [launch, start, ...rest] };
+  return { in: warnings, out: [launch, start, ...rest] };
 }
 
 function startFields(config: SessionConfig & { model: string; provider: string }): Record<string, unknown> {
@@ -59,13 +61,6 @@ function specLine(config: SessionConfig, state: HostState, env: SideEnv): Out[] 
   return [line("UpdateSession", { model: writeSpec(config) }, { type: "session.configure", id: undefined }, state, env)];
 }
 
-/** What keeps the agent from something, and has no word: without it the agent may do more than was asked for. */
-function restrictions(config: SessionConfig): string[] {
-  const forbids = config.rules?.some((rule) => !("allow" in rule)) === true ? ["deny and ask rules"] : [];
-  const hosted = Object.values(config.workspace ?? {}).includes("host") ? ["a workspace of the host"] : [];
-  return [...forbids, ...hosted, ...(config.mode === "plan" ? ["plan mode"] : [])];
-}
-
 /** A resumed session is what it was. */
 function restrictionsOfNew(config: SessionConfig): string[] {
   const lists = (["allowedTools", "disallowedTools"] as const).filter((key) => config[key] !== undefined);
@@ -74,17 +69,5 @@ function restrictionsOfNew(config: SessionConfig): string[] {
   );
 }
 
-const OPEN = keysOf(coverage["session.open"]);
-const SPEC = [...keysOf(coverage["session.configure"]), "cwd"];
-
-/** What has no word and changes nothing about what the agent may do. The link keeps approvals' deadlines itself. */
-function warnings(config: SessionConfig, sayable: readonly string[], state: HostState): Event[] {
-  const lost = Object.entries(config).flatMap(([key, value]) =>
-    value === undefined || sayable.includes(key) || key === "answerSeconds" ? [] : [key],
-  );
-  return lost.length === 0 ? [] : [warning(`Ante cannot be told ${lost.join(", ")}`, state)];
-}
-
-function keysOf(covers: (typeof coverage)["session.open"]): readonly string[] {
-  return typeof covers === "string" ? [] : covers.only;
-}
+/** A session that is resumed can be told what a session can be told at any time, and keeps its own lists and mode. */
+const RESUME: Covers = { only: [...SPEC, "cwd", "mode", "allowedTools", "disallowedTools"] };

@@ -1,4 +1,5 @@
 /** Control requests of the host: each is answered, by this side or, once the op that it became is done, by what came of that. */
+import { runsUnasked } from "../../core/modes.js";
 import * as v from "valibot";
 import type { SessionConfig } from "../../core/config.js";
 import { canonicalTool, categoryOf } from "../../core/names.js";
@@ -201,7 +202,7 @@ function serverStatus({ catalogue }: AgentState): Record<string, string> {
 function ownVerdict(name: string, { config }: AgentState): Record<string, unknown> {
   const category = categoryOf(canonicalTool(name));
   const { mode = "default" } = config;
-  const runs = mode === "yolo" || category === "info" || (mode === "auto_edit" && category === "edit");
+  const runs = mode === "yolo" || category === "info" || runsUnasked(mode, category);
   if (runs) return { subtype: "can_use_tool", behavior: "allow" };
   return { subtype: "can_use_tool", behavior: "deny", message: `${name} is asked for in this mode` };
 }

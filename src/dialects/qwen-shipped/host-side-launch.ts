@@ -4,7 +4,9 @@ import type { Event } from "../../core/event.js";
 import { ANSWER_SECONDS } from "../../core/limits.js";
 import { canonicalTool } from "../../core/names.js";
 import type { OpOf } from "../../core/op.js";
-import type { Out, SideEnv, Step } from "../dialect.js";
+import type { Covers, Out, SideEnv, Step } from "../dialect.js";
+import { openingGap } from "../kit/covers.js";
+import { OPENING } from "./coverage.js";
 import type { HostState } from "./host-side-state.js";
 import { uuidOf } from "./ids.js";
 import { wireMode, wireTool } from "./names.js";
@@ -18,16 +20,15 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv): Step<Event> {
   const { config = {} } = op;
   state.session = op.session;
-  const dropped = restrictions(config);
-  if (dropped.length > 0) return failed(op, "unsupported", `Qwen Code cannot be told ${dropped.join(", ")}, and would do more without`);
+  const gap = openingGap("Qwen Code", config, coverOf(config), unlisted(config));
+  if (gap.refusal !== undefined) return failed(op, "unsupported", gap.refusal);
   state.opener = op.id;
   state.config = config;
   const sessionId = sessionIdOf(op, env);
   // Which one was last is told when it is there.
   state.sessionId = isLatest(op.open, sessionId) ? undefined : sessionId;
   if (op.open !== "new") state.spent = undefined;
-  const lost = lostOf(config);
-  if (lost.length > 0) state.lost.push(warning(`Qwen Code cannot be told ${lost.join(", ")}`, state));
+  if (gap.warning !== undefined) state.lost.push(warning(gap.warning, state));
   const launch: Out = { launch: { argv: argvOf(op, sessionId), env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
   return { in: [], out: [launch, request({ subtype: "initialize", ...handshake(config) }, { for: "initialize" }, state, env)] };
 }
@@ -119,40 +120,14 @@ function writeServer({ type, command, args, env, url, headers, enabledTools, tim
   };
 }
 
-/** What keeps the agent from something, and has no word. An empty list of tools would be left out, and mean all of them. */
-function restrictions(config: SessionConfig): string[] {
-  const forbids = config.rules?.some((rule) => !("allow" in rule)) === true ? ["deny and ask rules"] : [];
-  const hosted = Object.values(config.workspace ?? {}).includes("host") ? ["a workspace of the host"] : [];
-  const lists = [config.allowedTools, config.disallowedTools].flatMap((list) => list ?? []);
-  const commas = lists.some((tool) => tool.includes(",")) ? ["a tool whose name has a comma"] : [];
-  return [...forbids, ...hosted, ...(config.allowedTools?.length === 0 ? ["to use no tools"] : []), ...commas];
+/** Lists of tools that the flags cannot say. An empty list would be left out, and mean all tools. */
+function unlisted({ allowedTools, disallowedTools }: SessionConfig): string[] {
+  const hasComma = [allowedTools, disallowedTools].some((list) => list?.some((tool) => tool.includes(",")) === true);
+  return [...(allowedTools?.length === 0 ? ["to use no tools"] : []), ...(hasComma ? ["a tool whose name has a comma"] : [])];
 }
 
-const SAYABLE: ReadonlySet<string> = new Set([
-  "model",
-  "mode",
-  "system",
-  "appendSystem",
-  "allowedTools",
-  "disallowedTools",
-  "maxTurns",
-  "maxToolCalls",
-  "nesting",
-  "directories",
-  "fallbackModels",
-  "mcpServers",
-  "subagents",
-  "effort",
-  "answerSeconds",
-  "streaming",
-  "cwd",
-]);
-
-/** That nothing runs unasked cannot be said: the agent's own list of harmless tools stays. */
-function lostOf(config: SessionConfig): string[] {
-  return Object.entries(config).flatMap(([key, value]) => {
-    if (value === undefined || SAYABLE.has(key)) return [];
-    if (key === "approveTools") return config.approveTools?.length === 0 ? ["approveTools"] : [];
-    return key === "provider" && AUTH_TYPES.has(config.provider ?? "") ? [] : [key];
-  });
+/** The flags name some providers only. An empty `approveTools` has no flag: the agent's own list of harmless tools stays. */
+function coverOf({ provider = "", approveTools }: SessionConfig): Covers {
+  const unsaid = [...(AUTH_TYPES.has(provider) ? [] : ["provider"]), ...(approveTools?.length === 0 ? ["approveTools"] : [])];
+  return { only: OPENING.filter((key) => !unsaid.includes(key)) };
 }

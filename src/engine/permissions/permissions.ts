@@ -1,5 +1,6 @@
 /** Judges calls: a call runs, is denied, or is asked about. Deny beats ask beats allow, in every mode. */
 import type { Mode } from "../../core/config.js";
+import { runsUnasked } from "../../core/modes.js";
 import type { Category } from "../../core/event.js";
 import type { Answer } from "../../core/op.js";
 import type { PrefixGrant } from "./prefix-grants.js";
@@ -28,13 +29,6 @@ export interface JudgedCall extends RuledCall {
 
 /** Tools that run unasked when neither the host nor the config says which. */
 export const UNASKED: readonly string[] = ["Read", "Glob", "Grep", "TodoWrite", "Skill"];
-
-const BY_MODE: Record<Mode, readonly Category[]> = {
-  default: [],
-  plan: [],
-  auto_edit: ["info", "edit"],
-  yolo: ["info", "edit", "exec", "mcp"],
-};
 
 /** The session's standing permissions. */
 export class Permissions {
@@ -107,7 +101,7 @@ export class Permissions {
 
   #standing(call: JudgedCall): boolean {
     return (
-      BY_MODE[this.mode].includes(call.category) ||
+      runsUnasked(this.mode, call.category) ||
       this.approveTools.some((entry) => isName(entry) && namesTool(entry, call.tool)) ||
       this.#tools.has(call.tool) ||
       this.#categories.has(call.category)

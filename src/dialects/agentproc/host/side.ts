@@ -1,5 +1,6 @@
 /** The host's side: a process a turn. What the wire does not say (that a session is ready, that a turn has begun) is made up here. */
 import type { SessionConfig } from "../../../core/config.js";
+import { unsaidKeys, type UnsaidKeys } from "../../../core/session-keys.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
@@ -64,7 +65,7 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
       config: config.cwd === undefined ? {} : { cwd: config.cwd },
       capabilities: { tool_approval: options.permission },
     };
-    const left = unsaid(config);
+    const left = unsaidWishes(config);
     const text = `The agent cannot be told by its protocol: ${left.join(", ")}`;
     return { in: left.length === 0 ? [ready] : [ready, { type: "notice", session, level: "warning", text, source: "agentproc" }], out: [] };
   }
@@ -117,19 +118,10 @@ function refusalOf({ open, sessionId, session, config = {} }: OpOf<"session.open
     const message = `No session '${session}' is known here: an agent of this protocol names its sessions itself`;
     return { code: "session", message, retryable: false };
   }
-  const limits = restrictions(config);
+  const limits = unsaid(config).restrictions;
   if (limits.length === 0) return undefined;
   const message = `An agent of this protocol cannot be restricted (${limits.join(", ")}); restrict it by its own configuration`;
   return { code: "unsupported", message, retryable: false };
-}
-
-function restrictions({ rules = [], workspace = {}, mode, ...config }: SessionConfig): string[] {
-  return [
-    ...(rules.some((rule) => !("allow" in rule)) ? ["deny and ask rules"] : []),
-    ...(Object.values(workspace).includes("host") ? ["a workspace of the host"] : []),
-    ...(mode === "plan" ? ["plan mode"] : []),
-    ...(["allowedTools", "disallowedTools"] as const).filter((key) => config[key] !== undefined),
-  ];
 }
 
 function unsendable({ parts, command, overrides }: OpOf<"turn.prompt">): string[] {
@@ -139,12 +131,14 @@ function unsendable({ parts, command, overrides }: OpOf<"turn.prompt">): string[
   ];
 }
 
-/** The link keeps the deadlines of approvals itself; what runs unasked is the agent's own business. */
-const NOT_TOLD: readonly string[] = ["cwd", "answerSeconds", "streaming", "approveTools", "rules", "workspace"];
+/** Where nothing is asked about, nothing needs to run unasked. */
+const UNASKED: readonly string[] = ["approveTools", "rules"];
 
-function unsaid(config: SessionConfig): string[] {
-  return Object.entries(config).flatMap(([key, value]) => {
-    const isDefault = key === "mode" && value === "default";
-    return value === undefined || isDefault || NOT_TOLD.includes(key) ? [] : [key];
-  });
+function unsaid(config: SessionConfig): UnsaidKeys {
+  return unsaidKeys(config, (word) => word === "cwd");
+}
+
+function unsaidWishes(config: SessionConfig): string[] {
+  const { wishes, bounds } = unsaid(config);
+  return [...wishes, ...bounds].filter((key) => !UNASKED.includes(key));
 }

@@ -6,7 +6,8 @@ import type { Op, OpOf } from "../../../core/op.js";
 import { withoutCommand } from "../../../core/plain-words.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
 import { configLines, configProblem, configure, noMode, refused } from "./answers.js";
-import { restrictions, unsaid, writeLaunch } from "../launch.js";
+import { openingGap } from "../../kit/covers.js";
+import { writeLaunch } from "../launch.js";
 import { modeName } from "../wire/revision.js";
 import type { HostState } from "./state.js";
 
@@ -36,15 +37,14 @@ export function openOp(op: OpOf<"session.open">, state: HostState): Step<Event> 
   state.session = op.session;
   const { mode } = op.config ?? {};
   if (mode !== undefined && modeName(revision, mode) === undefined) return refused(op, noMode(mode, revision), state);
-  const dropped = restrictions(op.config ?? {});
-  if (dropped.length > 0) return refused(op, `${revision.name} cannot be told ${dropped.join(", ")}, and would do more without`, state);
+  const gap = openingGap(revision.name, op.config ?? {}, revision.coverage["session.open"]);
+  if (gap.refusal !== undefined) return refused(op, gap.refusal, state);
   const wrong = configProblem(op.config ?? {}, state);
   if (wrong !== undefined) return refused(op, wrong, state);
   state.opener = op.id;
   state.atReady = revision.isLater ? atReady(op.config ?? {}) : mode === "auto_edit" ? { mode } : {};
-  const lost = unsaid(op.config ?? {}, revision);
   return {
-    in: lost.length === 0 ? [] : [warning(`${revision.name} cannot be told ${lost.join(", ")}`, state)],
+    in: gap.warning === undefined ? [] : [warning(gap.warning, state)],
     out: [{ launch: writeLaunch(op, revision) }],
   };
 }

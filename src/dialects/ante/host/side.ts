@@ -1,4 +1,5 @@
 /** The host's side: we drive a daemon, one session a connection. */
+import { runsUnasked } from "../../../core/modes.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv, Step } from "../../dialect.js";
@@ -40,7 +41,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
   }
 
   function allowed(event: EventOf<"approval.requested">): Step<Event> {
-    const open = event.calls.filter((call) => !state.allows.has(call.category ?? ""));
+    const open = event.calls.filter((call) => !runsUnasked(state.answeredMode, call.category));
     for (const call of event.calls) if (!open.includes(call)) state.pause?.calls.set(call.id, "Accept");
     if (open.length > 0) return { in: [{ ...event, calls: open }], out: [] };
     return settled({ type: "approval.answer", id: undefined }, state, env);

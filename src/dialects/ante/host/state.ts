@@ -1,5 +1,5 @@
 /** The state of our side when we drive the daemon. */
-import type { SessionConfig } from "../../../core/config.js";
+import type { Mode, SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Op } from "../../../core/op.js";
 import type { TurnReader } from "../../kit/turn-reader.js";
@@ -31,8 +31,8 @@ export interface HostState {
   refused: Fault | undefined;
   /** Whether the opener wants to hear what was said before. */
   wantsReplay: boolean;
-  /** The wire has two policies, and for the whole session: what another mode allows is answered here, by category. */
-  allows: ReadonlySet<string>;
+  /** The mode whose calls our side answers itself: the wire has two policies, and for the whole session. */
+  answeredMode: Mode | undefined;
   runsAll: boolean;
   /** What it is now, for a wire that wants a whole specification for each change. */
   config: SessionConfig;
@@ -58,7 +58,7 @@ export function hostState(): HostState {
     ready: false,
     refused: undefined,
     wantsReplay: false,
-    allows: new Set(),
+    answeredMode: undefined,
     runsAll: false,
     config: {},
     catalogued: false,

@@ -104,7 +104,7 @@ function configure(op: OpOf<"session.configure">, state: HostState, env: SideEnv
     const problem =
       mode === "plan" ? "has no plan mode" : state.runsAll && mode !== "yolo" ? "was started with everything allowed" : undefined;
     if (problem !== undefined) return refused(op, `Ante ${problem}, and its policy cannot change within a session`, state);
-    state.allows = ALLOWED_BY[mode] ?? NONE;
+    state.answeredMode = mode;
   }
   if (Object.keys(spec).length > 0) {
     const model = writeSpec({ ...state.config, ...spec });
@@ -113,13 +113,6 @@ function configure(op: OpOf<"session.configure">, state: HostState, env: SideEnv
   const { session } = state;
   return { in: [{ type: "session.updated", session, ...(op.id !== undefined && { parent: op.id }), config: { mode } }], out: [] };
 }
-
-const NONE: ReadonlySet<string> = new Set();
-/** The categories that a mode allows and that Ante's default policy asks about. */
-export const ALLOWED_BY: Readonly<Record<string, ReadonlySet<string>>> = {
-  auto_edit: new Set(["info", "edit"]),
-  yolo: new Set(["info", "edit", "exec", "mcp"]),
-};
 
 /** A server on this machine is all that the wire can name. */
 function setProvider(op: OpOf<"provider.set">, state: HostState, env: SideEnv): Step<Event> {

@@ -1,4 +1,6 @@
 /** The host's end of the wire: an agent that we drive, with as many sessions in one process as there are. */
+import { openingGap } from "../../kit/covers.js";
+import { runsUnasked } from "../../../core/modes.js";
 import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Closed, Event, EventOf } from "../../../core/event.js";
@@ -61,15 +63,8 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
   /** What keeps the agent from something and cannot be said: without it the agent would do more than was asked for, or elsewhere. */
   function problemOf({ open, sessionId, config = {}, fork }: OpOf<"session.open">): string | undefined {
     if (open !== "new" && sessionId === "latest") return "Qwen has no word for the session last used; ask for it by its name";
-    const forbids = config.rules?.some((rule) => !("allow" in rule)) === true ? ["deny and ask rules"] : [];
-    const hosted = Object.values(config.workspace ?? {}).includes("host") ? ["a workspace of the host"] : [];
-    const others = [
-      ...(config.mode === "plan" ? ["plan mode"] : []),
-      ...(config.disallowedTools === undefined ? [] : ["disallowedTools"]),
-      ...(fork === true ? ["to fork a session"] : []),
-    ];
-    const unsaid = [...forbids, ...hosted, ...others];
-    if (unsaid.length > 0) return `Qwen cannot be told ${unsaid.join(", ")}, and would do more without`;
+    const { refusal } = openingGap("Qwen", config, coverage["session.open"], fork === true ? ["to fork a session"] : []);
+    if (refusal !== undefined) return refusal;
     if (state.sessions.size === 0 || config.cwd === undefined || config.cwd === state.cwd) return undefined;
     return `One Qwen process works in one folder, this one in '${state.cwd ?? "that in which it was started"}'; connect another for '${config.cwd}'`;
   }
@@ -121,8 +116,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
 
   function decidedHere(event: EventOf<"approval.requested">): Step<Event> {
     const session = state.sessions.get(event.session ?? "");
-    const allows = ALLOWED_BY[session?.config.mode ?? ""] ?? NONE;
-    const open = event.calls.filter((call) => !allows.has(call.category ?? ""));
+    const open = event.calls.filter((call) => !runsUnasked(session?.config.mode, call.category));
     const steps = [...state.questions].flatMap(([id, question]) => {
       const meant = event.calls.find((call) => session !== undefined && asksFor(question, session, call.id) && !open.includes(call));
       return meant === undefined ? [] : [decided({ call: meant.id, decision: "allow" }, id, question, state)];
@@ -168,20 +162,10 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
   }
 }
 
-const NONE: ReadonlySet<string> = new Set();
-/** The categories that a mode allows. */
-const ALLOWED_BY: Readonly<Record<string, ReadonlySet<string>>> = {
-  auto_edit: new Set(["info", "edit"]),
-  yolo: new Set(["info", "edit", "exec", "mcp"]),
-};
-
-/** What has no word and changes nothing about what the agent may do. The link keeps approvals' deadlines itself. */
 function warnings(config: SessionConfig, session: string): Event[] {
-  const sayable = typeof coverage["session.open"] === "string" ? [] : coverage["session.open"].only;
-  const servers = Object.values(config.mcpServers ?? {}).some(({ type }) => type !== "host") ? ["MCP servers that are not its host's"] : [];
-  const lost = Object.entries(config).flatMap(([key, value]) => {
-    return value === undefined || sayable.includes(key) || key === "answerSeconds" || key === "streaming" ? [] : [key];
-  });
-  const all = [...lost, ...servers];
-  return all.length === 0 ? [] : [warning(`Qwen cannot be told ${all.join(", ")}`, session)];
+  const { warning: unsaid } = openingGap("Qwen", config, coverage["session.open"]);
+  const isOthers = Object.values(config.mcpServers ?? {}).some(({ type }) => type !== "host");
+  const servers = "MCP servers that are not its host's";
+  const text = unsaid === undefined ? `Qwen cannot be told ${servers}` : isOthers ? `${unsaid}, ${servers}` : unsaid;
+  return unsaid === undefined && !isOthers ? [] : [warning(text, session)];
 }
