@@ -179,7 +179,7 @@ describe("without a token", () => {
     const client = new WsClient(new WebSocket(`ws://[::ffff:127.0.0.1]:${server.port}`, { headers: { host: "localhost" } }));
     await client.open();
     client.send("Shutdown");
-    await client.closed;
+    await expect(client.closed).resolves.toBeDefined();
   });
 });
 
