@@ -94,7 +94,7 @@ describe("a queue", () => {
     const reader = queue[Symbol.asyncIterator]();
     await reader.next();
     await reader.next();
-    await over;
+    await expect(over).resolves.toBeUndefined();
   });
 
   test("says that an equal control item waits only once the bound of control is reached", () => {

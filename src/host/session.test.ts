@@ -161,5 +161,5 @@ test("an agent that nobody reads can be closed when nothing more fits", async ()
   const { agent, peer } = driven();
   for (let said = 0; said < 5000; said++) peer.say({ type: "notice", level: "info", text: "x".repeat(1000) });
   await new Promise(setImmediate);
-  await agent.close();
+  await expect(agent.close()).resolves.toBeUndefined();
 });

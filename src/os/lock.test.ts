@@ -27,18 +27,14 @@ describe("a lock", () => {
   test("of a process that is gone is taken over", async () => {
     const file = join(scratch(), "lock");
     writeFileSync(file, await lockOf({ pid: await deadPid() }));
-    await (
-      await takeLock(file, "s")
-    )();
+    await takenAndFreed(file);
     expect(readdirSync(join(file, ".."))).toEqual([]);
   });
 
   test("of an earlier process with the same number is taken over", async () => {
     const file = join(scratch(), "lock");
     writeFileSync(file, await lockOf({ pid: process.pid, born: "long ago" }));
-    await (
-      await takeLock(file, "s")
-    )();
+    await takenAndFreed(file);
   });
 
   test.skipIf(process.platform !== "linux")("of a process that was killed and that its parent has not buried is taken over", async () => {
@@ -52,17 +48,13 @@ describe("a lock", () => {
     process.kill(pid, "SIGKILL");
     await until(() => stateOf(pid) === "Z", "a zombie");
     writeFileSync(file, await lockOf({ pid, born: born.replace(/\d+$/, birthTicks(pid)) }));
-    await (
-      await takeLock(file, "s")
-    )();
+    await takenAndFreed(file);
   });
 
   test("that a power cut left empty is taken over", async () => {
     const file = join(scratch(), "lock");
     writeFileSync(file, "");
-    await (
-      await takeLock(file, "s")
-    )();
+    await takenAndFreed(file);
   });
 
   test("of another machine counts for as long as its owner shows itself", async () => {
@@ -70,9 +62,7 @@ describe("a lock", () => {
     writeFileSync(file, await lockOf({ host: "elsewhere" }));
     await expect(takeLock(file, "s")).rejects.toThrow(/^s is in use by process \d+ on elsewhere since/);
     utimesSync(file, new Date(), new Date(Date.now() - 61_000));
-    await (
-      await takeLock(file, "s")
-    )();
+    await takenAndFreed(file);
   });
 
   test("of a container with process numbers of its own counts in the same way", async () => {
@@ -225,4 +215,10 @@ function birthTicks(pid: number): string {
 function fieldsOf(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+async function takenAndFreed(file: string): Promise<void> {
+  const free = await takeLock(file, "s");
+  await expect(takeLock(file, "s")).rejects.toThrow(/^s is in use by/);
+  await free();
 }

@@ -120,6 +120,7 @@ describe("a signal to us", () => {
     const program = bench.start(["run", "PROFILE", "--message", "hi", "--json"]);
     await once(program.stdout, "data");
     program.kill("SIGKILL");
+    expect(await once(program, "exit")).toEqual([null, "SIGKILL"]);
     await bench.processes.gone();
   });
 
@@ -140,6 +141,7 @@ describe("a signal to us", () => {
     const program = bench.start(["run", "PROFILE", "--message", "hi", "--json"]);
     await once(program.stdout, "data");
     program.stdout.destroy();
+    expect(await once(program, "exit")).toEqual([expect.any(Number), null]);
     await bench.processes.gone();
   });
 });

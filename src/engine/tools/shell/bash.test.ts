@@ -192,6 +192,7 @@ describe("what stays behind", () => {
     const { say, adopted } = await bench();
     await say(bash, { command: "echo hello" });
     await adopted[0]?.exited;
+    expect(adopted).toHaveLength(1);
   });
 });
 
