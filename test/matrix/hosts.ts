@@ -8,7 +8,15 @@ import { LaterEvent, WireEvent as FirstEvent } from "../../src/dialects/aionrs/w
 import { faultOf } from "../../src/dialects/ante/wire/failure-kinds.js";
 import { EventMsg, type EventFields } from "../../src/dialects/ante/wire/records.js";
 import { Chunk, ControlRequest, EventLine, ToolDisplay, Thought, type Metadata } from "../../src/dialects/qwen/wire/event-lines.js";
-import { AgentLine, Assistant, asked as questions, Init, Result, StreamLine, UserLine } from "../../src/dialects/qwen-shipped/wire.js";
+import {
+  AgentLine,
+  Assistant,
+  asked as questions,
+  Init,
+  Result,
+  StreamLine,
+  UserLine,
+} from "../../src/dialects/qwen-shipped/wire/lines.js";
 import { WireEvent as WaylandEvent, type WireEvent } from "../../src/dialects/wayland/wire.js";
 
 /** What any host can hear, whatever its wire calls it. */

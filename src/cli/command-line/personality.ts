@@ -2,8 +2,8 @@
 import { basename } from "node:path";
 import { AIONRS_FLAGS, FLAG_VARIABLES, SHORT_FLAGS, WAYLAND_FLAGS, WAYLAND_SHORT_FLAGS } from "../../dialects/aionrs/command-line.js";
 import type { ForeignFlag } from "../../dialects/kit/foreign-flags.js";
-import { WIRE_VERSION } from "../../dialects/qwen-shipped/names.js";
-import { asksShipped, QWEN_FLAGS, QWEN_SHORT_FLAGS, QWEN_VARIABLES } from "../../dialects/qwen-shipped/command-line.js";
+import { WIRE_VERSION } from "../../dialects/qwen-shipped/wire/names.js";
+import { asksShipped, QWEN_FLAGS, QWEN_SHORT_FLAGS, QWEN_VARIABLES } from "../../dialects/qwen-shipped/launch.js";
 import { beforeDashes } from "./flags.js";
 
 export interface Personality {

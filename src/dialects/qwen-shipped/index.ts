@@ -1,10 +1,10 @@
 /** The wire that Qwen Code shipped, and that `@qwen-code/sdk` speaks: Claude-style stream-json with a control channel. */
 import type { Dialect } from "../dialect.js";
-import { agentSide } from "./agent-side.js";
+import { agentSide } from "./agent/side.js";
 import { coverage } from "./coverage.js";
-import { hostSide } from "./host-side.js";
-import { ASK_USER } from "./host-tools.js";
-import { AgentLine, HostLine, VERSION } from "./wire.js";
+import { hostSide } from "./host/side.js";
+import { ASK_USER } from "./wire/host-tools.js";
+import { AgentLine, HostLine, VERSION } from "./wire/lines.js";
 
 export const qwenShipped: Dialect = {
   id: "qwen-shipped",

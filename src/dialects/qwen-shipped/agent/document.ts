@@ -1,0 +1,22 @@
+/** What is said in one line: everything, for `--output-format json`, or the value alone that a schema asked for, for `text`. */
+import type { Op } from "../../../core/op.js";
+import type { Out, Step } from "../../dialect.js";
+import { isRecord } from "../../../core/json-object.js";
+import type { AgentState } from "./state.js";
+
+/** A run that is one document writes it when its prompt is answered, or when it ends. */
+export function collected(step: Step<Op>, state: AgentState): Step<Op> {
+  if (state.switches.format === "lines") return step;
+  const lines = step.out.flatMap((out) => ("rec" in out ? [out.rec] : []));
+  if (state.switches.format === "value") return { ...step, out: step.out.flatMap((out) => ("rec" in out ? valueIn(out.rec) : [out])) };
+  state.document.push(...lines);
+  const isWhole = lines.some((rec) => isRecord(rec) && rec["type"] === "result");
+  const rest = step.out.filter((out) => !("rec" in out));
+  if (!isWhole) return { ...step, out: rest };
+  return { ...step, out: [{ rec: state.document.splice(0) }, ...rest] };
+}
+
+/** What went wrong is told on stderr, and by the exit code. */
+function valueIn(rec: unknown): Out[] {
+  return isRecord(rec) && "structured_result" in rec ? [{ rec: rec["structured_result"] }] : [];
+}

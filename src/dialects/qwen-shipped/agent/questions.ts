@@ -1,0 +1,212 @@
+/**
+ * What the agent asks its host: whether a tool may run, a question for the user, a message for one of the host's MCP servers. Permissions
+ * are asked for one after the other, since that is how the SDK answers; messages to servers go out as they come.
+ */
+import * as v from "valibot";
+import type { Call, EventOf } from "../../../core/event.js";
+import type { Answer, Op } from "../../../core/op.js";
+import type { Out, SideEnv, Step } from "../../dialect.js";
+import { sameJson } from "../../../core/json-object.js";
+import { uuidOf } from "../wire/ids.js";
+import { line } from "./lines.js";
+import { wireTool } from "../wire/names.js";
+import { McpAnswer, Permission, type HostResponse } from "../wire/lines.js";
+
+interface Question {
+  call: string;
+  tool: string;
+  input: Record<string, unknown>;
+  suggestions: readonly Suggestion[];
+  /** Of a tool that only asks: the request that its answer is for. */
+  request?: string;
+}
+
+interface Suggestion {
+  type: "allow" | "deny" | "modify";
+  label: string;
+  description: string;
+}
+
+export class Questions {
+  readonly #env: SideEnv;
+  readonly #waiting: Question[] = [];
+  /** The one that the host has before it. */
+  #open: { request_id: string; question: Question } | undefined;
+  /** Calls that the host refused, and why, where the agent tells of a cancellation or a failure only. */
+  readonly #refusals = new Map<string, string>();
+  /** Messages to servers: the agent's requests by the wire's. */
+  readonly #messages = new Map<string, string>();
+
+  constructor(env: SideEnv) {
+    this.#env = env;
+  }
+
+  permissions(calls: readonly Call[]): Out[] {
+    this.#waiting.push(
+      ...calls.map((call) => ({ call: call.id, tool: wireTool(call.name), input: call.args ?? {}, suggestions: suggestionsFor(call) })),
+    );
+    return this.#next();
+  }
+
+  /** A question of the model to the user: the answers come with the permission. */
+  forUser({ request, call = request }: EventOf<"host.request">, tool: string, input: Record<string, unknown>): Out[] {
+    this.#waiting.push({ call, tool, input, suggestions: ANSWERS, request });
+    return this.#next();
+  }
+
+  message({ request }: EventOf<"host.request">, server_name: string, message: unknown): Out[] {
+    const request_id = this.#mint();
+    this.#messages.set(request_id, request);
+    return [line({ type: "control_request", request_id, request: { subtype: "mcp_message", server_name, message } })];
+  }
+
+  /** Decided without the host: at the deadline, by an interrupt, with the turn. */
+  settled(isSettled: (question: { call: string; request?: string }) => boolean): Out[] {
+    for (let at = this.#waiting.length - 1; at >= 0; at--) {
+      const question = this.#waiting[at];
+      if (question !== undefined && isSettled(question)) this.#waiting.splice(at, 1);
+    }
+    if (this.#open === undefined || !isSettled(this.#open.question)) return [];
+    this.#open = undefined;
+    return this.#next();
+  }
+
+  settledMessage(request: string): void {
+    for (const [request_id, asked] of this.#messages) if (asked === request) this.#messages.delete(request_id);
+  }
+
+  /** An answer that nobody waits for, or no more, is nothing. */
+  answered({ response }: HostResponse, address: () => { id: string; session: string }): Step<Op> {
+    const { request_id } = response;
+    const message = this.#messages.get(request_id);
+    if (message !== undefined) {
+      this.#messages.delete(request_id);
+      return { in: [{ type: "host.answer", ...address(), request: message, ...messageAnswer(response) }], out: [] };
+    }
+    if (this.#open?.request_id !== request_id) return { in: [], out: [] };
+    const { question } = this.#open;
+    this.#open = undefined;
+    const { ops, refusal, stops } = decided(question, response, address);
+    if (refusal !== undefined && (stops || question.request !== undefined)) this.#refusals.set(question.call, refusal);
+    // Nobody is asked about a turn that ends.
+    if (stops) this.#waiting.splice(0);
+    return { in: ops, out: this.#next() };
+  }
+
+  /** Why the host refused this call, where the agent does not tell that. */
+  refusalOf(call: string): string | undefined {
+    const reason = this.#refusals.get(call);
+    this.#refusals.delete(call);
+    return reason;
+  }
+
+  /** The host has no more to say: what waits for it is refused. */
+  closed(reason: string, address: () => { id: string; session: string }): Op[] {
+    const questions = [...(this.#open === undefined ? [] : [this.#open.question]), ...this.#waiting.splice(0)];
+    this.#open = undefined;
+    const failed = { subtype: "error", request_id: "", error: reason } as const;
+    const messages = [...this.#messages.values()];
+    this.#messages.clear();
+    return [
+      ...questions.flatMap((question) => decided(question, failed, address).ops),
+      ...messages.map((request): Op => ({ type: "host.answer", ...address(), request, ok: false, data: { message: reason } })),
+    ];
+  }
+
+  #next(): Out[] {
+    if (this.#open !== undefined) return [];
+    const question = this.#waiting.shift();
+    if (question === undefined) return [];
+    const request_id = this.#mint();
+    this.#open = { request_id, question };
+    const { call, tool, input, suggestions } = question;
+    const request = {
+      subtype: "can_use_tool",
+      tool_name: tool,
+      tool_use_id: call,
+      input,
+      permission_suggestions: suggestions,
+      blocked_path: null,
+    };
+    return [line({ type: "control_request", request_id, request })];
+  }
+
+  #mint(): string {
+    return uuidOf(this.#env.stamp().id);
+  }
+}
+
+interface Decided {
+  ops: Op[];
+  /** Why not, where the host said no. */
+  refusal?: string | undefined;
+  /** The turn ends with it. */
+  stops: boolean;
+}
+
+function decided(question: Question, response: HostResponse["response"], address: () => { id: string; session: string }): Decided {
+  const { stops = false, ...answer } = verdictOf(question, response);
+  const refusal = answer.decision === "deny" ? (answer.reason ?? "") : undefined;
+  const stop: Op[] = stops ? [{ type: "turn.interrupt", ...address(), reason: refusal || "denied by the host" }] : [];
+  return { ops: [answered(question, answer, address), ...stop], refusal, stops };
+}
+
+function answered({ request, input }: Question, answer: Answer, address: () => { id: string; session: string }): Op {
+  if (request === undefined) return { type: "approval.answer", ...address(), answers: [answer] };
+  if (answer.decision === "deny") return { type: "host.answer", ...address(), request, ok: false, data: { message: answer.reason } };
+  return { type: "host.answer", ...address(), request, ok: true, data: answersIn(answer.args ?? input) };
+}
+
+/** Whatever does not clearly allow denies. Input that comes back as it went out is no change: what is secret in it was not shown. */
+function verdictOf({ call, input }: Question, response: HostResponse["response"]): Answer & { stops?: boolean } {
+  if (response.subtype === "error") return { call, decision: "deny", reason: errorText(response.error) };
+  const given = response.response;
+  if (!v.is(Permission, given)) return { call, decision: "deny", reason: "the host's answer says neither allow nor deny" };
+  const { behavior, updatedInput, message, interrupt } = given;
+  if (behavior.toLowerCase() !== "allow")
+    return { call, decision: "deny", reason: message ?? "", ...(interrupt === true && { stops: true }) };
+  const changed = updatedInput && !sameJson(updatedInput, input);
+  return { call, decision: "allow", grant: "call", ...(changed && { args: updatedInput }) };
+}
+
+function errorText(error: string | { message: string }): string {
+  return `Error: ${typeof error === "string" ? error : error.message}`;
+}
+
+function messageAnswer(response: HostResponse["response"]): { ok: boolean; data: unknown } {
+  if (response.subtype === "error") return { ok: false, data: { message: errorText(response.error) } };
+  const given = response.response;
+  if (v.is(McpAnswer, given) && given.mcp_response !== undefined) return { ok: true, data: given.mcp_response };
+  return { ok: false, data: { message: "The host's answer has no mcp_response" } };
+}
+
+function answersIn(input: Record<string, unknown>): { text: string } {
+  const answers = input["answers"];
+  if (answers === undefined) return { text: "The user gave no answer." };
+  return { text: `The user answered: ${typeof answers === "string" ? answers : JSON.stringify(answers)}` };
+}
+
+const ANSWERS: readonly Suggestion[] = [
+  { type: "allow", label: "Submit", description: "Answer the questions" },
+  { type: "deny", label: "Cancel", description: "Leave the questions unanswered" },
+];
+
+function suggestionsFor({ category, title = "", name }: Call): Suggestion[] {
+  const deny = (description: string): Suggestion => ({ type: "deny", label: "Deny", description });
+  const allow = (label: string, description: string): Suggestion => ({ type: "allow", label, description });
+  const what = title === "" ? wireTool(name) : title;
+  switch (category) {
+    case "edit":
+      return [
+        allow("Allow Edit", what),
+        deny("Block this file edit"),
+        { type: "modify", label: "Review Changes", description: "Review the proposed changes before they are made" },
+      ];
+    case "mcp":
+      return [allow("Allow MCP Tool", what), deny("Block this MCP server call")];
+    case "exec":
+      return [allow("Allow Command", what), deny("Block this command execution")];
+    default:
+      return [allow("Allow", what), deny("Block this tool call")];
+  }
+}

@@ -1,0 +1,52 @@
+/** Prompts: what a `user` line says, and which lines get a `result`. */
+import type { Part } from "../../../core/content.js";
+import type { OpOf } from "../../../core/op.js";
+import { textPart } from "../../../core/content.js";
+import { address, type AgentState, type Asked } from "./state.js";
+import type { Given } from "../wire/parts.js";
+import type { Prompt } from "../wire/lines.js";
+
+/** A prompt, or what is wrong with it. */
+export function askedBy({ message }: Prompt, state: AgentState): Asked {
+  const parts = partsOf(message.content);
+  if (parts.every((part) => part.type === "text" && part.text.trim() === "")) return { outcome: { problem: "The message is empty" } };
+  return askedWith(parts, state);
+}
+
+/** Text that begins with a slash may be a command; what nobody knows as one is a prompt. */
+function askedWith(parts: Part[], state: AgentState): Asked {
+  const head = address(state);
+  const plain: OpOf<"turn.prompt"> = { type: "turn.prompt", ...head, turn: head.id, parts, mentions: true };
+  const command = parts.length === 1 && parts[0]?.type === "text" ? commandIn(parts[0].text) : undefined;
+  return command === undefined ? { op: plain } : { op: { ...plain, command }, plain };
+}
+
+/** The turn that stopped goes on. */
+export function askedAgain(state: AgentState): Asked {
+  const head = address(state);
+  return { op: { type: "turn.prompt", ...head, turn: head.id, parts: [], continues: true } };
+}
+
+function commandIn(text: string): { name: string; args?: string } | undefined {
+  const [, name, args] = /^\/([\w:.-]+)(?:\s+([^]*))?$/.exec(text.trim()) ?? [];
+  return name === undefined ? undefined : { name, ...(args !== undefined && { args }) };
+}
+
+function partsOf(content: Prompt["message"]["content"]): Part[] {
+  return typeof content === "string" ? [textPart(content)] : content.map(partOf);
+}
+
+function partOf(block: Given): Part {
+  switch (block.type) {
+    case "text":
+      return textPart(block.text);
+    case "image":
+      if (block.source.type === "base64") return { type: "image", mime: block.source.media_type, data: block.source.data };
+      return { type: "file", uri: block.source.url };
+    case "tool_result":
+      return textPart(typeof block.content === "string" ? block.content : JSON.stringify(block.content ?? ""));
+    default:
+      block satisfies never;
+      return textPart("");
+  }
+}

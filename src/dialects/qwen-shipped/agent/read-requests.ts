@@ -1,0 +1,208 @@
+/** Control requests of the host: each is answered, by this side or, once the op that it became is done, by what came of that. */
+import { runsUnasked } from "../../../core/modes.js";
+import * as v from "valibot";
+import type { SessionConfig } from "../../../core/config.js";
+import { canonicalTool, categoryOf } from "../../../core/names.js";
+import type { Op } from "../../../core/op.js";
+import type { Out, Step } from "../../dialect.js";
+import { echo, issuesOf, stringField } from "../../kit/issues.js";
+import { isRecord } from "../../../core/json-object.js";
+import { ASK_USER } from "../wire/host-tools.js";
+import { granted, refusal } from "./lines.js";
+import { EFFORT_NAMES, MODE_NAMES, modeNamed, thinkingFor } from "../wire/names.js";
+import { askedAgain } from "./read-prompts.js";
+import { controlAnswer } from "./write-replies.js";
+import { address, type AgentState, type Control } from "./state.js";
+import { requests, type RequestFields, type RequestName } from "../wire/lines.js";
+import { ofHost, serversOf } from "../wire/servers.js";
+import { usageInfo } from "./usage-info.js";
+import { STATUS } from "./write-turns.js";
+
+/** The most that a host may take for a permission. */
+const LONGEST_MS = 600_000;
+
+export type KnownRequest = { [N in RequestName]: RequestFields<N> }[RequestName];
+
+/** A request that can be acted on, or the words that refuse it. */
+export function readRequest(request: unknown): KnownRequest | string {
+  const subtype = stringField(request, "subtype");
+  if (subtype === undefined) return "A control request needs a request with a subtype";
+  const schema = Object.entries(requests).find(([name]) => name === subtype)?.[1];
+  if (schema === undefined) return `Unknown control request subtype: ${echo(subtype)}`;
+  return v.is(schema, request) ? request : (INVALID[subtype] ?? `Invalid ${subtype}: ${issuesOf(schema, request)}`);
+}
+
+const INVALID: Readonly<Record<string, string>> = { set_model: "Invalid model specified for set_model request" };
+
+/** Some can only be answered when the session is there, or when it is known what surrounds it. */
+export function canAnswer({ subtype }: KnownRequest, { isReady, isGathered, catalogue }: AgentState): boolean {
+  switch (subtype) {
+    case "supported_commands":
+      return isGathered || catalogue.commands !== undefined;
+    case "initialize":
+    case "get_context_usage":
+    case "get_available_models":
+    case "set_effort":
+    case "continue_last_turn":
+    case "can_use_tool":
+      return isReady;
+    default:
+      return true;
+  }
+}
+
+export function onRequest(request_id: string, request: KnownRequest, state: AgentState): Step<Op> {
+  switch (request.subtype) {
+    case "initialize":
+      return onInitialize(request_id, request, state);
+    case "interrupt":
+      return { in: interrupted(state), out: [granted(request_id, { subtype: "interrupt" })] };
+    case "continue_last_turn":
+      return onContinue(request_id, state);
+    case "set_permission_mode":
+      return onMode(request_id, request.mode, state);
+    case "set_model":
+      return onModel(request_id, request.model, state);
+    case "set_effort":
+      return onEffort(request_id, request.effort, state);
+    case "supported_commands":
+      return answer(granted(request_id, { subtype: request.subtype, commands: (state.catalogue.commands ?? []).map(({ name }) => name) }));
+    case "get_context_usage":
+      return command("context", { request_id, subtype: request.subtype, said: String(request.show_details === true) }, state);
+    case "get_available_models":
+      return command("model", { request_id, subtype: request.subtype, said: "" }, state);
+    case "get_usage_info":
+      return answer(granted(request_id, usageInfo(request.range ?? "all", state)));
+    case "mcp_server_status":
+      return answer(granted(request_id, { subtype: request.subtype, status: serverStatus(state) }));
+    case "can_use_tool":
+      return answer(granted(request_id, ownVerdict(request.tool_name, state)));
+    default:
+      request satisfies never;
+      return { in: [], out: [] };
+  }
+}
+
+function answer(out: Out): Step<Op> {
+  return { in: [], out: [out] };
+}
+
+function configure(patch: SessionConfig, control: Control, state: AgentState): Step<Op> {
+  const head = address(state);
+  state.controls.set(head.id, control);
+  return { in: [{ type: "session.configure", ...head, patch }], out: [] };
+}
+
+/** Commands that show something know it best. Agents that cannot be given tools cannot be asked so: they would make a turn of it. */
+function command(name: string, control: Control, state: AgentState): Step<Op> {
+  if (state.capabilities["hostTools"] !== true)
+    return answer(refusal(control.request_id, `This agent cannot be asked for ${control.subtype}`));
+  const head = address(state);
+  state.controls.set(head.id, control);
+  return { in: [{ type: "turn.prompt", ...head, turn: head.id, parts: [], command: { name } }], out: [] };
+}
+
+// --- initialize ---
+
+function onInitialize(request_id: string, request: RequestFields<"initialize">, state: AgentState): Step<Op> {
+  const { config } = state;
+  const servers = { ...ofHost(request.sdkMcpServers), ...serversOf(request.mcpServers) };
+  for (const name of Object.keys(servers)) if (!isSettled(name, state)) state.awaited.add(name);
+  state.isControlled = true;
+  const { canUseTool } = request.timeout ?? {};
+  const others = (config.hostTools ?? []).filter(({ name }) => name !== ASK_USER.name);
+  const effort = request.effort === undefined ? undefined : effortPatch(request.effort, state);
+  const patch: SessionConfig = {
+    // Not every driven agent can be given tools.
+    ...(state.capabilities["hostTools"] === true && { hostTools: [...others, ASK_USER] }),
+    ...(canUseTool !== undefined && canUseTool > 0 && { answerSeconds: Math.min(canUseTool, LONGEST_MS) / 1000 }),
+    ...(Object.keys(servers).length > 0 && { mcpServers: { ...config.mcpServers, ...servers } }),
+    ...(request.agents !== undefined && { subagents: request.agents.map(agentOf) }),
+    ...effort,
+  };
+  const control: Control = { request_id, subtype: "initialize", said: request.effort ?? "", applies: effort !== undefined };
+  return Object.keys(patch).length === 0 ? answer(controlAnswer(control, undefined, state)) : configure(patch, control, state);
+}
+
+/** It has connected, or failed, already: of one that is asked for again there may be no more news. */
+function isSettled(name: string, { catalogue }: AgentState): boolean {
+  return catalogue.mcpServers?.some((server) => server.name === name && server.status !== "connecting") === true;
+}
+
+function agentOf(agent: NonNullable<RequestFields<"initialize">["agents"]>[number]): NonNullable<SessionConfig["subagents"]>[number] {
+  const { name, description, systemPrompt, tools, modelConfig } = agent;
+  const model = isRecord(modelConfig) ? modelConfig["model"] : undefined;
+  return {
+    name,
+    description: description ?? name,
+    ...(systemPrompt !== undefined && { system: systemPrompt }),
+    ...(tools !== undefined && tools.length > 0 && { tools }),
+    ...(typeof model === "string" && model !== "" && { model }),
+  };
+}
+
+// --- what runs ---
+
+/** The turn that was written last, or the next one. */
+function interrupted(state: AgentState): Op[] {
+  const next = state.asked.find(({ outcome }) => outcome === undefined);
+  const turn = state.turn?.id ?? next?.op?.turn;
+  if (turn === undefined) return [];
+  if (state.turn === undefined && next?.isHeld === true) {
+    next.outcome = { problem: "Operation cancelled." };
+    return [];
+  }
+  return [{ type: "turn.interrupt", ...address(state), turn }];
+}
+
+function onContinue(request_id: string, state: AgentState): Step<Op> {
+  const interruption = state.turn === undefined && state.asked.length === 0 ? state.unfinished : "none";
+  const accepted = interruption !== "none";
+  if (accepted) state.asked.push({ ...askedAgain(state), isHeld: true });
+  return answer(granted(request_id, { subtype: "continue_last_turn", accepted, interruption }));
+}
+
+// --- settings ---
+
+function onMode(request_id: string, name: string, state: AgentState): Step<Op> {
+  const mode = modeNamed(name);
+  if (mode === undefined)
+    return answer(refusal(request_id, `Invalid permission mode: ${echo(name)}. Valid values are: ${MODE_NAMES.join(", ")}`));
+  return configure({ mode }, { request_id, subtype: "set_permission_mode", said: name }, state);
+}
+
+function onModel(request_id: string, model: string, state: AgentState): Step<Op> {
+  if (model.trim() === "") return answer(refusal(request_id, "Invalid model specified for set_model request"));
+  return configure({ model }, { request_id, subtype: "set_model", said: model }, state);
+}
+
+function onEffort(request_id: string, effort: string, state: AgentState): Step<Op> {
+  if (!EFFORT_NAMES.includes(effort))
+    return answer(refusal(request_id, `Invalid effort: ${echo(effort)}. Valid values are: ${EFFORT_NAMES.join(", ")}`));
+  const patch = effortPatch(effort, state);
+  if (patch === undefined) return answer(granted(request_id, { subtype: "set_effort", effort, applied: false, override: null }));
+  return configure(patch, { request_id, subtype: "set_effort", said: effort }, state);
+}
+
+/** A model that takes efforts gets this one; one that only thinks gets the level nearest to it; others take neither. */
+function effortPatch(effort: string, { capabilities }: AgentState): SessionConfig | undefined {
+  const { efforts, thinking } = capabilities;
+  if (Array.isArray(efforts) && efforts.includes(effort)) return { effort };
+  const level = thinkingFor(effort);
+  return thinking === true && level !== undefined ? { thinking: level } : undefined;
+}
+
+// --- what is known here ---
+
+function serverStatus({ catalogue }: AgentState): Record<string, string> {
+  return Object.fromEntries((catalogue.mcpServers ?? []).map(({ name, status }) => [name, STATUS[status]]));
+}
+
+/** Whether that tool would run unasked, as things are. */
+function ownVerdict(name: string, { config }: AgentState): Record<string, unknown> {
+  const category = categoryOf(canonicalTool(name));
+  const { mode = "default" } = config;
+  const runs = mode === "yolo" || category === "info" || runsUnasked(mode, category);
+  if (runs) return { subtype: "can_use_tool", behavior: "allow" };
+  return { subtype: "can_use_tool", behavior: "deny", message: `${name} is asked for in this mode` };
+}

@@ -1,0 +1,215 @@
+/** What happens in a turn, and around it, as lines. */
+import type { Event, EventOf } from "../../../core/event.js";
+import type { Op } from "../../../core/op.js";
+import { addUsage } from "../../../core/usage.js";
+import { isRecord } from "../../../core/json-object.js";
+import type { Out, Step } from "../../dialect.js";
+import { STRUCTURED } from "../wire/host-tools.js";
+import { systemLine } from "./lines.js";
+import { wireTool } from "../wire/names.js";
+import { address, envelopeOf, notice, timeOf, type AgentState } from "./state.js";
+import { onProgress } from "./write-progress.js";
+import { taskEnded, taskOf, taskStarted } from "./write-tasks.js";
+import {
+  answered,
+  answering,
+  endOf,
+  initLine,
+  isAnswer,
+  isApiError,
+  newTurn,
+  resultLine,
+  speechOf,
+  toolResult,
+  type Turn,
+} from "./write-turns.js";
+import type { SystemFields } from "../wire/lines.js";
+
+type Told = Exclude<
+  Event,
+  { type: "session.ready" | "session.updated" | "session.ended" | "closed" | "catalog.updated" | "reply" | "host.request" | "host.settled" }
+>;
+
+export function turnEvent(event: Told, state: AgentState): Step<Op> {
+  if (event.replay === true) return told([]);
+  if (state.turn !== undefined && isAnswer(event)) answering(state.turn, timeOf(event, state));
+  switch (event.type) {
+    case "turn.started":
+      return told(onStarted(event, state));
+    case "turn.ended":
+      return told(onEnded(event, state));
+    case "text.delta":
+      return told(speechOf(state, event.under).delta("text", event.text));
+    case "thinking.delta":
+      return told(speechOf(state, event.under).delta("thinking", event.text));
+    case "text.done":
+      if (event.under === undefined && state.turn !== undefined) state.turn.text = event.text;
+      return told(speechOf(state, event.under).done("text", event.text));
+    case "thinking.done":
+      return told(speechOf(state, event.under).done("thinking", event.text));
+    case "tool.delta":
+      return told(speechOf(state, event.under).callComing());
+    case "tool.requested":
+      return told(onCall(event, state));
+    case "tool.started":
+      return told(onCallStarted(event, state));
+    case "tool.progress":
+      return told(onProgress(event, state));
+    case "tool.ended":
+      return onCallEnded(event, state);
+    case "approval.requested":
+      return onApproval(event, state);
+    case "usage":
+      onUsage(event, state);
+      return told([]);
+    case "notice":
+      return told(onNotice(event, state));
+    case "compaction":
+      return told(onCompaction(event, state));
+    case "error":
+      return told(event.turn === undefined ? [notice(event.fault.message, state, "error", "error")] : []);
+    case "user.message":
+    case "other":
+      return told([]);
+    default:
+      event satisfies never;
+      return told([]);
+  }
+}
+
+function told(out: Out[]): Step<Op> {
+  return { in: [], out };
+}
+
+// --- turns ---
+
+function onStarted(event: EventOf<"turn.started">, state: AgentState): Out[] {
+  state.turn = newTurn(event.turn ?? "", timeOf(event, state));
+  state.speeches.clear();
+  return [initLine(state)];
+}
+
+function onEnded(event: EventOf<"turn.ended">, state: AgentState): Out[] {
+  const at = timeOf(event, state);
+  const { turn } = state;
+  if (turn !== undefined && event.outcome === "failed") answering(turn, at);
+  if (turn !== undefined && turn.isAnswering) answered(turn, at);
+  const end = endOf(event, state);
+  const last = [...state.speeches.values()].flatMap((speech) => speech.end());
+  const said = event.outcome === "failed" && isApiError(event.fault) ? speechOf(state, undefined).say(end.text) : [];
+  const result = resultLine(end, at, state);
+  state.unfinished = end.subtype === "success" ? "none" : hasSaid(turn) ? "interrupted_turn" : "interrupted_prompt";
+  state.turn = undefined;
+  state.tasks.clear();
+  state.speeches.clear();
+  const mine = state.asked.findIndex(({ op }) => op?.turn === event.turn);
+  if (mine !== -1) state.asked.splice(mine, 1);
+  const next = state.questions.settled(() => true);
+  const exit: Out[] = !state.switches.isOneShot || end.exit === 0 ? [] : [{ exit: end.exit, reason: end.text }];
+  return [...last, ...said, ...next, result, ...exit];
+}
+
+function hasSaid(turn: Turn | undefined): boolean {
+  return turn !== undefined && (turn.text !== "" || turn.calls.size > 0);
+}
+
+// --- calls ---
+
+function onCall({ call, under }: EventOf<"tool.requested">, state: AgentState): Out[] {
+  const input = call.args ?? {};
+  state.turn?.calls.set(call.id, { name: call.name, input });
+  const task = under === undefined ? undefined : state.tasks.get(under);
+  if (task !== undefined) task.toolUses++;
+  return speechOf(state, under).call(call.id, wireTool(call.name), input);
+}
+
+/** Sub-agents begin with their call. */
+function onCallStarted({ call, args, under, ...event }: EventOf<"tool.started">, state: AgentState): Out[] {
+  const said = speechOf(state, under).end();
+  const known = state.turn?.calls.get(call);
+  if (known !== undefined && event.at !== undefined) known.progress = { since: event.at, steps: 0, lines: 0, bytes: 0 };
+  const task = known?.name === "Spawn" ? taskOf(args ?? known.input, event.at ?? 0) : undefined;
+  if (task === undefined) return said;
+  state.tasks.set(call, task);
+  return [...said, ...taskStarted(call, task, state)];
+}
+
+function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> {
+  const refusal = state.questions.refusalOf(given.call);
+  const event: typeof given = refusal === undefined || given.status === "ok" ? given : { ...given, status: "denied", reason: refusal };
+  const said = speechOf(state, event.under).end();
+  const own = state.speeches.get(event.call)?.end() ?? [];
+  const task = state.tasks.get(event.call);
+  const next = state.questions.settled(({ call }) => call === event.call);
+  const ended = task === undefined ? [] : taskEnded(event, task, state);
+  const result = toolResult(event, timeOf(event, state), state);
+  const isWhole = state.structured !== undefined && state.turn?.calls.get(event.call)?.name === STRUCTURED;
+  const stop: Op[] = isWhole ? [{ type: "turn.interrupt", ...address(state), reason: "the result was handed over" }] : [];
+  return { in: stop, out: [...said, ...own, ...ended, result, ...next] };
+}
+
+/** Nobody can be asked over a channel that was never opened, or is closed. */
+function onApproval({ calls, under }: EventOf<"approval.requested">, state: AgentState): Step<Op> {
+  const said = speechOf(state, under).end();
+  if (state.isControlled && !state.isDeaf) return told([...said, ...state.questions.permissions(calls)]);
+  const reason = state.isControlled ? "Input closed" : NOBODY;
+  const answers = calls.map(({ id }) => ({ call: id, decision: "deny" as const, reason }));
+  return { in: [{ type: "approval.answer", ...address(state), answers }], out: said };
+}
+
+const NOBODY =
+  "nobody can be asked here: the host did not open the control channel with initialize. --approval-mode, --allowed-tools or a rule can allow it";
+
+// --- around ---
+
+function onUsage({ scope, usage, under, at }: EventOf<"usage">, state: AgentState): void {
+  if (scope !== "call") return;
+  state.usage = addUsage(state.usage, usage);
+  state.modelCalls++;
+  speechOf(state, under).used(usage);
+  if (under === undefined && state.turn !== undefined) answered(state.turn, at ?? state.env.stamp().at);
+  const task = under === undefined ? undefined : state.tasks.get(under);
+  if (task !== undefined) task.usage = addUsage(task.usage, usage);
+}
+
+function onNotice(event: EventOf<"notice">, state: AgentState): Out[] {
+  const data = isRecord(event.data) ? event.data : {};
+  if (event.kind === "retry") return [systemLine("retry", { reason: "retry", ...retryData(data) }, envelopeOf(state, event.under))];
+  if (event.kind === "model_fallback") return [systemLine("model_fallback", fallbackData(data), envelopeOf(state, event.under))];
+  // The result tells it, in the words of this command line.
+  if (event.under === undefined && (event.kind === "max_turns" || event.kind === "max_tool_calls")) return [];
+  if (event.kind === "store") return [systemLine("session_recording_degraded", degraded(event.text, state), envelopeOf(state))];
+  if (event.level === "debug" || event.level === "info") return [];
+  return [notice(event.text, state, event.level, event.kind)];
+}
+
+function degraded(message: string, { sessionId }: AgentState): SystemFields<"session_recording_degraded"> {
+  return { session_id: sessionId, reason: "store", message };
+}
+
+function retryData(data: Record<string, unknown>): Omit<SystemFields<"retry">, "reason"> {
+  const { attempt, maxAttempts, delayMs } = data;
+  return {
+    ...(typeof attempt === "number" && { attempt }),
+    ...(typeof maxAttempts === "number" && { maxRetries: maxAttempts }),
+    ...(typeof delayMs === "number" && { delayMs }),
+    discardedToolCalls: 0,
+    preserveText: false,
+  };
+}
+
+function fallbackData({ from, to, status, index }: Record<string, unknown>): SystemFields<"model_fallback"> {
+  return {
+    fromModel: String(from),
+    toModel: String(to),
+    statusCode: typeof status === "number" ? status : null,
+    fallbackIndex: typeof index === "number" ? index : 0,
+  };
+}
+
+/** What a sub-agent sums up is not the session's conversation. */
+function onCompaction({ phase, summary, under }: EventOf<"compaction">, state: AgentState): Out[] {
+  if (phase === "started" || under !== undefined) return [];
+  const text = phase === "ended" ? "The conversation was summed up" : `The conversation could not be summed up: ${summary ?? ""}`;
+  return [notice(text, state, phase === "ended" ? "info" : "warning", "compaction")];
+}

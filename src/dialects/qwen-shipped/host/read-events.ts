@@ -1,0 +1,305 @@
+/** Agent → host, read: which line it is, and what it answers. As robust as the SDK: what cannot be read is told of, and the rest goes on. */
+import * as v from "valibot";
+import type { Fault } from "../../../core/errors.js";
+import type { Event, EventOf } from "../../../core/event.js";
+import { canonicalTool, categoryOf } from "../../../core/names.js";
+import type { SideEnv, Step } from "../../dialect.js";
+import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
+import { together } from "../../kit/step.js";
+import { isRecord } from "../../../core/json-object.js";
+import type { Asked, HostState, Question } from "./state.js";
+import { stopAtLimit } from "./model-calls.js";
+import { modeNamed } from "../wire/names.js";
+import { endTurn, onAssistant, onResult, onStrayResult, onStreamed, onUser, turnOf } from "./read-turns.js";
+import { asked as questions, Assistant, Init, StreamEvent } from "../wire/lines.js";
+import { decided, refused, request } from "./write-ops.js";
+
+export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Event> {
+  const type = stringField(rec, "type");
+  if (!isRecord(rec) || type === undefined) return told([bad(`The agent wrote a line that is ${shapeOf(rec)} without a "type"`, state)]);
+  if (type === "control_response") return onResponse(rec["response"], state, env);
+  if (!state.isReady) return told(onEarly(type, rec, state));
+  switch (type) {
+    case "control_request":
+      return onRequest(rec, state, env);
+    case "control_cancel_request":
+      return told(onCancelled(stringField(rec, "request_id"), state));
+    case "system":
+      return told(onSystem(rec, state, env));
+    case "assistant": {
+      if (!v.is(Assistant, rec)) return told([bad(`The agent wrote an invalid assistant: ${issuesOf(Assistant, rec)}`, state)]);
+      const isUnasked = isIdle(state) && rec.message.content.every(({ type: kind }) => kind !== "tool_use");
+      const { begun, turn } = turnOf(state, env);
+      if (turn === undefined) return told(begun);
+      const said = [...begun, ...onAssistant(rec, turn)];
+      return told(isUnasked ? [...said, ...endTurn(turn, state, { outcome: "completed" })] : said);
+    }
+    case "stream_event":
+      return told(onStreamEvent(rec, state, env));
+    case "user":
+      return together(
+        told(onUser(isRecord(rec["message"]) ? rec["message"]["content"] : undefined, underOf(rec), state.running, state)),
+        stopAtLimit(state, env),
+      );
+    case "result":
+      return told(isIdle(state) ? onStrayResult(rec, state) : onResult(rec, state, env));
+    default:
+      return told([stray(type, rec, state)]);
+  }
+}
+
+/** Nobody asked for anything. Words that come then are a turn of their own, which ends with them: whether more follows nobody knows. */
+function isIdle({ running, prompts }: HostState): boolean {
+  return running === undefined && prompts.length === 0;
+}
+
+/** A step of nothing but events. */
+function told(events: Event[]): Step<Event> {
+  return { in: events, out: [] };
+}
+
+function bad(message: string, { session }: HostState): Event {
+  return { type: "error", session, fault: { code: "protocol", message, retryable: false } };
+}
+
+/** What we have no name for is passed on as it is. */
+function stray(name: string, data: unknown, { session }: HostState): Event {
+  return { type: "other", session, name, data };
+}
+
+function underOf(rec: Record<string, unknown>): string | undefined {
+  return stringField(rec, "parent_tool_use_id");
+}
+
+/** Before the handshake it says one thing only: why there will be none. */
+function onEarly(type: string, rec: Record<string, unknown>, state: HostState): Event[] {
+  const message = type === "result" ? stringField(rec["error"], "message") : undefined;
+  if (message !== undefined) state.refused = { code: "config", message, retryable: false };
+  return [];
+}
+
+// --- the session ---
+
+function onStreamEvent(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
+  const { event } = rec;
+  const name = stringField(event, "type") ?? "stream_event";
+  if (!v.is(StreamEvent, event)) return IGNORED.has(name) ? [] : [stray(name, event, state)];
+  // Outside of a turn only the beginning of a message begins one, and only where one is waited for: the whole message follows.
+  if (state.running === undefined && (event.type !== "message_start" || isIdle(state))) return [];
+  const { begun, turn } = turnOf(state, env);
+  return [...begun, ...(turn === undefined ? [] : onStreamed(event, underOf(rec), turn))];
+}
+
+const IGNORED: ReadonlySet<string> = new Set(["active_goal", "goal_state"]);
+
+function onSystem(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
+  const subtype = stringField(rec, "subtype") ?? "";
+  if (subtype === "init") return onInit(rec, state, env);
+  const data = isRecord(rec["data"]) ? rec["data"] : {};
+  const address = state.running?.told.address ?? { session: state.session };
+  const unread = subtype === "error" ? stringField(data, "message") : undefined;
+  if (unread !== undefined) return [bad(`The agent could not read a line: ${unread}`, state)];
+  const text = NOTICES.get(subtype)?.(data) ?? stringField(data, "notice") ?? stringField(data, "message");
+  if (text === undefined) return [stray(subtype, rec, state)];
+  const level = WARNINGS.has(subtype) || data["level"] === "warning" ? "warning" : data["level"] === "error" ? "error" : "info";
+  return [{ type: "notice", ...address, level, text, kind: stringField(data, "kind") ?? subtype, data }];
+}
+
+const WARNINGS: ReadonlySet<string> = new Set(["retry", "model_fallback", "continue_turn_failed", "session_recording_degraded"]);
+
+const NOTICES: ReadonlyMap<string, (data: Record<string, unknown>) => string | undefined> = new Map([
+  ["task_started", (data) => `Task started: ${stringField(data, "description") ?? ""}`],
+  ["task_notification", (data) => `Task ${stringField(data, "status") ?? "ended"}`],
+  ["retry", (data) => `Trying again${typeof data["attempt"] === "number" ? `, attempt ${data["attempt"]}` : ""}`],
+  ["model_fallback", (data) => `Going on with ${stringField(data, "toModel") ?? "another model"}`],
+  ["continue_turn_failed", (data) => stringField(data, "error")],
+]);
+
+/** The first line of every turn. It also tells what the session is now. */
+function onInit(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
+  const { begun } = turnOf(state, env);
+  if (!v.is(Init, rec)) return begun;
+  const changed = updated({ model: rec.model, mode: modeNamed(rec.permission_mode), sessionId: rec.session_id }, state);
+  const mcpServers = rec.mcp_servers.map(({ name, status }) => `${name}\n${status}`);
+  return [...changed, ...gathered({ commands: rec.slash_commands, subagents: rec.agents, mcpServers }, state), ...begun];
+}
+
+function updated(now: { model: string; mode: HostState["config"]["mode"]; sessionId: string }, state: HostState): Event[] {
+  const { model, mode } = state.config;
+  const isSame = now.model === model && (now.mode ?? mode) === (mode ?? "default") && now.sessionId === state.sessionId;
+  if (isSame) return [];
+  state.sessionId = now.sessionId;
+  state.config = { ...state.config, model: now.model, ...(now.mode !== undefined && { mode: now.mode }) };
+  const config = { model: now.model, ...(now.mode !== undefined && { mode: now.mode }) };
+  return [{ type: "session.updated", session: state.session, sessionId: now.sessionId, config }];
+}
+
+/** What surrounds the session, where it is news. */
+function gathered(now: Partial<HostState["catalogue"]>, state: HostState): Event[] {
+  const next = { ...state.catalogue, ...now };
+  if (JSON.stringify(next) === JSON.stringify(state.catalogue)) return [];
+  state.catalogue = next;
+  return [catalogue(state)];
+}
+
+function catalogue({ session, catalogue: now }: HostState): EventOf<"catalog.updated"> {
+  const named = (name: string): { name: string } => ({ name });
+  const mcpServers = now.mcpServers.map((server) => {
+    const [name = "", status] = server.split("\n");
+    return { name, status: SERVER_STATUS.get(status ?? "") ?? "ready", tools: [] };
+  });
+  return {
+    type: "catalog.updated",
+    session,
+    whole: true,
+    skills: [],
+    subagents: now.subagents.map(named),
+    mcpServers,
+    commands: now.commands.map(named),
+  };
+}
+
+const SERVER_STATUS: ReadonlyMap<string, "connecting" | "ready" | "failed"> = new Map([
+  ["connecting", "connecting"],
+  ["disconnected", "failed"],
+]);
+
+// --- replies to what we asked ---
+
+function onResponse(response: unknown, state: HostState, env: SideEnv): Step<Event> {
+  const id = stringField(response, "request_id");
+  const asked = id === undefined ? undefined : state.asked.get(id);
+  if (id === undefined || asked === undefined || !isRecord(response)) return told([]);
+  state.asked.delete(id);
+  const fault = response["subtype"] === "error" ? faultIn(response["error"]) : undefined;
+  const data = isRecord(response["response"]) ? response["response"] : {};
+  switch (asked.for) {
+    case "initialize":
+      return onInitialized(fault, data, state, env);
+    case "commands":
+      return told(fault === undefined ? gathered({ commands: namesIn(data["commands"]) }, state) : []);
+    case "interrupt":
+      if (fault === undefined && state.running !== undefined) state.running.isInterrupted = true;
+      return told(asked.op === undefined ? [] : [answerTo("turn.interrupt", asked.op, fault, state)]);
+    case "continue":
+      return told(onContinued(asked, fault, data, state));
+    case "change":
+      return told(onChanged(asked, fault, state));
+    default:
+      asked satisfies never;
+      return told([]);
+  }
+}
+
+function faultIn(error: unknown): Fault {
+  const message = typeof error === "string" ? error : (stringField(error, "message") ?? "The agent refused, and not why");
+  return { code: "agent", message, retryable: false };
+}
+
+function answerTo(to: string, parent: string, fault: Fault | undefined, { session }: HostState): Event {
+  return { type: "reply", to, status: fault === undefined ? "ok" : "error", session, parent, ...(fault !== undefined && { fault }) };
+}
+
+function onInitialized(fault: Fault | undefined, data: Record<string, unknown>, state: HostState, env: SideEnv): Step<Event> {
+  if (fault !== undefined) {
+    state.refused = fault;
+    return told([]);
+  }
+  state.isReady = true;
+  state.sessionId = stringField(data, "session_id") ?? state.sessionId;
+  const { session, opener, sessionId, config } = state;
+  const ready: EventOf<"session.ready"> = {
+    type: "session.ready",
+    session,
+    ...(opener !== undefined && { parent: opener }),
+    ...(sessionId !== undefined && { sessionId }),
+    config: { ...(config.model !== undefined && { model: config.model }), mode: config.mode ?? "default" },
+    capabilities: { approvals: true, thinking: true, catalog: true, ...(isRecord(data["capabilities"]) && data["capabilities"]) },
+  };
+  const commands = request({ subtype: "supported_commands" }, { for: "commands" }, state, env);
+  return { in: [ready, catalogue(state), ...state.lost.splice(0)], out: [commands] };
+}
+
+function namesIn(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((name) => typeof name === "string") : [];
+}
+
+/** Its turn begins by itself where there is something to go on with. */
+function onContinued(
+  { prompt }: Extract<Asked, { for: "continue" }>,
+  fault: Fault | undefined,
+  data: Record<string, unknown>,
+  state: HostState,
+): Event[] {
+  const nothing: Fault = { code: "session", message: "There is no unfinished turn to go on with", retryable: false };
+  const refusal = fault ?? (data["accepted"] === true ? undefined : nothing);
+  if (refusal === undefined) state.prompts.push(prompt);
+  return refusal === undefined || prompt.op === undefined ? [] : [answerTo("turn.prompt", prompt.op, refusal, state)];
+}
+
+function onChanged({ change }: Extract<Asked, { for: "change" }>, fault: Fault | undefined, state: HostState): Event[] {
+  change.left--;
+  change.fault ??= fault;
+  if (change.left > 0) return [];
+  const { op } = change;
+  if (change.fault !== undefined) return op.id === undefined ? [] : [answerTo(op.type, op.id, change.fault, state)];
+  state.config = { ...state.config, ...op.patch };
+  const { session, sessionId } = state;
+  const event: EventOf<"session.updated"> = { type: "session.updated", session, config: op.patch };
+  return [{ ...event, ...(sessionId !== undefined && { sessionId }), ...(op.id !== undefined && { parent: op.id }) }];
+}
+
+// --- what the agent asks ---
+
+function onRequest(rec: Record<string, unknown>, state: HostState, env: SideEnv): Step<Event> {
+  const request_id = stringField(rec, "request_id");
+  const asked = rec["request"];
+  const subtype = stringField(asked, "subtype") ?? "";
+  if (request_id === undefined) return told([bad("The agent wrote a control_request without a request_id", state)]);
+  if (v.is(questions.can_use_tool, asked)) return onPermission(request_id, asked, state, env);
+  if (v.is(questions.mcp_message, asked)) return told(onMessage(request_id, asked, state));
+  // Silence would hold the turn up for ever.
+  const known = Object.hasOwn(questions, subtype);
+  const why = known ? `Invalid ${subtype}` : `Unknown control request subtype: ${subtype}`;
+  return { in: [], out: [refused(request_id, why)] };
+}
+
+function onPermission(
+  request_id: string,
+  asked: v.InferOutput<typeof questions.can_use_tool>,
+  state: HostState,
+  env: SideEnv,
+): Step<Event> {
+  const { begun, turn } = turnOf(state, env);
+  if (turn === undefined) return told(begun);
+  const { told: now } = turn;
+  const name = canonicalTool(asked.tool_name);
+  const announced = now.request({ id: asked.tool_use_id, name, args: asked.input, category: categoryOf(name) });
+  const call = now.callOf(asked.tool_use_id);
+  if (call?.now !== "requested") return { in: [...begun, ...announced], out: [refused(request_id, "The call is not waiting")] };
+  const isAsked = [...state.questions.values()].some((open) => open.kind === "approval" && open.call === call.id);
+  if (isAsked) return { in: [...begun, ...announced], out: [refused(request_id, "The call is asked about already")] };
+  const question: Question = { kind: "approval", call: call.id, input: asked.input };
+  state.questions.set(request_id, question);
+  const title = asked.permission_suggestions?.find(({ type }) => type === "allow")?.description;
+  const message = title === undefined ? {} : { message: title };
+  const asks: Event = { type: "approval.requested", ...now.address, calls: [{ ...call.call, args: asked.input }], ...message };
+  const early = state.early.get(call.id);
+  const step = early === undefined ? { in: [], out: [] } : decided(early, request_id, question, state);
+  return { in: [...begun, ...announced, ...now.closeBlock(call.under), asks, ...step.in], out: step.out };
+}
+
+/** Not of the turn: servers are spoken to before the first one, too. */
+function onMessage(request_id: string, asked: v.InferOutput<typeof questions.mcp_message>, state: HostState): Event[] {
+  const { server_name: server, message } = asked;
+  state.questions.set(request_id, { kind: "mcp", isNotification: message["id"] === undefined, id: message["id"] });
+  return [{ type: "host.request", session: state.session, request: request_id, kind: "mcp", data: { server, message } }];
+}
+
+function onCancelled(request_id: string | undefined, state: HostState): Event[] {
+  const question = request_id === undefined ? undefined : state.questions.get(request_id);
+  if (request_id === undefined || question === undefined) return [];
+  state.questions.delete(request_id);
+  if (question.kind === "approval") return [];
+  return [{ type: "host.settled", session: state.session, request: request_id, ok: false, reason: "the agent took it back" }];
+}

@@ -1,0 +1,224 @@
+/** Agent → host, read: what is said within a turn, from its first line to its `result`. */
+import * as v from "valibot";
+import { textPart, type Part } from "../../../core/content.js";
+import type { Fault } from "../../../core/errors.js";
+import type { Event, Usage } from "../../../core/event.js";
+import { canonicalTool, categoryOf } from "../../../core/names.js";
+import type { SideEnv } from "../../dialect.js";
+import { stringField } from "../../kit/issues.js";
+import { isRecord } from "../../../core/json-object.js";
+import { startTurn, type HostState, type RunningTurn } from "./state.js";
+import { type Block, WireUsage } from "../wire/parts.js";
+import type { Assistant, StreamEvent } from "../wire/lines.js";
+
+/** The turn that a line belongs to; one whose beginning was not said begins with it. An agent may also have something to say unasked. */
+export function turnOf(state: HostState, env: SideEnv): { begun: Event[]; turn: RunningTurn | undefined } {
+  if (state.running !== undefined) return { begun: [], turn: state.running };
+  const begun = startTurn(state.prompts.shift() ?? { turn: env.stamp().id, op: undefined }, state);
+  return { begun, turn: state.running };
+}
+
+// --- messages ---
+
+const COMPLAINT = "[API Error: ";
+
+/** What was held back and is not said again is an answer like any other. */
+function released(turn: RunningTurn): Event[] {
+  const text = turn.complaint;
+  turn.complaint = "";
+  return text === "" ? [] : turn.told.whole("text", text);
+}
+
+export function onAssistant({ message, parent_tool_use_id }: Assistant, turn: RunningTurn): Event[] {
+  const { told } = turn;
+  const under = parent_tool_use_id ?? undefined;
+  const [only, ...more] = message.content;
+  if (under === undefined && more.length === 0 && only?.type === "text" && only.text.startsWith(COMPLAINT)) {
+    const before = turn.complaint === only.text ? [] : released(turn);
+    turn.complaint = only.text;
+    return before;
+  }
+  turn.isSilent = false;
+  const usage = message.usage === undefined ? undefined : readUsage(message.usage);
+  const spent = usage === undefined || usage.input + usage.output + (usage.cacheRead ?? 0) === 0 ? [] : told.spent(usage);
+  if (spent.length > 0 && under === undefined) turn.modelCalls.counted++;
+  return [...released(turn), ...message.content.flatMap((block) => onBlock(block, told, under)), ...spent];
+}
+
+function onBlock(block: Block, told: RunningTurn["told"], under: string | undefined): Event[] {
+  switch (block.type) {
+    case "text":
+      return told.whole("text", block.text, under);
+    case "thinking":
+      return told.whole("thinking", block.thinking, under);
+    case "tool_use": {
+      const name = canonicalTool(block.name);
+      return told.request({ id: block.id, name, args: isRecord(block.input) ? block.input : {}, category: categoryOf(name) }, under);
+    }
+    default:
+      block satisfies never;
+      return [];
+  }
+}
+
+/** Blocks are closed by their whole message, which follows; where it does not, by the block that begins. */
+export function onStreamed(event: StreamEvent, under: string | undefined, turn: RunningTurn): Event[] {
+  const { told, pieces } = turn;
+  switch (event.type) {
+    case "content_block_start": {
+      turn.isSilent = false;
+      const { content_block: block } = event;
+      if (block.type === "tool_use") pieces.set(under ?? "", { id: block.id, name: canonicalTool(block.name) });
+      return [...released(turn), ...told.closeBlock(under)];
+    }
+    case "content_block_delta": {
+      const { delta } = event;
+      if (delta.type === "text_delta" && under === undefined && (turn.complaint !== "" || delta.text.startsWith(COMPLAINT))) {
+        turn.complaint += delta.text;
+        return [];
+      }
+      if (delta.type === "text_delta") return told.piece("text", delta.text, under);
+      if (delta.type === "thinking_delta") return told.piece("thinking", delta.thinking, under);
+      const call = pieces.get(under ?? "");
+      const address = { ...told.address, ...(under !== undefined && told.callOf(under) !== undefined && { under }) };
+      return call === undefined ? [] : [{ type: "tool.delta", ...address, call: call.id, name: call.name, text: delta.partial_json }];
+    }
+    case "tool_progress":
+      return told.progress(event.tool_use_id, { text: progressOf(event.content) });
+    case "message_start":
+      if (under === undefined) turn.modelCalls.begun++;
+      return [];
+    case "content_block_stop":
+    case "message_stop":
+    case "goal_state":
+      return [];
+    default:
+      event satisfies never;
+      return [];
+  }
+}
+
+type Progress = Extract<StreamEvent, { type: "tool_progress" }>["content"];
+
+function progressOf(content: Progress): string {
+  if (content.type === "mcp_tool_progress")
+    return content.message ?? `${content.progress}${content.total === undefined ? "" : ` of ${content.total}`}`;
+  const seconds = Math.round((content.elapsedMs ?? 0) / 1000);
+  return `still running after ${seconds} s${content.totalLines === undefined ? "" : `, ${content.totalLines} lines so far`}`;
+}
+
+/** Results of tools. What else is said in the user's name is news of a task, or the prompt of a sub-agent, which its call tells. */
+export function onUser(content: unknown, under: string | undefined, turn: RunningTurn | undefined, { session }: HostState): Event[] {
+  const blocks: unknown[] = typeof content === "string" ? [textPart(content)] : Array.isArray(content) ? content : [];
+  return blocks.flatMap((block): Event[] => {
+    const call = stringField(block, "tool_use_id");
+    if (call !== undefined && isRecord(block)) return turn === undefined ? [] : onResultOf(call, block, turn);
+    const text = stringField(block, "text");
+    if (text === undefined || under !== undefined) return [];
+    return [{ type: "notice", ...(turn?.told.address ?? { session }), level: "info", text, kind: "task" }];
+  });
+}
+
+const CANCELLED = "[Operation Cancelled]";
+
+function onResultOf(wireId: string, block: Record<string, unknown>, { told, denied }: RunningTurn): Event[] {
+  const output = partsOf(block["content"]);
+  const text = output.map((part) => (part.type === "text" ? part.text : "")).join("");
+  if (block["is_error"] !== true) return told.end(wireId, { status: "ok", output });
+  if (!text.startsWith(CANCELLED)) return told.end(wireId, { status: "failed", output });
+  const reason = text.slice(CANCELLED.length).replace(/^\s*Reason:\s*/, "");
+  const status = denied.has(told.callOf(wireId)?.id ?? "") ? "denied" : "cancelled";
+  return told.end(wireId, { status, output, reason });
+}
+
+function partsOf(content: unknown): Part[] {
+  if (typeof content === "string") return content === "" ? [] : [textPart(content)];
+  if (!Array.isArray(content)) return [];
+  return content.map((block: unknown): Part => {
+    const text = stringField(block, "text");
+    return text === undefined ? { type: "json", data: block } : textPart(text);
+  });
+}
+
+// --- the end ---
+
+/** Whatever is missing in it, a result is the end. */
+export function onResult(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
+  const { begun, turn } = turnOf(state, env);
+  if (turn === undefined) return begun;
+  const isNothing = turn.isSilent && isAsBefore(rec, state);
+  const usage = spentSince(rec["usage"], state);
+  state.lastResult = stringField(rec, "result") ?? "";
+  const message = stringField(rec["error"], "message") ?? stringField(rec, "result") ?? "";
+  if (turn.complaint === message) turn.complaint = "";
+  const subtype = stringField(rec, "subtype") ?? "";
+  const isError = rec["is_error"] === true || subtype.startsWith("error");
+  const isStopped = turn.isInterrupted || (isError && message === "Operation cancelled.");
+  const spent = usage === undefined ? {} : { usage };
+  const how = (): End => {
+    if (!isError && isNothing) return failedWith({ code: "limit", message: NOTHING_SAID, retryable: false });
+    if (subtype === "error_max_turns" || (!isError && turn.isLimited)) return { outcome: "completed", finish: "max_turns" };
+    if (!isError) return { outcome: "completed", finish: "stop" };
+    if (isStopped) return stoppedEnd(turn, message);
+    const words = message === "" ? `The turn ended with ${subtype}` : message;
+    return failedWith({ code: "provider", message: words, retryable: isPassing(message) });
+  };
+  return [...begun, ...endTurn(turn, state, { ...how(), ...spent })];
+}
+
+type End = Parameters<RunningTurn["told"]["close"]>[0];
+
+/** The end of a turn that was told to stop. */
+export function stoppedEnd({ isLimited }: RunningTurn, reason: string): End {
+  return isLimited ? { outcome: "completed", finish: "max_turns" } : { outcome: "interrupted", reason };
+}
+
+const NOTHING_SAID =
+  "Qwen Code asked no model and said nothing to this prompt: it has reached its own limit of turns for a session (maxSessionTurns in its settings)";
+
+/** Beyond its own limit of turns the agent repeats its last result. A command asks no model, and says so. */
+function isAsBefore({ usage, num_turns, result }: Record<string, unknown>, { spent, lastResult }: HostState): boolean {
+  if (spent === undefined || lastResult === "" || result !== lastResult || num_turns === 0 || !v.is(WireUsage, usage)) return false;
+  const now = readUsage(usage);
+  return now.input === spent.input && now.output === spent.output;
+}
+
+/** The end of nothing: what was said is told, and what went wrong is news. */
+export function onStrayResult(rec: Record<string, unknown>, state: HostState): Event[] {
+  spentSince(rec["usage"], state);
+  const message = stringField(rec["error"], "message");
+  if (message === undefined) return [];
+  return [{ type: "error", session: state.session, fault: { code: "agent", message, retryable: false } }];
+}
+
+function failedWith(fault: Fault): { outcome: "failed"; reason: string; fault: Fault } {
+  return { outcome: "failed", reason: fault.message, fault };
+}
+
+/** The wire says in words alone what went wrong. */
+function isPassing(message: string): boolean {
+  return /\b(?:429|5\d\d)\b|rate.?limit|overloaded|timed out|connection|stream was cut/i.test(message);
+}
+
+export function endTurn(turn: RunningTurn, state: HostState, end: End): Event[] {
+  state.running = undefined;
+  state.early.clear();
+  for (const [id, { kind }] of state.questions) if (kind === "approval") state.questions.delete(id);
+  return [...released(turn), ...turn.told.close(end)];
+}
+
+/** The wire counts for the whole process; a turn is what came on top. Where that is not known, its messages tell what it was. */
+function spentSince(usage: unknown, state: HostState): Usage | undefined {
+  if (!v.is(WireUsage, usage)) return undefined;
+  const now = readUsage(usage);
+  const before = state.spent;
+  state.spent = now;
+  if (before === undefined || now.input < before.input || now.output < before.output) return undefined;
+  const cacheRead = Math.max(0, (now.cacheRead ?? 0) - (before.cacheRead ?? 0));
+  return { input: now.input - before.input, output: now.output - before.output, ...(cacheRead > 0 && { cacheRead }) };
+}
+
+/** The wire's input includes what was read from the cache. */
+function readUsage({ input_tokens, output_tokens, cache_read_input_tokens: cacheRead = 0 }: WireUsage): Usage {
+  return { input: Math.max(0, input_tokens - cacheRead), output: output_tokens, ...(cacheRead > 0 && { cacheRead }) };
+}

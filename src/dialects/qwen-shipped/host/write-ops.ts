@@ -1,0 +1,176 @@
+/** Host → agent, written: ops become user lines, control requests and control responses. */
+import { plainText, textPart, type Part } from "../../../core/content.js";
+import type { Event, EventOf } from "../../../core/event.js";
+import type { Answer, Op, OpOf } from "../../../core/op.js";
+import { withoutCommand, withoutMentions } from "../../../core/plain-words.js";
+import type { Out, SideEnv, Step } from "../../dialect.js";
+import { isRecord } from "../../../core/json-object.js";
+import type { Asked, Change, HostState, Question, SentPrompt } from "./state.js";
+import { uuidOf } from "../wire/ids.js";
+import { wireMode } from "../wire/names.js";
+
+export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
+  switch (op.type) {
+    case "turn.prompt":
+      return prompt(op, state, env);
+    case "turn.interrupt":
+      return interrupt(op, state, env);
+    case "approval.answer":
+      return answer(op, state);
+    case "host.answer":
+      return hostAnswer(op, state);
+    case "session.configure":
+      return configure(op, state, env);
+    default:
+      return { in: [], out: [] };
+  }
+}
+
+// --- turns ---
+
+/** An empty one would never be answered. */
+function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<Event> {
+  const sent: SentPrompt = { turn: op.turn ?? env.stamp().id, op: op.id };
+  if (op.continues === true)
+    return { in: [], out: [request({ subtype: "continue_last_turn" }, { for: "continue", prompt: sent }, state, env)] };
+  const content = contentOf({ ...op, parts: op.parts.map(withoutImage) });
+  if (content.length === 0) return failed(op, "protocol", "Qwen Code takes no empty prompt");
+  state.prompts.push(sent);
+  const lost = [...(op.overrides === undefined ? [] : ["overrides"]), ...(op.calls === undefined ? [] : ["calls in the model's place"])];
+  const said = lost.length === 0 ? [] : [warning(`Qwen Code cannot be told ${lost.join(", ")} with a prompt`, state)];
+  const images = op.parts.filter(({ type }) => type === "image").length;
+  if (images > 0) said.push(warning(`Qwen Code takes no images over its protocol; ${images} left out`, state));
+  const message = { role: "user", content };
+  return { in: said, out: [{ rec: { type: "user", session_id: state.sessionId ?? "", message, parent_tool_use_id: null } }] };
+}
+
+/**
+ * The agent attaches what is mentioned and runs a text that begins as a command does: what is meant so says so,
+ * and everything else is written as words.
+ */
+function contentOf({ command, parts, mentions = false }: OpOf<"turn.prompt">): string {
+  if (command !== undefined) {
+    const args = mentions ? command.args : withoutMentions(command.args ?? "");
+    return `/${command.name}${args === undefined || args === "" ? "" : ` ${args}`}`;
+  }
+  const words = parts.map((part) => writePart(part, mentions)).filter((text) => text !== "");
+  return withoutCommand(words.join("\n"));
+}
+
+/** The agent would hand its model the block of an image as JSON text. */
+function withoutImage(part: Part): Part {
+  return part.type === "image" ? textPart(`(An image of type ${part.mime} was left out: it cannot be sent to you)`) : part;
+}
+
+function writePart(part: Part, mentions: boolean): string {
+  return part.type === "file" && part.text === undefined ? namedFile(part) : wordsOf(part, mentions);
+}
+
+/** Only a text of the prompt itself mentions anything: a file that goes along by its content was written by somebody else. */
+function wordsOf(part: Part, mentions: boolean): string {
+  const text = plainText([part]);
+  return mentions && part.type === "text" ? text : withoutMentions(text);
+}
+
+/** The agent attaches what is mentioned. A link by value is no words. */
+function namedFile({ path, uri = "" }: { path?: string | undefined; uri?: string | undefined }): string {
+  if (path !== undefined) return `@${path.replaceAll(" ", "\\ ")}`;
+  return /^data:/i.test(uri) ? "" : withoutMentions(uri);
+}
+
+/** The wire's word names no turn: it is said only when the turn meant is the one on the wire. */
+function interrupt(op: OpOf<"turn.interrupt">, state: HostState, env: SideEnv): Step<Event> {
+  const onWire = state.running?.told.address.turn ?? state.prompts[0]?.turn;
+  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return { in: [reply(op, "noop")], out: [] };
+  return { in: [], out: [request({ subtype: "interrupt" }, { for: "interrupt", op: op.id }, state, env)] };
+}
+
+// --- answers ---
+
+function answer(op: OpOf<"approval.answer">, state: HostState): Step<Event> {
+  const steps = op.answers.map((given): Step<Event> | undefined => {
+    const found = [...state.questions].find(([, question]) => question.kind === "approval" && question.call === given.call);
+    if (found !== undefined) return decided(given, found[0], found[1], state);
+    if (state.running?.told.byId(given.call)?.now !== "requested") return undefined;
+    state.early.set(given.call, given);
+    return { in: [], out: [] };
+  });
+  const heard = steps.filter((step) => step !== undefined);
+  if (heard.length === 0) return { in: [reply(op, "noop")], out: [] };
+  return { in: heard.flatMap((step) => step.in), out: heard.flatMap((step) => step.out) };
+}
+
+/** A call that was allowed begins now: the wire will not say so. Its arguments always go back with the permission. */
+export function decided(given: Answer, request_id: string, question: Question, state: HostState): Step<Event> {
+  state.questions.delete(request_id);
+  const { running } = state;
+  if (given.decision === "deny") {
+    running?.denied.add(given.call);
+    const message = given.reason ?? "Denied";
+    return { in: [], out: [response(request_id, { behavior: "deny", message })] };
+  }
+  const call = running?.told.byId(given.call);
+  const begun = call === undefined ? [] : (running?.told.begin(call.wireId, given.args) ?? []);
+  const updatedInput = given.args ?? (question.kind === "approval" ? question.input : {});
+  return { in: begun, out: [response(request_id, { behavior: "allow", updatedInput })] };
+}
+
+function hostAnswer(op: OpOf<"host.answer">, state: HostState): Step<Event> {
+  const question = state.questions.get(op.request);
+  if (question?.kind !== "mcp") return { in: [reply(op, "noop")], out: [] };
+  state.questions.delete(op.request);
+  const settled: Event = { type: "host.settled", session: state.session, request: op.request, ok: op.ok };
+  if (!op.ok) return { in: [settled], out: [refused(op.request, failureOf(op.data))] };
+  // A notification wants an answer, too.
+  const mcp_response = isRecord(op.data) ? op.data : { jsonrpc: "2.0", result: {}, id: question.isNotification ? 0 : question.id };
+  return { in: [settled], out: [response(op.request, { mcp_response })] };
+}
+
+function response(request_id: string, given: object): Out {
+  return { rec: { type: "control_response", response: { subtype: "success", request_id, response: given } } };
+}
+
+export function refused(request_id: string, error: string): Out {
+  return { rec: { type: "control_response", response: { subtype: "error", request_id, error } } };
+}
+
+function failureOf(data: unknown): string {
+  if (typeof data === "string") return data;
+  if (isRecord(data) && typeof data["message"] === "string") return data["message"];
+  return "the host gave no reason";
+}
+
+// --- the session ---
+
+function configure(op: OpOf<"session.configure">, state: HostState, env: SideEnv): Step<Event> {
+  const { mode, model, effort } = op.patch;
+  const requests = [
+    ...(mode === undefined ? [] : [{ subtype: "set_permission_mode", mode: wireMode(mode) }]),
+    ...(model === undefined ? [] : [{ subtype: "set_model", model }]),
+    ...(effort === undefined ? [] : [{ subtype: "set_effort", effort }]),
+  ];
+  const change: Change = { op, left: requests.length, fault: undefined };
+  if (requests.length === 0) return { in: [reply(op, "noop")], out: [] };
+  return { in: [], out: requests.map((each) => request(each, { for: "change", change }, state, env)) };
+}
+
+// --- words of our own ---
+
+export function request(fields: { subtype: string }, asked: Asked, state: HostState, env: SideEnv): Out {
+  const request_id = uuidOf(env.stamp().id);
+  state.asked.set(request_id, asked);
+  return { rec: { type: "control_request", request_id, request: fields } };
+}
+
+export function failed(op: Op, code: string, message: string): Step<Event> {
+  return { in: [{ ...reply(op, "error"), fault: { code, message, retryable: false } }], out: [] };
+}
+
+export function warning(text: string, { session }: HostState): Event {
+  return { type: "notice", session, level: "warning", text, source: "qwen-shipped" };
+}
+
+function reply(op: Op, status: "ok" | "noop" | "error"): EventOf<"reply"> {
+  const session = op.session === undefined ? {} : { session: op.session };
+  return { type: "reply", to: op.type, status, ...session, ...(op.id !== undefined && { parent: op.id }) };
+}

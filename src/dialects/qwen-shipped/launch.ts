@@ -1,0 +1,163 @@
+/** Qwen Code's command line, where it differs from ours: which flags there are, and what we say for them. */
+import { toolNamed } from "../../core/names.js";
+import type { ForeignFlag } from "../kit/foreign-flags.js";
+import { MODE_NAMES, modeNamed } from "./wire/names.js";
+
+export const QWEN_SHORT_FLAGS: ReadonlyMap<string, string> = new Map([
+  ["-c", "--continue"],
+  ["-d", "--debug"],
+  ["-e", "--extensions"],
+  ["-i", "--prompt-interactive"],
+  ["-r", "--resume"],
+  ["-s", "--sandbox"],
+  ["-v", "--version"],
+  ["-y", "--yolo"],
+]);
+
+/** Names of their kinds of accounts, and the provider that each means. */
+const PROVIDERS: ReadonlyMap<string, string> = new Map([
+  ["openai", "openai"],
+  ["anthropic", "anthropic"],
+  ["gemini", "gemini"],
+  ["vertex-ai", "vertex"],
+]);
+
+function providerFlag(type: string): readonly string[] {
+  const provider = PROVIDERS.get(type);
+  return provider === undefined ? [] : ["--account", provider];
+}
+
+/** What is wrong is told in their words, not in those that it would have become. */
+function refused(flag: string, takes: string, value: string): readonly string[] {
+  return ["--refused", `--${flag} must be ${takes}, not '${value}'`];
+}
+
+function modeFlags(name: string): readonly string[] {
+  const mode = modeNamed(name);
+  if (mode === undefined) return refused("approval-mode", `one of ${MODE_NAMES.join(", ")}`, name);
+  return ["--approval-mode", mode, "--mode-name", name];
+}
+
+/** A negative number is no limit, as theirs has it. */
+function turnFlags(turns: string): readonly string[] {
+  if (/^-\d+$/.test(turns)) return [];
+  return /^0*[1-9]\d*$/.test(turns)
+    ? ["--max-turns", turns]
+    : refused("max-session-turns", "a whole number from 1, or -1 for no limit", turns);
+}
+
+function timeFlags(time: string): readonly string[] {
+  const seconds = secondsOf(time);
+  if (seconds === undefined) return refused("max-wall-time", "seconds, or a number with s, m or h", time);
+  return ["--max-seconds", String(seconds)];
+}
+
+function depthFlags(depth: string): readonly string[] {
+  return /^\d+$/.test(depth) ? ["--subagent-depth", depth] : refused("max-subagent-depth", "a whole number", depth);
+}
+
+const as =
+  (flag: string) =>
+  (value: string): readonly string[] => [flag, value];
+const tools =
+  (flag: string) =>
+  (value: string): readonly string[] => [flag, toolEntries(value).join(",")];
+
+const SAID: readonly ForeignFlag[] = [
+  { name: "approval-mode", value: "MODE", means: modeFlags },
+  { name: "core-tools", value: "A,B", means: tools("--allowed-tools") },
+  { name: "exclude-tools", value: "A,B", means: tools("--disallowed-tools") },
+  { name: "allowed-tools", value: "A,B", means: tools("--unasked") },
+  { name: "max-session-turns", value: "N", means: turnFlags },
+  { name: "max-wall-time", value: "TIME", means: timeFlags },
+  { name: "max-subagent-depth", value: "N", means: depthFlags },
+  { name: "auth-type", value: "TYPE", means: providerFlag },
+  { name: "openai-api-key", value: "KEY", means: as("--api-key") },
+  { name: "openai-base-url", value: "URL", means: as("--base-url") },
+  { name: "continue", means: () => ["--resume", "latest"] },
+  { name: "prompt", value: "PROMPT", means: as("--print") },
+  { name: "prompt-interactive", value: "PROMPT", means: (prompt) => [prompt] },
+  { name: "sandbox", optional: true, means: (value) => (value === "false" ? [] : ["--in-sandbox"]) },
+  { name: "sandbox-image", value: "IMAGE", means: () => ["--in-sandbox"] },
+  { name: "no-sandbox", quiet: true },
+  { name: "channel", value: "NAME", quiet: true },
+];
+
+/** Taken, and without any effect here. */
+const UNUSED = [
+  "extensions",
+  "disabled-slash-commands",
+  "proxy",
+  "json-fd",
+  "json-file",
+  "input-file",
+  "telemetry-target",
+  "telemetry-outfile",
+  "telemetry-otlp-endpoint",
+  "telemetry-otlp-protocol",
+  "openai-logging-dir",
+  "web-search-default",
+  "tavily-api-key",
+].map((name): ForeignFlag => ({ name, value: "VALUE" }));
+
+const UNUSED_SWITCHES = [
+  "safe-mode",
+  "insecure",
+  "bare",
+  "debug",
+  "telemetry",
+  "telemetry-log-prompts",
+  "checkpointing",
+  "chat-recording",
+  "all-files",
+  "show-memory-usage",
+  "screen-reader",
+  "openai-logging",
+  "experimental-skills",
+  "experimental-lsp",
+].map((name): ForeignFlag => ({ name }));
+
+export const QWEN_FLAGS: readonly ForeignFlag[] = [...SAID, ...UNUSED, ...UNUSED_SWITCHES, { name: "worktree", optional: true }];
+
+/** Variables that stand for flags which are not given. */
+export const QWEN_VARIABLES: readonly (readonly [variable: string, flag: string])[] = [
+  ["OPENAI_MODEL", "--model"],
+  ["QWEN_MODEL", "--model"],
+];
+
+/** What only the wire that shipped can do asks for it. */
+export function asksShipped(argv: readonly string[]): boolean {
+  const says = (flag: string, value: string): boolean =>
+    argv.some((word, at) => word === `${flag}=${value}` || (word === flag && argv[at + 1] === value));
+  const has = (flag: string): boolean => argv.some((word) => word === flag || word.startsWith(`${flag}=`));
+  return (
+    says("--channel", "SDK") ||
+    says("--dialect", "qwen-shipped") ||
+    has("--include-partial-messages") ||
+    has("--json-schema") ||
+    says("--output-format", "json") ||
+    says("-o", "json")
+  );
+}
+
+/** Their shell patterns are how a command begins: `run_shell_command(git)` is `git`, and `git` with anything behind it. */
+function toolEntries(list: string): string[] {
+  return list
+    .split(/,(?![^(]*\))/)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "")
+    .flatMap((entry) => {
+      const [, name = entry, pattern] = /^([^(]+)\((.*)\)$/s.exec(entry) ?? [];
+      const tool = toolNamed(name.trim());
+      if (pattern === undefined) return [tool];
+      return tool === "Bash" && !pattern.includes("*") ? [`Bash(${pattern})`, `Bash(${pattern} *)`] : [`${tool}(${pattern})`];
+    });
+}
+
+/** A number of seconds, or one with a unit: 90, 90s, 30m, 1h. */
+function secondsOf(time: string): number | undefined {
+  const [, number, unit = "s"] = /^0*([1-9]\d*)([smh]?)$/.exec(time) ?? [];
+  return number === undefined ? undefined : Number(number) * (UNITS[unit] ?? 1);
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: 60, h: 3600 };

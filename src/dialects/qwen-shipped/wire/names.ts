@@ -1,0 +1,52 @@
+/** What Qwen Code calls our tools, modes and levels of effort. Its hosts look for these names, so they are what goes on the wire. */
+import type { Mode, Thinking } from "../../../core/config.js";
+
+/** What hosts are told as the version of Qwen Code. */
+export const WIRE_VERSION = "0.24.4";
+
+const TOOLS: Readonly<Record<string, string>> = {
+  Read: "read_file",
+  Glob: "glob",
+  Grep: "grep_search",
+  TodoWrite: "todo_write",
+  Skill: "skill",
+  ExitPlan: "exit_plan_mode",
+  Write: "write_file",
+  Edit: "edit",
+  Bash: "run_shell_command",
+  Spawn: "agent",
+  WebFetch: "web_fetch",
+};
+
+/** A tool that is nobody's but the host's, or a server's, keeps its name. */
+export function wireTool(name: string): string {
+  return Object.hasOwn(TOOLS, name) ? (TOOLS[name] ?? name) : name;
+}
+
+/** `auto` lets a model decide what may run. Nobody decides that here, so it asks as `default` does. */
+const MODES: Readonly<Record<string, Mode>> = {
+  plan: "plan",
+  default: "default",
+  "auto-edit": "auto_edit",
+  auto: "default",
+  yolo: "yolo",
+};
+
+export const MODE_NAMES: readonly string[] = Object.keys(MODES);
+
+export function modeNamed(name: string): Mode | undefined {
+  return Object.hasOwn(MODES, name) ? MODES[name] : undefined;
+}
+
+export function wireMode(mode: Mode = "default"): string {
+  return mode === "auto_edit" ? "auto-edit" : mode;
+}
+
+/** For models that take a level of thinking and no effort. */
+const EFFORTS: Readonly<Record<string, Thinking>> = { low: "low", medium: "medium", high: "high", xhigh: "deep", max: "max" };
+
+export const EFFORT_NAMES: readonly string[] = Object.keys(EFFORTS);
+
+export function thinkingFor(effort: string): Thinking | undefined {
+  return Object.hasOwn(EFFORTS, effort) ? EFFORTS[effort] : undefined;
+}
