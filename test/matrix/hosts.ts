@@ -16,7 +16,7 @@ import {
   Result,
   StreamLine,
   UserLine,
-} from "../../src/dialects/qwen-shipped/wire/lines.js";
+} from "../../src/dialects/qwen-shipped/wire/event-records.js";
 import { WireEvent as WaylandEvent, type WireEvent } from "../../src/dialects/wayland/wire.js";
 
 /** What any host can hear, whatever its wire calls it. */

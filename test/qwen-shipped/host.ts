@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { stringify } from "yaml";
-import { AgentLine } from "../../src/dialects/qwen-shipped/wire/lines.js";
+import { AgentLine } from "../../src/dialects/qwen-shipped/wire/event-records.js";
 import { environment, PARLEY, scratch, script } from "../process/harness.js";
 import { Program } from "../support/program.js";
 import { Order } from "./order.js";

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { SessionConfig } from "../../core/config.js";
 import { messageOf } from "../../core/errors.js";
 import { serversOf } from "../../dialects/qwen-shipped/wire/servers.js";
-import { McpConfig } from "../../dialects/qwen-shipped/wire/lines.js";
+import { McpConfig } from "../../dialects/qwen-shipped/wire/op-records.js";
 import { count, list, text, usage, type Parsed } from "./flags.js";
 
 export async function askedConfig(parsed: Parsed): Promise<SessionConfig> {

@@ -4,11 +4,12 @@ import { agentSide } from "./agent/side.js";
 import { coverage } from "./coverage.js";
 import { hostSide } from "./host/side.js";
 import { ASK_USER } from "./wire/host-tools.js";
-import { AgentLine, HostLine, VERSION } from "./wire/lines.js";
+import { AgentLine } from "./wire/event-records.js";
+import { HostLine } from "./wire/op-records.js";
 
 export const qwenShipped: Dialect = {
   id: "qwen-shipped",
-  version: VERSION,
+  version: "0.24",
   framing: "json",
   wire: { op: HostLine, event: AgentLine },
   // A process has one session: its id, its model and its modes stand on the command line.

@@ -3,8 +3,7 @@ import type { Part } from "../../../core/content.js";
 import type { OpOf } from "../../../core/op.js";
 import { textPart } from "../../../core/content.js";
 import { address, type AgentState, type Asked } from "./state.js";
-import type { Given } from "../wire/parts.js";
-import type { Prompt } from "../wire/lines.js";
+import type { Given, Prompt } from "../../kit/stream-json/wire.js";
 
 /** A prompt, or what is wrong with it. */
 export function askedBy({ message }: Prompt, state: AgentState): Asked {

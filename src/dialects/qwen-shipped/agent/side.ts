@@ -5,13 +5,16 @@ import type { Op } from "../../../core/op.js";
 import type { Launch } from "../../../core/wire.js";
 import type { Out, Side, SideEnv, Step } from "../../dialect.js";
 import { echo } from "../../kit/issues.js";
-import { Questions } from "./questions.js";
+import { Questions } from "../../kit/stream-json/questions.js";
 import { exitOf } from "./exits.js";
-import { readLine, type HostSaid } from "./read-lines.js";
+import { readHostLine, type HostLine } from "../../kit/stream-json/read-host-lines.js";
 import { collected } from "./document.js";
 import { withSchema } from "../wire/host-tools.js";
-import { uuidOf } from "../wire/ids.js";
-import { refusal, systemLine } from "./lines.js";
+import { uuidOf } from "../../kit/stream-json/uuid.js";
+import { refusal } from "../../kit/stream-json/write-lines.js";
+import { systemLine } from "./lines.js";
+import { readRequest, type KnownRequest } from "./read-requests.js";
+import { QUESTION_FORM } from "./suggestions.js";
 import { askedBy } from "./read-prompts.js";
 import { onHostRequest } from "./host-requests.js";
 import { controlAnswer, controlRefusal } from "./write-replies.js";
@@ -25,12 +28,15 @@ import { turnEvent } from "./write-events.js";
 const NOTHING: Step<Op> = { in: [], out: [] };
 
 export function agentSide(env: SideEnv): Side<Op, Event> {
-  const state = agentState(env, new Questions(env));
+  const state = agentState(env, new Questions(env, QUESTION_FORM));
   return {
     read(frame) {
       if (state.isOver) return NOTHING;
       if ("launch" in frame) return collected(opened(frame.launch), state);
-      return collected(onLine("bad" in frame ? { problem: `${frame.bad}: ${echo(frame.line)}` } : readLine(frame.rec)), state);
+      return collected(
+        onLine("bad" in frame ? { problem: `${frame.bad}: ${echo(frame.line)}` } : readHostLine(frame.rec, readRequest)),
+        state,
+      );
     },
     write(event) {
       // The many: nobody waits for them.
@@ -62,7 +68,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return { in: [{ open: "new", ...open, type: "session.open", id: state.opener, session: state.session, config }], out: [] };
   }
 
-  function onLine(said: HostSaid): Step<Op> {
+  function onLine(said: HostLine<KnownRequest>): Step<Op> {
     // A host would take a result for the end of the turn that runs.
     if ("problem" in said) {
       const text = `A line of the host cannot be read: ${said.problem}`;
@@ -76,7 +82,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return ask(askedBy(said.prompt, state), state);
   }
 
-  function unanswered({ fails: request_id, ignored: error }: Extract<HostSaid, { ignored: string }>): Step<Op> {
+  function unanswered({ fails: request_id, ignored: error }: Extract<HostLine<KnownRequest>, { ignored: string }>): Step<Op> {
     if (request_id === undefined) return NOTHING;
     const response = { subtype: "error", request_id, error } as const;
     return state.questions.answered({ type: "control_response", response }, () => address(state));

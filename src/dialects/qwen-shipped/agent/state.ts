@@ -3,12 +3,13 @@ import type { SessionConfig } from "../../../core/config.js";
 import type { Event, EventOf, Usage } from "../../../core/event.js";
 import type { OpOf } from "../../../core/op.js";
 import type { Out, SideEnv } from "../../dialect.js";
-import type { Questions } from "./questions.js";
+import type { Questions } from "../../kit/stream-json/questions.js";
 import type { KnownRequest } from "./read-requests.js";
-import { systemLine, type Envelope } from "./lines.js";
-import type { Speech } from "./messages.js";
+import type { Envelope } from "../../kit/stream-json/write-lines.js";
+import { systemLine } from "./lines.js";
+import type { MessageWriter } from "../../kit/stream-json/message-writer.js";
 import type { Switches } from "./switches.js";
-import type { RequestName } from "../wire/lines.js";
+import type { RequestName } from "../wire/op-records.js";
 import type { Turn } from "./write-turns.js";
 import type { Task } from "./write-tasks.js";
 
@@ -74,7 +75,7 @@ export interface AgentState {
   turn: Turn | undefined;
   /** How the last turn stopped, for a host that wants it to go on. */
   unfinished: "none" | "interrupted_prompt" | "interrupted_turn";
-  readonly speeches: Map<string, Speech>;
+  readonly speeches: Map<string, MessageWriter>;
   readonly tasks: Map<string, Task>;
   /** Of all model calls since the start. */
   usage: Usage;

@@ -1,10 +1,10 @@
 /** The usage dashboard: what this process used. Earlier ones keep no accounts, whatever range is asked for. */
-import { wireUsage } from "./lines.js";
+import { writeUsage } from "../wire/usage.js";
 import type { AgentState } from "./state.js";
 
 export function usageInfo(range: string, state: AgentState): Record<string, unknown> {
   const { usage, modelCalls, tools, config, env } = state;
-  const { input_tokens, output_tokens, total_tokens = 0 } = wireUsage(usage);
+  const { input_tokens, output_tokens, total_tokens = 0 } = writeUsage(usage);
   const cachedTokens = usage.cacheRead ?? 0;
   const toolCalls = [...tools.values()].reduce((sum, { count }) => sum + count, 0);
   const generatedAt = new Date(env.stamp().at).toISOString();

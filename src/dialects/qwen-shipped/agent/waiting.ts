@@ -4,7 +4,7 @@ import type { Op } from "../../../core/op.js";
 import { roughSize } from "../../../core/queue.js";
 import type { Out, Step } from "../../dialect.js";
 import { canAnswer, onRequest } from "./read-requests.js";
-import { refusal } from "./lines.js";
+import { refusal } from "../../kit/stream-json/write-lines.js";
 import type { AgentState, Asked } from "./state.js";
 import { outcomeLines } from "./write-turns.js";
 

@@ -23,7 +23,7 @@ import {
   toolResult,
   type Turn,
 } from "./write-turns.js";
-import type { SystemFields } from "../wire/lines.js";
+import type { SystemFields } from "../wire/event-records.js";
 
 type Told = Exclude<
   Event,

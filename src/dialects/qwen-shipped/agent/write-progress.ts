@@ -1,7 +1,7 @@
 /** That a call is alive, and how far it is, for hosts that want pieces. What it printed comes whole with its result. */
 import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
-import { streamLine } from "./lines.js";
+import { streamLine } from "../../kit/stream-json/write-lines.js";
 import { envelopeOf, timeOf, type AgentState } from "./state.js";
 
 export interface Progress {

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { CommandReply } from "../../../core/command.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Out } from "../../dialect.js";
-import { granted, refusal } from "./lines.js";
+import { granted, refusal } from "../../kit/stream-json/write-lines.js";
 import type { AgentState, Control } from "./state.js";
 
 const CAPABILITIES = {

@@ -2,7 +2,9 @@
 import * as v from "valibot";
 import type { EventOf, Usage } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
-import { systemLine, userLine, wireUsage } from "./lines.js";
+import { userLine } from "../../kit/stream-json/write-lines.js";
+import { writeUsage } from "../wire/usage.js";
+import { systemLine } from "./lines.js";
 import { envelopeOf, type AgentState } from "./state.js";
 
 const Tasks = v.looseObject({
@@ -36,7 +38,7 @@ export function taskStarted(call: string, task: Task, state: AgentState): Out[] 
 /** What several of one call cost is known of all of them only. */
 export function taskEnded({ call, status, at = 0 }: EventOf<"tool.ended">, task: Task, state: AgentState): Out[] {
   const ended = status === "ok" ? "completed" : status === "failed" ? "failed" : "cancelled";
-  const total_tokens = task.usage === undefined ? 0 : (wireUsage(task.usage).total_tokens ?? 0);
+  const total_tokens = task.usage === undefined ? 0 : (writeUsage(task.usage).total_tokens ?? 0);
   const usage = { total_tokens, tool_uses: task.toolUses, duration_ms: Math.max(0, at - task.since) };
   return task.specs.flatMap((spec, index) => [
     userLine([{ type: "text", text: `Agent "${kindOf(spec)}: ${spec.name}" ${ended}.` }], envelopeOf(state)),

@@ -3,14 +3,15 @@ import { plainText } from "../../../core/content.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
-import { uuidOf } from "../wire/ids.js";
+import { uuidOf } from "../../kit/stream-json/uuid.js";
 import { envelopeOf, type AgentState, type Outcome } from "./state.js";
-import { line, userLine, wireUsage } from "./lines.js";
+import { line, userLine } from "../../kit/stream-json/write-lines.js";
+import { NO_USAGE, writeUsage } from "../wire/usage.js";
 import type { Progress } from "./write-progress.js";
-import { Speech } from "./messages.js";
+import { MessageWriter } from "../../kit/stream-json/message-writer.js";
 import { WIRE_VERSION, wireMode, wireTool } from "../wire/names.js";
 import { shortened } from "./shorten.js";
-import type { Denial } from "../wire/lines.js";
+import type { Denial } from "../wire/event-records.js";
 
 export interface Turn {
   id: string;
@@ -34,11 +35,16 @@ export function newTurn(id: string, at: number): Turn {
 }
 
 /** The session's own agent, or those under a call. */
-export function speechOf(state: AgentState, under: string | undefined): Speech {
+export function speechOf(state: AgentState, under: string | undefined): MessageWriter {
   const key = under ?? "";
   const known = state.speeches.get(key);
   if (known !== undefined) return known;
-  const speech = new Speech(envelopeOf(state, under), () => modelOf(state), state.switches.partial);
+  const speech = new MessageWriter({
+    envelope: envelopeOf(state, under),
+    model: () => modelOf(state),
+    partial: state.switches.partial,
+    usage: (usage) => (usage === undefined ? NO_USAGE : writeUsage(usage)),
+  });
   state.speeches.set(key, speech);
   return speech;
 }
@@ -186,7 +192,7 @@ export function resultLine({ subtype, text }: Omit<End, "exit">, at: number, sta
     duration_api_ms: turn?.modelMs ?? 0,
     num_turns: turn?.modelCalls ?? 0,
     ...(isError ? {} : { result: text }),
-    usage: wireUsage(state.usage),
+    usage: writeUsage(state.usage),
     permission_denials: turn?.denials ?? [],
     ...(isError && { error: { message: text } }),
     ...(structured !== undefined && { structured_result: structured.value }),
@@ -203,7 +209,7 @@ export function outcomeLines(outcome: Outcome, state: AgentState): Out[] {
 }
 
 function statsOf({ usage, modelCalls, tools, config }: AgentState): unknown {
-  const { input_tokens, output_tokens, total_tokens } = wireUsage(usage);
+  const { input_tokens, output_tokens, total_tokens } = writeUsage(usage);
   const tokens = {
     prompt: input_tokens,
     candidates: output_tokens,

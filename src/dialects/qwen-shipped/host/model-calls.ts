@@ -3,13 +3,12 @@
  * calls are counted here, and a turn that has made its last one is stopped before the next.
  */
 import type { Event } from "../../../core/event.js";
-import type { SideEnv, Step } from "../../dialect.js";
+import type { Step } from "../../dialect.js";
 import { NOTHING } from "../../kit/step.js";
 import type { HostState } from "./state.js";
-import { request } from "./write-ops.js";
 
 /** Call it behind the result of a tool: when all of them are there, the agent asks its model again. */
-export function stopAtLimit(state: HostState, env: SideEnv): Step<Event> {
+export function stopAtLimit(state: HostState): Step<Event> {
   const { running, config } = state;
   const { maxTurns } = config;
   if (running === undefined || maxTurns === undefined || running.isLimited) return NOTHING;
@@ -20,6 +19,6 @@ export function stopAtLimit(state: HostState, env: SideEnv): Step<Event> {
   const text = `Stopped after ${maxTurns} model calls, the limit of one turn`;
   return {
     in: [{ type: "notice", ...running.told.address, level: "warning", text, kind: "max_turns", source: "qwen-shipped" }],
-    out: [request({ subtype: "interrupt" }, { for: "interrupt", op: undefined }, state, env)],
+    out: [state.requests.send({ subtype: "interrupt" }, { for: "interrupt", op: undefined })],
   };
 }

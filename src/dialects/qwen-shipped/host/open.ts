@@ -8,10 +8,10 @@ import type { Covers, Out, SideEnv, Step } from "../../dialect.js";
 import { openingGap } from "../../kit/covers.js";
 import { OPENING } from "../coverage.js";
 import type { HostState } from "./state.js";
-import { uuidOf } from "../wire/ids.js";
+import { uuidOf } from "../../kit/stream-json/uuid.js";
 import { wireMode, wireTool } from "../wire/names.js";
-import type { McpServerConfig } from "../wire/lines.js";
-import { failed, request, warning } from "./write-ops.js";
+import type { McpServerConfig } from "../wire/op-records.js";
+import { failed, warning } from "./write-ops.js";
 
 /** The longest time that the agent waits for a permission. */
 const LONGEST_MS = 600_000;
@@ -30,7 +30,7 @@ export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv)
   if (op.open !== "new") state.spent = undefined;
   if (gap.warning !== undefined) state.lost.push(warning(gap.warning, state));
   const launch: Out = { launch: { argv: argvOf(op, sessionId), env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
-  return { in: [], out: [launch, request({ subtype: "initialize", ...handshake(config) }, { for: "initialize" }, state, env)] };
+  return { in: [], out: [launch, state.requests.send({ subtype: "initialize", ...handshake(config) }, { for: "initialize" })] };
 }
 
 /** A new one is named by its opener, as the SDK does it. The wire takes nothing but UUIDs; whoever asks for it again has ours. */

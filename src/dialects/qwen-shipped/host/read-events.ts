@@ -2,28 +2,27 @@
 import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
-import { canonicalTool, categoryOf } from "../../../core/names.js";
 import type { SideEnv, Step } from "../../dialect.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { together } from "../../kit/step.js";
+import { refuseUnread } from "../../kit/stream-json/agent-questions.js";
 import { isRecord } from "../../../core/json-object.js";
-import type { Asked, HostState, Question } from "./state.js";
+import type { HostState, Purpose } from "./state.js";
 import { stopAtLimit } from "./model-calls.js";
 import { modeNamed } from "../wire/names.js";
 import { endTurn, onAssistant, onResult, onStrayResult, onStreamed, onUser, turnOf } from "./read-turns.js";
-import { asked as questions, Assistant, Init, StreamEvent } from "../wire/lines.js";
-import { decided, refused, request } from "./write-ops.js";
+import { asked as questions, Assistant, Init, StreamEvent } from "../wire/event-records.js";
 
 export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Event> {
   const type = stringField(rec, "type");
   if (!isRecord(rec) || type === undefined) return told([bad(`The agent wrote a line that is ${shapeOf(rec)} without a "type"`, state)]);
-  if (type === "control_response") return onResponse(rec["response"], state, env);
+  if (type === "control_response") return onResponse(rec["response"], state);
   if (!state.isReady) return told(onEarly(type, rec, state));
   switch (type) {
     case "control_request":
       return onRequest(rec, state, env);
     case "control_cancel_request":
-      return told(onCancelled(stringField(rec, "request_id"), state));
+      return told(state.questions.cancelled(stringField(rec, "request_id") ?? "", state.session));
     case "system":
       return told(onSystem(rec, state, env));
     case "assistant": {
@@ -39,7 +38,7 @@ export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Ev
     case "user":
       return together(
         told(onUser(isRecord(rec["message"]) ? rec["message"]["content"] : undefined, underOf(rec), state.running, state)),
-        stopAtLimit(state, env),
+        stopAtLimit(state),
       );
     case "result":
       return told(isIdle(state) ? onStrayResult(rec, state) : onResult(rec, state, env));
@@ -166,41 +165,33 @@ const SERVER_STATUS: ReadonlyMap<string, "connecting" | "ready" | "failed"> = ne
 
 // --- replies to what we asked ---
 
-function onResponse(response: unknown, state: HostState, env: SideEnv): Step<Event> {
-  const id = stringField(response, "request_id");
-  const asked = id === undefined ? undefined : state.asked.get(id);
-  if (id === undefined || asked === undefined || !isRecord(response)) return told([]);
-  state.asked.delete(id);
-  const fault = response["subtype"] === "error" ? faultIn(response["error"]) : undefined;
-  const data = isRecord(response["response"]) ? response["response"] : {};
-  switch (asked.for) {
+function onResponse(response: unknown, state: HostState): Step<Event> {
+  const answer = state.requests.take(response);
+  if (answer === undefined) return told([]);
+  const { purpose, fault, data } = answer;
+  switch (purpose.for) {
     case "initialize":
-      return onInitialized(fault, data, state, env);
+      return onInitialized(fault, data, state);
     case "commands":
       return told(fault === undefined ? gathered({ commands: namesIn(data["commands"]) }, state) : []);
     case "interrupt":
       if (fault === undefined && state.running !== undefined) state.running.isInterrupted = true;
-      return told(asked.op === undefined ? [] : [answerTo("turn.interrupt", asked.op, fault, state)]);
+      return told(purpose.op === undefined ? [] : [answerTo("turn.interrupt", purpose.op, fault, state)]);
     case "continue":
-      return told(onContinued(asked, fault, data, state));
+      return told(onContinued(purpose, fault, data, state));
     case "change":
-      return told(onChanged(asked, fault, state));
+      return told(onChanged(purpose, fault, state));
     default:
-      asked satisfies never;
+      purpose satisfies never;
       return told([]);
   }
-}
-
-function faultIn(error: unknown): Fault {
-  const message = typeof error === "string" ? error : (stringField(error, "message") ?? "The agent refused, and not why");
-  return { code: "agent", message, retryable: false };
 }
 
 function answerTo(to: string, parent: string, fault: Fault | undefined, { session }: HostState): Event {
   return { type: "reply", to, status: fault === undefined ? "ok" : "error", session, parent, ...(fault !== undefined && { fault }) };
 }
 
-function onInitialized(fault: Fault | undefined, data: Record<string, unknown>, state: HostState, env: SideEnv): Step<Event> {
+function onInitialized(fault: Fault | undefined, data: Record<string, unknown>, state: HostState): Step<Event> {
   if (fault !== undefined) {
     state.refused = fault;
     return told([]);
@@ -216,7 +207,7 @@ function onInitialized(fault: Fault | undefined, data: Record<string, unknown>, 
     config: { ...(config.model !== undefined && { model: config.model }), mode: config.mode ?? "default" },
     capabilities: { approvals: true, thinking: true, catalog: true, ...(isRecord(data["capabilities"]) && data["capabilities"]) },
   };
-  const commands = request({ subtype: "supported_commands" }, { for: "commands" }, state, env);
+  const commands = state.requests.send({ subtype: "supported_commands" }, { for: "commands" });
   return { in: [ready, catalogue(state), ...state.lost.splice(0)], out: [commands] };
 }
 
@@ -226,7 +217,7 @@ function namesIn(list: unknown): string[] {
 
 /** Its turn begins by itself where there is something to go on with. */
 function onContinued(
-  { prompt }: Extract<Asked, { for: "continue" }>,
+  { prompt }: Extract<Purpose, { for: "continue" }>,
   fault: Fault | undefined,
   data: Record<string, unknown>,
   state: HostState,
@@ -237,7 +228,7 @@ function onContinued(
   return refusal === undefined || prompt.op === undefined ? [] : [answerTo("turn.prompt", prompt.op, refusal, state)];
 }
 
-function onChanged({ change }: Extract<Asked, { for: "change" }>, fault: Fault | undefined, state: HostState): Event[] {
+function onChanged({ change }: Extract<Purpose, { for: "change" }>, fault: Fault | undefined, state: HostState): Event[] {
   change.left--;
   change.fault ??= fault;
   if (change.left > 0) return [];
@@ -257,11 +248,8 @@ function onRequest(rec: Record<string, unknown>, state: HostState, env: SideEnv)
   const subtype = stringField(asked, "subtype") ?? "";
   if (request_id === undefined) return told([bad("The agent wrote a control_request without a request_id", state)]);
   if (v.is(questions.can_use_tool, asked)) return onPermission(request_id, asked, state, env);
-  if (v.is(questions.mcp_message, asked)) return told(onMessage(request_id, asked, state));
-  // Silence would hold the turn up for ever.
-  const known = Object.hasOwn(questions, subtype);
-  const why = known ? `Invalid ${subtype}` : `Unknown control request subtype: ${subtype}`;
-  return { in: [], out: [refused(request_id, why)] };
+  if (v.is(questions.mcp_message, asked)) return told(state.questions.message(request_id, asked, state.session));
+  return { in: [], out: [refuseUnread(request_id, subtype, Object.hasOwn(questions, subtype))] };
 }
 
 function onPermission(
@@ -272,34 +260,6 @@ function onPermission(
 ): Step<Event> {
   const { begun, turn } = turnOf(state, env);
   if (turn === undefined) return told(begun);
-  const { told: now } = turn;
-  const name = canonicalTool(asked.tool_name);
-  const announced = now.request({ id: asked.tool_use_id, name, args: asked.input, category: categoryOf(name) });
-  const call = now.callOf(asked.tool_use_id);
-  if (call?.now !== "requested") return { in: [...begun, ...announced], out: [refused(request_id, "The call is not waiting")] };
-  const isAsked = [...state.questions.values()].some((open) => open.kind === "approval" && open.call === call.id);
-  if (isAsked) return { in: [...begun, ...announced], out: [refused(request_id, "The call is asked about already")] };
-  const question: Question = { kind: "approval", call: call.id, input: asked.input };
-  state.questions.set(request_id, question);
   const title = asked.permission_suggestions?.find(({ type }) => type === "allow")?.description;
-  const message = title === undefined ? {} : { message: title };
-  const asks: Event = { type: "approval.requested", ...now.address, calls: [{ ...call.call, args: asked.input }], ...message };
-  const early = state.early.get(call.id);
-  const step = early === undefined ? { in: [], out: [] } : decided(early, request_id, question, state);
-  return { in: [...begun, ...announced, ...now.closeBlock(call.under), asks, ...step.in], out: step.out };
-}
-
-/** Not of the turn: servers are spoken to before the first one, too. */
-function onMessage(request_id: string, asked: v.InferOutput<typeof questions.mcp_message>, state: HostState): Event[] {
-  const { server_name: server, message } = asked;
-  state.questions.set(request_id, { kind: "mcp", isNotification: message["id"] === undefined, id: message["id"] });
-  return [{ type: "host.request", session: state.session, request: request_id, kind: "mcp", data: { server, message } }];
-}
-
-function onCancelled(request_id: string | undefined, state: HostState): Event[] {
-  const question = request_id === undefined ? undefined : state.questions.get(request_id);
-  if (request_id === undefined || question === undefined) return [];
-  state.questions.delete(request_id);
-  if (question.kind === "approval") return [];
-  return [{ type: "host.settled", session: state.session, request: request_id, ok: false, reason: "the agent took it back" }];
+  return together(told(begun), state.questions.permission(request_id, asked, title, turn));
 }

@@ -1,15 +1,13 @@
 /** Agent → host, read: what is said within a turn, from its first line to its `result`. */
 import * as v from "valibot";
-import { textPart, type Part } from "../../../core/content.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
-import { canonicalTool, categoryOf } from "../../../core/names.js";
 import type { SideEnv } from "../../dialect.js";
 import { stringField } from "../../kit/issues.js";
-import { isRecord } from "../../../core/json-object.js";
 import { startTurn, type HostState, type RunningTurn } from "./state.js";
-import { type Block, WireUsage } from "../wire/parts.js";
-import type { Assistant, StreamEvent } from "../wire/lines.js";
+import { resultParts, userBlocks } from "../../kit/stream-json/read-messages.js";
+import { readUsage, WireUsage } from "../wire/usage.js";
+import type { Assistant, StreamEvent } from "../wire/event-records.js";
 
 /** The turn that a line belongs to; one whose beginning was not said begins with it. An agent may also have something to say unasked. */
 export function turnOf(state: HostState, env: SideEnv): { begun: Event[]; turn: RunningTurn | undefined } {
@@ -30,7 +28,7 @@ function released(turn: RunningTurn): Event[] {
 }
 
 export function onAssistant({ message, parent_tool_use_id }: Assistant, turn: RunningTurn): Event[] {
-  const { told } = turn;
+  const { told, messages } = turn;
   const under = parent_tool_use_id ?? undefined;
   const [only, ...more] = message.content;
   if (under === undefined && more.length === 0 && only?.type === "text" && only.text.startsWith(COMPLAINT)) {
@@ -42,46 +40,21 @@ export function onAssistant({ message, parent_tool_use_id }: Assistant, turn: Ru
   const usage = message.usage === undefined ? undefined : readUsage(message.usage);
   const spent = usage === undefined || usage.input + usage.output + (usage.cacheRead ?? 0) === 0 ? [] : told.spent(usage);
   if (spent.length > 0 && under === undefined) turn.modelCalls.counted++;
-  return [...released(turn), ...message.content.flatMap((block) => onBlock(block, told, under)), ...spent];
+  return [...released(turn), ...message.content.flatMap((block) => messages.block(block, under)), ...spent];
 }
 
-function onBlock(block: Block, told: RunningTurn["told"], under: string | undefined): Event[] {
-  switch (block.type) {
-    case "text":
-      return told.whole("text", block.text, under);
-    case "thinking":
-      return told.whole("thinking", block.thinking, under);
-    case "tool_use": {
-      const name = canonicalTool(block.name);
-      return told.request({ id: block.id, name, args: isRecord(block.input) ? block.input : {}, category: categoryOf(name) }, under);
-    }
-    default:
-      block satisfies never;
-      return [];
-  }
-}
-
-/** Blocks are closed by their whole message, which follows; where it does not, by the block that begins. */
 export function onStreamed(event: StreamEvent, under: string | undefined, turn: RunningTurn): Event[] {
-  const { told, pieces } = turn;
+  const { told, messages } = turn;
   switch (event.type) {
-    case "content_block_start": {
+    case "content_block_start":
       turn.isSilent = false;
-      const { content_block: block } = event;
-      if (block.type === "tool_use") pieces.set(under ?? "", { id: block.id, name: canonicalTool(block.name) });
-      return [...released(turn), ...told.closeBlock(under)];
-    }
+      return [...released(turn), ...messages.blockStart(event, under)];
     case "content_block_delta": {
       const { delta } = event;
-      if (delta.type === "text_delta" && under === undefined && (turn.complaint !== "" || delta.text.startsWith(COMPLAINT))) {
-        turn.complaint += delta.text;
-        return [];
-      }
-      if (delta.type === "text_delta") return told.piece("text", delta.text, under);
-      if (delta.type === "thinking_delta") return told.piece("thinking", delta.thinking, under);
-      const call = pieces.get(under ?? "");
-      const address = { ...told.address, ...(under !== undefined && told.callOf(under) !== undefined && { under }) };
-      return call === undefined ? [] : [{ type: "tool.delta", ...address, call: call.id, name: call.name, text: delta.partial_json }];
+      if (delta.type !== "text_delta" || under !== undefined) return messages.blockDelta(event, under);
+      if (turn.complaint === "" && !delta.text.startsWith(COMPLAINT)) return messages.blockDelta(event, under);
+      turn.complaint += delta.text;
+      return [];
     }
     case "tool_progress":
       return told.progress(event.tool_use_id, { text: progressOf(event.content) });
@@ -107,37 +80,26 @@ function progressOf(content: Progress): string {
   return `still running after ${seconds} s${content.totalLines === undefined ? "" : `, ${content.totalLines} lines so far`}`;
 }
 
-/** Results of tools. What else is said in the user's name is news of a task, or the prompt of a sub-agent, which its call tells. */
+/** Results of tools, and news of a task. The prompt of a sub-agent is left out: its call tells it. */
 export function onUser(content: unknown, under: string | undefined, turn: RunningTurn | undefined, { session }: HostState): Event[] {
-  const blocks: unknown[] = typeof content === "string" ? [textPart(content)] : Array.isArray(content) ? content : [];
-  return blocks.flatMap((block): Event[] => {
-    const call = stringField(block, "tool_use_id");
-    if (call !== undefined && isRecord(block)) return turn === undefined ? [] : onResultOf(call, block, turn);
-    const text = stringField(block, "text");
-    if (text === undefined || under !== undefined) return [];
-    return [{ type: "notice", ...(turn?.told.address ?? { session }), level: "info", text, kind: "task" }];
+  return userBlocks(content).flatMap((said): Event[] => {
+    if ("call" in said) return turn === undefined ? [] : onResultOf(said.call, said.block, turn);
+    return under === undefined
+      ? [{ type: "notice", ...(turn?.told.address ?? { session }), level: "info", text: said.text, kind: "task" }]
+      : [];
   });
 }
 
 const CANCELLED = "[Operation Cancelled]";
 
 function onResultOf(wireId: string, block: Record<string, unknown>, { told, denied }: RunningTurn): Event[] {
-  const output = partsOf(block["content"]);
+  const output = resultParts(block["content"]);
   const text = output.map((part) => (part.type === "text" ? part.text : "")).join("");
   if (block["is_error"] !== true) return told.end(wireId, { status: "ok", output });
   if (!text.startsWith(CANCELLED)) return told.end(wireId, { status: "failed", output });
   const reason = text.slice(CANCELLED.length).replace(/^\s*Reason:\s*/, "");
   const status = denied.has(told.callOf(wireId)?.id ?? "") ? "denied" : "cancelled";
   return told.end(wireId, { status, output, reason });
-}
-
-function partsOf(content: unknown): Part[] {
-  if (typeof content === "string") return content === "" ? [] : [textPart(content)];
-  if (!Array.isArray(content)) return [];
-  return content.map((block: unknown): Part => {
-    const text = stringField(block, "text");
-    return text === undefined ? { type: "json", data: block } : textPart(text);
-  });
 }
 
 // --- the end ---
@@ -156,12 +118,12 @@ export function onResult(rec: Record<string, unknown>, state: HostState, env: Si
   const isStopped = turn.isInterrupted || (isError && message === "Operation cancelled.");
   const spent = usage === undefined ? {} : { usage };
   const how = (): End => {
-    if (!isError && isNothing) return failedWith({ code: "limit", message: NOTHING_SAID, retryable: false });
+    if (!isError && isNothing) return failedEnd({ code: "limit", message: NOTHING_SAID, retryable: false });
     if (subtype === "error_max_turns" || (!isError && turn.isLimited)) return { outcome: "completed", finish: "max_turns" };
     if (!isError) return { outcome: "completed", finish: "stop" };
     if (isStopped) return stoppedEnd(turn, message);
     const words = message === "" ? `The turn ended with ${subtype}` : message;
-    return failedWith({ code: "provider", message: words, retryable: isPassing(message) });
+    return failedEnd({ code: "provider", message: words, retryable: isPassing(message) });
   };
   return [...begun, ...endTurn(turn, state, { ...how(), ...spent })];
 }
@@ -191,7 +153,7 @@ export function onStrayResult(rec: Record<string, unknown>, state: HostState): E
   return [{ type: "error", session: state.session, fault: { code: "agent", message, retryable: false } }];
 }
 
-function failedWith(fault: Fault): { outcome: "failed"; reason: string; fault: Fault } {
+export function failedEnd(fault: Fault): { outcome: "failed"; reason: string; fault: Fault } {
   return { outcome: "failed", reason: fault.message, fault };
 }
 
@@ -202,8 +164,7 @@ function isPassing(message: string): boolean {
 
 export function endTurn(turn: RunningTurn, state: HostState, end: End): Event[] {
   state.running = undefined;
-  state.early.clear();
-  for (const [id, { kind }] of state.questions) if (kind === "approval") state.questions.delete(id);
+  state.questions.turnEnded();
   return [...released(turn), ...turn.told.close(end)];
 }
 
@@ -216,9 +177,4 @@ function spentSince(usage: unknown, state: HostState): Usage | undefined {
   if (before === undefined || now.input < before.input || now.output < before.output) return undefined;
   const cacheRead = Math.max(0, (now.cacheRead ?? 0) - (before.cacheRead ?? 0));
   return { input: now.input - before.input, output: now.output - before.output, ...(cacheRead > 0 && { cacheRead }) };
-}
-
-/** The wire's input includes what was read from the cache. */
-function readUsage({ input_tokens, output_tokens, cache_read_input_tokens: cacheRead = 0 }: WireUsage): Usage {
-  return { input: Math.max(0, input_tokens - cacheRead), output: output_tokens, ...(cacheRead > 0 && { cacheRead }) };
 }

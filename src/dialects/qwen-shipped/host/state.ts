@@ -1,9 +1,12 @@
-/** What the host's end remembers: one process, one session, what it was asked and what it asks. */
+/** The state of our side when we drive the agent: one process, one session, the requests of both sides. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
-import type { Answer, Op, OpOf } from "../../../core/op.js";
-import { OpenWork } from "../../kit/open-work.js";
+import type { OpOf } from "../../../core/op.js";
+import type { SideEnv } from "../../dialect.js";
+import { AgentQuestions } from "../../kit/stream-json/agent-questions.js";
+import { MessageReader } from "../../kit/stream-json/read-messages.js";
+import { SentRequests } from "../../kit/stream-json/sent-requests.js";
 import { TurnReader } from "../../kit/turn-reader.js";
 
 /** A prompt on the wire whose turn has not begun. */
@@ -15,23 +18,22 @@ export interface SentPrompt {
 /** The turn that runs. */
 export interface RunningTurn {
   told: TurnReader;
+  messages: MessageReader;
   /** Calls that we denied. */
   denied: Set<string>;
   isInterrupted: boolean;
   /** Model calls of the session itself, as its messages counted them and as their beginnings did. */
   modelCalls: { counted: number; begun: number };
-  /** It reached the most model calls of a turn, and was told to stop. */
+  /** The turn reached the most model calls, and was told to stop. */
   isLimited: boolean;
   /** No message of the agent came. */
   isSilent: boolean;
-  /** The call whose arguments come in pieces, by the call that it happens under. */
-  pieces: Map<string, { id: string; name: string }>;
   /** A provider's failure, said as an answer: held back, because the result says it again. */
   complaint: string;
 }
 
-/** A request of ours that waits for its reply. */
-export type Asked =
+/** What a request of ours was written for. */
+export type Purpose =
   | { for: "initialize" | "commands" }
   | { for: "interrupt"; op: string | undefined }
   | { for: "continue"; prompt: SentPrompt }
@@ -44,38 +46,29 @@ export interface Change {
   fault: Fault | undefined;
 }
 
-/** A question of the agent that waits for its answer. */
-export type Question =
-  | { kind: "approval"; call: string; input: Record<string, unknown> }
-  | { kind: "mcp"; isNotification: boolean; id: unknown };
-
 export interface HostState {
   session: string;
   sessionId: string | undefined;
   opener: string | undefined;
   isReady: boolean;
-  /** Why it will not be. */
+  /** Why the session cannot begin. */
   refused: Fault | undefined;
   config: SessionConfig;
-  held: Op[];
-  /** What cannot be said, told once it is ready. */
+  /** Warnings about settings that the wire cannot say, told once the session is ready. */
   lost: Event[];
-  asked: Map<string, Asked>;
-  questions: Map<string, Question>;
-  /** Answers to what the wire has not asked yet: it asks about one call at a time. */
-  early: Map<string, Answer>;
+  readonly requests: SentRequests<Purpose>;
+  readonly questions: AgentQuestions;
   prompts: SentPrompt[];
   running: RunningTurn | undefined;
-  /** Of the whole process, as it was told last. Undefined for a stored session until then: its earlier turns count, and nobody says how much. */
+  /** Usage of the whole process, as the agent told it last. A stored session begins with undefined: its earlier turns count, by an unknown number. */
   spent: Usage | undefined;
   /** The words of the last result. */
   lastResult: string;
-  /** What surrounds the session, as it was told last. */
+  /** Commands, sub-agents and servers of the session, as the agent told them last. */
   catalogue: { commands: string[]; subagents: string[]; mcpServers: string[] };
-  readonly work: OpenWork;
 }
 
-export function hostState(): HostState {
+export function hostState(env: SideEnv): HostState {
   return {
     session: "",
     sessionId: undefined,
@@ -83,17 +76,14 @@ export function hostState(): HostState {
     isReady: false,
     refused: undefined,
     config: {},
-    held: [],
     lost: [],
-    asked: new Map(),
-    questions: new Map(),
-    early: new Map(),
+    requests: new SentRequests(env),
+    questions: new AgentQuestions(),
     prompts: [],
     running: undefined,
     spent: { input: 0, output: 0 },
     lastResult: "",
     catalogue: { commands: [], subagents: [], mcpServers: [] },
-    work: new OpenWork(),
   };
 }
 
@@ -101,12 +91,12 @@ export function startTurn({ turn, op }: SentPrompt, state: HostState): Event[] {
   const told = new TurnReader({ session: state.session, turn, ...(op !== undefined && { parent: op }) });
   state.running = {
     told,
+    messages: new MessageReader(told),
     denied: new Set(),
     isInterrupted: false,
     modelCalls: { counted: 0, begun: 0 },
     isLimited: false,
     isSilent: true,
-    pieces: new Map(),
     complaint: "",
   };
   return told.start();

@@ -1,12 +1,10 @@
 /** Host → agent, written: ops become user lines, control requests and control responses. */
 import { plainText, textPart, type Part } from "../../../core/content.js";
 import type { Event, EventOf } from "../../../core/event.js";
-import type { Answer, Op, OpOf } from "../../../core/op.js";
+import type { Op, OpOf } from "../../../core/op.js";
 import { withoutCommand, withoutMentions } from "../../../core/plain-words.js";
-import type { Out, SideEnv, Step } from "../../dialect.js";
-import { isRecord } from "../../../core/json-object.js";
-import type { Asked, Change, HostState, Question, SentPrompt } from "./state.js";
-import { uuidOf } from "../wire/ids.js";
+import type { SideEnv, Step } from "../../dialect.js";
+import type { Change, HostState, SentPrompt } from "./state.js";
 import { wireMode } from "../wire/names.js";
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
@@ -14,13 +12,13 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "turn.prompt":
       return prompt(op, state, env);
     case "turn.interrupt":
-      return interrupt(op, state, env);
+      return interrupt(op, state);
     case "approval.answer":
-      return answer(op, state);
+      return state.questions.answer(op, state.running) ?? { in: [reply(op, "noop")], out: [] };
     case "host.answer":
-      return hostAnswer(op, state);
+      return state.questions.answerMessage(op, state.session) ?? { in: [reply(op, "noop")], out: [] };
     case "session.configure":
-      return configure(op, state, env);
+      return configure(op, state);
     default:
       return { in: [], out: [] };
   }
@@ -32,7 +30,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
 function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<Event> {
   const sent: SentPrompt = { turn: op.turn ?? env.stamp().id, op: op.id };
   if (op.continues === true)
-    return { in: [], out: [request({ subtype: "continue_last_turn" }, { for: "continue", prompt: sent }, state, env)] };
+    return { in: [], out: [state.requests.send({ subtype: "continue_last_turn" }, { for: "continue", prompt: sent })] };
   const content = contentOf({ ...op, parts: op.parts.map(withoutImage) });
   if (content.length === 0) return failed(op, "protocol", "Qwen Code takes no empty prompt");
   state.prompts.push(sent);
@@ -79,70 +77,15 @@ function namedFile({ path, uri = "" }: { path?: string | undefined; uri?: string
 }
 
 /** The wire's word names no turn: it is said only when the turn meant is the one on the wire. */
-function interrupt(op: OpOf<"turn.interrupt">, state: HostState, env: SideEnv): Step<Event> {
+function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
   const onWire = state.running?.told.address.turn ?? state.prompts[0]?.turn;
   if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return { in: [reply(op, "noop")], out: [] };
-  return { in: [], out: [request({ subtype: "interrupt" }, { for: "interrupt", op: op.id }, state, env)] };
-}
-
-// --- answers ---
-
-function answer(op: OpOf<"approval.answer">, state: HostState): Step<Event> {
-  const steps = op.answers.map((given): Step<Event> | undefined => {
-    const found = [...state.questions].find(([, question]) => question.kind === "approval" && question.call === given.call);
-    if (found !== undefined) return decided(given, found[0], found[1], state);
-    if (state.running?.told.byId(given.call)?.now !== "requested") return undefined;
-    state.early.set(given.call, given);
-    return { in: [], out: [] };
-  });
-  const heard = steps.filter((step) => step !== undefined);
-  if (heard.length === 0) return { in: [reply(op, "noop")], out: [] };
-  return { in: heard.flatMap((step) => step.in), out: heard.flatMap((step) => step.out) };
-}
-
-/** A call that was allowed begins now: the wire will not say so. Its arguments always go back with the permission. */
-export function decided(given: Answer, request_id: string, question: Question, state: HostState): Step<Event> {
-  state.questions.delete(request_id);
-  const { running } = state;
-  if (given.decision === "deny") {
-    running?.denied.add(given.call);
-    const message = given.reason ?? "Denied";
-    return { in: [], out: [response(request_id, { behavior: "deny", message })] };
-  }
-  const call = running?.told.byId(given.call);
-  const begun = call === undefined ? [] : (running?.told.begin(call.wireId, given.args) ?? []);
-  const updatedInput = given.args ?? (question.kind === "approval" ? question.input : {});
-  return { in: begun, out: [response(request_id, { behavior: "allow", updatedInput })] };
-}
-
-function hostAnswer(op: OpOf<"host.answer">, state: HostState): Step<Event> {
-  const question = state.questions.get(op.request);
-  if (question?.kind !== "mcp") return { in: [reply(op, "noop")], out: [] };
-  state.questions.delete(op.request);
-  const settled: Event = { type: "host.settled", session: state.session, request: op.request, ok: op.ok };
-  if (!op.ok) return { in: [settled], out: [refused(op.request, failureOf(op.data))] };
-  // A notification wants an answer, too.
-  const mcp_response = isRecord(op.data) ? op.data : { jsonrpc: "2.0", result: {}, id: question.isNotification ? 0 : question.id };
-  return { in: [settled], out: [response(op.request, { mcp_response })] };
-}
-
-function response(request_id: string, given: object): Out {
-  return { rec: { type: "control_response", response: { subtype: "success", request_id, response: given } } };
-}
-
-export function refused(request_id: string, error: string): Out {
-  return { rec: { type: "control_response", response: { subtype: "error", request_id, error } } };
-}
-
-function failureOf(data: unknown): string {
-  if (typeof data === "string") return data;
-  if (isRecord(data) && typeof data["message"] === "string") return data["message"];
-  return "the host gave no reason";
+  return { in: [], out: [state.requests.send({ subtype: "interrupt" }, { for: "interrupt", op: op.id })] };
 }
 
 // --- the session ---
 
-function configure(op: OpOf<"session.configure">, state: HostState, env: SideEnv): Step<Event> {
+function configure(op: OpOf<"session.configure">, state: HostState): Step<Event> {
   const { mode, model, effort } = op.patch;
   const requests = [
     ...(mode === undefined ? [] : [{ subtype: "set_permission_mode", mode: wireMode(mode) }]),
@@ -151,16 +94,10 @@ function configure(op: OpOf<"session.configure">, state: HostState, env: SideEnv
   ];
   const change: Change = { op, left: requests.length, fault: undefined };
   if (requests.length === 0) return { in: [reply(op, "noop")], out: [] };
-  return { in: [], out: requests.map((each) => request(each, { for: "change", change }, state, env)) };
+  return { in: [], out: requests.map((each) => state.requests.send(each, { for: "change", change })) };
 }
 
 // --- words of our own ---
-
-export function request(fields: { subtype: string }, asked: Asked, state: HostState, env: SideEnv): Out {
-  const request_id = uuidOf(env.stamp().id);
-  state.asked.set(request_id, asked);
-  return { rec: { type: "control_request", request_id, request: fields } };
-}
 
 export function failed(op: Op, code: string, message: string): Step<Event> {
   return { in: [{ ...reply(op, "error"), fault: { code, message, retryable: false } }], out: [] };

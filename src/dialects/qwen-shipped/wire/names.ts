@@ -1,7 +1,7 @@
 /** What Qwen Code calls our tools, modes and levels of effort. Its hosts look for these names, so they are what goes on the wire. */
 import type { Mode, Thinking } from "../../../core/config.js";
 
-/** What hosts are told as the version of Qwen Code. */
+/** The version of Qwen Code that hosts are told. */
 export const WIRE_VERSION = "0.24.4";
 
 const TOOLS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /** What each control request of the host is answered with. */
 import * as v from "valibot";
-import { request, text } from "./parts.js";
+import { request, text } from "../../kit/stream-json/wire.js";
 
 const count = v.number();
 

@@ -1,6 +1,6 @@
 /** MCP servers as hosts of this wire describe them. */
 import type { McpServer } from "../../../core/config.js";
-import type { McpServerConfig } from "./lines.js";
+import type { McpServerConfig } from "./op-records.js";
 
 export function ofHost(servers: Record<string, unknown> = {}): Record<string, McpServer> {
   return Object.fromEntries(Object.keys(servers).map((name) => [name, { type: "host" }]));

@@ -1,30 +1,29 @@
-/** A line of the host: what it is, or what is wrong with it and who must hear of that. */
+/** Reads a line of the host: which line it is, or what is wrong with it and how that is answered. */
 import * as v from "valibot";
-import { echo, issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { isRecord } from "../../../core/json-object.js";
-import { readRequest, type KnownRequest } from "./read-requests.js";
-import { content } from "../wire/parts.js";
-import { CancelRequest, HostResponse, Prompt } from "../wire/lines.js";
+import { echo, issuesOf, shapeOf, stringField } from "../issues.js";
+import { CancelRequest, content, HostResponse, Prompt } from "./wire.js";
 
-export type HostSaid =
+export type HostLine<Request> =
   | { prompt: Prompt }
-  | { request_id: string; request: KnownRequest }
+  | { request_id: string; request: Request }
   | { response: HostResponse }
   | { cancels: string }
-  /** The line cannot be read: it is told of, and changes nothing. */
+  /** The line cannot be read: the host is told, and nothing changes. */
   | { problem: string }
   | { request_id: string; refused: string }
-  /** `fails`: the question that it was meant to answer. */
+  /** `fails`: the question that the line was meant to answer. */
   | { ignored: string; fails?: string };
 
-export function readLine(rec: unknown): HostSaid {
+/** `readRequest` reads the `request` of a control request, or gives the words that refuse it. */
+export function readHostLine<Request extends object>(rec: unknown, readRequest: (request: unknown) => Request | string): HostLine<Request> {
   if (!isRecord(rec)) return { problem: `A message must be a JSON object, not ${shapeOf(rec)}` };
   const type = stringField(rec, "type");
   switch (type) {
     case "user":
       return v.is(Prompt, rec) ? { prompt: rec } : { problem: `Invalid user message: ${badBlock(rec) ?? issuesOf(Prompt, rec)}` };
     case "control_request":
-      return readControl(rec);
+      return readControl(rec, readRequest);
     case "control_response":
       return v.is(HostResponse, rec) ? { response: rec } : unreadable(rec["response"], issuesOf(HostResponse, rec));
     case "control_cancel_request":
@@ -36,13 +35,13 @@ export function readLine(rec: unknown): HostSaid {
   }
 }
 
-/** An answer that nobody can read is no yes: whatever it answers has failed. */
-function unreadable(response: unknown, problem: string): HostSaid {
+/** An answer that cannot be read is no yes: the question that it answers has failed. */
+function unreadable(response: unknown, problem: string): { ignored: string; fails?: string } {
   const request_id = stringField(response, "request_id");
   return { ignored: `Invalid control_response: ${problem}`, ...(request_id !== undefined && { fails: request_id }) };
 }
 
-/** The first block that is none, where the content is a list: a schema of alternatives only says that none of them fits. */
+/** Names the first invalid block of a content list: a schema of alternatives only says that none of them fits. */
 function badBlock({ message }: Record<string, unknown>): string | undefined {
   const blocks: unknown = isRecord(message) ? message["content"] : undefined;
   if (!Array.isArray(blocks)) return undefined;
@@ -50,7 +49,10 @@ function badBlock({ message }: Record<string, unknown>): string | undefined {
   return at === -1 ? undefined : `message.content[${at}].${issuesOf(content.Given, blocks[at])}`;
 }
 
-function readControl(rec: Record<string, unknown>): HostSaid {
+function readControl<Request extends object>(
+  rec: Record<string, unknown>,
+  readRequest: (request: unknown) => Request | string,
+): HostLine<Request> {
   const request_id = stringField(rec, "request_id");
   if (request_id === undefined) return { ignored: "A control_request needs a string field request_id" };
   const request = readRequest(rec["request"]);

@@ -1,63 +1,69 @@
 /**
- * What the agent asks its host: whether a tool may run, a question for the user, a message for one of the host's MCP servers. Permissions
- * are asked for one after the other, since that is how the SDK answers; messages to servers go out as they come.
+ * Asks the host: whether a tool may run, a question for the user, a message for one of the host's MCP servers. Permissions are asked for
+ * one after the other, since hosts answer them so; messages to servers go out as they come.
  */
 import * as v from "valibot";
 import type { Call, EventOf } from "../../../core/event.js";
+import { sameJson } from "../../../core/json-object.js";
 import type { Answer, Op } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
-import { sameJson } from "../../../core/json-object.js";
-import { uuidOf } from "../wire/ids.js";
-import { line } from "./lines.js";
-import { wireTool } from "../wire/names.js";
-import { McpAnswer, Permission, type HostResponse } from "../wire/lines.js";
+import { uuidOf } from "./uuid.js";
+import { McpAnswer, Permission, type HostResponse } from "./wire.js";
+import { controlRequestLine } from "./write-lines.js";
+
+/** The fields of `can_use_tool` that differ from wire to wire. */
+export interface QuestionForm {
+  /** The wire's name of a tool. */
+  toolName: (name: string) => string;
+  /** The fields of a permission request beside the tool, the call and the input. */
+  permissionFields: (call: Call) => object;
+  /** The same fields of a question to the user. */
+  questionFields: object;
+}
 
 interface Question {
   call: string;
   tool: string;
   input: Record<string, unknown>;
-  suggestions: readonly Suggestion[];
-  /** Of a tool that only asks: the request that its answer is for. */
+  fields: object;
+  /** The `host.request` of a tool that only asks. */
   request?: string;
-}
-
-interface Suggestion {
-  type: "allow" | "deny" | "modify";
-  label: string;
-  description: string;
 }
 
 export class Questions {
   readonly #env: SideEnv;
+  readonly #form: QuestionForm;
   readonly #waiting: Question[] = [];
-  /** The one that the host has before it. */
+  /** The question that the host has before it. */
   #open: { request_id: string; question: Question } | undefined;
   /** Calls that the host refused, and why, where the agent tells of a cancellation or a failure only. */
   readonly #refusals = new Map<string, string>();
   /** Messages to servers: the agent's requests by the wire's. */
   readonly #messages = new Map<string, string>();
 
-  constructor(env: SideEnv) {
+  constructor(env: SideEnv, form: QuestionForm) {
     this.#env = env;
+    this.#form = form;
   }
 
   permissions(calls: readonly Call[]): Out[] {
+    const { toolName, permissionFields } = this.#form;
     this.#waiting.push(
-      ...calls.map((call) => ({ call: call.id, tool: wireTool(call.name), input: call.args ?? {}, suggestions: suggestionsFor(call) })),
+      ...calls.map((call) => ({ call: call.id, tool: toolName(call.name), input: call.args ?? {}, fields: permissionFields(call) })),
     );
     return this.#next();
   }
 
   /** A question of the model to the user: the answers come with the permission. */
   forUser({ request, call = request }: EventOf<"host.request">, tool: string, input: Record<string, unknown>): Out[] {
-    this.#waiting.push({ call, tool, input, suggestions: ANSWERS, request });
+    this.#waiting.push({ call, tool, input, fields: this.#form.questionFields, request });
     return this.#next();
   }
 
   message({ request }: EventOf<"host.request">, server_name: string, message: unknown): Out[] {
     const request_id = this.#mint();
     this.#messages.set(request_id, request);
-    return [line({ type: "control_request", request_id, request: { subtype: "mcp_message", server_name, message } })];
+    return [controlRequestLine(request_id, { subtype: "mcp_message", server_name, message })];
   }
 
   /** Decided without the host: at the deadline, by an interrupt, with the turn. */
@@ -75,7 +81,7 @@ export class Questions {
     for (const [request_id, asked] of this.#messages) if (asked === request) this.#messages.delete(request_id);
   }
 
-  /** An answer that nobody waits for, or no more, is nothing. */
+  /** An answer to no question, or to a settled one, changes nothing. */
   answered({ response }: HostResponse, address: () => { id: string; session: string }): Step<Op> {
     const { request_id } = response;
     const message = this.#messages.get(request_id);
@@ -88,19 +94,19 @@ export class Questions {
     this.#open = undefined;
     const { ops, refusal, stops } = decided(question, response, address);
     if (refusal !== undefined && (stops || question.request !== undefined)) this.#refusals.set(question.call, refusal);
-    // Nobody is asked about a turn that ends.
+    // The turn ends: its other questions are not asked.
     if (stops) this.#waiting.splice(0);
     return { in: ops, out: this.#next() };
   }
 
-  /** Why the host refused this call, where the agent does not tell that. */
+  /** The reason with which the host refused this call, where the agent does not tell that. */
   refusalOf(call: string): string | undefined {
     const reason = this.#refusals.get(call);
     this.#refusals.delete(call);
     return reason;
   }
 
-  /** The host has no more to say: what waits for it is refused. */
+  /** The host says nothing more: every question that waits for it is refused. */
   closed(reason: string, address: () => { id: string; session: string }): Op[] {
     const questions = [...(this.#open === undefined ? [] : [this.#open.question]), ...this.#waiting.splice(0)];
     this.#open = undefined;
@@ -119,16 +125,8 @@ export class Questions {
     if (question === undefined) return [];
     const request_id = this.#mint();
     this.#open = { request_id, question };
-    const { call, tool, input, suggestions } = question;
-    const request = {
-      subtype: "can_use_tool",
-      tool_name: tool,
-      tool_use_id: call,
-      input,
-      permission_suggestions: suggestions,
-      blocked_path: null,
-    };
-    return [line({ type: "control_request", request_id, request })];
+    const { call, tool, input, fields } = question;
+    return [controlRequestLine(request_id, { subtype: "can_use_tool", tool_name: tool, tool_use_id: call, input, ...fields })];
   }
 
   #mint(): string {
@@ -138,9 +136,9 @@ export class Questions {
 
 interface Decided {
   ops: Op[];
-  /** Why not, where the host said no. */
+  /** The reason of a host that said no. */
   refusal?: string | undefined;
-  /** The turn ends with it. */
+  /** The turn ends with this answer. */
   stops: boolean;
 }
 
@@ -157,7 +155,7 @@ function answered({ request, input }: Question, answer: Answer, address: () => {
   return { type: "host.answer", ...address(), request, ok: true, data: answersIn(answer.args ?? input) };
 }
 
-/** Whatever does not clearly allow denies. Input that comes back as it went out is no change: what is secret in it was not shown. */
+/** An answer that does not clearly allow denies. Input that comes back as it went out is no change: its secrets were not shown. */
 function verdictOf({ call, input }: Question, response: HostResponse["response"]): Answer & { stops?: boolean } {
   if (response.subtype === "error") return { call, decision: "deny", reason: errorText(response.error) };
   const given = response.response;
@@ -184,29 +182,4 @@ function answersIn(input: Record<string, unknown>): { text: string } {
   const answers = input["answers"];
   if (answers === undefined) return { text: "The user gave no answer." };
   return { text: `The user answered: ${typeof answers === "string" ? answers : JSON.stringify(answers)}` };
-}
-
-const ANSWERS: readonly Suggestion[] = [
-  { type: "allow", label: "Submit", description: "Answer the questions" },
-  { type: "deny", label: "Cancel", description: "Leave the questions unanswered" },
-];
-
-function suggestionsFor({ category, title = "", name }: Call): Suggestion[] {
-  const deny = (description: string): Suggestion => ({ type: "deny", label: "Deny", description });
-  const allow = (label: string, description: string): Suggestion => ({ type: "allow", label, description });
-  const what = title === "" ? wireTool(name) : title;
-  switch (category) {
-    case "edit":
-      return [
-        allow("Allow Edit", what),
-        deny("Block this file edit"),
-        { type: "modify", label: "Review Changes", description: "Review the proposed changes before they are made" },
-      ];
-    case "mcp":
-      return [allow("Allow MCP Tool", what), deny("Block this MCP server call")];
-    case "exec":
-      return [allow("Allow Command", what), deny("Block this command execution")];
-    default:
-      return [allow("Allow", what), deny("Block this tool call")];
-  }
 }

@@ -1,0 +1,131 @@
+/** Questions of a driven agent: permissions for its calls, and messages for the MCP servers of our host. */
+import type { Event } from "../../../core/event.js";
+import { isRecord } from "../../../core/json-object.js";
+import type { Answer, OpOf } from "../../../core/op.js";
+import type { Out, Step } from "../../dialect.js";
+import { NOTHING, together } from "../step.js";
+import type { KnownCall, TurnReader } from "../turn-reader.js";
+import { callOf } from "./read-messages.js";
+import type { McpMessage, PermissionRequest } from "./wire.js";
+import { granted, refusal } from "./write-lines.js";
+
+/** The turn that runs, and those of its calls that our host denied. */
+export interface AskedTurn {
+  readonly told: TurnReader;
+  readonly denied: Set<string>;
+}
+
+interface Permission {
+  call: string;
+  input: Record<string, unknown>;
+}
+
+interface Message {
+  isNotification: boolean;
+  id: unknown;
+}
+
+export class AgentQuestions {
+  readonly #permissions = new Map<string, Permission>();
+  readonly #messages = new Map<string, Message>();
+  /** Answers about calls that the wire has not asked about yet: it asks about one call at a time. */
+  readonly #early = new Map<string, Answer>();
+
+  // --- permissions ---
+
+  /** `can_use_tool`: the call is requested, where its message has not come, and asked about. */
+  permission(
+    request_id: string,
+    { tool_name, tool_use_id, input }: PermissionRequest,
+    title: string | undefined,
+    turn: AskedTurn,
+  ): Step<Event> {
+    const { told } = turn;
+    const announced = told.request(callOf(tool_use_id, tool_name, input));
+    const call = told.callOf(tool_use_id);
+    if (call?.now !== "requested") return { in: announced, out: [refusal(request_id, "The call is not waiting")] };
+    if (this.#requestOf(call.id) !== undefined) return { in: announced, out: [refusal(request_id, "The call is asked about already")] };
+    this.#permissions.set(request_id, { call: call.id, input });
+    const early = this.#early.get(call.id);
+    const asked = { in: [...announced, ...told.closeBlock(call.under), question(call, input, title, told)], out: [] };
+    return early === undefined ? asked : together(asked, this.#decided(early, request_id, input, turn));
+  }
+
+  /** Undefined where no call of the op is asked about or waits to be. */
+  answer({ answers }: OpOf<"approval.answer">, turn: AskedTurn | undefined): Step<Event> | undefined {
+    const steps = answers.flatMap((given): Step<Event>[] => {
+      const request_id = this.#requestOf(given.call);
+      const asked = request_id === undefined ? undefined : this.#permissions.get(request_id);
+      if (request_id !== undefined && asked !== undefined) return [this.#decided(given, request_id, asked.input, turn)];
+      if (turn?.told.byId(given.call)?.now !== "requested") return [];
+      this.#early.set(given.call, given);
+      return [NOTHING];
+    });
+    return steps.length === 0 ? undefined : steps.reduce(together<Event>, NOTHING);
+  }
+
+  /** An allowed call begins now: the wire has no word for it. Its arguments always go back with the permission. */
+  #decided(given: Answer, request_id: string, input: Record<string, unknown>, turn: AskedTurn | undefined): Step<Event> {
+    this.#permissions.delete(request_id);
+    if (given.decision === "deny") {
+      turn?.denied.add(given.call);
+      return { in: [], out: [granted(request_id, { behavior: "deny", message: given.reason ?? "Denied" })] };
+    }
+    const call = turn?.told.byId(given.call);
+    const begun = call === undefined ? [] : (turn?.told.begin(call.wireId, given.args) ?? []);
+    return { in: begun, out: [granted(request_id, { behavior: "allow", updatedInput: given.args ?? input })] };
+  }
+
+  #requestOf(call: string): string | undefined {
+    return [...this.#permissions].find(([, asked]) => asked.call === call)?.[0];
+  }
+
+  /** The turn ended: its permissions are settled. */
+  turnEnded(): void {
+    this.#early.clear();
+    this.#permissions.clear();
+  }
+
+  // --- messages ---
+
+  /** `mcp_message`: servers are spoken to before the first turn, too. */
+  message(request_id: string, { server_name: server, message }: McpMessage, session: string): Event[] {
+    this.#messages.set(request_id, { isNotification: message["id"] === undefined, id: message["id"] });
+    return [{ type: "host.request", session, request: request_id, kind: "mcp", data: { server, message } }];
+  }
+
+  /** Undefined where no message waits for this answer. */
+  answerMessage({ request, ok, data }: OpOf<"host.answer">, session: string): Step<Event> | undefined {
+    const message = this.#messages.get(request);
+    if (message === undefined) return undefined;
+    this.#messages.delete(request);
+    const settled: Event = { type: "host.settled", session, request, ok };
+    if (!ok) return { in: [settled], out: [refusal(request, failureOf(data))] };
+    // A notification wants an answer, too.
+    const mcp_response = isRecord(data) ? data : { jsonrpc: "2.0", result: {}, id: message.isNotification ? 0 : message.id };
+    return { in: [settled], out: [granted(request, { mcp_response })] };
+  }
+
+  /** `control_cancel_request`: the agent takes a question back. */
+  cancelled(request_id: string, session: string): Event[] {
+    this.#permissions.delete(request_id);
+    if (!this.#messages.delete(request_id)) return [];
+    return [{ type: "host.settled", session, request: request_id, ok: false, reason: "the agent took it back" }];
+  }
+}
+
+function question({ call }: KnownCall, input: Record<string, unknown>, title: string | undefined, { address }: TurnReader): Event {
+  const message = title === undefined ? {} : { message: title };
+  return { type: "approval.requested", ...address, calls: [{ ...call, args: input }], ...message };
+}
+
+function failureOf(data: unknown): string {
+  if (typeof data === "string") return data;
+  if (isRecord(data) && typeof data["message"] === "string") return data["message"];
+  return "the host gave no reason";
+}
+
+/** Refuses a request that cannot be read: silence would hold the turn up for ever. */
+export function refuseUnread(request_id: string, subtype: string, isKnown: boolean): Out {
+  return refusal(request_id, isKnown ? `Invalid ${subtype}` : `Unknown control request subtype: ${subtype}`);
+}
