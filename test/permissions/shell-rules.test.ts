@@ -4,7 +4,8 @@ import type { Rule } from "../../src/core/config.js";
 import { compileRules, type Verdict } from "../../src/engine/permissions/rules.js";
 import { MAX_COMMANDS, MAX_STEPS } from "../../src/engine/permissions/shell/limits.js";
 import { analyseShell, shellWords } from "../../src/engine/permissions/shell/shell.js";
-import { COVERED, LEFT_ALONE, NAMED, NOT_COVERED, SEEN_THROUGH, SUBCOMMANDS, TOO_MUCH, type Case } from "./shell-cases.js";
+import { COVERED, NAMED, NOT_COVERED } from "./shell-allow-cases.js";
+import { LEFT_ALONE, SEEN_THROUGH, SUBCOMMANDS, TOO_MUCH, type Case } from "./shell-cases.js";
 
 async function judge(rules: readonly string[], command: string): Promise<Verdict> {
   const compiled = await compileRules(rules.map((text) => rule(text)));

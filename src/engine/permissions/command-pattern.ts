@@ -75,7 +75,8 @@ export function compileCommandPattern(pattern: string): CommandPattern | { probl
 }
 
 /** Whether the pattern's own text has what a risk says. */
-function isNamed({ named, expected }: Risk, head: string, program: string): boolean {
+function isNamed({ named, expected, behind }: Risk, head: string, program: string): boolean {
+  if (behind !== undefined && !head.startsWith(squeeze(behind))) return true;
   if (expected === true && head.trimEnd() === program) return true;
   return named !== undefined && head.startsWith(squeeze(named));
 }
@@ -129,7 +130,8 @@ function squeeze(text: string): string {
 function prepare(command: ShellCommand): PreparedCommand {
   const { name, args, text, fixed, dynamic } = command;
   const own = name === "" ? spell([text], 0, dynamic) : spell([name, ...args], fixed, dynamic);
-  const plain = name.includes("/") ? [spell([baseName(name), ...args], fixed, dynamic)] : [];
+  const program = baseName(name);
+  const plain = program === name || name === "" ? [] : [spell([program, ...args], fixed, dynamic)];
   return { command, text: squeeze(text), known: own.known, spellings: [own, ...plain] };
 }
 

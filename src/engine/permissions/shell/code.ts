@@ -12,7 +12,10 @@ export function codeRisk(words: Words): Risk | undefined {
   const [name, ...args] = words;
   const program = baseName(name?.value ?? "");
   if (program === "git") return gitRisk(words);
-  if (FROM_INPUT.has(program)) return { does: "runs", why: `${program} runs what its input says`, named: textUpTo(words, args.length) };
+  if (FROM_INPUT.has(program) || (program === "crontab" && args.length === 0))
+    return { does: "runs", why: `${program} runs what its input says`, named: textUpTo(words, args.length) };
+  const make = /^g?make$/.test(program) ? makeRisk(words) : undefined;
+  if (make !== undefined) return make;
   const stream = args.findIndex(({ value }, at) => readsScript(program, args[at - 1]?.value ?? "", value));
   if (stream >= 0) return { does: "runs", why: `${program} reads what it runs from ${quoted(args[stream]?.value ?? "")}` };
   if (WITHOUT_TEXT.has(program) && readsStatements(program, args)) return { does: "runs", why: `${program} runs what its input says` };
@@ -52,20 +55,27 @@ function readsStatements(program: string, args: Words): boolean {
 
 /** The options after which an interpreter takes code. */
 const INTERPRETERS: Record<string, RegExp> = {
+  bb: /^-[eo]|^--(?:eval|stream)/,
   bun: /^-[a-zA-Z]*[ep]|^--(?:eval|print)|^exec$/,
-  deno: /^eval$/,
+  clisp: /^-x/,
+  crystal: /^eval$/,
+  deno: /^eval$|^--eval/,
   elixir: /^-e$|^--(?:eval|rpc-eval)/,
   erl: /^-(?:eval|run|s)$/,
   expect: /^-[a-zA-Z]*c/,
-  ghc: /^-e/,
+  ...named("ghc ghci", /^-e/),
+  gjs: /^-c|^--command/,
   gnuplot: /^-e/,
   groovy: /^-[a-zA-Z]*e/,
   guile: /^-c/,
   iex: /^-e$|^--(?:eval|rpc-eval)/,
+  jrunscript: /^-[ef]/,
+  jshell: /^$/,
   julia: /^-[a-zA-Z]*[eE]|^--(?:eval|print)/,
   lua: /^-[a-zA-Z]*e/,
   m4: /syscmd/,
   luajit: /^-[a-zA-Z]*[ej]/,
+  ocaml: /^-e$/,
   octave: /^--eval/,
   osascript: /^-e/,
   perl: /^-[a-zA-Z0-9]*[deEMm]/,
@@ -74,12 +84,13 @@ const INTERPRETERS: Record<string, RegExp> = {
   pwsh: /^-(?:c|e|en)/i,
   racket: /^-[a-zA-Z]*e|^--eval/,
   raku: /^-[a-zA-Z]*[eM]/,
-  R: /^-e|^--(?:file|args)/,
-  Rscript: /^-e/,
+  r: /^-e|^--(?:file|args)/,
+  rscript: /^-e/,
   sbcl: /^--(?:eval|load)/,
   scala: /^-e/,
   swipl: /^-[gt]/,
-  tclsh: /^$/,
+  ...named("tclsh wish scheme chez chezscheme", /^$/),
+  ...named("clojure clj janet fennel kotlin kotlinc qjs scala-cli csi gsi", /^-(?:e|script|expression)|^--(?:eval|init)/),
   ...named("irb pry jruby ruby", /^-[a-zA-Z0-9]*e/),
   ...named("mongo mongosh", /^--eval/),
   ...named("node nodejs tsx ts-node", /^-[a-zA-Z]*[ep]|^--(?:eval|print|import|require|loader|experimental-loader)/),
@@ -115,12 +126,32 @@ function interpreted(words: Words, program: string, option: RegExp): Risk | unde
     }
     if (option.test(value)) return runs(`${program} runs code that is given as text`, at);
     if (isStream(value) && !(afterOption && /^\d+$/.test(value))) return runs(`${program} reads its code from its input`, at);
+    if (INTERACTIVE.test(program) && /^-[^-WXQcm]*i|^--interactive$/.test(value))
+      return runs(`${program} reads code from its input, too`, at);
+    if (at === 1 && value === "run" && /^(?:deno|bun)$/.test(program)) continue;
     if (/^(?:-[vVh]|--(?:version|help|test|check|run|watch)\b.*)$/.test(value)) asksOnly = true;
     if (!value.startsWith("-") && !afterOption) return undefined;
     if (!value.startsWith("-")) asksOnly = true;
     afterOption = value.startsWith("-");
   }
   return asksOnly ? undefined : runs(`${program} reads its code from its input`);
+}
+
+/** They go on with their input behind a script's end, when told so. */
+const INTERACTIVE = /^(?:python|pypy|node|nodejs|ts-node|lua|luajit|julia)[\d.]*$/;
+
+/** Make runs the commands in a variable's value: `X=$(shell rm y)`, or `CFLAGS='; rm y'` by way of a recipe. */
+function makeRisk(words: Words): Risk | undefined {
+  const at = words.findIndex(({ value, kind }) => kind === "literal" && /^[\w.-]+\s*[:+?!]*=.*(?:\$[({]|[`;|&])/s.test(value));
+  const value = words[at]?.value;
+  if (value === undefined) return undefined;
+  const script = /\$[({]shell\s+(.*)[)}]/s.exec(value)?.[1] ?? /[;|&]+(.*)$/s.exec(value)?.[1];
+  return {
+    does: "runs",
+    why: `make may run what ${quoted(value)} says`,
+    named: textUpTo(words, at),
+    ...(script !== undefined && { script }),
+  };
 }
 
 // Git
@@ -149,14 +180,15 @@ function gitRisk(words: Words): Risk | undefined {
     const before = words[at - 1]?.value ?? "";
     // Behind most commands -c means something else.
     const configures = verb === undefined || verb === "clone" || at < (command ?? 0);
-    const setting = configures && /^(?:-c|--config(?:-env)?)$/.test(before) ? value : /^--config(?:-env)?=(.*)$/s.exec(value)?.[1];
+    const attached = /^(?:--config(?:-env)?=|-c(?=[a-z][\w-]*\.))(.*)$/is.exec(value)?.[1];
+    const setting = configures && /^(?:-c|--config(?:-env)?)$/.test(before) ? value : configures ? attached : undefined;
     const runs =
       (setting !== undefined && RUNNING_KEY.test(setting)) ||
       (verb === "config" && RUNNING_KEY.test(value)) ||
       value.startsWith("--exec-path=") ||
       (verb !== undefined && REMOTE.has(verb) && /^[a-z][\w+-]*::/.test(value));
     if (runs) return gitRuns(words, at, value.replace(/^[^=]*=!?|^ext::/, ""));
-    if (setting !== undefined && !PLAIN_KEY.test(setting)) {
+    if ((setting !== undefined && !PLAIN_KEY.test(setting)) || (verb === "config" && setsUnknown(words, at, command ?? 0))) {
       return { does: "loads", why: `git may run what the setting ${quoted(value)} says`, named: textUpTo(words, at) };
     }
     if (kind !== "literal" && verb === undefined) return { does: "possible", why: `what git runs depends on ${quoted(value)}` };
@@ -168,6 +200,15 @@ function gitRisk(words: Words): Risk | undefined {
     why: `git may run what the settings in ${quoted(words[config]?.value ?? "")} say`,
     named: textUpTo(words, config),
   };
+}
+
+/** `git config some.key value`, and changes of whole sections; a key alone is read. */
+function setsUnknown(words: Words, at: number, command: number): boolean {
+  const value = words[at]?.value ?? "";
+  if (at <= command) return false;
+  if (/^(?:edit|(?:--)?(?:rename|remove)-section)$/.test(value)) return true;
+  const reads = words.some(({ value: word }, other) => other > command && /^(?:--get.*|get|list|--list|-l)$/.test(word));
+  return !reads && /^[a-z][\w-]*\.\S+$/i.test(value) && !PLAIN_KEY.test(value) && words[at + 1] !== undefined;
 }
 
 /** Commands that take an address, and with `ext::` a program. */

@@ -40,7 +40,7 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
   ["tree", { writes: "-o= -R", valued: "LPIHT" }],
   ["find gfind", { single: true, writes: "-delete -fls= -fprint= -fprint0= -fprintf=" }],
   ["fd fdfind", { exact: true, runs: "-x= -X= --exec= --exec-batch=", valued: "dEtecjSo" }],
-  ["rg", { exact: true, runs: "--pre= --hostname-bin=", valued: "ABCdEefgjmMrtT" }],
+  ["rg", { exact: true, runs: "--pre= --hostname-bin=", loads: "-z --search-zip", valued: "ABCdEefgjmMrtT" }],
   ["ag ack", { runs: "--pager=", loads: "--ackrc=" }],
   ["ugrep ug", { runs: "--filter= --pager= --view=", writes: "--save-config=" }],
   [
@@ -54,13 +54,15 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
   ],
   ["more most pg", { runs: "+*" }],
   ["man", { runs: "-P= --pager= -H --html -X --gxditview", loads: "-C= --config-file= -M= --manpath=", valued: "eELmprRsS" }],
-  ["bat batcat delta", { exact: true, runs: "--pager=" }],
+  ["bat batcat", { exact: true, runs: "--pager=" }],
+  ["delta", { exact: true, runs: "--pager=", loads: "--config=" }],
+  ["fzf", { exact: true, runs: "--preview= --bind= --become= --with-shell=" }],
   ["sed gsed", { loads: "-f= --file=", writes: "-i -I --in-place", valued: "el" }],
   [
     "awk gawk mawk nawk original-awk",
     {
       runsText: /system|getline|\||@/,
-      loads: "-f= --file= -E= --exec= -i= --include= -l= --load= -D --debug",
+      loads: "-f= --file= -E= --exec= -i= --include= -l= --load= -W= -D --debug",
       writes: "-d --dump-variables -o --pretty-print -p --profile",
       writesText: />/,
       valued: "Fv",
@@ -93,7 +95,8 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
     {
       loads: "-K= --config= --engine=",
       writes:
-        "-o= --output= -O --remote-name --remote-name-all -J --remote-header-name --output-dir= -D= --dump-header= -c= --cookie-jar= --trace= --trace-ascii= --stderr= --hsts= --alt-svc= --etag-save= --libcurl= --create-dirs",
+        "-o= --output= -O --remote-name --remote-name-all -J --remote-header-name --output-dir= -D= --dump-header= -c= --cookie-jar= --trace= --trace-ascii= --stderr= --hsts= --alt-svc= --etag-save= --libcurl= --ssl-sessions= --create-dirs",
+      writesText: /%output\{/,
       valued: "AbCdeEFHmPQrtTuUwxXyYz",
     },
   ],
@@ -151,7 +154,7 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
   [
     "make gmake",
     {
-      runsText: /^--ev|^SHELL[:+?]?=|^\.SHELLFLAGS|^-$|^-f-$/,
+      runsText: /^--ev|^-[a-zA-Z]*E|^SHELL[:+?]?=|^\.SHELLFLAGS|^-$|^-f-$/,
       loads: "-f= --file= --makefile= -C= --directory= -I= --include-dir=",
       loadsText: /^[A-Za-z_.][\w.]*\s*[:+?!]*=/,
       valued: "oW",
@@ -162,21 +165,35 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
   ["just", { exact: true, runs: "--shell= --shell-arg= -c= --command= --chooser=", loads: "-f= --justfile= -d= --working-directory=" }],
   [
     "gcc g++ cc c++ clang clang++ cpp c89 c99 tcc gfortran",
-    { loadsText: /^-(?:B|fplugin|specs|-specs|wrapper|Wl,|Xlinker|Xclang|load|fuse-ld|run)|^@/ },
+    {
+      runsText: /^-wrapper/,
+      writesText: /^-o|^--output/,
+      loadsText: /^-(?:B|fplugin|specs|-specs|wrapper|Wl,|Xlinker|Xclang|load|fuse-ld|run)|^@/,
+    },
   ],
   ["ld gold ar nm ranlib", { loads: "--plugin=" }],
-  ["rustc", { loadsText: /linker|link-arg|^@/ }],
-  ["cargo", { exact: true, loads: "--config= -Z=" }],
+  ["rustc", { loadsText: /linker|link-arg|^@/, writesText: /^-o|^--(?:out-dir|emit=.*=)/ }],
+  [
+    "cargo",
+    {
+      exact: true,
+      runsText: /(?:rustc|wrapper|linker|runner|credential-provider|rustflags|browser|alias)[\w.'"-]*\s*=\s*['"[]/,
+      loads: "--config= -Z= -C= --manifest-path=",
+      writes: "--fix --artifact-dir= --out-dir= --target-dir=",
+      writesText: /^fix$/,
+    },
+  ],
   [
     "go",
     {
       single: true,
       runs: "-exec= -toolexec= -vettool=",
       runsText: /extld/,
-      loads: "-overlay= -modfile= -ldflags= -gcflags= -asmflags= -compiler=",
+      loads: "-C= -overlay= -modfile= -ldflags= -gcflags= -asmflags= -compiler=",
       writes: "-o= -w -outputdir= -coverprofile= -cpuprofile= -memprofile= -blockprofile= -mutexprofile= -trace=",
     },
   ],
+  ["gofmt goimports", { single: true, writes: "-w -cpuprofile=" }],
   ["java", { runsText: /^-XX:On(?:Error|OutOfMemoryError)/, loadsText: /^-(?:agent|javaagent|Xrun|Xbootclasspath)|^@/ }],
   ["mvn mvnw", { runsText: /^exec:|^-Dexec\.|:exec-maven|antrun:/, loads: "-f= --file= -s= --settings=" }],
   ["gradle gradlew", { loads: "-I= --init-script= -b= --build-file= -c= --settings-file= -p= --project-dir= --include-build=" }],
@@ -186,19 +203,23 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
     {
       exact: true,
       runs: "--script-shell= --node-options= --shell= --call= --git= --editor= --viewer=",
-      runsText: /^(?:script-shell|node-options|shell|viewer)(?:=|$)/,
+      runsText: /^(?:script-shell|node-options|shell|viewer|editor|git|browser)(?:=|$)|^scripts\./,
       loads: "--prefix= -C= --dir= --cwd= --userconfig= --globalconfig= --init-module= --onload-script=",
+      writes: "--cache= --logs-dir=",
     },
   ],
-  ["apt apt-get aptitude", { loads: "-o= --option= -c= --config-file=" }],
+  ["pip pip3", { runs: "--python=", writes: "--log= --log-file= --report= -d= --dest= -t= --target= --prefix= --root=", valued: "reciw" }],
+  ["uv", { loadsText: /^--(?:python|config-file)(?:=|$)/ }],
+  ["apt apt-get aptitude", { runsText: /invoke|dir::bin|hook/i, loads: "-o= --option= -c= --config-file=" }],
+  ["dnf yum", { loads: "-c= --config= --setopt= --installroot=" }],
   ["dpkg", { runs: "--pre-invoke= --post-invoke= --status-logger=" }],
   ["rpm", { runsText: /%\(|^--(?:eval|pipe|define)/ }],
   [
     "pytest py.test",
     {
       exact: true,
-      loads: "-p= -c= --config-file= --rootdir= --confcutdir= -o= --override-ini= --pdbcls=",
-      writes: "--basetemp= --junitxml= --junit-xml= --log-file= --cov-report= --report-log=",
+      loads: "-p= -c= --config-file= --cov-config= --rootdir= --confcutdir= -o= --override-ini= --pdbcls=",
+      writes: "--basetemp= --junitxml= --junit-xml= --log-file= --cov-report= --report-log= --html= --debug= --resultlog=",
       valued: "kmnrW",
     },
   ],
@@ -207,42 +228,80 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
     {
       exact: true,
       loads: "-c= --config= --rulesdir= --parser= --plugin= --resolve-plugins-relative-to= -f= --format=",
-      writes: "--fix -o= --output-file= --cache-location= --cache-file= --init",
+      writes: "--fix -o= --output-file= --cache-location= --cache-file= --init --suppress-all --suppress-rule= --prune-suppressions",
     },
   ],
-  ["prettier", { exact: true, loads: "--config= --plugin=", writes: "-w --write" }],
+  ["prettier", { exact: true, loads: "--config= --plugin= --plugin-search-dir=", writes: "-w --write --cache-location=" }],
+  ["biome", { exact: true, loads: "--config-path=", writes: "--write --fix --apply --apply-unsafe --unsafe" }],
+  ["oxlint", { exact: true, loads: "-c= --config= --tsconfig=", writes: "--fix --fix-suggestions --fix-dangerously --init" }],
+  [
+    "pylint",
+    { runs: "--init-hook=", loads: "--load-plugins= --rcfile= --import-graph= --output-format= -f=", writes: "--output=", valued: "jdes" },
+  ],
+  ["flake8", { loads: "--config= --append-config=", writes: "--output-file= --tee" }],
+  [
+    "rubocop",
+    {
+      loads: "-r= --require= -c= --config= -f= --format= --plugin=",
+      writes: "-a -A --autocorrect --autocorrect-all --auto-gen-config -x -o= --out=",
+    },
+  ],
+  ["rspec", { loads: "-r= --require= -O= --options= -f= --format=", writes: "-o= --out=", valued: "IePt" }],
+  [
+    "phpunit",
+    { loads: "--bootstrap= -c= --configuration= --prepend= --extension=", writesText: /^--(?:log-|coverage-|testdox-\w+$|generate)/ },
+  ],
   [
     "tsc",
-    { exact: true, writes: "--init --outDir= --outFile= --declarationDir= --tsBuildInfoFile= --generateTrace= --generateCpuProfile=" },
+    {
+      loadsText: /^@/,
+      writesText: /^--?(?:init|outdir|outfile|out|declarationdir|tsbuildinfofile|generatetrace|generatecpuprofile)$/i,
+    },
   ],
   [
     "vitest jest mocha",
     {
       exact: true,
       loads:
-        "-c= --config= -r= --require= --import= --loader= --globalSetup= --setupFiles= --testEnvironment= --runner= --transform= --resolver=",
+        "-c= --config= -r= --require= --import= --loader= --globalSetup= --setupFiles= --testEnvironment= --runner= --testRunner= --preset= --rootDir= --transform= --resolver=",
       writes: "-u --update --updateSnapshot --outputFile= --coverageDirectory=",
     },
   ],
-  ["ruff", { exact: true, loads: "--config=", writes: "--fix --output-file= --add-noqa" }],
-  ["mypy", { loads: "--config-file=", writes: "--junit-xml= --cache-dir=", writesText: /^--.*-report/ }],
+  ["ruff", { exact: true, loads: "--config=", writes: "--fix --fix-only -o= --output-file= --add-noqa --cache-dir=" }],
+  ["mypy", { runs: "--python-executable=", loads: "--config-file=", writes: "--junit-xml= --cache-dir=", writesText: /^--.*-report/ }],
   // Containers and clouds
-  ["docker podman nerdctl", { exact: true, early: true, loads: "--config=", valued: "cHl" }],
+  [
+    "docker podman nerdctl",
+    { exact: true, early: true, loads: "--config=", writesText: /^-o|^--(?:output|iidfile|cidfile|metadata-file)/, valued: "cHl" },
+  ],
   ["kubectl oc", { exact: true, loads: "--kubeconfig=", writes: "--cache-dir= --profile-output= --output-directory=" }],
-  ["helm", { exact: true, runs: "--post-renderer=", loads: "--kubeconfig=" }],
-  ["terraform tofu", { single: true, loads: "-chdir= -plugin-dir=" }],
+  ["helm", { exact: true, runs: "--post-renderer=", loads: "--kubeconfig= --registry-config=", writes: "--output-dir=" }],
+  ["terraform tofu", { single: true, loads: "-chdir= -plugin-dir=", writes: "-out= -state-out= -backup= -generate-config-out=" }],
+  [
+    "gh",
+    {
+      exact: true,
+      runsText: /^!|^--(?:shell|upload-pack|config)(?:=|$)|^-c$/,
+      loadsText: /^(?:alias|extensions?|ext|pager|editor|browser)$/,
+      writes: "-O= --output= -D= --dir=",
+    },
+  ],
   // Version control; git's commands have rows of their own
   ["svn", { runs: "--diff-cmd= --diff3-cmd= --editor-cmd= --config-option=", loads: "--config-dir=" }],
   ["hg", { runs: "--config=", loads: "-R= --repository= --cwd=" }],
   ["git archive", { runs: "--exec=", writes: "-o= --output=" }],
   ["git bisect", { runsText: /^run$/ }],
+  ["git apply", { writes: "--unsafe-paths" }],
+  ["git checkout-index", { writes: "--prefix=", valued: "" }],
+  ["git interpret-trailers", { writes: "--in-place" }],
+  ["git blame annotate cat-file", { loads: "--textconv --filters" }],
   ["git bundle", { writesText: /^create$/ }],
-  ["git clone", { runs: "-u= --upload-pack=", loads: "--template=" }],
+  ["git clone", { runs: "-u= --upload-pack=", loads: "--template=", writes: "--separate-git-dir=" }],
   ["git config", { loads: "-e --edit -f= --file=" }],
   ["git daemon", { runs: "--access-hook=" }],
   ["git difftool", { runs: "-x= --extcmd=", loads: "-t= --tool= -g --gui" }],
   ["git mergetool", { loads: "-t= --tool= -g --gui" }],
-  ["git fast-export", { writes: "--export-marks=" }],
+  ["git fast-export fast-import", { writes: "--export-marks=" }],
   ["git fetch pull ls-remote fetch-pack", { runs: "--upload-pack= --exec=", valued: "joXs" }],
   ["git push send-pack", { runs: "--receive-pack= --exec=" }],
   ["git filter-branch", { runsText: /^/ }],
@@ -257,8 +316,8 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
     },
   ],
   ["git shortlog", { writes: "--output=" }],
-  ["git grep", { runs: "-O --open-files-in-pager", valued: "ABCefm" }],
-  ["git init", { loads: "--template=" }],
+  ["git grep", { runs: "-O --open-files-in-pager", loads: "--textconv", valued: "ABCefm" }],
+  ["git init", { loads: "--template=", writes: "--separate-git-dir=" }],
   ["git instaweb", { runs: "-d= --httpd= -b= --browser=" }],
   ["git rebase", { runs: "-x= --exec=", valued: "sXC" }],
   ["git send-email", { runsText: /^--(?:smtp-server=?|sendmail-cmd|to-cmd|cc-cmd|header-cmd)/ }],
@@ -283,7 +342,9 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
   [
     "sqlite3",
     {
-      runsText: /\.(?:shell|system|load|read|import|output|once|excel|edit)|^-cmd|^-init|\bload_extension|\bedit\s*\(/i,
+      // Its commands may be shortened.
+      runsText:
+        /\.(?:shell|system|load|read|import|output|once|excel|edit)|(?:^|\n)\s*\.(?!(?:tables|schema|indexes|indices|databases|headers?|mode|help|show|width|separator|nullvalue|stats|version|timer|explain|eqp|limit|lint|echo|print|bail|changes|fullschema|dbinfo|dump|quit|exit|timeout)\b)[a-z]|^-cmd|^-init|\bload_extension|\bedit\s*\(/i,
       writesText: /\.(?:backup|save|dump|log|trace|clone|archive)|\bwritefile|\binto\b|\battach\b/i,
     },
   ],
@@ -309,7 +370,10 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
   ["time gtime", { early: true, writes: "-o= --output=", valued: "f" }],
   ["logrotate run-parts", { loads: "@1" }],
   ["sysctl", { writes: "-w --write -p --load --system", writesText: /=/ }],
-  ["ip tc", { single: true, loads: "-b= -batch=" }],
+  ["lsof", { writes: "-D=" }],
+  ["ss", { writes: "-D= --diag=" }],
+  ["journalctl", { writes: "--cursor-file=" }],
+  ["ip tc", { single: true, runsText: /^e(?:x(?:ec?)?)?$/, loads: "-b= -batch=" }],
 ];
 
 /** By program; git's commands as `git diff`. */

@@ -7,6 +7,8 @@ export interface Risk {
   why: string;
   /** The begin of the command that an allow rule must have in its text; absent where no text is enough. */
   named?: string;
+  /** Of a program that a runner runs (`npx eslint`): the words up to its name. It counts for rules that name that program. */
+  behind?: string;
   /** It is what the program is for, so that a rule for the program covers it. */
   expected?: true;
   /** A command line that it probably runs. */

@@ -4,6 +4,7 @@
  * words in its own text; what runs unseen also makes deny and ask rules ask.
  */
 import { codeRisk, gitCommand } from "./code.js";
+import { guesses } from "./runners.js";
 import { RISKS, type RiskRow } from "./risk-table.js";
 import { textUpTo, type Risk } from "./risk.js";
 import { sedRisks } from "./sed.js";
@@ -15,6 +16,36 @@ type Words = readonly ShellWord[];
 const MOST_NAMED = 16;
 
 export function risksOf(words: Words): Risk[] {
+  return [...ownRisks(words), ...innerRisks(words)];
+}
+
+/** No rule names a program that stands farther behind. */
+const FARTHEST = 12;
+
+/** Those of the program that a runner runs: `npx eslint --fix`, `python3 -m pytest -p x`. */
+function innerRisks(words: Words): Risk[] {
+  const found: Risk[] = [];
+  for (const inner of guesses(words)) {
+    if (!("words" in inner)) continue;
+    const at = words.length - inner.words.length;
+    if (at > FARTHEST || found.length > MOST_NAMED) break;
+    if (at < 1) continue;
+    const behind = textUpTo(words, at);
+    const name = inner.words[0]?.value ?? "";
+    for (const { named, script: _, ...risk } of ownRisks(passedOn(words, inner.words))) {
+      found.push({ ...risk, behind, ...(named !== undefined && { named: behind + named.slice(name.length) }) });
+    }
+  }
+  return found;
+}
+
+/** `npm exec eslint -- --fix`: npm takes the dashes, so that what follows are options again. */
+function passedOn([runner]: Words, inner: Words): Words {
+  if (!/^(?:npm|npx|pnpm|yarn|bun)$/.test(baseName(runner?.value ?? ""))) return inner;
+  return inner.map((word) => (word.value === "--" ? { value: word.value, kind: "glob", operand: true } : word));
+}
+
+function ownRisks(words: Words): Risk[] {
   const program = baseName(words[0]?.value ?? "");
   const code = codeRisk(words);
   const git = program === "git" ? gitCommand(words) : undefined;

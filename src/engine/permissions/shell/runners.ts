@@ -10,9 +10,11 @@ type Words = readonly ShellWord[];
 const RUNNERS: Record<string, readonly string[] | true> = {
   ...each("npx bunx pnpx uvx pipx ssh mosh autossh rsh dbclient plink dotenv doppler dotenvx cross-env cross-env-shell env-cmd", true),
   ...each("nodemon watchexec concurrently npm-run-all run-s run-p onchange chokidar chamber envchain infisical op foreman overmind", true),
+  ...each("wsl cmd", true),
   ...each("npm pnpm yarn bun", ["exec", "exe", "x", "dlx", "explore"]),
   ...each("uv poetry pipenv pdm hatch rye pixi conda mamba micromamba flatpak devbox volta fnm toolbox heroku", ["run", "exec"]),
-  ...each("bundle mise asdf direnv aws-vault rbenv pyenv nodenv goenv opam stack cabal dune lerna nvm sops ip devcontainer", [
+  ...each("mise rtx", ["exec", "x", "run"]),
+  ...each("bundle asdf direnv aws-vault rbenv pyenv nodenv goenv opam stack cabal dune lerna nvm sops ip devcontainer", [
     "exec",
     "exec-env",
     "run",
@@ -27,6 +29,11 @@ const RUNNERS: Record<string, readonly string[] | true> = {
   ...each("nix nix-shell guix", ["--command", "-c", "--run", "--", "run"]),
   ...each("fd fdfind", ["-x", "-X", "--exec", "--exec-batch"]),
   ...each("cmake", ["env", "time", "chdir"]),
+  ...each("perf", ["stat", "record", "trace", "mem", "lock", "sched", "c2c", "kvm"]),
+  ...each("bpftrace", ["-c"]),
+  ...each("coverage", ["-m"]),
+  ...each("ansible", ["-a", "--args"]),
+  ...each("vagrant gcloud", ["ssh"]),
   ...each("adb", ["shell"]),
   ...each("rvm", ["do"]),
 };
@@ -41,6 +48,7 @@ type Guess = { words: Words } | { script: string };
 export function* guesses(words: Words): Generator<Guess> {
   const name = baseName(words[0]?.value ?? "");
   yield* moduleCommand(name, words);
+  if (name === "git") yield* forEachRepository(words);
   if (name.startsWith("git-"))
     yield { words: [...["git", name.slice(4)].map((value) => ({ value, kind: "literal" as const })), ...words.slice(1)] };
   const verbs = Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : undefined;
@@ -50,10 +58,22 @@ export function* guesses(words: Words): Generator<Guess> {
   // The host that ssh goes to is no command.
   const first = from + (name === "ssh" || name === "mosh" ? 2 : 1);
   for (const [at, { value, kind }] of words.entries()) {
-    if (at < first || kind !== "literal" || value.startsWith("-")) continue;
+    if (at < first || kind !== "literal") continue;
+    const attached = /^--[\w-]+=(.+)$/s.exec(value)?.[1];
+    if (attached !== undefined) yield { script: attached };
+    if (value.startsWith("-")) continue;
     yield { words: words.slice(at) };
     if (/\s/.test(value)) yield { script: value };
   }
+}
+
+/** `git for-each-repo --config=x push` runs `git push`. */
+function forEachRepository(words: Words): Guess[] {
+  const at = words.findIndex(({ value }) => value === "for-each-repo");
+  const [git] = words;
+  if (at < 0 || git === undefined) return [];
+  const behind = words.slice(at + 1);
+  return behind.flatMap(({ value }, from) => (value.startsWith("-") ? [] : [{ words: [git, ...behind.slice(from)] }])).slice(0, 4);
 }
 
 /** `python3 -m pip install x` is `pip install x`. */

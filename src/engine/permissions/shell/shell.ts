@@ -226,7 +226,7 @@ function read(command: string, found: Found, { parse, forEachChild }: typeof imp
       ...(guessing && { guessed: true }),
       ...(risks.length > 0 && { risks }),
     });
-    unseen ??= risks.find(({ does }) => does === "runs")?.why;
+    unseen ??= risks.find(({ does, behind }) => does === "runs" && behind === undefined)?.why;
     if (changesShell(name.value, args)) evaluates = true;
     runValues(runningValues(words), depth);
     if (READING.has(name.value) && changesShell(name.value, args)) {
@@ -235,7 +235,7 @@ function read(command: string, found: Found, { parse, forEachChild }: typeof imp
         depth,
       );
     }
-    for (const { script: text } of risks) if (text !== undefined) guess(() => script(text, depth + 1));
+    for (const { script: text, behind } of risks) if (text !== undefined && behind === undefined) guess(() => script(text, depth + 1));
     for (const inner of guesses(words)) {
       guess(() => ("script" in inner ? script(inner.script, depth + 1) : add(inner.words, false, depth + 1)));
     }

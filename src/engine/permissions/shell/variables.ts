@@ -12,7 +12,10 @@ const TOOL = /^(?:CC|CXX|CPP|LD|AR|AS|NM|RANLIB|STRIP|FC|F77|YACC|LEX|MAKE|PKG_C
 /** Their value is no command, but decides what is run; those values that match do not. */
 const SETTINGS: readonly (readonly [name: RegExp, harmless: RegExp])[] = [
   // Shells
-  [/^(?:BASH_ENV|ENV|PS0|PS4|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|ZDOTDIR|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)$/, /^$/],
+  [
+    /^(?:BASH_ENV|BASH_ALIASES|BASH_CMDS|ENV|PS0|PS4|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|ZDOTDIR|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)$/,
+    /^$/,
+  ],
   [/^(?:SHELL|CONFIG_SHELL|MAKESHELL)$/, /^(?:\/usr)?\/bin\/(?:ba|da|z)?sh$/],
   // Git
   [/^GIT_CONFIG(?:_GLOBAL|_SYSTEM|_PARAMETERS)?$/, /^(?:\/dev\/null)?$/],
@@ -67,7 +70,7 @@ export interface RunValue {
 export function runningValues([first, ...rest]: readonly ShellWord[]): RunValue[] {
   const named = SETTING.has(baseName(first?.value ?? "")) ? rest : [];
   return [...(first === undefined ? [] : [first]), ...named].flatMap(({ value, kind }) => {
-    const [, name = "", set = ""] = /^(?:--setenv=)?([A-Za-z_]\w*(?:%%|\(\))?)\s*[+:?]?=(.*)$/s.exec(value) ?? [];
+    const [, name = "", set = ""] = /^(?:--setenv=)?([A-Za-z_]\w*(?:%%|\(\))?)(?:\[[^\]]*\])?\s*[+:?]?=(.*)$/s.exec(value) ?? [];
     return runValue(name, set, kind);
   });
 }

@@ -111,8 +111,10 @@ export function sure(words: readonly ShellWord[], at: number, name: string): str
   throw new Unreadable(`what ${name} runs depends on ${quoted(word.value)}, which is only known when it runs`);
 }
 
+/** A program's name without its folder, as the tables have it: Windows adds an ending, and it and macOS do not tell letters' cases apart. */
 export function baseName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
+  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+  return name.toLowerCase().replace(/(?<=.)\.(?:exe|cmd|bat|com)$/, "");
 }
 
 export function quoted(text: string): string {
@@ -124,6 +126,7 @@ export function isStream(path: string): boolean {
   const plain = posix.normalize(path);
   return (
     path === "-" ||
+    path.startsWith("<(") ||
     /^\/(?:dev|proc)(?:\/|$)/i.test(plain) ||
     /^\.\.\/(?:.*\/)?(?:dev|proc)\//i.test(plain) ||
     /(?:^|\/)(?:stdin|fd\/\d+|\d+)$/i.test(plain)
