@@ -1,7 +1,11 @@
 import { defineConfig } from "vitest/config";
+import { standIns } from "./scripts/stand-ins.mjs";
 
 export default defineConfig({
+  // The provider packages run in tests as they run in the command.
+  plugins: [standIns],
   test: {
+    server: { deps: { inline: [/\/node_modules\/(@ai-sdk|aws4fetch|eventsource-parser)\//] } },
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/support/built.ts"],
     // What hangs fails; what is only slow, because the machine is, does not.

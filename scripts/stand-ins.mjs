@@ -1,4 +1,5 @@
-/** What the vendors' packages, and what talks to them, get in the bundle instead of what they name: ours is lighter and does the same. */
+/** The classes that the vendors' packages, and the HTTP client that talks to them, get in place of Node's, in the bundle and in tests. */
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
@@ -10,12 +11,15 @@ const NAMES = {
   Headers: ["LightHeaders", "light-response.ts"],
   Response: ["LightResponse", "light-response.ts"],
   jsonEvents: ["jsonEvents", "json-events.ts"],
-  bodyText: ["bodyText", "json-body.ts"],
 };
 const USERS = /\/node_modules\/(@ai-sdk|aws4fetch|eventsource-parser)\/.*(?<!\?native)$|\/src\/engine\/models\/http\/fetch\.ts$/;
 const NATIVE = "?native";
 
-/** The way of every package with the events of an answer: its own, with our transformer at the end. */
+/**
+ * The one function whose text is changed: every package reads the events of an answer with it. Ours is the same with another transformer at
+ * the end. The text was compared with this version of the package and no other.
+ */
+const PATCHED = { name: "@ai-sdk/provider-utils", version: "4.0.65" };
 const PARSE = "function parseJsonEventStream({";
 const PARSE_OURS = `function parseJsonEventStream({ stream, schema }) {
   return stream
@@ -25,28 +29,17 @@ const PARSE_OURS = `function parseJsonEventStream({ stream, schema }) {
 }
 function parsedByThePackage({`;
 
-/** Every package's way from a request to its text. */
-const BODY = "content: JSON.stringify(body),";
-const BODY_OURS = "content: bodyText(body),";
-
-/** What makes JSON Schemas of schemas of zod 3: nobody has any, and it brings all of zod 3. */
-const ZOD3 = "var zod3ToJsonSchema = (schema, options) => {";
-const ZOD3_OURS = `var zod3ToJsonSchema = () => {
-  throw new Error("This bundle makes no JSON Schema of a schema of zod 3");
-};
-var unusedZod3 = (schema, options) => {`;
-
 export const standIns = {
   name: "stand-ins",
   transform: {
     filter: { id: USERS },
     handler(code, id) {
-      const ours = id.includes("/@ai-sdk/provider-utils/dist/index.") ? lighter(code) : code;
+      const ours = id.includes(`/${PATCHED.name}/dist/index.`) ? patched(code, id) : code;
       const used = Object.entries(NAMES).filter(([name]) => new RegExp(`\\b${name}\\b`).test(ours));
       const imports = used.map(([name, [stand, file]]) => `import { ${stand} as ${name} } from ${JSON.stringify(pathOf(file))};`);
-      // They ask whether they were given one, and never are; Node's own would load all of its fetch.
+      // The packages ask whether they were given a Request, and never are; Node's own class would load all of its fetch.
       if (/\binstanceof Request\b/.test(ours)) imports.push("class Request {}");
-      return { code: [...imports, ours].join("\n") };
+      return { code: [...imports, ours].join("\n"), map: null };
     },
   },
 };
@@ -68,13 +61,15 @@ export const nativeParser = {
   },
 };
 
-function lighter(code) {
-  return replaced(replaced(replaced(code, PARSE, PARSE_OURS), BODY, BODY_OURS), ZOD3, ZOD3_OURS);
-}
-
-function replaced(code, theirs, ours) {
-  if (code.split(theirs).length !== 2) throw new Error(`@ai-sdk/provider-utils has no '${theirs}' any more: look how it does that now`);
-  return code.replace(theirs, () => ours);
+function patched(code, id) {
+  const { version } = JSON.parse(readFileSync(`${id.slice(0, id.lastIndexOf("/dist/"))}/package.json`, "utf8"));
+  if (version !== PATCHED.version || code.split(PARSE).length !== 2) {
+    const found = version === PATCHED.version ? `has no '${PARSE}' any more` : `has version ${version} and not ${PATCHED.version}`;
+    throw new Error(
+      `${PATCHED.name} ${found}: compare its parseJsonEventStream with the one in scripts/stand-ins.mjs, then change PATCHED`,
+    );
+  }
+  return code.replace(PARSE, () => PARSE_OURS);
 }
 
 function pathOf(file) {

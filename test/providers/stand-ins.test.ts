@@ -1,4 +1,4 @@
-/** The provider packages make of an answer in the bundle what they make of it as published. */
+/** The provider packages make of an answer with our streams what they make of it as published. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,14 +7,13 @@ import type { LanguageModelV3 } from "@ai-sdk/provider";
 import fc from "fast-check";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { standIns } from "../../scripts/stand-ins.mjs";
-import * as published from "../fixtures/packages.js";
+import * as ours from "../fixtures/packages.js";
 
-type Packages = Omit<typeof published, "ReadableStream" | "Response">;
+type Packages = Omit<typeof ours, "ReadableStream" | "Response">;
 type Fetch = typeof globalThis.fetch;
 
 let folder: string;
-let bundled: typeof published;
+let published: Packages;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "parley-stand-ins-"));
@@ -22,14 +21,13 @@ beforeAll(async () => {
   const bundle = await rolldown({
     input,
     platform: "node",
-    plugins: [standIns],
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
     onLog: () => {},
   });
   const file = join(folder, "packages.mjs");
   await bundle.write({ file, format: "esm" });
   await bundle.close();
-  bundled = await import(pathToFileURL(file).href);
+  published = await import(pathToFileURL(file).href);
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -70,8 +68,8 @@ test.each(Object.entries(WIRES))("%s", async (_name, { model, event }) => {
         model(published, () => Promise.resolve(new Response(streamOf(ReadableStream<Uint8Array>, chunks), EVENTS))),
       );
       // Ours lack what the packages do not use.
-      const answer = new bundled.Response(streamOf(bundled.ReadableStream, chunks), EVENTS) as unknown as Response;
-      expect(await partsOf(model(bundled, () => Promise.resolve(answer)))).toEqual(theirs);
+      const answer = new ours.Response(streamOf(ours.ReadableStream, chunks), EVENTS) as unknown as Response;
+      expect(await partsOf(model(ours, () => Promise.resolve(answer)))).toEqual(theirs);
     }),
   );
 });

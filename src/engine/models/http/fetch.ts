@@ -1,6 +1,7 @@
 /**
  * `fetch` for the provider packages, on Node's plain HTTP client: it starts faster than Node's own fetch, and what one read of the socket
  * brought is one chunk. It fails with the errors of Node's fetch. Redirects are refused: they would carry the key elsewhere.
+ * scripts/stand-ins.mjs puts ours in place of `ReadableStream`, `Headers` and `Response` in this file.
  */
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Readable } from "node:stream";
@@ -10,13 +11,6 @@ import { BadAnswer, EventBytes, SET_BY, type Watch } from "./event-bytes.js";
 import { EventFrames, FRAMES_TYPE, StreamException } from "./event-frames.js";
 import type { TimeLimits } from "../../../core/limits.js";
 import { TimedOut, type ModelLimits } from "../time-limits.js";
-
-/** The classes that answers are made of: Node's own, or in the bundle what the packages got instead of them. */
-export interface Web {
-  ReadableStream: typeof ReadableStream;
-  Headers: typeof Headers;
-  Response: typeof Response;
-}
 
 interface Client {
   request(url: URL, options: RequestOptions): ClientRequest;
@@ -46,19 +40,15 @@ const clients = new Map<string, Promise<Client>>();
 
 /** Every good answer to it has to be an event stream: server-sent events, or AWS's frames where the content type says so. */
 export function httpFetch(limits: ModelLimits): typeof fetch {
-  return fetchOver(() => ({ ReadableStream, Headers, Response }), limits, "events");
+  return fetchOver(limits, "events");
 }
 
 /** For what a server should know at once. */
-export const jsonFetch = fetchOver(() => ({ ReadableStream, Headers, Response }), {
-  connectSeconds: 10,
-  firstByteSeconds: 30,
-  idleSeconds: 30,
-});
+export const jsonFetch = fetchOver({ connectSeconds: 10, firstByteSeconds: 30, idleSeconds: 30 });
 
-export function fetchOver(web: () => Web, limits: ModelLimits, expected: "anything" | "events" = "anything"): typeof fetch {
+export function fetchOver(limits: ModelLimits, expected: "anything" | "events" = "anything"): typeof fetch {
   return async (input, init = {}) => {
-    const question = questionOf(input, init, web());
+    const question = questionOf(input, init);
     const { protocol } = question.url;
     const client = clients.get(protocol) ?? loadClient(protocol);
     clients.set(protocol, client);
@@ -74,7 +64,7 @@ export function fetchOver(web: () => Web, limits: ModelLimits, expected: "anythi
       const isGood = answer.statusCode !== undefined && answer.statusCode >= 200 && answer.statusCode < 300;
       const address = `${question.url.origin}${question.url.pathname}`;
       const events = isGood && expected === "events" ? watchOver(address, answer.headers["content-type"], limits) : undefined;
-      return await toResponse(answer, question, { ...limits, events }, web());
+      return await toResponse(answer, question, { ...limits, events });
     } catch (error) {
       // Nobody else would: its socket would stay open, and the process with it.
       answer.destroy();
@@ -88,7 +78,7 @@ function watchOver(address: string, contentType: string | undefined, { answerMiB
   return new EventBytes(address, contentType, answerMiB);
 }
 
-function questionOf(input: Parameters<typeof fetch>[0], init: RequestInit, { Headers }: Web): Question {
+function questionOf(input: Parameters<typeof fetch>[0], init: RequestInit): Question {
   const url = new URL(typeof input === "string" || input instanceof URL ? input : input.url);
   const body = init.body ?? undefined;
   if (body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)) throw new TypeError("A body must be text or bytes");
@@ -151,18 +141,18 @@ type Reading = ModelLimits & {
   events: Watch | undefined;
 };
 
-async function toResponse(answer: IncomingMessage, { signal }: Question, reading: Reading, web: Web): Promise<Response> {
+async function toResponse(answer: IncomingMessage, { signal }: Question, reading: Reading): Promise<Response> {
   const { statusCode: status = 200, statusMessage: statusText = "", rawHeaders } = answer;
-  const headers = new web.Headers();
+  const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
   if (BODILESS.has(status)) {
     reading.events?.end();
     answer.resume();
-    return new web.Response(null, { status, statusText, headers });
+    return new Response(null, { status, statusText, headers });
   }
   const bytes = await decoded(answer);
   const nextChunk = chunksOf(bytes, reading);
-  const body = new web.ReadableStream<Uint8Array<ArrayBuffer>>(
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
         try {
@@ -181,7 +171,7 @@ async function toResponse(answer: IncomingMessage, { signal }: Question, reading
     },
     { highWaterMark: 0 },
   );
-  return new web.Response(body, { status, statusText, headers });
+  return new Response(body, { status, statusText, headers });
 }
 
 type NextChunk = () => Promise<Uint8Array<ArrayBuffer> | undefined>;
