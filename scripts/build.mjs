@@ -44,7 +44,7 @@ const GROUPS = [
     // The first turn of every provider needs these.
     name: "turn",
     entries: [
-      "src/engine/turn/turn.ts",
+      "src/engine/turn/run-turn.ts",
       "src/engine/extensions/extensions.ts",
       "src/engine/models/vendor/vendor.ts",
       "src/engine/models/wires/compatible.ts",

@@ -19,14 +19,14 @@ import type { Model } from "./models/model.js";
 import type { ProviderOverride } from "./models/access.js";
 import { openModel } from "./models/open.js";
 import { keep, replayable, restore, type Located, type Stored } from "./session/open.js";
+import type { EngineServices } from "./session/services.js";
 import { Session } from "./session/session.js";
-import { checkLimits } from "./session/limits.js";
+import { checkLimits, refuseUnsupported } from "./session/check-config.js";
 import { openFallbacks, rulesOf } from "./session/settings.js";
 import { nextSeq } from "./store/seq.js";
 import type { SessionStore } from "./store/store.js";
 import type { SessionTrace } from "./trace/trace.js";
 import type { Tracer } from "./trace/tracer.js";
-import { refuseUnsupported } from "./session/unsupported.js";
 
 export interface EngineOptions {
   /** What a session gets unless its opener says otherwise; `cwd` is its workspace. */
@@ -68,7 +68,6 @@ export function createEngine(options: EngineOptions): Agent {
   /** Sessions that are no longer there and have not let go of what they held. */
   const closing = new Map<Session, Promise<void>>();
   const providers = new Map<string, ProviderOverride>(Object.entries(options.registered ?? {}));
-  const memory = new MemoryLimit(options.memoryMiB);
   const redactor = options.redactor ?? new Redactor();
   for (const secret of [...secretValues(options.env), ...(options.secrets ?? [])]) redactor.add(secret);
   const opened =
@@ -78,6 +77,23 @@ export function createEngine(options: EngineOptions): Agent {
   let seq = 0;
   let leaving: Promise<void> | undefined;
   let urgent = false;
+  const services: EngineServices = {
+    redactor,
+    outputChars: options.outputChars ?? OUTPUT_CHARS,
+    answerMiB: options.answerMiB ?? ANSWER_MIB,
+    memory: new MemoryLimit(options.memoryMiB),
+    providers: options.providers ?? {},
+    bounds: options.defaults,
+    extensions: options.extensions,
+    env: options.env,
+    version: options.version ?? "",
+    openTrace: options.openTracer === undefined ? undefined : openTrace,
+    openModel: openNamed,
+    openStore,
+    learnSecrets,
+    nextSeq: () => seq++,
+    push,
+  };
 
   return { send, events, close: () => shutdown("now") };
 
@@ -201,36 +217,21 @@ export function createEngine(options: EngineOptions): Agent {
     checkLimits(config);
     const model = await openNamed(config);
     const named = { ...config, provider: model.provider, model: model.id };
-    const fallbacks = await openFallbacks(named, { openModel: openNamed, providers: options.providers ?? {} });
+    const fallbacks = await openFallbacks(named, services);
     const rules = await rulesOf(config);
     const kept = stored ?? (await keep(op, { ...named, cwd: workspace.root }, await openStore()));
     if (stored !== undefined) seq = Math.max(seq, nextSeq(stored.session.seq));
-    const session = new Session({
+    const session = new Session(services, {
       handle: op.session,
       config,
       workspace,
-      redactor,
-      outputChars: options.outputChars ?? OUTPUT_CHARS,
-      answerMiB: options.answerMiB ?? ANSWER_MIB,
-      memory,
       model,
       fallbacks,
       rules,
-      openModel: openNamed,
-      bounds: options.defaults,
-      learnSecrets,
-      providers: options.providers ?? {},
-      extensions: options.extensions,
-      env: options.env,
-      version: options.version ?? "",
-      openStore,
-      openTrace: options.openTracer === undefined ? undefined : () => openTrace(op.session, kept.id),
       log: kept.log,
       stored: stored?.session,
       sessionId: kept.id,
       name: stored?.session.name ?? op.name,
-      nextSeq: () => seq++,
-      push,
     });
     session.recover();
     const replay = op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session, await openStore());

@@ -21,7 +21,7 @@ async function servers(mcpServers: Record<string, Record<string, unknown>>, home
     {
       sources: { home, mcpServers },
       control: {
-        state: {
+        session: {
           hostRequests: new HostRequests(),
           workspace: await localWorkspace(scratch(), { env: {} }),
           outputChars: 1000,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { plainText } from "../../src/core/content.js";
-import { todosIn } from "../../src/engine/session/state.js";
+import { todosIn } from "../../src/engine/session/history.js";
 import { jsonlStore } from "../../src/engine/store/jsonl/store.js";
 import { run, scratch, script, start, type NativeHost } from "../process/harness.js";
 import { modelServer, type Reply } from "../support/model-server.js";

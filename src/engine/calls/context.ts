@@ -1,11 +1,12 @@
-/** What a running tool has in its hands. */
+/** The context of a running call: what its tool may see, tell and start. */
 import { relative } from "node:path";
 import type { Mode } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { Answer } from "../../core/op.js";
-import type { Run } from "../turn/run.js";
-import type { ToolContext } from "../tools/tool.js";
+import type { Redactor } from "../../core/redact.js";
+import type { SpawnOutcome, SpawnTask, ToolContext } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";
+import type { Turn } from "../turn/turn.js";
 
 /** Silent once its call is over. */
 export class CallContext implements ToolContext {
@@ -16,22 +17,22 @@ export class CallContext implements ToolContext {
   readonly outputChars: number;
   readonly redactor;
   readonly trace: Trace | undefined;
-  readonly #run: Run;
+  readonly #turn: Turn;
   /** Where the call's paths led when it was judged. */
   readonly #judged: readonly string[];
   readonly #grant: Answer["grant"];
-  readonly #redact = new Map<string, ReturnType<Run["redactor"]["stream"]>>();
+  readonly #redact = new Map<string, ReturnType<Redactor["stream"]>>();
   #open = true;
 
-  constructor(run: Run, call: string, judged: readonly string[], grant: Answer["grant"], trace: Trace | undefined) {
+  constructor(turn: Turn, call: string, judged: readonly string[], grant: Answer["grant"], trace: Trace | undefined) {
     this.call = call;
-    this.signal = run.signal;
-    this.workspace = run.state.workspace;
-    this.seen = run.state.seen;
-    this.outputChars = run.state.outputChars;
-    this.redactor = run.redactor;
+    this.signal = turn.signal;
+    this.workspace = turn.session.workspace;
+    this.seen = turn.seen;
+    this.outputChars = turn.session.outputChars;
+    this.redactor = turn.session.redactor;
     this.trace = trace;
-    this.#run = run;
+    this.#turn = turn;
     this.#judged = judged;
     this.#grant = grant;
   }
@@ -46,7 +47,7 @@ export class CallContext implements ToolContext {
   }
 
   hiding(tools: readonly string[]): ((path: string) => boolean) | undefined {
-    const hides = this.#run.state.permissions.hiding(tools);
+    const hides = this.#turn.session.permissions.hiding(tools);
     const { root } = this.workspace;
     return hides === undefined ? undefined : (path) => hides({ path, relative: relative(root, path) });
   }
@@ -58,7 +59,7 @@ export class CallContext implements ToolContext {
   }
 
   adopt(child: { end(graceMs: number): Promise<void>; exited: Promise<unknown> }): void {
-    const { children } = this.#run.state;
+    const { children } = this.#turn.session;
     children.add(child);
     void child.exited.finally(() => children.delete(child));
   }
@@ -66,11 +67,14 @@ export class CallContext implements ToolContext {
   /** A yes for more than this call is a yes to the edits that follow. */
   leavePlan(): Mode {
     const mode: Mode = this.#grant === "tool" || this.#grant === "category" ? "auto_edit" : "default";
-    this.#run.setMode(mode);
+    this.#turn.session.setMode(mode);
     return mode;
   }
 
-  spawn: ToolContext["spawn"] = (tasks) => this.#run.spawn(this.call, tasks, this.trace);
+  async spawn(tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]> {
+    const { runSubAgents } = await import("../turn/sub-agents.js");
+    return runSubAgents(this.#turn, tasks, this.call, this.trace);
+  }
 
   /** Lets go of what was held back for redaction. */
   close(): void {
@@ -81,13 +85,13 @@ export class CallContext implements ToolContext {
 
   #say(text: string, channel: "stdout" | "stderr" | undefined): void {
     if (text === "" || !this.#open || this.signal.aborted) return;
-    void this.#run.emit({ type: "tool.progress", call: this.call, text, ...(channel !== undefined && { channel }) });
+    void this.#turn.emit({ type: "tool.progress", call: this.call, text, ...(channel !== undefined && { channel }) });
   }
 
-  #stream(channel = ""): ReturnType<Run["redactor"]["stream"]> {
+  #stream(channel = ""): ReturnType<Redactor["stream"]> {
     let stream = this.#redact.get(channel);
     if (stream === undefined) {
-      stream = this.#run.redactor.stream();
+      stream = this.#turn.session.redactor.stream();
       this.#redact.set(channel, stream);
     }
     return stream;

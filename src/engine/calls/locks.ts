@@ -1,16 +1,14 @@
 /**
- * Which calls of a session may run at the same time. Reads and writes of different files go side by side; a shell command runs alone;
- * writes to one file keep the order in which the model asked, even when they are approved in another.
+ * The order of calls. Within one agent reads and writes of different files go side by side, and a shell command runs alone. Writes to one
+ * file keep the order in which the models asked, even when they are approved in another.
  */
 import type { Access } from "../tools/tool.js";
 
 type Release = () => void;
 
-export class Locks {
+/** Orders the writes of a whole session, sub-agents included, file by file. */
+export class FileOrder {
   readonly #files = new Map<string, Promise<void>>();
-  #shared = 0;
-  #exclusive = false;
-  #waiting: { access: Access; go: () => void }[] = [];
 
   /** Takes a place in the order of these files. Wait for `turn`, and call `leave` however the call ends. */
   queueFor(paths: readonly string[]): { turn: Promise<unknown>; leave: Release } {
@@ -25,6 +23,13 @@ export class Locks {
     });
     return { turn: Promise.all(before), leave };
   }
+}
+
+/** Lets the calls of one agent share the workspace, or one of them have it alone. */
+export class AccessLock {
+  #shared = 0;
+  #exclusive = false;
+  #waiting: { access: Access; go: () => void }[] = [];
 
   async enter(access: Access): Promise<Release> {
     if (access === "none") return () => {};

@@ -1,5 +1,8 @@
-/** Why a call cannot be run at all, whoever asks for it: there is no such tool, or its arguments are not what the tool takes. */
+/** Why a call cannot be run at all: there is no such tool, or the tool does not take its arguments. The host's own calls are checked by it. */
 import type { Mode } from "../../core/config.js";
+import { ParleyError } from "../../core/errors.js";
+import { ANSWER_CALLS } from "../../core/limits.js";
+import type { OpOf } from "../../core/op.js";
 import type { ModelCall } from "../models/model.js";
 import { isOffered } from "../turn/plan-mode.js";
 import type { Tool } from "../tools/tool.js";
@@ -21,4 +24,23 @@ export function callProblem(call: ModelCall, tools: ReadonlyMap<string, Tool>, m
   if (problem === undefined) return { tool };
   const argument = tool.wrongArgument?.(call.args);
   return { why: `Invalid arguments for ${call.name}: ${problem}`, about: argument === undefined ? "args" : `args.${argument}` };
+}
+
+/** Admits the calls that the host asks for in the model's place. Throws what is wrong with the first that cannot be run. */
+export function admitCalls(
+  { calls = [] }: OpOf<"turn.prompt">,
+  tools: ReadonlyMap<string, Tool>,
+  mode: Mode,
+  ownId: (id: string) => string,
+): ModelCall[] {
+  if (calls.length > ANSWER_CALLS) {
+    const message = `A prompt brings ${ANSWER_CALLS} calls at most, not ${calls.length}`;
+    throw new ParleyError({ code: "limit", message, retryable: false, param: "calls" });
+  }
+  for (const [at, { name, args }] of calls.entries()) {
+    const problem = callProblem({ id: "", name, args }, tools, mode);
+    if ("why" in problem)
+      throw new ParleyError({ code: "invalid", message: problem.why, retryable: false, param: `calls[${at}].${problem.about}` });
+  }
+  return calls.map(({ id = "", name, args }) => ({ id: ownId(id), name, args }));
 }

@@ -3,7 +3,7 @@ import type { McpServer, SessionConfig } from "../../core/config.js";
 import { textPart, type Part } from "../../core/content.js";
 import type { OpOf } from "../../core/op.js";
 import type { Redactor } from "../../core/redact.js";
-import type { Emit } from "../turn/run.js";
+import type { Emit } from "../turn/turn.js";
 import type { SessionControl } from "../session/control.js";
 import type { Tool } from "../tools/tool.js";
 import { builtins } from "./commands/builtins.js";
@@ -69,7 +69,7 @@ export class Extensions {
     this.#deps = deps;
     const { sources, control, redactor, env } = deps;
     const { home, conversations = home, userHome, models = [] } = sources;
-    const { workspace } = control.state;
+    const { workspace } = control.session;
     const trusts = (root: string): Promise<boolean> => sources.trusts(root);
     this.#library = new Library({ home, userHome, anteHome: env["ANTE_HOME"] || undefined, trusts, control, onChange: () => this.#tell() });
     this.#hooks = new Hooks({ commands: sources.hooks ?? {}, trusts, control, redactor });
@@ -119,10 +119,10 @@ export class Extensions {
 
   /** Of a command only its arguments are the user's own words. */
   mentioned(op: OpOf<"turn.prompt">, emit: Emit, signal: AbortSignal): Promise<Part[]> {
-    const { control, redactor } = this.#deps;
+    const { control } = this.#deps;
     if (op.from !== undefined && op.from !== "user") return Promise.resolve([]);
     const words = op.command === undefined ? op.parts : [textPart(op.command.args ?? "")];
-    return loadMentions(words, { reading: { ...control.state, redactor }, state: control.state, resources: this.#mcp, emit, signal });
+    return loadMentions(words, { session: control.session, resources: this.#mcp, emit, signal });
   }
 
   async close(): Promise<void> {

@@ -107,7 +107,7 @@ export class Library {
   }
 
   async #refresh(): Promise<Contents> {
-    const { root } = this.#deps.control.state.workspace;
+    const { root } = this.#deps.control.session.workspace;
     const before = this.#contents;
     const trusted = await this.#deps.trusts(root);
     const { subagents: own } = this.#deps.control.config();
@@ -154,7 +154,7 @@ export class Library {
   async #grant(rules: readonly string[]): Promise<void> {
     if (rules.length === 0) return;
     try {
-      this.#deps.control.state.permissions.forTurn.push(await compileRules(rules.map((allow) => ({ allow }))));
+      this.#deps.control.session.permissions.forTurn.push(await compileRules(rules.map((allow) => ({ allow }))));
     } catch (error) {
       this.#warn("skill", `A skill's allowed-tools do not count: ${messageOf(error)}`);
     }

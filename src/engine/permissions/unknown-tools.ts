@@ -1,6 +1,6 @@
 /** Names in lists of tools that no tool has: the others count, and these are told. */
 import type { SessionConfig } from "../../core/config.js";
-import type { Emit } from "../turn/run.js";
+import type { Emit } from "../turn/turn.js";
 import { covers, namesTool, parseEntry } from "./tool-lists.js";
 import type { Tool } from "../tools/tool.js";
 

@@ -1,77 +1,63 @@
-/** What a turn begins with, settled before it is told: the prompt that a command became, the calls that the host asks for, or a refusal. */
+/** Admits a turn before its start is told: its command becomes a prompt, the host's calls are checked, or the prompt is refused. */
 import type { Part } from "../../core/content.js";
 import { ParleyError, toFault } from "../../core/errors.js";
 import type { OpOf } from "../../core/op.js";
-import type { History } from "./history.js";
-import type { MemoryLimit } from "./memory-limit.js";
 import type { ModelCall } from "../models/model.js";
-import type { SessionExtensions } from "./extensions.js";
-import type { SessionState } from "./state.js";
-import type { SessionVoice } from "./session-events.js";
 import type { Tool } from "../tools/tool.js";
+import type { Turn } from "../turn/turn.js";
 import { unfinishedIn } from "./unfinished.js";
 
 type Prompt = OpOf<"turn.prompt">;
 
-export interface Begun {
-  op: Prompt;
-  calls: ModelCall[];
-}
-
-interface Doorway {
-  state: SessionState;
-  voice: SessionVoice;
-  history: History;
-  extensions: SessionExtensions;
-  memory: MemoryLimit;
+export interface Admission {
+  /** The host interrupted the prompt while it waited. */
+  cancelled: boolean;
   /** The tools that the prompt has. */
   tools(): Promise<ReadonlyMap<string, Tool>>;
 }
 
-/** Undefined when there is no turn: the prompt was refused, or its command was all there was to do. Either was answered. */
-export async function beginTurn(op: Prompt, doorway: Doorway, signal: AbortSignal, cancelled: boolean): Promise<Begun | undefined> {
+/** False when there is no turn: the prompt was refused, or its command was all there was to do. Either was answered. */
+export async function admitTurn(turn: Turn, { cancelled, tools }: Admission): Promise<boolean> {
+  const { prompt, session, signal } = turn;
   try {
-    if (op.continues === true) checkContinuing(op, doorway.history);
-    const calls = op.calls === undefined ? [] : await askedCalls(op, doorway);
-    if (op.command === undefined) {
-      if (!cancelled) await doorway.memory.room(signal);
-      return { op, calls };
+    if (prompt.continues === true) checkContinuing(turn);
+    if (prompt.calls !== undefined) turn.calls = await hostCalls(turn, await tools());
+    if (prompt.command === undefined) {
+      if (!cancelled) await session.engine.memory.room(signal);
+      return true;
     }
     if (cancelled) throw interrupted();
-    const parts = await runCommand(op, op.command, doorway, signal);
-    return parts === undefined ? undefined : { op: { ...op, parts }, calls };
+    const parts = await runCommand(turn, prompt.command);
+    if (parts === undefined) return false;
+    turn.prompt = { ...prompt, parts };
+    return true;
   } catch (error) {
-    await doorway.voice.refuse(op, toFault(signal.aborted && op.command !== undefined ? interrupted() : error));
-    return undefined;
+    await session.events.refuse(prompt, toFault(signal.aborted && prompt.command !== undefined ? interrupted() : error));
+    return false;
   }
 }
 
-/** Throws why a prompt without a message of its own has nothing to go on from. */
-function checkContinuing({ parts }: Prompt, { messages, lastTurn }: History): void {
+/** Throws the reason why a prompt without a message has nothing to go on from. */
+function checkContinuing({ prompt: { parts }, history: { messages, lastTurn } }: Turn): void {
   if (parts.length > 0) throw refusal("invalid", "A prompt that continues brings no message of its own", "parts");
   if (messages.length === 0) throw refusal("session", "There is nothing to continue: nothing was said in this session yet");
   if (unfinishedIn(messages, lastTurn) === undefined)
     throw refusal("session", "There is nothing to continue: the last turn ended with its answer");
 }
 
-async function askedCalls(op: Prompt, { state, tools }: Doorway): Promise<ModelCall[]> {
-  const { admitCalls } = await import("../calls/host-calls.js");
-  return admitCalls(op, await tools(), state.permissions.mode, (id) => state.callIds.own(id));
+async function hostCalls({ prompt, session }: Turn, tools: ReadonlyMap<string, Tool>): Promise<ModelCall[]> {
+  const { admitCalls } = await import("../calls/problem.js");
+  return admitCalls(prompt, tools, session.permissions.mode, (id) => session.callIds.own(id));
 }
 
 /** Undefined when the command was all there was to do; else the prompt that it became. */
-async function runCommand(
-  op: Prompt,
-  given: NonNullable<Prompt["command"]>,
-  { extensions, voice, memory }: Doorway,
-  signal: AbortSignal,
-): Promise<Part[] | undefined> {
-  const command = await extensions.command(given);
+async function runCommand({ prompt: op, session, signal }: Turn, given: NonNullable<Prompt["command"]>): Promise<Part[] | undefined> {
+  const command = await session.extensions.command(given);
   const result = await command.run(given.args ?? "", signal);
   const prompt = result.type === "submit_prompt" ? result.prompt : undefined;
   // A command is always run: it may be the one that makes room.
-  if (prompt !== undefined) await memory.room(signal);
-  await voice.reply(op, "ok", { command: given, result: prompt === undefined ? result : { type: "submit_prompt" } });
+  if (prompt !== undefined) await session.engine.memory.room(signal);
+  await session.events.reply(op, "ok", { command: given, result: prompt === undefined ? result : { type: "submit_prompt" } });
   return prompt;
 }
 

@@ -2,15 +2,21 @@
 import type { SessionConfig } from "../../core/config.js";
 import type { Compacted } from "../turn/compaction.js";
 import type { Message, Model } from "../models/model.js";
-import type { Emit } from "../turn/run.js";
-import type { SessionState } from "./state.js";
+import type { Emit } from "../turn/turn.js";
+import type { SessionServices } from "./services.js";
 import type { SessionStore } from "../store/store.js";
 import type { Trace } from "../trace/trace.js";
+
+/** The services of a session that its extensions use. */
+export type ExtensionServices = Pick<
+  SessionServices,
+  "workspace" | "permissions" | "approvals" | "callIds" | "hostRequests" | "redactor" | "outputChars" | "answerSeconds" | "todos"
+>;
 
 export interface SessionControl {
   config(): SessionConfig;
   model(): Model;
-  readonly state: SessionState;
+  readonly session: ExtensionServices;
   /** The conversation as the model gets it. */
   readonly messages: readonly Message[];
   /** What ops and events call it. */

@@ -6,7 +6,7 @@ import type { OpOf } from "../../core/op.js";
 import type { Command, NamedCommand } from "../extensions/commands/command.js";
 import type { ExtensionDeps, Extensions, ExtensionSources, TurnExtensions } from "../extensions/extensions.js";
 import type { SuggestAnswer } from "../extensions/completion/suggestions.js";
-import type { Emit } from "../turn/run.js";
+import type { Emit } from "../turn/turn.js";
 
 const NONE: TurnExtensions = { tools: [], instructions: "", hooks: undefined };
 

@@ -1,4 +1,5 @@
-/** The conversation as the model gets it; whoever keeps it is told of each message, and of a new beginning. */
+/** The conversation as the model gets it. Its keeper is told of each message, and of a new beginning. */
+import type { Part, TodoItem } from "../../core/content.js";
 import type { Message } from "../models/model.js";
 import { afterReset, type LastTurn } from "./unfinished.js";
 
@@ -9,13 +10,13 @@ export interface HistoryKeeper {
 
 export class History {
   readonly messages: Message[];
-  /** Tokens that the first so many of them came to. */
+  /** The tokens that the first `messages` of them came to, as the vendor counted. */
   measured: { tokens: number; messages: number } | undefined;
   /** The size at which making room was last tried in vain. */
   stuckAt = 0;
-  /** Messages that were pushed, whether they are still there or not. */
+  /** Counts every pushed message, also those that a reset has removed. */
   pushed = 0;
-  /** What the last turn that said anything left behind. */
+  /** How the last turn that said anything ended. */
   lastTurn: LastTurn;
   readonly #keeper: HistoryKeeper;
 
@@ -31,11 +32,26 @@ export class History {
     this.#keeper.message(message);
   }
 
-  /** The model gets these from now on, in place of all that was. */
+  /** Replaces the whole conversation: the model gets these messages from now on. */
   reset(messages: readonly Message[]): void {
     this.messages.splice(0, this.messages.length, ...messages);
     this.measured = undefined;
     this.lastTurn = afterReset(this.lastTurn);
     this.#keeper.reset(messages);
   }
+}
+
+/** Finds the model's todo list, which is a part of the conversation: it survives a resume, and goes when the conversation is cleared. */
+export function todosIn(messages: readonly Message[]): readonly TodoItem[] {
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const list = partsOf(messages[at]).findLast((part) => part.type === "todo");
+    if (list !== undefined) return list.items;
+  }
+  return [];
+}
+
+/** Calls write lists; a summary carries the last one on. */
+function partsOf(message: Message | undefined): Part[] {
+  if (message?.role === "tool") return message.results.flatMap(({ parts, failed }) => (failed ? [] : parts));
+  return message?.role === "user" ? message.parts : [];
 }

@@ -2,7 +2,7 @@
 import { mintId } from "../../core/ids.js";
 import { timerMs } from "../../core/limits.js";
 import type { EventOf } from "../../core/event.js";
-import type { Emit } from "../turn/run.js";
+import type { Emit } from "../turn/turn.js";
 
 export interface HostReply {
   ok: boolean;

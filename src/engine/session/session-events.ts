@@ -1,86 +1,102 @@
-/** What a session says: stamped and addressed, in its log first and then to the host. */
+/** The events of a session: stamped and addressed, written to its log, and then told to the host. */
 import type { Fault } from "../../core/errors.js";
 import type { Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import { Recorder } from "../store/recorder.js";
 import type { SessionLog } from "../store/store.js";
+import type { EngineServices } from "./services.js";
 
-/** Whose event it is. */
+/** The place of an event: its turn, the op that it answers, and the Spawn call that it is under. */
 export interface Address {
   turn: string;
   parent?: string;
   under?: string;
 }
 
-interface VoiceDeps {
-  handle: string;
-  sessionId?: string | undefined;
-  name?: string | undefined;
-  log?: SessionLog | undefined;
-  nextSeq(): number;
-  push(event: Event): Promise<void> | undefined;
+export interface Identity {
+  sessionId?: string;
+  name?: string;
 }
 
-export class SessionVoice {
+export class SessionEvents {
   readonly recorder: Recorder;
-  /** The last number that was given. */
+  readonly identity: Identity;
+  /** The last number that an event got. */
   seq = 0;
-  readonly #deps: VoiceDeps;
-  /** Warnings that wait for the opener to be told first. */
+  readonly #handle: string;
+  readonly #engine: Pick<EngineServices, "nextSeq" | "push">;
+  /** Warnings that wait until the opener has been told; undefined from then on. */
   #early: string[] | undefined = [];
 
-  constructor(deps: VoiceDeps, firstSeq: number) {
-    this.#deps = deps;
-    this.recorder = new Recorder(deps.log, firstSeq, (why) => this.warn(why));
+  constructor(
+    handle: string,
+    identity: Identity,
+    engine: Pick<EngineServices, "nextSeq" | "push">,
+    log: SessionLog | undefined,
+    firstSeq: number,
+  ) {
+    this.#handle = handle;
+    this.identity = identity;
+    this.#engine = engine;
+    this.recorder = new Recorder(log, firstSeq, (why) => this.warn(why));
   }
 
-  /** The log first, then the host. */
-  emit(event: Event, address?: Address): Promise<void> | undefined {
-    this.recorder.event(this.stamped(event, address));
-    return this.push(event);
+  /**
+   * Records an event and then tells it to the host: nothing is told in any other way. `along` records what must be in the log before the
+   * host hears of the event.
+   */
+  tell(event: Event, address?: Address, along?: () => void): Promise<void> | undefined {
+    this.record(event, address);
+    along?.();
+    return this.#push(event);
   }
 
-  /** To the host alone: it was recorded. A piece of a text does not wait for what others recorded. */
-  push(event: Event): Promise<void> | undefined {
-    if (event.type !== "text.delta" && event.type !== "thinking.delta") this.recorder.write();
-    return this.#deps.push(event);
+  /** Records an event that the host is not told. */
+  record(event: Event, address?: Address): void {
+    this.recorder.event(this.#stamped(event, address));
   }
 
-  /** In place: a delta is one object from here to the wire. */
-  stamped(event: Event, address?: Address): Event {
-    event.session = this.#deps.handle;
-    if (address !== undefined) {
-      event.turn = address.turn;
-      if (address.parent !== undefined) event.parent = address.parent;
-      if (address.under !== undefined) event.under = address.under;
-    }
-    event.at = Date.now();
-    event.seq = this.seq = this.#deps.nextSeq();
-    return event;
+  /** Tells an event that the log has held since an earlier run. */
+  replay(event: Event): Promise<void> | undefined {
+    return this.#push({ ...event, session: this.#handle, replay: true });
   }
 
   reply(op: Op, status: "ok" | "noop" | "loading", data?: unknown): Promise<void> | undefined {
-    return this.emit({ type: "reply", to: op.type, status, parent: op.id, ...(data !== undefined && { data }) });
+    return this.tell({ type: "reply", to: op.type, status, parent: op.id, ...(data !== undefined && { data }) });
   }
 
   refuse(op: Op, fault: Fault): Promise<void> | undefined {
-    return this.emit({ type: "reply", to: op.type, status: "error", fault, parent: op.id });
+    return this.tell({ type: "reply", to: op.type, status: "error", fault, parent: op.id });
   }
 
   warn(text: string): void {
     if (this.#early !== undefined) return void this.#early.push(text);
-    void this.emit({ type: "notice", level: "warning", text, kind: "store" });
+    void this.tell({ type: "notice", level: "warning", text, kind: "store" });
   }
 
-  /** The opener has been told: warnings need no longer wait. Those that did. */
+  /** The opener has been told: returns the warnings that waited for that. Later ones go out at once. */
   opened(): string[] {
     const early = this.#early ?? [];
     this.#early = undefined;
     return early;
   }
 
-  identity(): { sessionId?: string; name?: string } {
-    const { sessionId, name } = this.#deps;
-    return { ...(sessionId !== undefined && { sessionId }), ...(name !== undefined && { name }) };
+  /** A piece of a text is not kept, so it does not wait until other records are written. */
+  #push(event: Event): Promise<void> | undefined {
+    if (event.type !== "text.delta" && event.type !== "thinking.delta") this.recorder.write();
+    return this.#engine.push(event);
+  }
+
+  /** Changes the event in place: a delta is one object from here to the wire. */
+  #stamped(event: Event, address?: Address): Event {
+    event.session = this.#handle;
+    if (address !== undefined) {
+      event.turn = address.turn;
+      if (address.parent !== undefined) event.parent = address.parent;
+      if (address.under !== undefined) event.under = address.under;
+    }
+    event.at = Date.now();
+    event.seq = this.seq = this.#engine.nextSeq();
+    return event;
   }
 }

@@ -1,171 +1,131 @@
-/** A session: what it is made of, what ops do to it, how it begins and ends. Its turns are in session-turns.ts. */
+/** A session: its parts, the ops that it takes, how it begins and how it ends. turn-queue.ts has its turns. */
 import { join } from "node:path";
-import type { McpServer, SessionConfig } from "../../core/config.js";
+import type { Mode, SessionConfig } from "../../core/config.js";
+import type { TodoItem } from "../../core/content.js";
 import { toFault } from "../../core/errors.js";
 import type { Event, EventOf } from "../../core/event.js";
-import { ANSWER_SECONDS, NESTING } from "../../core/limits.js";
+import { ANSWER_SECONDS } from "../../core/limits.js";
 import type { Op, OpOf } from "../../core/op.js";
 import type { Redactor } from "../../core/redact.js";
+import { CallIds } from "../calls/ids.js";
+import { AccessLock, FileOrder } from "../calls/locks.js";
+import type { Message } from "../models/model.js";
 import { PendingApprovals } from "../permissions/pending-approvals.js";
 import { Permissions, UNASKED } from "../permissions/permissions.js";
-import { CallIds } from "../calls/ids.js";
-import type { Bounds } from "./configured-bounds.js";
-import type { Compacted } from "../turn/compaction.js";
-import { HostRequests } from "./host-requests.js";
-import { Locks } from "../calls/locks.js";
-import { History } from "./history.js";
-import type { MemoryLimit } from "./memory-limit.js";
-import type { OwnProviders } from "../../core/choose-provider.js";
-import type { Model } from "../models/model.js";
-import { unsaved } from "./open.js";
 import { Protection } from "../permissions/protection.js";
 import type { Rules } from "../permissions/rules.js";
-import type { Emit } from "../turn/run.js";
-import { SeenFileMap, todosIn, type SessionState } from "./state.js";
-import type { ExtensionSources } from "../extensions/extensions.js";
-import { seedMessages } from "./seed.js";
-import type { SessionControl } from "./control.js";
-import { sessionCapabilities } from "./capabilities.js";
-import { SessionExtensions } from "./extensions.js";
-import { SessionSettings } from "./settings.js";
-import { SessionTurns } from "./turn-queue.js";
-import { SessionVoice } from "./session-events.js";
 import { damageIn } from "../store/jsonl/read-log.js";
 import { nextSeq } from "../store/seq.js";
-import type { Crash, KeptSession, SessionLog, SessionStore, StoredSession } from "../store/store.js";
-import type { SessionTrace } from "../trace/trace.js";
-import { unfinishedIn } from "./unfinished.js";
+import type { Crash, KeptSession, SessionLog, StoredSession } from "../store/store.js";
+import type { Compacted } from "../turn/compaction.js";
+import type { Emit } from "../turn/turn.js";
 import type { Workspace } from "../workspace/workspace.js";
+import { sessionCapabilities } from "./capabilities.js";
+import type { SessionControl } from "./control.js";
+import { SessionExtensions } from "./extensions.js";
+import { History, todosIn } from "./history.js";
+import { HostRequests } from "./host-requests.js";
+import { unsaved } from "./open.js";
+import { SeenFileMap } from "./seen-files.js";
+import type { EngineServices, SessionServices } from "./services.js";
+import { SessionEvents } from "./session-events.js";
+import { SessionSettings, type OpenedSettings } from "./settings.js";
+import { SessionTurns } from "./turn-queue.js";
+import { unfinishedIn } from "./unfinished.js";
 
 /** From TERM to KILL for what a turn started, and for what the session kept. */
 const GRACE_MS = 2000;
 /** How long the hints that were asked for last may take, once there is no more input. */
 const LAST_HINTS_MS = 5000;
 
-export interface SessionDeps {
+/** What a session is opened with. */
+export interface Opened extends OpenedSettings {
   handle: string;
-  config: SessionConfig;
   workspace: Workspace;
-  redactor: Redactor;
-  outputChars: number;
-  answerMiB: number;
-  memory: MemoryLimit;
-  model: Model;
-  /** Those that answer in its place when its server cannot. */
-  fallbacks: readonly Model[];
   rules: Rules;
-  openModel(config: SessionConfig): Promise<Model>;
-  /** The config's own: whose models are whose. */
-  providers: OwnProviders;
-  /** What the config forbids, whatever a host says. */
-  bounds: Bounds;
-  /** What is given to these servers is redacted from now on. */
-  learnSecrets(servers: Readonly<Record<string, McpServer>>): void;
-  /** Where its extensions come from; without it there are none. */
-  extensions?: ExtensionSources | undefined;
-  env: Record<string, string | undefined>;
-  version: string;
-  openStore(): Promise<SessionStore> | undefined;
-  /** Undefined where no traces are collected; nothing of that is loaded then. */
-  openTrace?: (() => Promise<SessionTrace | undefined>) | undefined;
-  /** Where the session is kept, if it is. */
-  log?: SessionLog | undefined;
-  /** What it was before, when it is resumed. */
-  stored?: StoredSession | undefined;
-  sessionId?: string | undefined;
-  name?: string | undefined;
-  nextSeq(): number;
-  push(event: Event): Promise<void> | undefined;
+  name: string | undefined;
+  /** Undefined where no session is kept. */
+  sessionId: string | undefined;
+  log: SessionLog | undefined;
+  /** The session as it was, when it is resumed. */
+  stored: StoredSession | undefined;
 }
 
 type Nature = Pick<EventOf<"session.updated">, "sessionId" | "name" | "config" | "capabilities">;
 
-export class Session {
+export class Session implements SessionServices {
   readonly handle: string;
-  readonly #deps: SessionDeps;
-  readonly #state: SessionState;
-  readonly #settings: SessionSettings;
-  readonly #voice: SessionVoice;
-  readonly #history: History;
-  readonly #seen: SeenFileMap;
-  readonly #extensions: SessionExtensions;
+  readonly sessionId: string | undefined;
+  readonly engine: EngineServices;
+  readonly workspace: Workspace;
+  readonly events: SessionEvents;
+  readonly history: History;
+  readonly seen: SeenFileMap;
+  readonly permissions: Permissions;
+  readonly callIds: CallIds;
+  readonly settings: SessionSettings;
+  readonly extensions: SessionExtensions;
+  readonly approvals = new PendingApprovals();
+  readonly hostRequests = new HostRequests();
+  readonly fileOrder = new FileOrder();
+  readonly access = new AccessLock();
+  readonly notes = new Set<string>();
+  readonly children = new Set<{ end(graceMs: number): Promise<void> }>();
+  readonly #stored: StoredSession | undefined;
   readonly #turns: SessionTurns;
   #closing: Promise<void> | undefined;
-  /** Changes of the session that are under way, and what waits behind them. */
+  /** Changes of the session that are under way, and the ops that wait behind them. */
   #configuring: Promise<void> | undefined;
   readonly #suggesting = new Set<Promise<void>>();
 
-  constructor(deps: SessionDeps) {
-    const { config, rules } = deps;
-    this.handle = deps.handle;
-    this.#deps = deps;
-    this.#voice = new SessionVoice(deps, deps.stored === undefined ? 0 : nextSeq(deps.stored.seq));
-    this.#history = new History(deps.stored?.messages, this.#voice.recorder, deps.stored?.lastTurn);
-    this.#seen = new SeenFileMap(deps.stored?.seen, (path, stamp) => this.#voice.recorder.seen(path, stamp));
-    const history = this.#history;
-    this.#state = {
-      workspace: deps.workspace,
-      permissions: new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, rules, protectionOf(deps)),
-      approvals: new PendingApprovals(),
-      callIds: new CallIds(deps.stored?.messages),
-      notes: new Set(),
-      todos: () => todosIn(history.messages),
-      hostRequests: new HostRequests(),
-      locks: new Locks(),
-      seen: this.#seen,
-      children: new Set(),
-      outputChars: deps.outputChars,
-      answerMiB: deps.answerMiB,
-      nesting: deps.config.nesting ?? NESTING,
-      answerSeconds: deps.config.answerSeconds ?? ANSWER_SECONDS,
-    };
-    this.#settings = new SessionSettings(deps, this.#state, (changed) => this.#extensions.configure(changed));
-    const { redactor, env, version } = deps;
-    this.#extensions = new SessionExtensions(deps.extensions, { control: this.#control(), redactor, env, version });
-    this.#turns = new SessionTurns({
-      state: this.#state,
-      settings: this.#settings,
-      voice: this.#voice,
-      history: this.#history,
-      extensions: this.#extensions,
-      redactor,
-      memory: deps.memory,
-      openModel: (wanted) => deps.openModel(wanted),
-      providers: deps.providers,
-      openTrace: deps.openTrace,
-      onMode: () => this.#updated(),
-      kept: () => this.#kept(),
-    });
+  constructor(engine: EngineServices, opened: Opened) {
+    const { handle, sessionId, name, stored, workspace, config } = opened;
+    this.handle = handle;
+    this.sessionId = sessionId;
+    this.engine = engine;
+    this.workspace = workspace;
+    this.#stored = stored;
+    const identity = { ...(sessionId !== undefined && { sessionId }), ...(name !== undefined && { name }) };
+    this.events = new SessionEvents(handle, identity, engine, opened.log, stored === undefined ? 0 : nextSeq(stored.seq));
+    this.history = new History(stored?.messages, this.events.recorder, stored?.lastTurn);
+    this.seen = new SeenFileMap(stored?.seen, (path, stamp) => this.events.recorder.seen(path, stamp));
+    const protection = protectionOf(engine, workspace);
+    this.permissions = new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, opened.rules, protection);
+    this.callIds = new CallIds(stored?.messages);
+    this.settings = new SessionSettings(this, opened);
+    const { redactor, env, version } = engine;
+    this.extensions = new SessionExtensions(engine.extensions, { control: this.#control(), redactor, env, version });
+    this.#turns = new SessionTurns(this);
   }
 
   /** Before anybody is told: what a crash left open is closed in the log, so that a replay is whole. */
   recover(): void {
-    const { stored } = this.#deps;
+    const stored = this.#stored;
     if (stored === undefined) return;
     for (const entry of stored.crash?.mend ?? []) {
-      if (entry.kind === "message") this.#voice.recorder.message(entry.message);
-      else this.#voice.recorder.event(this.#voice.stamped({ ...entry.event }));
+      if (entry.kind === "message") this.events.recorder.message(entry.message);
+      else this.events.record({ ...entry.event });
     }
-    const { id, cwd, name, config } = this.#kept();
-    this.#voice.recorder.reopened({ at: Date.now(), id, cwd, name, config, seq: nextSeq(stored.seq) });
-    this.#voice.recorder.write();
-    const { failure } = this.#voice.recorder;
+    const { id, cwd, name, config } = this.kept();
+    this.events.recorder.reopened({ at: Date.now(), id, cwd, name, config, seq: nextSeq(stored.seq) });
+    this.events.recorder.write();
+    const { failure } = this.events.recorder;
     if (failure !== undefined) throw unsaved(failure);
   }
 
   /** Tells the opener, and what it missed; then of calls nobody knows the end of. */
   begin(ready: Omit<EventOf<"session.ready">, keyof Nature | "type">, replay: readonly Event[]): void {
-    const unfinished = unfinishedIn(this.#history.messages, this.#history.lastTurn);
-    void this.#voice.emit({ type: "session.ready", ...ready, ...(unfinished !== undefined && { unfinished }), ...this.#nature() });
-    for (const event of replay) void this.#voice.push({ ...event, session: this.handle, replay: true });
+    const unfinished = unfinishedIn(this.history.messages, this.history.lastTurn);
+    void this.events.tell({ type: "session.ready", ...ready, ...(unfinished !== undefined && { unfinished }), ...this.#nature() });
+    for (const event of replay) void this.events.replay(event);
     // The first line goes out with the next turn of the loop; behind it, what the first turn needs is loaded while the host thinks.
     setImmediate(() => setImmediate(() => this.#warmUp()));
-    const early = this.#voice.opened();
-    const { id = "", crash, unsavedSince, unreadable = [] } = this.#deps.stored ?? {};
+    const early = this.events.opened();
+    const { id = "", crash, unsavedSince, unreadable = [] } = this.#stored ?? {};
     const damage = damageIn(id, unreadable);
-    if (damage !== undefined) this.#voice.warn(damage);
+    if (damage !== undefined) this.events.warn(damage);
     if (crash !== undefined) {
-      void this.#voice.emit({
+      void this.events.tell({
         type: "notice",
         level: "warning",
         kind: "recovered",
@@ -174,21 +134,39 @@ export class Session {
       });
     }
     if (unsavedSince !== undefined)
-      this.#voice.warn(`What this session did after ${new Date(unsavedSince).toISOString()} could not be saved then`);
-    for (const text of early) this.#voice.warn(text);
+      this.events.warn(`What this session did after ${new Date(unsavedSince).toISOString()} could not be saved then`);
+    for (const text of early) this.events.warn(text);
   }
 
   #warmUp(): void {
-    const { openTrace } = this.#deps;
-    void Promise.all([this.#turns.load(), this.#settings.model.warm?.(), this.#extensions.start(), openTrace?.()]).catch(() => {});
+    const { engine, handle, sessionId } = this;
+    const tracing = engine.openTrace?.(handle, sessionId);
+    void Promise.all([this.#turns.load(), this.settings.model.warm?.(), this.extensions.start(), tracing]).catch(() => {});
   }
 
   get config(): SessionConfig {
-    return this.#settings.config;
+    return this.settings.config;
   }
 
-  get sessionId(): string | undefined {
-    return this.#deps.sessionId;
+  get redactor(): Redactor {
+    return this.engine.redactor;
+  }
+
+  get outputChars(): number {
+    return this.engine.outputChars;
+  }
+
+  get answerSeconds(): number {
+    return this.config.answerSeconds ?? ANSWER_SECONDS;
+  }
+
+  todos(): readonly TodoItem[] {
+    return todosIn(this.history.messages);
+  }
+
+  setMode(mode: Mode): void {
+    this.settings.setMode(mode);
+    this.#updated();
   }
 
   // --- ops ---
@@ -205,7 +183,7 @@ export class Session {
       case "approval.answer":
         return this.#answer(op);
       case "host.answer":
-        return this.#voice.reply(op, this.#state.hostRequests.answer(op.request, { ok: op.ok, data: op.data }) ? "ok" : "noop");
+        return this.events.reply(op, this.hostRequests.answer(op.request, { ok: op.ok, data: op.data }) ? "ok" : "noop");
       case "command.suggest":
         this.#suggest(op);
         return undefined;
@@ -214,7 +192,7 @@ export class Session {
       case "session.seed":
         return this.#inOrder(op);
       default:
-        return this.#voice.refuse(op, { code: "protocol", message: `A session has no ${op.type}`, retryable: false });
+        return this.events.refuse(op, { code: "protocol", message: `A session has no ${op.type}`, retryable: false });
     }
   }
 
@@ -226,7 +204,7 @@ export class Session {
   }
 
   #behind(op: Op, next: () => Promise<void> | undefined): undefined {
-    const work = (this.#configuring ?? Promise.resolve()).then(next).catch((error: unknown) => this.#voice.refuse(op, toFault(error)));
+    const work = (this.#configuring ?? Promise.resolve()).then(next).catch((error: unknown) => this.events.refuse(op, toFault(error)));
     this.#configuring = work;
     void work.finally(() => {
       if (this.#configuring === work) this.#configuring = undefined;
@@ -242,15 +220,15 @@ export class Session {
   /** One that runs beside a turn is run at once; the others take their place in the queue. */
   async #command(op: OpOf<"turn.prompt">, given: NonNullable<OpOf<"turn.prompt">["command"]>): Promise<void> {
     const { args = "" } = given;
-    const command = await this.#extensions.command(given);
+    const command = await this.extensions.command(given);
     if (command.immediate?.(args) !== true) return this.#turns.prompt(op);
-    await this.#voice.reply(op, "ok", { command: given, result: await command.run(args, new AbortController().signal) });
+    await this.events.reply(op, "ok", { command: given, result: await command.run(args, new AbortController().signal) });
   }
 
   #suggest(op: OpOf<"command.suggest">): void {
-    const answered = this.#extensions
-      .suggest(op, (status, data) => this.#voice.reply(op, status, data))
-      .catch((error: unknown) => this.#voice.refuse(op, toFault(error)))
+    const answered = this.extensions
+      .suggest(op, (status, data) => this.events.reply(op, status, data))
+      .catch((error: unknown) => this.events.refuse(op, toFault(error)))
       .finally(() => this.#suggesting.delete(answered));
     this.#suggesting.add(answered);
   }
@@ -259,14 +237,14 @@ export class Session {
     const settled: string[] = [];
     const unknown: string[] = [];
     for (const answer of op.answers) {
-      const taken = this.#state.approvals.answer(answer);
+      const taken = this.approvals.answer(answer);
       if (taken === "unknown") unknown.push(answer.call);
       if (taken === "settled") settled.push(answer.call);
     }
     const [first] = unknown;
     if (first !== undefined) {
       const others = unknown.length === 1 ? "" : ` and ${unknown.length - 1} more`;
-      return this.#voice.refuse(op, {
+      return this.events.refuse(op, {
         code: "protocol",
         message: `No approval was asked for call '${first}'${others}`,
         retryable: false,
@@ -274,72 +252,71 @@ export class Session {
       });
     }
     const [call] = settled;
-    if (call !== undefined) return this.#voice.reply(op, "noop", { call });
-    return op.answers.length === 0 ? this.#voice.reply(op, "noop") : undefined;
+    if (call !== undefined) return this.events.reply(op, "noop", { call });
+    return op.answers.length === 0 ? this.events.reply(op, "noop") : undefined;
   }
 
   async #configure(op: OpOf<"session.configure">): Promise<void> {
-    await this.#settings.change(op.patch);
+    await this.settings.change(op.patch);
     this.#updated(op.id);
   }
 
   #updated(parent?: string): void {
     const answers = parent === undefined ? {} : { parent };
-    void this.#voice.emit({ type: "session.updated", ...this.#nature(), ...answers });
+    void this.events.tell({ type: "session.updated", ...this.#nature(), ...answers });
   }
 
   /** What the session is now. */
   #nature(): Nature {
-    const capabilities = sessionCapabilities(this.#settings.model, this.config, this.#deps.extensions !== undefined);
-    return { ...this.#voice.identity(), config: this.config, capabilities };
+    const capabilities = sessionCapabilities(this.settings.model, this.config, this.engine.extensions !== undefined);
+    return { ...this.events.identity, config: this.config, capabilities };
   }
 
   #seed(op: OpOf<"session.seed">): Promise<void> | undefined {
     if (this.#turns.prompted) {
-      return this.#voice.refuse(op, {
+      return this.events.refuse(op, {
         code: "protocol",
         message: "Prior context can only be given before the first prompt",
         retryable: false,
       });
     }
     const messages = seedMessages(op);
-    for (const message of messages) this.#history.push(message);
-    if (messages.length > 0) this.#history.lastTurn = undefined;
-    return this.#voice.reply(op, "ok");
+    for (const message of messages) this.history.push(message);
+    if (messages.length > 0) this.history.lastTurn = undefined;
+    return this.events.reply(op, "ok");
   }
 
   // --- for the extensions ---
 
   #control(): SessionControl {
     return {
-      state: this.#state,
-      messages: this.#history.messages,
+      session: this,
+      messages: this.history.messages,
       handle: this.handle,
-      sessionId: this.#deps.sessionId,
-      emit: (event) => this.#voice.emit(event),
+      sessionId: this.sessionId,
+      emit: (event) => this.events.tell(event),
       configure: async (patch) => {
-        await this.#settings.change(patch);
+        await this.settings.change(patch);
         this.#updated();
       },
       reset: (messages) => {
-        this.#state.callIds.know(messages);
-        this.#history.reset(messages);
+        this.callIds.know(messages);
+        this.history.reset(messages);
       },
-      used: () => this.#history.measured?.tokens,
+      used: () => this.history.measured?.tokens,
       compact: (signal) => this.#compact(signal),
-      openStore: () => this.#deps.openStore(),
+      openStore: () => this.engine.openStore(),
       trace: () => this.#turns.trace,
       config: () => this.config,
-      model: () => this.#settings.model,
+      model: () => this.settings.model,
     };
   }
 
   async #compact(signal: AbortSignal): Promise<Compacted> {
-    const { compactNow, windowOf } = await import("../turn/compaction.js");
-    const model = this.#settings.model;
-    const emit: Emit = (event) => this.#voice.emit(event);
-    const { trace } = this.#turns;
-    return compactNow({ history: this.#history, model, contextLimit: windowOf(this.config, model), emit, signal, trace, addUsage() {} });
+    const { compactNow } = await import("../turn/compaction.js");
+    const { history, settings, config } = this;
+    const emit: Emit = (event) => this.events.tell(event);
+    return compactNow({ history, model: settings.model, config, emit, signal, trace: this.#turns.trace, used: { total: undefined } });
   }
 
   // --- the end ---
@@ -349,8 +326,8 @@ export class Session {
     await this.#configuring;
     const drained = this.#turns.drain();
     const reason = "the host closed its input";
-    this.#state.approvals.close(reason);
-    this.#state.hostRequests.close(reason);
+    this.approvals.close(reason);
+    this.hostRequests.close(reason);
     await Promise.all([drained, this.#suggested()]);
   }
 
@@ -372,25 +349,17 @@ export class Session {
 
   async #close(): Promise<void> {
     await this.#turns.close();
-    await this.#extensions.close();
-    await Promise.all([...this.#state.children].map((child) => child.end(GRACE_MS)));
-    await this.#voice.recorder.close(() => this.#kept());
-    await this.#voice.emit({ type: "session.ended" });
+    await this.extensions.close();
+    await Promise.all([...this.children].map((child) => child.end(GRACE_MS)));
+    await this.events.recorder.close(() => this.kept());
+    await this.events.tell({ type: "session.ended" });
   }
 
-  #kept(): KeptSession {
-    const { sessionId = this.handle, workspace, name } = this.#deps;
-    const { messages, lastTurn } = this.#history;
-    return {
-      id: sessionId,
-      cwd: workspace.root,
-      name,
-      config: this.config,
-      messages,
-      lastTurn,
-      seen: this.#seen.all(),
-      seq: this.#voice.seq,
-    };
+  kept(): KeptSession {
+    const { sessionId: id = this.handle, workspace, config, events } = this;
+    const { messages, lastTurn } = this.history;
+    const { name } = events.identity;
+    return { id, cwd: workspace.root, name, config, messages, lastTurn, seen: this.seen.all(), seq: events.seq };
   }
 }
 
@@ -400,9 +369,23 @@ function recoveryText({ unknown, torn }: Crash): string {
   return `${cut} Whether these calls took effect is unknown, and they are not run again: ${unknown.map(({ name, title }) => title ?? name).join("; ")}`;
 }
 
-function protectionOf({ extensions, env, workspace }: SessionDeps): Protection {
+function protectionOf({ extensions, env }: EngineServices, workspace: Workspace): Protection {
   if (extensions === undefined) return new Protection({ workspace, env });
   const { home, userHome } = extensions;
   const others = [env["ANTE_HOME"] || join(userHome, ".ante"), join(userHome, ".agents"), join(userHome, ".claude")];
   return new Protection({ workspace, env, home, others });
+}
+
+/** Prior context as messages. A single text is the user's, and the model has read it; an empty one is nothing. */
+function seedMessages({ text, messages }: OpOf<"session.seed">): Message[] {
+  if (messages === undefined) return text.trim() === "" ? [] : [userSaid(text), modelSaid("I have read the earlier context.")];
+  return messages.map((message) => (message.role === "user" ? userSaid(message.text) : modelSaid(message.text)));
+}
+
+function userSaid(text: string): Message {
+  return { role: "user", parts: [{ type: "text", text }] };
+}
+
+function modelSaid(text: string): Message {
+  return { role: "assistant", blocks: [{ type: "text", text }] };
 }

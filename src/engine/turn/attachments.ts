@@ -6,41 +6,24 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { messageOf } from "../../core/errors.js";
 import type { Part, PartOf } from "../../core/content.js";
-import type { Redactor } from "../../core/redact.js";
-import type { JudgedCall, Permissions, Verdict } from "../permissions/permissions.js";
+import type { JudgedCall, Verdict } from "../permissions/permissions.js";
 import { followLink, nameIn, shownLink } from "./attached-link.js";
-import { judgedCall } from "../calls/calls.js";
+import { judgedCall } from "../calls/prepare.js";
 import { capText } from "../workspace/output.js";
-import type { Emit } from "./run.js";
+import type { SessionServices } from "../session/services.js";
+import type { Turn } from "./turn.js";
 import { imageType } from "../tools/files/image-type.js";
 import { read } from "../tools/files/read.js";
 import { isBinary, MAX_FILE_BYTES } from "../tools/files/text-file.js";
-import type { Workspace } from "../workspace/workspace.js";
 
 /** Names of a folder that are told. */
 const LISTED = 200;
 
-/** What reading an attachment takes. */
-export interface Reading {
-  workspace: Workspace;
-  permissions: Permissions;
-  /** Characters of one file that the model gets. */
-  outputChars: number;
-  redactor: Redactor;
-}
-
-interface Attaching {
-  parts: readonly Part[];
-  state: Omit<Reading, "redactor">;
-  redactor: Redactor;
-  signal: AbortSignal;
-  emit: Emit;
-}
+/** The services of a session that reading an attachment takes. */
+export type Reading = Pick<SessionServices, "workspace" | "permissions" | "outputChars" | "redactor">;
 
 /** What cannot be read is told as an error of the turn, which goes on without it; the model hears of a link that leads nowhere. */
-export async function loadAttachments({ parts, state, redactor, signal, emit }: Attaching): Promise<Part[]> {
-  const { workspace, permissions, outputChars } = state;
-  const reading: Reading = { workspace, permissions, outputChars, redactor };
+export async function loadAttachments(parts: readonly Part[], { session: reading, signal, emit }: Turn): Promise<Part[]> {
   const loaded: Part[] = [];
   for (const part of parts) {
     if (signal.aborted) break;
@@ -62,6 +45,11 @@ export async function loadAttachments({ parts, state, redactor, signal, emit }: 
   return loaded;
 }
 
+/** The words of a prompt alone. */
+export function withoutFiles(parts: readonly Part[]): Part[] {
+  return parts.filter((part) => part.type !== "file");
+}
+
 async function readLink(uri: string, part: PartOf<"file">, reading: Reading, signal: AbortSignal): Promise<Part[]> {
   const linked = await followLink(uri, { signal });
   if ("path" in linked) return readAttachment(linked.path, reading, part.name);
@@ -78,7 +66,7 @@ async function readAttachment(name: string, reading: Reading, label = name): Pro
 
 /** Reading the file as a call, and what the permissions say to it. */
 export async function judgedFile(name: string, reading: Reading): Promise<{ call: JudgedCall; verdict: Verdict }> {
-  const call = await judgedCall({ state: reading, redactor: reading.redactor }, read, { file_path: name });
+  const call = await judgedCall(reading, read, { file_path: name });
   return { call, verdict: await reading.permissions.judge(call) };
 }
 

@@ -5,7 +5,7 @@ import type { Usage } from "../../core/event.js";
 import { capText, headOf } from "../workspace/output.js";
 import type { Message, Model, ModelRequest } from "../models/model.js";
 import { streamWithRetries, type RetryWatch } from "../models/retry.js";
-import { todosIn } from "../session/state.js";
+import { todosIn } from "../session/history.js";
 
 const SUMMARY_TOKENS = 8000;
 const SUMMARY_CHARS = 4 * SUMMARY_TOKENS;

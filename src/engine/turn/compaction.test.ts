@@ -8,11 +8,10 @@ import type { Event } from "../../core/event.js";
 import { compactNow, type Compactable } from "./compaction.js";
 import { estimate, tailStart, trimmed } from "./compaction-cut.js";
 import { summaryMessage } from "./compaction-summary.js";
-import { History } from "../session/history.js";
+import { History, todosIn } from "../session/history.js";
 import type { Message } from "../models/model.js";
 import { openRehearsal } from "../models/rehearsal/index.js";
-import { Interrupted } from "./run.js";
-import { todosIn } from "../session/state.js";
+import { Interrupted } from "./interrupt.js";
 import { unsound } from "../store/testing.js";
 
 const PNG = { type: "image" as const, mime: "image/png", data: "AAAA" };
@@ -186,10 +185,11 @@ async function compactable(history: History, responses: unknown[], signal = new 
   const target: Compactable = {
     history,
     model: await openRehearsal({ script: join(folder, "script.json") }),
-    contextLimit: undefined,
+    config: {},
     emit: (event) => void events.push(event),
     signal,
-    addUsage() {},
+    trace: undefined,
+    used: { total: undefined },
   };
   return { target, events };
 }

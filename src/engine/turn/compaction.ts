@@ -5,13 +5,14 @@
 import type { SessionConfig } from "../../core/config.js";
 import { messageOf, ParleyError } from "../../core/errors.js";
 import type { Usage } from "../../core/event.js";
+import { addUsage } from "../../core/usage.js";
 import { estimate, tailStart, tokensOf, trimmed } from "./compaction-cut.js";
 import { summarise, summaryMessage } from "./compaction-summary.js";
 import type { History } from "../session/history.js";
 import type { Message, Model } from "../models/model.js";
 import type { Retry } from "../models/retry.js";
-import { Interrupted, untilAborted, type Emit, type Run } from "./run.js";
-import type { Trace } from "../trace/trace.js";
+import { Interrupted, untilAborted } from "./interrupt.js";
+import type { Turn } from "./turn.js";
 
 /** How full the window may become; what is kept for the answer comes off that. */
 const FULL = 0.8;
@@ -28,15 +29,8 @@ const WORTH = 0.1;
 /** After a try in vain, not again before it has grown by this. */
 const GROWN = 1.1;
 
-export interface Compactable {
-  readonly history: History;
-  readonly model: Model;
-  readonly contextLimit: number | undefined;
-  readonly emit: Emit;
-  readonly signal: AbortSignal;
-  readonly trace?: Trace | undefined;
-  addUsage(usage: Usage): void;
-}
+/** The parts of a turn that compaction uses; outside a turn the session has them as well. */
+export type Compactable = Pick<Turn, "history" | "model" | "config" | "emit" | "signal" | "trace" | "used">;
 
 export interface Compacted {
   /** Tokens, roughly. */
@@ -48,36 +42,40 @@ export interface Compacted {
 }
 
 /** Before each request: makes room when the conversation nears the window. Without a known window only an overflow does. */
-export async function makeRoom(run: Run): Promise<void> {
-  const { contextLimit: limit, history } = run;
+export async function makeRoom(turn: Turn): Promise<void> {
+  const { history } = turn;
+  const limit = windowOf(turn.config, turn.model);
   if (limit === undefined) return;
-  const allowed = allowedSize(limit, run.request.maxTokens);
-  const size = sizeOf(history, () => tokensOf(run.request.system) + tokensOf(JSON.stringify(run.request.tools)));
+  const allowed = allowedSize(limit, turn.request.maxTokens);
+  const size = sizeOf(history, () => tokensOf(turn.request.system) + tokensOf(JSON.stringify(turn.request.tools)));
   if (size <= allowed || size <= history.stuckAt * GROWN) return;
-  const done = await compact(run, size, allowed, "trim first");
+  const done = await compact(turn, size, allowed, "trim first");
   if (done !== undefined) history.stuckAt = done.after > allowed ? done.after : 0;
 }
 
 /** The vendor says that the conversation does not fit. False when nothing could be done about it. */
-export async function shrinkAfterOverflow(run: Run): Promise<boolean> {
+export async function shrinkAfterOverflow(turn: Turn): Promise<boolean> {
   // Some servers count next to nothing, and so would what is to be made shorter.
   const size = Math.max(
-    sizeOf(run.history, () => 0),
-    estimate(run.history.messages),
+    sizeOf(turn.history, () => 0),
+    estimate(turn.history.messages),
   );
-  const done = await compact(run, size, Math.min(size, run.contextLimit ?? size), "sum up");
+  const done = await compact(turn, size, Math.min(size, windowOf(turn.config, turn.model) ?? size), "sum up");
   return done !== undefined && done.after < done.before;
 }
 
 /** At the user's wish: sums up whatever there is. */
 export async function compactNow(target: Compactable): Promise<Compacted> {
   const size = sizeOf(target.history, () => 0);
-  const done = await compact(target, size, Math.min(size, target.contextLimit ?? size), "sum up");
+  const done = await compact(target, size, Math.min(size, windowOf(target.config, target.model) ?? size), "sum up");
   return done ?? { before: size, after: size };
 }
 
 /** The user may want less than the model holds, and the model may hold less than the user thinks. */
-export function windowOf({ contextLimit: wanted }: SessionConfig, { contextLimit: held }: Model): number | undefined {
+export function windowOf(
+  { contextLimit: wanted }: Pick<SessionConfig, "contextLimit">,
+  { contextLimit: held }: Pick<Model, "contextLimit">,
+): number | undefined {
   return wanted === undefined || held === undefined ? (wanted ?? held) : Math.min(wanted, held);
 }
 
@@ -110,7 +108,7 @@ async function compact(target: Compactable, before: number, allowed: number, how
   const head = lean.slice(0, start);
   const tail = lean.slice(start);
   try {
-    const summary = await summaryOf(target, head, target.contextLimit ?? before);
+    const summary = await summaryOf(target, head, windowOf(target.config, target.model) ?? before);
     const messages = [summaryMessage(summary, head, tail), ...tail];
     if (sizeWith(messages) >= before) throw new Error("the summary is no shorter than what it stands for");
     return await ended(messages, summary);
@@ -147,7 +145,11 @@ async function summaryOf(target: Compactable, head: readonly Message[], window: 
   }
 }
 
-async function oneSummary({ model, signal, emit, addUsage, trace }: Compactable, head: readonly Message[], chars: number): Promise<string> {
+async function oneSummary(
+  { model, signal, emit, used: count, trace }: Compactable,
+  head: readonly Message[],
+  chars: number,
+): Promise<string> {
   const span = trace?.modelCall(model, {}, "compaction");
   let used: Usage | undefined;
   const watch = {
@@ -158,7 +160,7 @@ async function oneSummary({ model, signal, emit, addUsage, trace }: Compactable,
     },
     onUsage(usage: Usage) {
       used = usage;
-      addUsage(usage);
+      count.total = addUsage(count.total, usage);
       return emit({ type: "usage", scope: "call", usage });
     },
   };

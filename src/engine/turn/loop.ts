@@ -1,12 +1,14 @@
 /** The loop: ask the model, run what it calls, tell it what came of it, until it has nothing more to say. */
-import { plainText, textPart } from "../../core/content.js";
+import { plainText, textPart, type Part } from "../../core/content.js";
 import { ANSWER_CALLS } from "../../core/limits.js";
 import { runCalls } from "../calls/calls.js";
 import { askModel } from "./ask-model.js";
+import { loadAttachments, withoutFiles } from "./attachments.js";
+import { untilAborted } from "./interrupt.js";
 import type { CallResult, Finish, ModelCall } from "../models/model.js";
 import { Repetition } from "./repetition.js";
 import type { Response } from "./response.js";
-import type { Run } from "./run.js";
+import { takeParts, type Turn } from "./turn.js";
 
 export interface LoopEnd {
   finish: Finish | "max_turns" | "max_tool_calls" | "loop";
@@ -15,63 +17,77 @@ export interface LoopEnd {
 }
 
 /** `asked` are calls in the model's place: the same message, the same checks, and it is told what came of them. */
-export async function runLoop(run: Run, asked: readonly ModelCall[] = []): Promise<LoopEnd> {
+export async function runLoop(turn: Turn, asked: readonly ModelCall[] = []): Promise<LoopEnd> {
   if (asked.length > 0) {
-    run.history.push({ role: "assistant", blocks: asked.map((call) => ({ type: "call", call })) });
-    if ((await answerCalls(run, asked)) === "overdrawn") return maxToolCalls(run, "");
+    turn.history.push({ role: "assistant", blocks: asked.map((call) => ({ type: "call", call })) });
+    if ((await answerCalls(turn, asked)) === "overdrawn") return maxToolCalls(turn, "");
   }
   const repetition = new Repetition();
   // Outer: as long as the host steers. Inner: as long as the model calls tools.
   while (true) {
     // A sub-agent draws on what its parent and its siblings have left.
-    if (!run.budget.mayAsk) return maxTurns(run, "");
-    let response = await askModel(run);
+    if (!turn.budget.mayAsk) return maxTurns(turn, "");
+    let response = await askModel(turn);
     while (response.calls.length > 0) {
-      const answered = await answerCalls(run, response.calls, repetition, response.droppedCalls);
-      if (answered === "overdrawn") return maxToolCalls(run, textOf(response));
-      if (answered === "repeated") return goesRound(run, response);
-      if (!run.budget.mayAsk) return maxTurns(run, textOf(response));
-      await takeSteering(run);
-      response = await askModel(run);
+      const answered = await answerCalls(turn, response.calls, repetition, response.droppedCalls);
+      if (answered === "overdrawn") return maxToolCalls(turn, textOf(response));
+      if (answered === "repeated") return goesRound(turn, response);
+      if (!turn.budget.mayAsk) return maxTurns(turn, textOf(response));
+      await takeSteering(turn);
+      response = await askModel(turn);
     }
     // Steering that the turn has no model call left for stays where it is, and is the next prompt.
-    if (!run.budget.mayAsk || !(await takeSteering(run))) return { finish: response.finish, text: textOf(response) };
+    if (!turn.budget.mayAsk || !(await takeSteering(turn))) return { finish: response.finish, text: textOf(response) };
   }
 }
 
 /** Overdrawn: those beyond the turn's limit did not run, and it ends. Repeated: so often that more of it would change nothing. */
 async function answerCalls(
-  run: Run,
+  turn: Turn,
   calls: readonly ModelCall[],
   repetition?: Repetition,
   dropped = 0,
 ): Promise<"goes on" | "overdrawn" | "repeated"> {
-  if (dropped > 0) await tellDropped(run, dropped);
-  const results = await runCalls(run, calls);
-  run.history.push({ role: "tool", results: dropped === 0 ? results : withDropped(results, dropped) });
-  if (run.signal.aborted) return "goes on";
-  if (run.budget.overdrawn) return "overdrawn";
+  if (dropped > 0) await tellDropped(turn, dropped);
+  const results = await runCalls(turn, calls);
+  turn.history.push({ role: "tool", results: dropped === 0 ? results : withDropped(results, dropped) });
+  if (turn.signal.aborted) return "goes on";
+  if (turn.budget.overdrawn) return "overdrawn";
   return repetition?.notes(calls, results) === true ? "repeated" : "goes on";
 }
 
-async function takeSteering(run: Run): Promise<boolean> {
-  const parts = await run.takeSteering();
-  if (parts.length > 0) run.history.push({ role: "user", parts });
-  return parts.length > 0;
+/** Gives the model what the host has said into the turn; false when it said nothing. */
+async function takeSteering(turn: Turn): Promise<boolean> {
+  const parts = takeParts(turn.steering);
+  if (parts.length === 0) return false;
+  turn.session.events.record({ type: "user.message", parts }, turn.address);
+  turn.history.push({ role: "user", parts: await withFiles(parts, turn) });
+  return true;
 }
 
-function maxToolCalls(run: Run, text: string): LoopEnd {
-  void run.emit({
+async function withFiles(parts: Part[], turn: Turn): Promise<Part[]> {
+  const words = withoutFiles(parts);
+  if (words.length === parts.length) return parts;
+  try {
+    return await untilAborted(turn.signal, loadAttachments(parts, turn));
+  } catch (error) {
+    turn.history.push({ role: "user", parts: words });
+    throw error;
+  }
+}
+
+function maxToolCalls(turn: Turn, text: string): LoopEnd {
+  void turn.emit({
     type: "notice",
     level: "warning",
-    text: `Stopped after ${run.budget.toolCalls} tool calls, the limit of one turn (maxToolCalls)`,
+    text: `Stopped after ${turn.budget.toolCalls} tool calls, the limit of one turn (maxToolCalls)`,
     kind: "max_tool_calls",
   });
   return { finish: "max_tool_calls", text };
 }
 
-function tellDropped(run: Run, dropped: number): Promise<void> | undefined {
-  return run.emit({
+function tellDropped(turn: Turn, dropped: number): Promise<void> | undefined {
+  return turn.emit({
     type: "notice",
     level: "warning",
     kind: "max_calls",
@@ -90,17 +106,17 @@ function droppedText(dropped: number): string {
   return `${dropped} more calls of the same answer were dropped and not run: an answer has ${ANSWER_CALLS} calls at most`;
 }
 
-function goesRound(run: Run, response: Response): LoopEnd {
+function goesRound(turn: Turn, response: Response): LoopEnd {
   const text = "Stopped: the model asked for the same again and again, and got the same result each time";
-  void run.emit({ type: "notice", level: "warning", text, kind: "loop" });
+  void turn.emit({ type: "notice", level: "warning", text, kind: "loop" });
   return { finish: "loop", text: textOf(response) };
 }
 
-function maxTurns(run: Run, text: string): LoopEnd {
-  void run.emit({
+function maxTurns(turn: Turn, text: string): LoopEnd {
+  void turn.emit({
     type: "notice",
     level: "warning",
-    text: `Stopped after ${run.budget.modelCalls} model calls, the limit of one turn (--max-turns)`,
+    text: `Stopped after ${turn.budget.modelCalls} model calls, the limit of one turn (--max-turns)`,
     kind: "max_turns",
   });
   return { finish: "max_turns", text };

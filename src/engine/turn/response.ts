@@ -8,7 +8,7 @@ import type { Usage } from "../../core/event.js";
 import type { CallIds } from "../calls/ids.js";
 import type { AssistantBlock, Finish, ModelCall, ModelPart } from "../models/model.js";
 import { capText } from "../workspace/output.js";
-import type { Emit } from "./run.js";
+import type { Emit, Turn } from "./turn.js";
 
 /** Notes are about the request, not a part of the response. */
 type ResponsePart = Exclude<ModelPart, { type: "note" }>;
@@ -38,6 +38,7 @@ export class Response {
   readonly #redactor: Redactor;
   readonly #streaming: boolean;
   readonly #callIds: CallIds;
+  /** The most that it may hold of text, thinking and arguments. */
   readonly #mostMiB: number;
   /** Bytes so far. */
   #size = 0;
@@ -49,13 +50,13 @@ export class Response {
   readonly #args = new Map<string, RedactingStream>();
   #sealed = false;
 
-  /** `mostMiB`: the most that it may hold of text, thinking and arguments. */
-  constructor(emit: Emit, redactor: Redactor, streaming: boolean, callIds: CallIds, mostMiB: number) {
+  constructor({ emit, session, depth, config }: Pick<Turn, "emit" | "session" | "depth" | "config">) {
     this.#emit = emit;
-    this.#redactor = redactor;
-    this.#streaming = streaming;
-    this.#callIds = callIds;
-    this.#mostMiB = mostMiB;
+    this.#redactor = session.redactor;
+    // Several sub-agents run under one call, where only whole blocks can be told apart.
+    this.#streaming = depth === 0 && (config.streaming ?? true);
+    this.#callIds = session.callIds;
+    this.#mostMiB = session.engine.answerMiB;
   }
 
   /** Throws a `limit` fault when it has become too long. */

@@ -1,40 +1,43 @@
 /** Sub-agents: the same loop with a fresh history, under a call of the parent, with its approvals and its budget. */
 import { messageOf, ParleyError } from "../../core/errors.js";
-import { History } from "../session/history.js";
-import { runLoop } from "./loop.js";
-import { Interrupted, type Emit, type Run } from "./run.js";
+import { NESTING } from "../../core/limits.js";
 import { namesTool } from "../permissions/tool-lists.js";
+import { History } from "../session/history.js";
+import type { Address } from "../session/session-events.js";
 import type { SpawnOutcome, SpawnTask } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";
+import type { SubAgent } from "./built-in-agents.js";
+import { Interrupted } from "./interrupt.js";
+import { runLoop } from "./loop.js";
+import { systemPrompt } from "./system-prompt.js";
+import type { Turn } from "./turn.js";
 
 /** Only the session's own agent presents a plan. */
 const WITHHELD = "ExitPlan";
 const SPAWN = "Spawn";
 
-/** How deep a run is, and how its sub-agents' events are addressed. The session's own agent has a depth of 0. */
-export interface Descent {
-  depth: number;
-  /** The Spawn call's place in a trace. */
-  trace: Trace | undefined;
-  /** Addresses events to a Spawn call. */
-  emitUnder(call: string): Emit;
-}
-
-export async function runSubAgents(parent: Run, tasks: readonly SpawnTask[], call: string, descent: Descent): Promise<SpawnOutcome[]> {
-  const runs = await Promise.allSettled(tasks.map((task) => runSubAgent(parent, task, call, descent)));
+/** Runs the tasks side by side under a call of the parent. `trace` is the call's place in a trace. Rejects where none may run. */
+export async function runSubAgents(
+  parent: Turn,
+  tasks: readonly SpawnTask[],
+  call: string,
+  trace: Trace | undefined,
+): Promise<SpawnOutcome[]> {
+  if (!maySpawn(parent)) throw new ParleyError({ code: "tool", message: "This sub-agent cannot spawn further ones" });
+  const runs = await Promise.allSettled(tasks.map((task) => runSubAgent(parent, task, call, trace)));
   return runs.map((run) => {
     if (run.status === "rejected") throw run.reason;
     return run.value;
   });
 }
 
-async function runSubAgent(parent: Run, task: SpawnTask, call: string, descent: Descent): Promise<SpawnOutcome> {
+async function runSubAgent(parent: Turn, task: SpawnTask, call: string, above: Trace | undefined): Promise<SpawnOutcome> {
   const { name } = task;
   const say = (text: string): void => void parent.emit({ type: "tool.progress", call, text: `${name}: ${text}\n` });
-  const trace = descent.trace?.subAgent(task.agent?.name ?? "general");
+  const trace = above?.subAgent(task.agent?.name ?? "general");
   say("started");
   try {
-    const end = await runLoop(await child(parent, task, descent.emitUnder(call), { ...descent, depth: descent.depth + 1, trace }));
+    const end = await runLoop(await turnBelow(parent, task, call, trace));
     const ok = end.finish !== "max_turns" && end.finish !== "max_tool_calls";
     if (ok) trace?.end();
     else trace?.endFailed(end.finish);
@@ -53,26 +56,42 @@ async function runSubAgent(parent: Run, task: SpawnTask, call: string, descent: 
   }
 }
 
-async function child(parent: Run, { prompt, agent }: SpawnTask, emit: Emit, descent: Descent): Promise<Run> {
-  const maySpawn = descent.depth < parent.state.nesting;
-  const keeps = (name: string): boolean =>
-    name !== WITHHELD && (name !== SPAWN || maySpawn) && (agent?.tools?.some((entry) => namesTool(entry, name)) ?? true);
-  const { system, ...outfit } = await parent.outfit(agent);
-  const run: Run = {
+async function turnBelow(parent: Turn, { prompt, agent }: SpawnTask, call: string, trace: Trace | undefined): Promise<Turn> {
+  const { session } = parent;
+  const address: Address = { ...parent.address, under: call };
+  const child: Turn = {
     ...parent,
-    ...outfit,
-    emit,
-    trace: descent.trace,
-    tools: new Map([...parent.tools].filter(([name]) => keeps(name))),
+    address,
+    emit: (event) => session.events.tell(event, address),
+    depth: parent.depth + 1,
     history: new History([{ role: "user", parts: [{ type: "text", text: prompt }] }]),
-    request: { ...parent.request, system, tools: parent.request.tools.filter((tool) => keeps(tool.name)) },
-    // Several run under one call: only whole blocks can be told apart there.
-    streaming: false,
-    takeSteering: () => Promise.resolve([]),
-    spawn: (call, tasks, trace) =>
-      maySpawn
-        ? runSubAgents(run, tasks, call, { ...descent, trace })
-        : Promise.reject(new ParleyError({ code: "tool", message: "This sub-agent cannot spawn further ones" })),
+    steering: { parts: [], bytes: 0, op: undefined },
+    trace,
   };
-  return run;
+  const keeps = (name: string): boolean =>
+    name !== WITHHELD && (name !== SPAWN || maySpawn(child)) && (agent?.tools?.some((entry) => namesTool(entry, name)) ?? true);
+  child.tools = new Map([...parent.tools].filter(([name]) => keeps(name)));
+  child.request = { ...parent.request, system: systemOf(parent, agent), tools: parent.request.tools.filter(({ name }) => keeps(name)) };
+  if (agent?.model !== undefined) child.model = await modelOf(agent, agent.model, parent);
+  return child;
+}
+
+function maySpawn({ depth, session }: Turn): boolean {
+  return depth < (session.settings.config.nesting ?? NESTING);
+}
+
+function systemOf({ config, session, instructions }: Turn, agent: SubAgent | undefined): string {
+  const { workspace } = session;
+  const described = agent?.system === undefined ? config : { ...config, system: `${agent.system}\n\nWorkspace: ${workspace.root}` };
+  return systemPrompt(described, workspace, instructions);
+}
+
+/** Throws when the model cannot be opened, or when a file of a workspace that is not trusted names a model of another provider. */
+async function modelOf(agent: SubAgent, name: string, { config, session, ownProvider }: Turn): Promise<Turn["model"]> {
+  const model = await session.settings.openNamed(config, name);
+  if (agent.untrusted === true && model.provider !== ownProvider) {
+    const message = `The sub-agent '${agent.name}' wants ${model.id} of ${model.provider}, and the workspace is not trusted: it stays with ${ownProvider} ('parley trust' changes that)`;
+    throw new ParleyError({ code: "config", message, retryable: false });
+  }
+  return model;
 }

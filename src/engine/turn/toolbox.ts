@@ -3,7 +3,7 @@ import type { HostTool, SessionConfig } from "../../core/config.js";
 import { NESTING } from "../../core/limits.js";
 import { argumentCheck, type ArgumentCheck } from "../calls/argument-check.js";
 import type { HostReply, HostRequests } from "../session/host-requests.js";
-import type { Emit } from "./run.js";
+import type { Emit } from "./turn.js";
 import { toolExists } from "../permissions/tool-lists.js";
 import { exitPlan } from "../tools/exit-plan.js";
 import { builtinTools } from "../tools/index.js";

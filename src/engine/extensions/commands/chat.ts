@@ -7,7 +7,7 @@ import { SavedChats } from "./saved-chats.js";
 const USAGE = "list | save TAG | resume TAG | delete TAG";
 
 export function chatCommand({ control, conversations, redactor }: Pick<CommandContext, "control" | "conversations" | "redactor">): Command {
-  const chats = new SavedChats(conversations, control.state.workspace.root, redactor);
+  const chats = new SavedChats(conversations, control.session.workspace.root, redactor);
   return {
     name: "chat",
     description: "Saves the conversation under a name, and goes back to it",

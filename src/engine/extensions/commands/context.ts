@@ -38,15 +38,15 @@ interface Counts {
 }
 
 async function count({ control, surroundings, forTurn }: Context): Promise<Counts> {
-  const { state, messages } = control;
+  const { session, messages } = control;
   const [config, model, turn] = [control.config(), control.model(), await forTurn()];
-  const host = { requests: state.hostRequests, emit: control.emit, seconds: state.answerSeconds };
+  const host = { requests: session.hostRequests, emit: control.emit, seconds: session.answerSeconds };
   const tools = [...toolbox(config, host, turn.tools).values()];
   const [servers, own] = [tools.filter(isMcp), tools.filter((tool) => !isMcp(tool))];
   return {
     used: control.used(),
     window: windowOf(config, model),
-    system: tokensOf(systemPrompt(config, state.workspace, turn.instructions)),
+    system: tokensOf(systemPrompt(config, session.workspace, turn.instructions)),
     memory: sum(surroundings.memoryFiles().map(({ text }) => tokensOf(text))),
     tools: await tokensOfTools(own),
     toolCount: own.length,

@@ -38,7 +38,7 @@ export function todoCommand({ control }: Context): Command {
     description: "Shows the model's todo list",
     source: "builtin",
     immediate: always,
-    run: async () => ({ type: "tool", tool: "TodoWrite", parts: [{ type: "todo", items: [...control.state.todos()] }] }),
+    run: async () => ({ type: "tool", tool: "TodoWrite", parts: [{ type: "todo", items: [...control.session.todos()] }] }),
   };
 }
 

@@ -29,7 +29,7 @@ export function exportCommand({ control, redactor }: Pick<CommandContext, "contr
 
   /** A relative path stays in the workspace; outside is where the user says so in full. */
   async function placeOf(name: string): Promise<string> {
-    const { path, inside } = await control.state.workspace.resolve(name);
+    const { path, inside } = await control.session.workspace.resolve(name);
     if (!inside && !isAbsolute(name) && !name.startsWith("~/")) {
       throw usageFault(`'${name}' lies outside the workspace; give its absolute path if you want it there`);
     }

@@ -1,6 +1,6 @@
 /** /mcp, /skills and /agents: what surrounds the session. */
 import type { ListedMcpServer } from "../../../core/event.js";
-import { untilAborted } from "../../turn/run.js";
+import { untilAborted } from "../../turn/interrupt.js";
 import type { CommandContext } from "./builtins.js";
 import { columns, firstLine } from "./columns.js";
 import { always, hintAt, message, suggestion, usageFault, wordsOf, type Command, type CommandOutcome } from "./command.js";

@@ -32,7 +32,7 @@ export function resumeCommand({ control }: Pick<CommandContext, "control">): Com
     const store = await control.openStore();
     if (store === undefined)
       throw new ParleyError({ code: "session", message: "Sessions are switched off, so none is stored", retryable: false });
-    return (await store.list()).filter(({ cwd }) => cwd === control.state.workspace.root);
+    return (await store.list()).filter(({ cwd }) => cwd === control.session.workspace.root);
   }
 
   function choice(session: SessionSummary): { value: string; label: string; description: string; current: boolean } {

@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import type { Suggestion, SuggestReply } from "../../../core/command.js";
 import type { OpOf } from "../../../core/op.js";
-import { Interrupted, untilAborted } from "../../turn/run.js";
+import { Interrupted, untilAborted } from "../../turn/interrupt.js";
 import type { Workspace } from "../../workspace/workspace.js";
 import type { Command } from "../commands/command.js";
 import type { FileIndex } from "./file-index.js";

@@ -7,7 +7,8 @@ import { capText } from "../../workspace/output.js";
 import type { Workspace } from "../../workspace/workspace.js";
 import type { HookEvent } from "../../../core/hooks.js";
 import { toAnswer, type Hook, type HookCommand, type HookInput, type Said } from "./hook.js";
-import { compileMatch, type Match } from "./match.js";
+import { alternatives } from "../../../core/hooks.js";
+import type { JudgedCall } from "../../permissions/rules.js";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const LEFTOVER_GRACE_MS = 500;
@@ -115,5 +116,22 @@ class Bounded {
     const room = this.#max - this.text.length;
     if (piece.length > room) this.cut = true;
     this.text += piece.slice(0, room);
+  }
+}
+
+type Match = (call: JudgedCall) => Promise<boolean>;
+
+/**
+ * Compiles the calls that a hook is about: `Tool`, `Tool(pattern)`, `mcp__server__*`, a category, or several joined by `|`. They mean what
+ * deny rules mean by them (rules.ts): a call that may be meant is one. Returns a sentence about a text that means nothing.
+ */
+async function compileMatch(text: string | undefined): Promise<Match | { problem: string }> {
+  if (text === undefined) return () => Promise.resolve(true);
+  try {
+    const { compileRules } = await import("../../permissions/rules.js");
+    const rules = await compileRules(alternatives(text).map((deny) => ({ deny })));
+    return async (call) => (await rules.judge(call)).decision !== "none";
+  } catch (error) {
+    return { problem: messageOf(error) };
   }
 }

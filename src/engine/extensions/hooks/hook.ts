@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import type { Category, EventOf } from "../../../core/event.js";
 import type { HookEvent } from "../../../core/hooks.js";
-import type { Emit } from "../../turn/run.js";
+import type { Emit } from "../../turn/turn.js";
 import type { JudgedCall } from "../../permissions/rules.js";
 
 /** A hook of the config. */
@@ -44,7 +44,8 @@ interface HookAnswer {
 export type Said = { answer: HookAnswer } | { failure: string } | { interrupted: true };
 
 export interface HookScope {
-  turn?: string;
+  /** The turn, where there is one. */
+  id?: string;
   emit: Emit;
   signal: AbortSignal;
 }

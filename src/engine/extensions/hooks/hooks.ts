@@ -43,7 +43,7 @@ export class Hooks {
 
   constructor(deps: HooksDeps) {
     this.#deps = deps;
-    const { workspace } = deps.control.state;
+    const { workspace } = deps.control.session;
     const place = { workspace, redactor: deps.redactor, isTrusted: () => deps.trusts(workspace.root) };
     this.#commands = new Map(
       HOOK_EVENTS.map((event) => [event, (deps.commands[event] ?? []).map((spec) => commandHook(event, spec, place))]),
@@ -96,7 +96,7 @@ export class Hooks {
 
   /** Words for the model about a call that ran. A hook cannot undo it, so the reason of one that blocks is told like its context. */
   async afterTool(call: HookedCall, judged: JudgedCall, ended: EndedCall, scope: HookScope): Promise<string> {
-    const output = capText(plainText(ended.parts), this.#deps.control.state.outputChars);
+    const output = capText(plainText(ended.parts), this.#deps.control.session.outputChars);
     return this.#tell("post_tool_use", { call: describe(call, judged), output, status: ended.status }, scope, judged);
   }
 
@@ -157,7 +157,7 @@ export class Hooks {
     const { control } = this.#deps;
     const own = this.#commands.get(event) ?? [];
     const callback = HOST_EVENTS.includes(event) ? control.config().hostHooks?.[event] : undefined;
-    return callback === undefined ? own : [...own, hostHook(event, callback, control.state)];
+    return callback === undefined ? own : [...own, hostHook(event, callback, control.session)];
   }
 
   #blocked(hook: Hook, said: Said): string | undefined {
@@ -185,13 +185,13 @@ export class Hooks {
     return { emit: this.#deps.control.emit, signal: this.#closing.signal };
   }
 
-  #input(event: HookEvent, { turn }: HookScope, about: Partial<HookInput>): HookInput {
-    const { handle: session, sessionId, state } = this.#deps.control;
+  #input(event: HookEvent, { id: turn }: HookScope, about: Partial<HookInput>): HookInput {
+    const { handle, sessionId, session } = this.#deps.control;
     return {
       event,
-      session,
+      session: handle,
       ...(sessionId !== undefined && { sessionId }),
-      cwd: state.workspace.root,
+      cwd: session.workspace.root,
       ...(turn !== undefined && { turn }),
       ...about,
     };

@@ -1,15 +1,15 @@
 /** A hook that is a callback of the host: asked by `host.request`, answered by `host.answer`, within the session's time for answers. */
-import type { SessionState } from "../../session/state.js";
+import type { ExtensionServices } from "../../session/control.js";
 import type { HookEvent } from "../../../core/hooks.js";
 import { toAnswer, type Hook } from "./hook.js";
 
-export function hostHook(event: HookEvent, callback: string, state: SessionState): Hook {
+export function hostHook(event: HookEvent, callback: string, session: ExtensionServices): Hook {
   return {
     name: `The host's ${event} hook '${callback}'`,
     concerns: () => Promise.resolve(true),
     async ask(input, { emit, signal }) {
       // The call is told in the input: the event may come before the call has been requested.
-      const { ok, data } = await state.hostRequests.ask(emit, "hook", { callback, input }, { seconds: state.answerSeconds, signal });
+      const { ok, data } = await session.hostRequests.ask(emit, "hook", { callback, input }, { seconds: session.answerSeconds, signal });
       if (signal.aborted) return { interrupted: true };
       if (!ok) return { failure: `failed: ${wordsOf(data)}` };
       return data === undefined || data === null ? { answer: {} } : toAnswer(data);

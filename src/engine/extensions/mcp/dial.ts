@@ -11,7 +11,8 @@ import {
 } from "@modelcontextprotocol/client";
 import type { Redactor } from "../../../core/redact.js";
 import type { HostRequests } from "../../session/host-requests.js";
-import { untilAborted, type Emit } from "../../turn/run.js";
+import { untilAborted } from "../../turn/interrupt.js";
+import type { Emit } from "../../turn/turn.js";
 import type { Endpoint } from "./endpoint.js";
 import { httpStatus, isRefusal } from "./failure.js";
 import { fetchFrom } from "./http-fetch.js";

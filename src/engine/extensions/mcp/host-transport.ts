@@ -9,7 +9,7 @@ import {
 import * as v from "valibot";
 import { messageOf } from "../../../core/errors.js";
 import type { HostReply, HostRequests } from "../../session/host-requests.js";
-import type { Emit } from "../../turn/run.js";
+import type { Emit } from "../../turn/turn.js";
 
 interface HostLine {
   server: string;

@@ -1,9 +1,11 @@
 /** What a server has to offer: its tools, prompts and resources, as far as we take them. */
 import type { Client, Prompt, Resource, Tool } from "@modelcontextprotocol/client";
-import { allPages, type Pages } from "./pages.js";
 
 /** Of one tool's definition, as JSON: it goes along with every request to the model. */
 const MAX_TOOL_CHARS = 64 * 1024;
+
+const MAX_PAGES = 100;
+const MAX_ITEMS = 500;
 
 export interface Lists {
   tools: Tool[];
@@ -63,4 +65,25 @@ function firstOfEachName<T extends { name: string }>(items: readonly T[]): T[] {
 
 function fits(tool: Tool): boolean {
   return JSON.stringify(tool).length <= MAX_TOOL_CHARS;
+}
+
+interface Pages<T> {
+  items: T[];
+  /** The server had more than we take. */
+  cut: boolean;
+}
+
+/** Collects the pages of a server that may never end them. `page` fetches the one behind a cursor. */
+async function allPages<T>(page: (cursor: string | undefined) => Promise<{ items: T[]; next: string | undefined }>): Promise<Pages<T>> {
+  const items: T[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const { items: more, next } = await page(cursor);
+    const room = MAX_ITEMS - items.length;
+    items.push(...more.slice(0, room));
+    if (more.length > room) return { items, cut: true };
+    if (next === undefined) return { items, cut: false };
+    cursor = next;
+  }
+  return { items, cut: true };
 }

@@ -2,7 +2,7 @@
 import type { CallToolResult, Client, Progress, Prompt, Resource, Tool as ServerTool } from "@modelcontextprotocol/client";
 import type { McpServer } from "../../../core/config.js";
 import { ParleyError } from "../../../core/errors.js";
-import { untilAborted } from "../../turn/run.js";
+import { untilAborted } from "../../turn/interrupt.js";
 import { Comeback } from "./comeback.js";
 import { dial, DialError, type Dialled, type DialOptions } from "./dial.js";
 import { endpointOf } from "./endpoint.js";

@@ -6,8 +6,8 @@ import type { EventOf, ListedMcpServer } from "../../../core/event.js";
 import { toolEnvironment } from "../../../core/secrets.js";
 import type { Tool } from "../../tools/tool.js";
 import type { ExtensionDeps } from "../extensions.js";
-import type { SessionState } from "../../session/state.js";
-import type { Emit } from "../../turn/run.js";
+import type { SessionServices } from "../../session/services.js";
+import type { Emit } from "../../turn/turn.js";
 import { toolExists } from "../../permissions/tool-lists.js";
 import type { Trace } from "../../trace/trace.js";
 import { promptParts, resourceParts, type Bounds } from "./content.js";
@@ -28,7 +28,7 @@ export interface McpPrompt {
 export interface McpDeps extends Pick<ExtensionDeps, "redactor" | "env" | "version"> {
   sources: Pick<ExtensionDeps["sources"], "home" | "mcpServers">;
   control: {
-    readonly state: Pick<SessionState, "hostRequests" | "workspace" | "outputChars" | "answerSeconds">;
+    readonly session: Pick<SessionServices, "hostRequests" | "workspace" | "outputChars" | "answerSeconds">;
     readonly emit: Emit;
     trace(): Trace | undefined;
     config(): SessionConfig;
@@ -197,7 +197,7 @@ export class McpServers {
 
   #serverDeps(tokens: ServerDeps["tokens"]): ServerDeps {
     const { control, env, redactor, version } = this.#deps;
-    const { hostRequests, workspace } = control.state;
+    const { hostRequests, workspace } = control.session;
     return {
       version,
       redactor,
@@ -205,7 +205,7 @@ export class McpServers {
       root: workspace.root,
       env: toolEnvironment(env, redactor.secrets),
       variables: env,
-      host: { requests: hostRequests, emit: control.emit, seconds: () => control.state.answerSeconds },
+      host: { requests: hostRequests, emit: control.emit, seconds: () => control.session.answerSeconds },
       changed: (server) => {
         if (!this.#isHere(server)) return;
         if (this.#open === 0) this.#tell();
@@ -280,7 +280,7 @@ export class McpServers {
   }
 
   #bounds(): Bounds {
-    return { outputChars: this.#deps.control.state.outputChars, redactor: this.#deps.redactor };
+    return { outputChars: this.#deps.control.session.outputChars, redactor: this.#deps.redactor };
   }
 
   #say(level: EventOf<"notice">["level"], text: string, block?: string): void {

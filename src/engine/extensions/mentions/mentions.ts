@@ -3,8 +3,8 @@ import { plainText, type Part } from "../../../core/content.js";
 import { messageOf } from "../../../core/errors.js";
 import type { JudgedCall, Verdict } from "../../permissions/permissions.js";
 import { judgedFile, readJudged, type Reading } from "../../turn/attachments.js";
-import type { Emit } from "../../turn/run.js";
-import type { SessionState } from "../../session/state.js";
+import type { Emit } from "../../turn/turn.js";
+import type { ExtensionServices } from "../../session/control.js";
 import { listFiles } from "../../tools/search/list-files.js";
 import { matchingPaths, splitPattern } from "../../tools/search/pattern.js";
 import { MAX_FILE_BYTES } from "../../tools/files/text-file.js";
@@ -30,8 +30,7 @@ interface ResourceSource {
 }
 
 interface Loading {
-  reading: Reading;
-  state: SessionState;
+  session: ExtensionServices;
   resources: ResourceSource;
   emit: Emit;
   signal: AbortSignal;
@@ -52,7 +51,7 @@ export async function loadMentions(words: readonly Part[], loading: Loading): Pr
       await basket.take(item);
     }
   }
-  await askToAttach(basket.questions, { ...loading, redactor: loading.reading.redactor });
+  await askToAttach(basket.questions, loading);
   if (loading.signal.aborted) return basket.parts;
   const text = basket.leftOut();
   if (text !== undefined) await loading.emit({ type: "notice", level: "warning", kind: "mentions", text });
@@ -140,7 +139,7 @@ class Basket {
 
 async function itemsOf(mentioned: string, loading: Loading): Promise<Item[]> {
   for (const name of readings(mentioned)) {
-    const item = (await fileItem(name, loading.reading)) ?? resourceItem(name, loading);
+    const item = (await fileItem(name, loading.session)) ?? resourceItem(name, loading);
     if (item !== undefined) return [item];
   }
   for (const pattern of readings(mentioned)) {
@@ -170,7 +169,7 @@ async function existing(name: string, { workspace }: Reading): Promise<string | 
 }
 
 /** A resource that the user names is not asked about; a denial of its server's resources holds. */
-function resourceItem(name: string, { resources, reading: { permissions }, signal }: Loading): Item | undefined {
+function resourceItem(name: string, { resources, session: { permissions }, signal }: Loading): Item | undefined {
   const colon = name.indexOf(":");
   const [server, uri] = [name.slice(0, colon), name.slice(colon + 1)];
   if (colon < 1 || uri === "" || !resources.servers().includes(server)) return undefined;
@@ -195,7 +194,7 @@ function resourceItem(name: string, { resources, reading: { permissions }, signa
 }
 
 /** In the order of their paths; a pattern that cannot be read matches nothing. */
-async function globItems(pattern: string, { reading, signal }: Loading): Promise<Item[]> {
+async function globItems(pattern: string, { session: reading, signal }: Loading): Promise<Item[]> {
   const { workspace } = reading;
   const split = splitPattern(pattern, undefined);
   const folder = await existing(split.base, reading);

@@ -2,10 +2,9 @@
 import { textPart } from "../../../core/content.js";
 import type { Call, EventOf } from "../../../core/event.js";
 import { sameJson } from "../../../core/json-object.js";
-import type { Redactor } from "../../../core/redact.js";
 import type { JudgedCall } from "../../permissions/permissions.js";
-import type { Emit } from "../../turn/run.js";
-import type { SessionState } from "../../session/state.js";
+import type { Emit } from "../../turn/turn.js";
+import type { ExtensionServices } from "../../session/control.js";
 
 export interface Question {
   judged: JudgedCall;
@@ -18,8 +17,7 @@ export interface Question {
 }
 
 export interface Asking {
-  state: Pick<SessionState, "approvals" | "callIds" | "permissions" | "answerSeconds">;
-  redactor: Redactor;
+  session: Pick<ExtensionServices, "approvals" | "callIds" | "permissions" | "answerSeconds" | "redactor">;
   emit: Emit;
   signal: AbortSignal;
 }
@@ -28,9 +26,9 @@ type End = Pick<EventOf<"tool.ended">, "status" | "reason" | "output">;
 
 /** Settles when all are answered and attached, or when the turn is interrupted: then every call has ended. */
 export async function askToAttach(questions: readonly Question[], asking: Asking): Promise<void> {
-  const { state, redactor, emit, signal } = asking;
+  const { session, emit, signal } = asking;
   if (questions.length === 0 || signal.aborted) return;
-  const asked = questions.map((question) => ({ id: state.callIds.own(""), question }));
+  const asked = questions.map((question) => ({ id: session.callIds.own(""), question }));
   /** Calls that the host has heard of and that have not ended. */
   const open = new Set<string>();
   const end = (id: string, how: End): Promise<void> | undefined =>
@@ -48,27 +46,27 @@ export async function askToAttach(questions: readonly Question[], asking: Asking
       await emit({ type: "tool.requested", call });
     }
     if (signal.aborted) return;
-    const answers = asked.map(({ id }) => state.approvals.wait(id, state.answerSeconds));
+    const answers = asked.map(({ id }) => session.approvals.wait(id, session.answerSeconds));
     const message = questions.map((question) => question.message).join("\n");
-    await emit({ type: "approval.requested", calls, message, deadline: Date.now() + 1000 * state.answerSeconds });
+    await emit({ type: "approval.requested", calls, message, deadline: Date.now() + 1000 * session.answerSeconds });
     // Attach in the order of the prompt, whatever the order of the answers and however long each file takes to read.
     for (const [at, { id, question }] of asked.entries()) await settle(id, question, answers[at]);
   } finally {
     signal.removeEventListener("abort", stop);
   }
 
-  async function settle(id: string, question: Question, answer: ReturnType<typeof state.approvals.wait> | undefined): Promise<void> {
+  async function settle(id: string, question: Question, answer: ReturnType<typeof session.approvals.wait> | undefined): Promise<void> {
     const given = await answer;
     if (given === undefined || !open.has(id)) return;
     // Another file than the one that was mentioned is nobody's wish. What comes back as it was shown is no change.
-    const isChanged = given.args !== undefined && !sameJson(given.args, redactor.value(question.judged.args));
+    const isChanged = given.args !== undefined && !sameJson(given.args, session.redactor.value(question.judged.args));
     if (given.decision === "deny" || isChanged) {
       const reason = isChanged ? "another file was allowed in its place" : given.reason || "denied";
       question.refuse(reason);
       await end(id, { status: "denied", reason, output: [textPart(`Not attached: ${reason}`)] });
       return;
     }
-    state.permissions.grant(given, question.judged);
+    session.permissions.grant(given, question.judged);
     await emit({ type: "tool.started", call: id });
     const why = await question.attach();
     const output = [textPart(why === undefined ? "Attached to the prompt" : `Not attached: ${why}`)];

@@ -1,6 +1,25 @@
-/** What the vocabulary can ask of a session and this engine does not do: refused, since the session would be something else without it. */
+/** Configurations that a session does not take: bounds that mean nothing, and requests that this engine cannot fulfil. */
 import type { SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
+
+/** Levels of sub-agents; each multiplies what one prompt can start. */
+const MOST_LEVELS = 100;
+
+/** Throws a `config` fault that names the setting. */
+export function checkLimits({ maxToolCalls, maxSeconds, nesting }: SessionConfig): void {
+  if (maxToolCalls !== undefined && !isWhole(maxToolCalls)) throw wrong("maxToolCalls", maxToolCalls, "a whole number from 0");
+  if (maxSeconds !== undefined && !(maxSeconds > 0)) throw wrong("maxSeconds", maxSeconds, "a number of seconds above 0");
+  if (nesting !== undefined && !(isWhole(nesting) && nesting <= MOST_LEVELS))
+    throw wrong("nesting", nesting, `a whole number from 0 to ${MOST_LEVELS}`);
+}
+
+function isWhole(value: number): boolean {
+  return Number.isInteger(value) && value >= 0;
+}
+
+function wrong(param: string, value: number, wanted: string): ParleyError {
+  return new ParleyError({ code: "config", message: `${param} is ${value}; it must be ${wanted}`, retryable: false, param });
+}
 
 /** Throws when the host wants to do itself what the engine would do here, and when it brings what only extensions can use. */
 export function refuseUnsupported(config: SessionConfig, hasExtensions: boolean): void {

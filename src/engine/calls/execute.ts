@@ -1,0 +1,166 @@
+/** A call once it was prepared: it waits for its answer and its turn, runs, and is answered exactly once. */
+import { textPart, type Part } from "../../core/content.js";
+import { messageOf, ParleyError } from "../../core/errors.js";
+import type { Category, EventOf } from "../../core/event.js";
+import { sameJson } from "../../core/json-object.js";
+import type { Answer } from "../../core/op.js";
+import type { CallResult } from "../models/model.js";
+import type { JudgedCall } from "../permissions/permissions.js";
+import type { Tool, ToolResult } from "../tools/tool.js";
+import type { TracedSpan } from "../trace/trace.js";
+import { Interrupted, untilAborted } from "../turn/interrupt.js";
+import type { Turn } from "../turn/turn.js";
+import { capText } from "../workspace/output.js";
+import { compactOutput } from "./compact-output.js";
+import { CallContext } from "./context.js";
+import { judgedCall, pastHooks, type Prepared, type Refused } from "./prepare.js";
+
+type Status = EventOf<"tool.ended">["status"];
+interface Ended {
+  status: Status;
+  parts: Part[];
+  reason?: string;
+}
+
+export async function finishCall(turn: Turn, item: Prepared | Refused, answer: Promise<Answer> | undefined): Promise<CallResult> {
+  const span = turn.trace?.tool(tracedCall(turn, item), item.kind === "ready" ? item.verdict.decision : undefined);
+  const ended = item.kind === "refused" ? refusal(turn, item) : await settle(turn, item, answer, span);
+  span?.endTool(ended.status);
+  // The model's provider is a wire too.
+  const output = turn.session.redactor.value(ended.parts);
+  const { id: call, name } = item.call;
+  await turn.emit({ type: "tool.ended", call, status: ended.status, output, ...(ended.reason !== undefined && { reason: ended.reason }) });
+  return { call, name, parts: output, failed: ended.status !== "ok" };
+}
+
+function tracedCall({ tools }: Turn, { call: { id, name } }: Prepared | Refused): { id: string; name?: string; category?: Category } {
+  const tool = tools.get(name);
+  return tool === undefined ? { id } : { id, name, category: tool.category };
+}
+
+async function settle(turn: Turn, item: Prepared, answer: Promise<Answer> | undefined, span: TracedSpan | undefined): Promise<Ended> {
+  let line = turn.session.fileOrder.queueFor(writtenPaths(item.tool, item.judged));
+  try {
+    const permit = await untilAborted(turn.signal, permission(turn, item, answer, span));
+    if ("denied" in permit) return denial(permit.denied);
+    if (permit.changed) {
+      line.leave();
+      line = turn.session.fileOrder.queueFor(writtenPaths(item.tool, permit.judged));
+    }
+    await untilAborted(turn.signal, line.turn);
+    return await withWords(turn, item, permit, await execute(turn, item, permit, span));
+  } catch (error) {
+    if (error instanceof Interrupted) return cancelled(turn.signal);
+    // A tool that could not even be started is an error of the turn as well; one that ran and failed is only a result.
+    if (error instanceof ParleyError && error.fault.code === "launch")
+      await turn.emit({ type: "error", fault: { ...error.fault, code: "tool" } });
+    return failure(messageOf(error));
+  } finally {
+    line.leave();
+  }
+}
+
+function writtenPaths(tool: Tool, { args, paths }: JudgedCall): string[] {
+  return tool.paths(args).flatMap(({ write }, index) => (write ? [paths[index]?.path ?? ""] : []));
+}
+
+/** What hooks have to say about a call that ran goes with its result, for the model and the host. */
+async function withWords(turn: Turn, { call, changedByHook }: Prepared, { judged }: Permit, ended: Ended): Promise<Ended> {
+  const change = changedByHook
+    ? `A hook changed the arguments of this call to: ${capText(JSON.stringify(turn.session.redactor.value(judged.args)), CHANGED_CHARS)}`
+    : "";
+  const words = (await turn.hooks?.afterTool(call, judged, ended, turn)) ?? "";
+  const added = [change, words].filter((text) => text !== "").map(textPart);
+  return { ...ended, parts: [...ended.parts, ...added] };
+}
+
+const CHANGED_CHARS = 2000;
+
+interface Permit {
+  /** What may run, as it was judged: the model's arguments or the host's. */
+  judged: JudgedCall;
+  changed: boolean;
+  /** The host's yes, where it was asked. */
+  answer?: Answer;
+}
+
+async function permission(
+  turn: Turn,
+  item: Prepared,
+  answer: Promise<Answer> | undefined,
+  span: TracedSpan | undefined,
+): Promise<Permit | { denied: string }> {
+  const { permissions } = turn.session;
+  if (item.verdict.decision === "deny") return { denied: item.verdict.reason };
+  const unchanged = { judged: item.judged, changed: false };
+  if (answer === undefined) return unchanged;
+  const asking = span?.approval(item.tool.name);
+  const given = await answer;
+  asking?.endApproval(turn.signal.aborted ? { decision: "void" } : given);
+  if (given.decision === "deny") return { denied: given.reason ?? "" };
+  // A yes to what is always asked covers this call alone.
+  if (item.tool.asksAlways !== true)
+    permissions.grant(given, item.judged, item.verdict.decision === "ask" ? item.verdict.grant : undefined);
+  // What comes back as it was shown is no change: a secret in it was not shown.
+  if (given.args === undefined || sameJson(given.args, turn.session.redactor.value(item.judged.args)))
+    return { ...unchanged, answer: given };
+  const problem = item.tool.problem(given.args);
+  if (problem !== undefined)
+    throw new ParleyError({ code: "tool", message: `The host changed the arguments of ${item.tool.name} to invalid ones: ${problem}` });
+  const hooked = await pastHooks(turn, item.call, item.tool, await judgedCall(turn.session, item.tool, given.args));
+  if ("blocked" in hooked) return { denied: hooked.blocked };
+  const verdict = await permissions.judge(hooked.judged);
+  if (verdict.decision === "deny") return { denied: verdict.reason };
+  // What would only be asked about has the host's yes, if it is what the host said yes to.
+  if (verdict.decision === "ask" && hooked.changed) return { denied: "a hook changed the arguments that were approved" };
+  return { judged: hooked.judged, changed: true, answer: given };
+}
+
+async function execute(turn: Turn, item: Prepared, permit: Permit, span: TracedSpan | undefined): Promise<Ended> {
+  const release = await turn.access.enter(item.tool.access);
+  const { args, paths } = permit.judged;
+  const judged = paths.map(({ path }) => path);
+  const context = new CallContext(turn, item.call.id, judged, permit.answer?.grant, span);
+  try {
+    if (turn.signal.aborted) throw new Interrupted();
+    await turn.emit({ type: "tool.started", call: item.call.id, ...(permit.changed && { args }) });
+    // What only reads may be read again; what acts must be known to have been started.
+    if (item.tool.category !== "info") await turn.session.events.recorder.sync();
+    if (turn.signal.aborted) throw new Interrupted();
+    const work = item.tool.run(args, context);
+    const result = await (item.tool.endsItself === true ? work : untilAborted(turn.signal, work));
+    if (turn.signal.aborted) throw new Interrupted();
+    return { status: result.failed === true ? "failed" : "ok", parts: shortened(result, item.tool, turn) };
+  } finally {
+    context.close();
+    release();
+  }
+}
+
+/** What is read must be told exactly: it may be edited next. Redacted before the cut: half a secret would not be known again. */
+function shortened({ parts }: ToolResult, tool: Tool, { config, session }: Turn): Part[] {
+  const level = tool.name === "Read" ? "off" : (config.outputCompaction ?? "off");
+  return parts.map((part) =>
+    part.type === "text" || part.type === "terminal"
+      ? { ...part, text: capText(session.redactor.text(compactOutput(part.text, level)), session.outputChars) }
+      : part,
+  );
+}
+
+function refusal({ signal }: Turn, { why }: Refused): Ended {
+  return why === undefined ? cancelled(signal) : failure(why);
+}
+
+function failure(why: string): Ended {
+  return { status: "failed", parts: [{ type: "text", text: why }] };
+}
+
+/** A turn that is out of time says so; else it was the user. */
+function cancelled({ reason }: AbortSignal): Ended {
+  if (reason instanceof ParleyError) return { status: "cancelled", parts: [textPart(reason.message)], reason: reason.message };
+  return { status: "cancelled", parts: [textPart("Interrupted by the user")], reason: "interrupted" };
+}
+
+function denial(reason: string): Ended {
+  return { status: "denied", parts: [{ type: "text", text: `Tool denied: ${reason === "" ? "no reason given" : reason}` }], reason };
+}

@@ -1,0 +1,158 @@
+/** The calls of one response before they run: each is checked, judged and, where that is needed, asked about. */
+import { relative } from "node:path";
+import type { Part } from "../../core/content.js";
+import { messageOf, ParleyError } from "../../core/errors.js";
+import type { Call } from "../../core/event.js";
+import { categoryOf } from "../../core/names.js";
+import type { Answer } from "../../core/op.js";
+import type { Hooks } from "../extensions/hooks/hooks.js";
+import type { ModelCall } from "../models/model.js";
+import type { JudgedCall, Verdict } from "../permissions/permissions.js";
+import type { SessionServices } from "../session/services.js";
+import type { Tool } from "../tools/tool.js";
+import type { Turn } from "../turn/turn.js";
+import { capText } from "../workspace/output.js";
+import { callProblem } from "./problem.js";
+
+/** A call that can run, and what was decided about it. */
+export interface Prepared {
+  kind: "ready";
+  call: ModelCall;
+  tool: Tool;
+  judged: JudgedCall;
+  verdict: Verdict;
+  /** What the model must know: its arguments are not what it wrote. */
+  changedByHook: boolean;
+  /** What people look at, where they are asked. */
+  preview?: Part[];
+}
+
+/** A call that cannot run; the model is told why. */
+export interface Refused {
+  kind: "refused";
+  call: ModelCall;
+  /** Absent: the turn was interrupted before the call was looked at. */
+  why?: string;
+}
+
+/** So many are judged at once. */
+const TOGETHER = 16;
+
+/** `room` of them are within the turn's budget. Between two groups of them the host is heard, so that it can interrupt. */
+export async function prepareAll(turn: Turn, calls: readonly ModelCall[], room: number): Promise<(Prepared | Refused)[]> {
+  const prepared: (Prepared | Refused)[] = [];
+  for (let from = 0; from < calls.length; from += TOGETHER) {
+    if (from > 0) await new Promise((resolve) => setImmediate(resolve));
+    const group = calls.slice(from, from + TOGETHER);
+    prepared.push(...(await Promise.all(group.map((call, at) => prepare(turn, call, from + at < room)))));
+  }
+  return prepared;
+}
+
+async function prepare(turn: Turn, call: ModelCall, withinBudget: boolean): Promise<Prepared | Refused> {
+  if (turn.signal.aborted) return { kind: "refused", call };
+  if (!withinBudget) {
+    const why = `${call.name} was not run: a turn has ${turn.budget.toolCalls} tool calls at most (maxToolCalls)`;
+    return { kind: "refused", call, why };
+  }
+  if (call.raw !== undefined && turn.tools.has(call.name))
+    return {
+      kind: "refused",
+      call,
+      why: `The arguments of ${call.name} are not a JSON object: ${capText(turn.session.redactor.text(call.raw), 200)}`,
+    };
+  const found = callProblem(call, turn.tools, turn.session.permissions.mode);
+  if ("why" in found) return { kind: "refused", call, why: found.why };
+  const { tool } = found;
+  try {
+    const judged = await judgedCall(turn.session, tool, call.args);
+    const hooked = await pastHooks(turn, call, tool, judged);
+    const ready = { kind: "ready" as const, call, tool, judged, changedByHook: false };
+    if ("blocked" in hooked) return { ...ready, verdict: { decision: "deny", reason: hooked.blocked } };
+    const { judged: final, changed: changedByHook } = hooked;
+    const verdict = await turn.session.permissions.judge(final);
+    const preview = verdict.decision === "ask" ? await previewOf(turn, tool, final.args) : [];
+    return { ...ready, call: { ...call, args: final.args }, judged: final, verdict, changedByHook, ...(preview.length > 0 && { preview }) };
+  } catch (error) {
+    return { kind: "refused", call, why: messageOf(error) };
+  }
+}
+
+/** A call that will fail has nothing to show; it says so itself when it runs. */
+async function previewOf(turn: Turn, tool: Tool, args: Record<string, unknown>): Promise<Part[]> {
+  return (await tool.preview?.(args, turn.session.workspace, turn.session.redactor).catch(() => [])) ?? [];
+}
+
+/** Changed arguments must hold before the tool's own schema, like the model's. */
+export async function pastHooks(turn: Turn, call: ModelCall, tool: Tool, judged: JudgedCall): ReturnType<Hooks["beforeTool"]> {
+  const rejudge = (args: Record<string, unknown>): Promise<JudgedCall> => {
+    const problem = tool.problem(args);
+    if (problem !== undefined) throw new ParleyError({ code: "tool", message: problem });
+    return judgedCall(turn.session, tool, args);
+  };
+  return (await turn.hooks?.beforeTool(call, judged, rejudge, turn)) ?? { judged, changed: false };
+}
+
+/** A call as the permissions judge it. */
+export async function judgedCall(
+  { workspace, redactor }: Pick<SessionServices, "workspace" | "redactor">,
+  tool: Tool,
+  args: Record<string, unknown>,
+): Promise<JudgedCall> {
+  const places = await Promise.all(tool.paths(args).map(({ path }) => workspace.resolve(path)));
+  const { root } = workspace;
+  return {
+    tool: tool.name,
+    wholeName: tool.wholeName?.(args),
+    category: tool.category,
+    args,
+    paths: places.map(({ path, inside, named }) => ({
+      path,
+      ...(inside && { relative: relative(root, path) }),
+      named: { path: named, relative: relative(root, named) },
+    })),
+    // Redacted before it is cut to a line: half a secret would not be known again.
+    title: tool.title(redactor.value(args)),
+    outside: places.find((place) => !place.inside)?.path,
+    hosted: tool.hosted === true,
+    grants: tool.grants?.(args) ?? [],
+    asksAlways: tool.asksAlways === true,
+  };
+}
+
+export function describe(item: Prepared | Refused): Call {
+  const { id, name, args } = item.call;
+  if (item.kind === "refused") return { id, name, args, category: categoryOf(name) };
+  const paths = item.judged.paths.map(({ path }) => path);
+  const { preview } = item;
+  return {
+    id,
+    name,
+    args,
+    category: item.tool.category,
+    title: item.judged.title,
+    ...(paths.length > 0 && { paths }),
+    ...(preview !== undefined && { preview }),
+  };
+}
+
+/** In a question: with what a yes may cover beyond it. */
+function asked(item: Prepared): Call {
+  const grant = item.verdict.decision === "ask" ? item.verdict.grant : undefined;
+  return { ...describe(item), ...(grant !== undefined && { covers: grant.covers }) };
+}
+
+/** One request for all that must be asked; the answers come one by one. */
+export async function requestApproval(turn: Turn, questions: readonly Prepared[]): Promise<Map<string, Promise<Answer>>> {
+  if (questions.length === 0) return new Map();
+  const { approvals, answerSeconds } = turn.session;
+  const answers = new Map(questions.map(({ call }) => [call.id, approvals.wait(call.id, answerSeconds)]));
+  const messages = questions.flatMap(({ verdict }) => (verdict.decision === "ask" ? [verdict.message] : []));
+  await turn.emit({
+    type: "approval.requested",
+    calls: questions.map(asked),
+    message: messages.join("\n"),
+    deadline: Date.now() + answerSeconds * 1000,
+  });
+  return answers;
+}
