@@ -18,7 +18,7 @@ import type { OwnProviders } from "../core/choose-provider.js";
 import type { Model } from "./models/model.js";
 import type { ProviderOverride } from "./models/access.js";
 import { openModel } from "./models/open.js";
-import { keep, replayable, restore, type Located, type Stored } from "./session/open.js";
+import { keep, missedEvents, restore, type Located, type Stored } from "./session/open.js";
 import type { EngineServices } from "./session/services.js";
 import { Session } from "./session/session.js";
 import { checkLimits, refuseUnsupported } from "./session/check-config.js";
@@ -234,14 +234,15 @@ export function createEngine(options: EngineOptions): Agent {
       name: stored?.session.name ?? op.name,
     });
     session.recover();
-    const replay = op.after === undefined || stored === undefined ? [] : await replayable(op.after.seq, stored.session, await openStore());
+    const replay =
+      op.after === undefined || stored === undefined ? undefined : await missedEvents(op.after.seq, stored.session, await openStore());
     sessions.set(op.session, session);
     const ready = {
       parent: op.id,
       ...(options.version !== undefined && { version: options.version }),
-      ...(op.after !== undefined && { replay: replay.length }),
+      ...(op.after !== undefined && { replay: replay?.count ?? 0 }),
     };
-    session.begin(ready, replay);
+    await session.begin(ready, replay);
   }
 
   /** Before anything of such a configuration is told or kept. */

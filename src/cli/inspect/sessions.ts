@@ -43,13 +43,13 @@ function harmless(text: string): string {
 }
 
 async function show(store: SessionStore, id: string, json: boolean, env: Env): Promise<number> {
-  const events = await store.events(id, (lines) => process.stderr.write(`parley: ${damageIn(id, lines) ?? ""}\n`));
+  const events = store.events(id, (lines) => process.stderr.write(`parley: ${damageIn(id, lines) ?? ""}\n`));
   if (json) {
-    for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
+    for await (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
     return 0;
   }
   const screen = new Screen({ answer: process.stdout, aside: process.stdout, colour: wantsColour(process.stdout, env) });
-  for (const event of events) tell(event, screen);
+  for await (const event of events) tell(event, screen);
   return 0;
 }
 

@@ -133,12 +133,26 @@ async function createUnnamed(
   }
 }
 
-/** It reads more of the log than its opening did, which may be damaged there: then the session knows that, too. */
-export async function replayable(after: number, session: StoredSession, store: SessionStore | undefined): Promise<Event[]> {
-  const events = await store?.events(session.id, (lines) => {
+/** Events that a host has missed: how many there are, and each of them when it is asked for. */
+export interface Replay {
+  count: number;
+  events: AsyncIterable<Event>;
+}
+
+/**
+ * Reads the log twice, to count the missed events and to tell them, and never holds it whole. It reads more than the opening of the session
+ * did, so it may find more lines that are damaged: then the session knows of them, too.
+ */
+export async function missedEvents(after: number, session: StoredSession, store: SessionStore | undefined): Promise<Replay> {
+  const missed = async function* (onDamaged?: (lines: readonly number[]) => void): AsyncGenerator<Event, void> {
+    for await (const event of store?.events(session.id, onDamaged) ?? []) if ((event.seq ?? 0) > after) yield event;
+  };
+  let count = 0;
+  const found = missed((lines) => {
     session.unreadable = lines;
   });
-  return (events ?? []).filter((event) => (event.seq ?? 0) > after);
+  for await (const _ of found) count++;
+  return { count, events: missed() };
 }
 
 function fault(message: string): ParleyError {

@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import type { Mode, SessionConfig } from "../../core/config.js";
 import type { TodoItem } from "../../core/content.js";
-import { toFault } from "../../core/errors.js";
-import type { Event, EventOf } from "../../core/event.js";
+import { messageOf, toFault } from "../../core/errors.js";
+import type { EventOf } from "../../core/event.js";
 import { ANSWER_SECONDS } from "../../core/limits.js";
 import type { Op, OpOf } from "../../core/op.js";
 import type { Redactor } from "../../core/redact.js";
@@ -18,6 +18,7 @@ import { damageIn } from "../store/jsonl/read-log.js";
 import { nextSeq } from "../store/seq.js";
 import type { Crash, KeptSession, SessionLog, StoredSession } from "../store/store.js";
 import type { Compacted } from "../turn/compaction.js";
+import { Interrupted, untilAborted } from "../turn/interrupt.js";
 import type { Emit } from "../turn/turn.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { sessionCapabilities } from "./capabilities.js";
@@ -25,7 +26,7 @@ import type { SessionControl } from "./control.js";
 import { SessionExtensions } from "./extensions.js";
 import { History, todosIn } from "./history.js";
 import { HostRequests } from "./host-requests.js";
-import { unsaved } from "./open.js";
+import { unsaved, type Replay } from "./open.js";
 import { SeenFileMap } from "./seen-files.js";
 import type { EngineServices, SessionServices } from "./services.js";
 import { SessionEvents } from "./session-events.js";
@@ -73,6 +74,7 @@ export class Session implements SessionServices {
   readonly children = new Set<{ end(graceMs: number): Promise<void> }>();
   readonly #stored: StoredSession | undefined;
   readonly #turns: SessionTurns;
+  readonly #ending = new AbortController();
   #closing: Promise<void> | undefined;
   /** Changes of the session that are under way, and the ops that wait behind them. */
   #configuring: Promise<void> | undefined;
@@ -113,11 +115,11 @@ export class Session implements SessionServices {
     if (failure !== undefined) throw unsaved(failure);
   }
 
-  /** Tells the opener, and what it missed; then of calls nobody knows the end of. */
-  begin(ready: Omit<EventOf<"session.ready">, keyof Nature | "type">, replay: readonly Event[]): void {
+  /** Tells the opener that the session is ready, and the events that it missed; then the calls whose end is not known. */
+  async begin(ready: Omit<EventOf<"session.ready">, keyof Nature | "type">, replay: Replay | undefined): Promise<void> {
     const unfinished = unfinishedIn(this.history.messages, this.history.lastTurn);
     void this.events.tell({ type: "session.ready", ...ready, ...(unfinished !== undefined && { unfinished }), ...this.#nature() });
-    for (const event of replay) void this.events.replay(event);
+    if (replay !== undefined && !(await this.#replay(replay))) return;
     // The first line goes out with the next turn of the loop; behind it, what the first turn needs is loaded while the host thinks.
     setImmediate(() => setImmediate(() => this.#warmUp()));
     const early = this.events.opened();
@@ -136,6 +138,21 @@ export class Session implements SessionServices {
     if (unsavedSince !== undefined)
       this.events.warn(`What this session did after ${new Date(unsavedSince).toISOString()} could not be saved then`);
     for (const text of early) this.events.warn(text);
+  }
+
+  /** Tells missed events no faster than the host reads them. False when the session was closed meanwhile. */
+  async #replay({ events }: Replay): Promise<boolean> {
+    try {
+      for await (const event of events) {
+        const full = this.events.replay(event);
+        if (full !== undefined) await untilAborted(this.#ending.signal, full);
+        if (this.#ending.signal.aborted) return false;
+      }
+    } catch (error) {
+      if (error instanceof Interrupted) return false;
+      this.events.warn(`The rest of the replay could not be read: ${messageOf(error)}`);
+    }
+    return true;
   }
 
   #warmUp(): void {
@@ -343,15 +360,26 @@ export class Session implements SessionServices {
 
   /** Interrupts, ends every child, tells `session.ended`. */
   close(): Promise<void> {
+    this.#ending.abort();
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
+  /** A part that fails to end must not keep the others from ending. */
   async #close(): Promise<void> {
-    await this.#turns.close();
-    await this.extensions.close();
-    await Promise.all([...this.children].map((child) => child.end(GRACE_MS)));
-    await this.events.recorder.close(() => this.kept());
+    const parts = [
+      () => this.#turns.close(),
+      () => this.extensions.close(),
+      () => Promise.all([...this.children].map((child) => child.end(GRACE_MS))),
+      () => this.events.recorder.close(() => this.kept()),
+    ];
+    for (const end of parts) {
+      try {
+        await end();
+      } catch (error) {
+        this.events.warn(`A part of the session did not end in order: ${messageOf(error)}`);
+      }
+    }
     await this.events.tell({ type: "session.ended" });
   }
 

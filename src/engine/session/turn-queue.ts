@@ -9,9 +9,9 @@ import type { OpOf } from "../../core/op.js";
 import { roughSize } from "../../core/queue.js";
 import type { TurnExtensions } from "../extensions/extensions.js";
 import type { Tool } from "../tools/tool.js";
-import type { SessionTrace, Trace, TracedSpan } from "../trace/trace.js";
+import type { Trace, TracedSpan } from "../trace/trace.js";
 import type { TurnEnd } from "../turn/run-turn.js";
-import { newTurn, type Steering, type Turn } from "../turn/turn.js";
+import { newTurn, takeParts, type Turn } from "../turn/turn.js";
 import { admitTurn } from "./begin-turn.js";
 import type { SessionServices } from "./services.js";
 import { rulesOf } from "./settings.js";
@@ -30,6 +30,9 @@ interface QueuedPrompt {
 interface LiveTurn {
   turn: Turn;
   abort: AbortController;
+  /** The host interrupted it before it began. */
+  cancelled: boolean;
+  isTraceIgnored: boolean;
   /** Why it was stopped. */
   reason: string | undefined;
 }
@@ -115,40 +118,68 @@ export class SessionTurns {
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) await this.#runTurn(next);
   }
 
+  /** Never throws: an error of our own costs this prompt its turn, and the session goes on. */
   async #runTurn({ op, turn: id, cancelled }: QueuedPrompt): Promise<void> {
     const abort = new AbortController();
     // Every call of the turn listens; that is no leak.
     setMaxListeners(0, abort.signal);
     const turn = newTurn(this.#session, id, op, abort.signal);
-    const live: LiveTurn = { turn, abort, reason: undefined };
-    this.#live = live;
-    const { permissions, events, history } = this.#session;
+    this.#live = { turn, abort, cancelled, isTraceIgnored: false, reason: undefined };
+    try {
+      if (await this.#admit(this.#live)) await this.#play(this.#live);
+      else this.#keepSteering(turn, abort.signal.aborted ? "interrupted" : "completed");
+    } catch (error) {
+      await this.#refuse(op, error);
+    } finally {
+      this.#live = undefined;
+    }
+  }
+
+  /** Answers a prompt whose turn did not start. A refusal that cannot be told either must not stop the queue. */
+  async #refuse(op: OpOf<"turn.prompt">, error: unknown): Promise<void> {
+    try {
+      await this.#session.events.refuse(op, toFault(error));
+    } catch {
+      this.#session.events.warn("A prompt could not be answered");
+    }
+  }
+
+  /** False when the prompt was answered without a turn. */
+  async #admit(live: LiveTurn): Promise<boolean> {
+    const { turn, cancelled } = live;
+    const { permissions, engine, handle, sessionId } = this.#session;
     permissions.forTurn = [];
     permissions.turnLimits = undefined;
-    const tracing = await this.#openTrace();
-    if (tracing !== undefined) turn.trace = (op.trace === undefined ? undefined : tracing.below(op.trace)) ?? tracing.root();
-    if (!(await admitTurn(turn, { cancelled, tools: async () => (await this.#toolsOf(turn)).tools }))) {
-      if (turn.steering.parts.length > 0) this.#keepSteering(turn.steering, abort.signal.aborted ? "interrupted" : "completed");
-      this.#live = undefined;
-      return;
-    }
-    const { pushed } = history;
+    const tracing = engine.openTrace === undefined ? undefined : await engine.openTrace(handle, sessionId);
+    const given = turn.prompt.trace;
+    const above = given === undefined ? undefined : tracing?.below(given);
+    live.isTraceIgnored = given !== undefined && tracing !== undefined && above === undefined;
+    turn.trace = above ?? tracing?.root();
+    if (!(await admitTurn(turn, { cancelled, tools: async () => (await this.#toolsOf(turn)).tools }))) return false;
     this.#takeSettings(turn);
-    const span = turn.trace?.turn(id);
+    return true;
+  }
+
+  /** From the start of a turn to its end, each told exactly once. */
+  async #play(live: LiveTurn): Promise<void> {
+    const { turn, cancelled, isTraceIgnored } = live;
+    const { events, history } = this.#session;
+    const { pushed } = history;
+    const span = turn.trace?.turn(turn.id);
     turn.trace = span;
     // In the log before the start is told: a prompt that was acknowledged is never lost.
     await events.tell({ type: "turn.started" }, turn.address, () => {
       events.record({ type: "user.message", parts: turn.prompt.parts }, turn.address);
       if (turn.calls.length > 0) events.recorder.asked([...turn.calls]);
     });
-    if (op.trace !== undefined && tracing !== undefined && tracing.below(op.trace) === undefined)
+    if (isTraceIgnored)
       await turn.emit({ type: "notice", level: "debug", kind: "trace", text: "The prompt's trace is no W3C traceparent and was ignored" });
     if (cancelled) this.#stop(live, "interrupted before it began");
     const stopClock = startClock(turn.config.maxSeconds, (limit) => this.#stop(live, limit.message, limit));
     const end = await this.#work(turn, span);
     stopClock();
-    span?.endTurn(end);
-    if (turn.steering.parts.length > 0) this.#keepSteering(turn.steering, end.outcome);
+    await this.#attempt(turn, () => span?.endTurn(end));
+    this.#keepSteering(turn, end.outcome);
     if (history.pushed > pushed) history.lastTurn = afterTurn(end, history.messages.at(-1));
     const reason = end.outcome === "interrupted" && live.reason !== undefined ? { reason: live.reason } : {};
     this.#live = undefined;
@@ -158,9 +189,13 @@ export class SessionTurns {
     await events.recorder.settle(() => this.#session.kept());
   }
 
-  async #openTrace(): Promise<SessionTrace | undefined> {
-    const { engine, handle, sessionId } = this.#session;
-    return engine.openTrace === undefined ? undefined : engine.openTrace(handle, sessionId);
+  /** Work at the end of a turn whose failure is told, and does not keep the turn from ending. */
+  async #attempt(turn: Turn, work: () => void): Promise<void> {
+    try {
+      work();
+    } catch (error) {
+      await turn.emit({ type: "error", fault: toFault(error) });
+    }
   }
 
   /** Gives the turn the settings of this moment: later changes count from the next turn on. */
@@ -211,9 +246,12 @@ export class SessionTurns {
   }
 
   /** Words that came too late for their turn are the next prompt; an interrupted turn takes its steering with it. */
-  #keepSteering({ parts, op: id }: Steering, outcome: EventOf<"turn.ended">["outcome"]): void {
+  #keepSteering({ steering }: Turn, outcome: EventOf<"turn.ended">["outcome"]): void {
+    const { op: id } = steering;
+    const parts = takeParts(steering);
+    if (parts.length === 0) return;
     if (outcome === "interrupted") return this.#session.events.warn("What was steered in went with the interrupted turn");
-    this.#queue.unshift({ op: { type: "turn.prompt", id, parts: [...parts] }, turn: mintId(), cancelled: this.#closing === "now" });
+    this.#queue.unshift({ op: { type: "turn.prompt", id, parts }, turn: mintId(), cancelled: this.#closing === "now" });
   }
 
   /** Loads the turn's module once: even a module that is loaded costs a look-up each time it is imported. */

@@ -80,7 +80,10 @@ export interface SessionStore {
   list(): Promise<SessionSummary[]>;
   /** The one last used in this folder. */
   latest(cwd: string): Promise<string | undefined>;
-  /** What was told, as whole items: a replay without deltas. Damaged lines of the log are left out, and their numbers told. */
-  events(id: string, onDamaged?: (lines: readonly number[]) => void): Promise<Event[]>;
+  /**
+   * The events of a session as whole items, without deltas, read as they are asked for: a long log is never in memory at once. Damaged
+   * lines are left out, and their numbers are told at the end. Throws a `session` fault when there is no such session.
+   */
+  events(id: string, onDamaged?: (lines: readonly number[]) => void): AsyncIterable<Event>;
   remove(id: string): Promise<void>;
 }

@@ -159,7 +159,7 @@ describe("a stored session", () => {
   test("that there is not is told", async () => {
     const store = open(scratch());
     await expect(store.open("x")).rejects.toThrow("Session 'x' not found");
-    await expect(store.events("x")).rejects.toThrow("Session 'x' not found");
+    await expect(all(store.events("x"))).rejects.toThrow("Session 'x' not found");
     await expect(store.remove("x")).rejects.toThrow("Session 'x' not found");
     expect(await store.list()).toEqual([]);
   });
@@ -431,11 +431,17 @@ test("events come back as they were told, without marks of a stream that is not 
   const log = await create(store, "s");
   log.append({ kind: "event", event: { type: "text.done", text: "hi", streamed: true, turn: "t", seq: 4, at: 5, parent: "op" } });
   log.flush();
-  expect(await store.events("s")).toEqual([{ type: "text.done", text: "hi", turn: "t", seq: 4, at: 5, parent: "op" }]);
+  expect(await all(store.events("s"))).toEqual([{ type: "text.done", text: "hi", turn: "t", seq: 4, at: 5, parent: "op" }]);
   await log.close();
 });
 
 // --- helpers ---
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
 
 function open(home: string): SessionStore {
   return jsonlStore(home, { keep: 1000, redact: (value) => value });

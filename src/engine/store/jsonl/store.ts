@@ -29,6 +29,8 @@ const REMOVED = ".removed-";
 const WORTH_A_SNAPSHOT = 256 * 1024;
 /** Logs that are looked at together. */
 const AT_ONCE = 32;
+/** Lines of a log that are read before others get their turn. */
+const READ_AT_ONCE = 256;
 /** An open session holds its log and its lock. */
 const DESCRIPTORS = 2;
 
@@ -221,16 +223,17 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
     return (await list()).find((session) => session.cwd === cwd)?.id;
   }
 
-  async function events(id: string, onDamaged?: (lines: readonly number[]) => void): Promise<Event[]> {
+  async function* events(id: string, onDamaged?: (lines: readonly number[]) => void): AsyncGenerator<Event, void> {
     if (isEmpty(folderOf(id))) throw notFound(id);
-    const found: Event[] = [];
     const damaged: number[] = [];
+    let count = 0;
     for (const entry of readEntries(logOf(id), 0)) {
+      // Other sessions of the process go on while a long log is read.
+      if (++count % READ_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
       if (entry.kind === "unreadable") damaged.push(entry.line);
-      if (entry.kind === "event" && !isSilent(entry.event)) found.push(replayed(entry.event));
+      if (entry.kind === "event" && !isSilent(entry.event)) yield replayed(entry.event);
     }
     if (damaged.length > 0) onDamaged?.(damaged);
-    return found;
   }
 
   async function remove(id: string): Promise<void> {
