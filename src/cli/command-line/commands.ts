@@ -146,9 +146,11 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "relay",
-    usage: "parley relay --as A --drive B [flags] (-- COMMAND… | --url ws://HOST:PORT)",
+    usage: "parley relay --as A --drive B [flags] [-- COMMAND… | --url ws://HOST:PORT]",
     summary: "Speaks dialect A to the host on stdin and stdout, and drives an agent of dialect B: COMMAND, or one that runs already.",
-    details: "COMMAND gets the flags that its dialect puts on a command line; a shared flag here is meant for it.",
+    details:
+      "COMMAND gets the flags that its dialect puts on a command line; a shared flag here is meant for it. " +
+      "Without COMMAND the relay starts the program that B is named after.",
     positionals: Infinity,
     flags: RELAY_FLAGS,
     async run(parsed, telemetry) {
