@@ -25,7 +25,6 @@ const GROUPS = [
       "src/cli/compose/protocol-stdout.ts",
       "src/cli/serve/stdio.ts",
       "src/cli/serve/structured.ts",
-      "src/cli/serve/structured-shipped.ts",
       "src/core/command.ts",
       "src/core/grammar.ts",
       "src/dialects/index.ts",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { dialectIds } from "../src/dialects/index.js";
 import { scan, sourceFiles, target, type SourceFile } from "./support/source.js";
 
 /** Who may see whom. `index` is the package's front door; only `cli` sees everything. */
@@ -80,6 +81,25 @@ describe("doors", () => {
     ).toEqual([]);
   });
 
+  test("no room but dialects names a dialect, and only a bridge knows one: AgentProc, which is its own protocol", () => {
+    const outside = files.filter((file) => room(file.path) !== "dialects");
+    const names = new Set([...dialectIds, ...dialectIds.map((id) => id.replace(/@.*/, ""))]);
+    expect(
+      outside.flatMap((file) =>
+        file.strings
+          .filter(({ text }) => names.has(text) || names.has(text.replace(/@.*/, "")))
+          .map(({ text, line }) => `${file.path}:${line} ${text}`),
+      ),
+    ).toEqual([]);
+    const knows = (path: string): boolean => /^dialects\/(?!kit\/)[^/]+\//.test(path);
+    expect(
+      breaches(
+        (file) => room(file.path) !== "dialects",
+        (path, file) => !knows(path) || file.path === "bridge/protocol.ts",
+      ),
+    ).toEqual([]);
+  });
+
   test("dialects and core do no input or output: they import no builtin of Node", () => {
     const pure = files.filter((file) => ["dialects", "core"].includes(room(file.path)));
     expect(pure.flatMap((file) => file.imports.filter((from) => from.startsWith("node:")).map((from) => `${file.path} → ${from}`))).toEqual(
@@ -129,4 +149,5 @@ test("the scanner sees every way to import, and what must not be there", () => {
   expect(target(file, "../link/f.js")).toBe("link/f.ts");
   expect(file.lets).toEqual(["one", "two"]);
   expect(file.anys).toEqual([3, 3]);
+  expect(scan("cli/y.ts", 'const ids = { "a": `b`, c: d["e@1"] };').strings.map(({ text }) => text)).toEqual(["a", "b", "e@1"]);
 });

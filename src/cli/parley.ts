@@ -1,12 +1,12 @@
 /** The command: which one is meant, its flags, its exit code. Everything else is loaded when it is needed. */
 import { messageOf, ParleyError, systemCode, toFault } from "../core/errors.js";
-import { dialectIds, loadDialect } from "../dialects/index.js";
-import { agentprocId } from "./serve/agentproc-wire.js";
+import { dialectIds, loadDialect, programOf } from "../dialects/index.js";
 import type { Command } from "./command-line/commands.js";
 import { commandOf, commandsBelow, helpTopic, isCommand, refuseMisspelt } from "./command-line/find-command.js";
 import { beforeDashes, COMMON_FLAGS, given, parseFlags, usage } from "./command-line/flags.js";
 import { inOurWords, personalityAsked, personalityNamed } from "./command-line/personality.js";
 import { relayedPersonality, relayWords } from "./relay/words.js";
+import { unnamedDialect } from "./serve/structured-flags.js";
 import { telemetryOf } from "./compose/telemetry.js";
 import { VERSION } from "./version.js";
 import { watchOutput } from "./compose/watch-output.js";
@@ -39,7 +39,7 @@ function changesNothing(flag: string): void {
 /** As the original says it: its name, and the version of what it speaks. */
 async function versionText(): Promise<string> {
   const named = program ?? (words[0] === "relay" ? relayedPersonality(words) : undefined);
-  if (named === undefined || !dialectIds.includes(named.dialect)) return `parley ${VERSION}`;
+  if (named === undefined) return `parley ${VERSION}`;
   if (named.version !== undefined) return named.version;
   return `${named.name} ${(await loadDialect(named.dialect)).version}`;
 }
@@ -76,31 +76,34 @@ async function report(error: unknown): Promise<number> {
   const dialect = spokenDialect(words);
   if (dialect !== undefined) {
     const { refuseToStart } = await import("./compose/protocol-stdout.js");
-    const own = await refuseToStart(await loadDialect(dialect), toFault(error), spokenSwitches(words, dialect));
+    const loaded = await loadDialect(dialect);
+    const own = await refuseToStart(loaded.startedIn?.(process.env) ?? loaded, toFault(error), spokenSwitches(words, dialect));
     return own ?? EXITS[code] ?? 1;
   }
   process.stderr.write(`parley: ${messageOf(error)}\n`);
   if (code === "internal" && systemCode(error) === undefined && error instanceof Error && error.stack !== undefined)
     process.stderr.write(`${error.stack}\n`);
-  return EXITS[code] ?? 1;
+  return program?.exits[code] ?? EXITS[code] ?? 1;
 }
 
 /** For people and scripts; a dialect may have codes of its own. */
 const EXITS: Readonly<Record<string, number>> = { usage: 2, sandbox: 44 };
 
-/** The dialect of whoever started us, read off a command line that may be wrong elsewhere; undefined for people. */
+/** The dialect of the host that started us, read off a command line that may be wrong elsewhere; undefined for people. */
 function spokenDialect(argv: readonly string[]): string | undefined {
   const { command, words: rest } = commandOf(argv);
-  if (command.name === "agentproc") return agentprocId(process.env);
   const ours = beforeDashes(rest);
-  const valueOf = (flag: string): string | undefined => lastValue(ours, flag);
-  const named = valueOf(command.name === "relay" ? "--as" : "--dialect");
-  if (command.name !== "" && command.name !== "serve" && command.name !== "relay") return undefined;
-  if (command.name === "serve" && ours.some((word) => word === "--ws" || word.startsWith("--ws="))) return undefined;
-  if (named !== undefined) return dialectIds.includes(named) ? named : undefined;
-  if (command.name === "serve") return "ante";
-  if (command.name === "" && valueOf("--output-format")?.startsWith("stream-") === true) return "qwen";
-  return command.name === "" && ours.includes("--json-stream") ? "aionrs" : undefined;
+  if (command.name === "relay") return knownDialect(lastValue(ours, "--as"));
+  if (command.name !== "" && command.dialect === undefined) return undefined;
+  const has = (flag: string): boolean => command.flags.some(({ name }) => name === flag);
+  if (has("ws") && ours.some((word) => word === "--ws" || word.startsWith("--ws="))) return undefined;
+  const named = has("dialect") ? lastValue(ours, "--dialect") : undefined;
+  if (named !== undefined) return knownDialect(named);
+  return command.dialect ?? unnamedDialect(lastValue(ours, "--output-format") ?? "");
+}
+
+function knownDialect(id: string | undefined): string | undefined {
+  return id !== undefined && dialectIds.includes(id) ? id : undefined;
 }
 
 /** How long a finished command may take to let go of everything. */
@@ -118,13 +121,14 @@ async function run(): Promise<void> {
   process.once("beforeExit", () => process.exit());
 }
 
-/** How a run of one prompt is to be answered holds for the words of a failure, too: one document, or nothing where text is the value. */
+/** A run whose output is one document or value reports a failure in that form, too: a document, or no output at all where it is a text. */
 function spokenSwitches(argv: readonly string[], dialect: string): string[] | undefined {
-  if (dialect !== "qwen-shipped" || commandOf(argv).command.name !== "") return undefined;
+  const documents = programOf(dialect)?.formats?.documents ?? [];
   const ours = beforeDashes(argv);
   const format = lastValue(ours, "--output-format") ?? lastValue(ours, "-o") ?? "text";
-  const isOneShot = (lastValue(ours, "--input-format") ?? "text") === "text";
-  return format === "json" || (format === "text" && isOneShot) ? ["--output-format", format] : undefined;
+  if (commandOf(argv).command.name !== "" || !documents.includes(format)) return undefined;
+  const isOnePrompt = (lastValue(ours, "--input-format") ?? "text") === "text";
+  return format !== "text" || isOnePrompt ? ["--output-format", format] : undefined;
 }
 
 function lastValue(argv: readonly string[], flag: string): string | undefined {

@@ -1,7 +1,7 @@
 /** What a dialect is: a pure, synchronous codec between a wire's records and our ops and events, for both ends of the wire. */
 import type { GenericSchema } from "valibot";
 import type { Closed, Event, EventType } from "../core/event.js";
-import type { Op, OpType } from "../core/op.js";
+import type { Op, OpOf, OpType } from "../core/op.js";
 import type { Frame, Launch } from "../core/wire.js";
 
 /**
@@ -83,6 +83,12 @@ export interface Dialect {
   readonly question?: RegExp;
   /** Who hears that the agent is ready hears that the tools of its MCP servers are there: the first turn waits for them. */
   readonly awaitsServers?: true;
+  /** The revision that our own environment tells, where the host of this wire tells it there. */
+  readonly startedIn?: (env: Readonly<Record<string, string | undefined>>) => Dialect;
+  /** The revision that a driven agent speaks: the name that the user chose, else the default of this one. */
+  readonly driven?: (revision?: string) => Dialect;
+  /** The name of the person who sent a prompt, where the wire tells it. */
+  readonly personOf?: (op: OpOf<"turn.prompt">) => string | undefined;
   agentSide(env: SideEnv): Side<Op, Event>;
   hostSide(env: SideEnv): Side<Event, Op>;
   readonly coverage: Coverage;

@@ -1,25 +1,55 @@
-/** The registry: one line a dialect, loaded when asked for. */
+/** The registry: one line a dialect. Its program is data; its code is loaded when it is asked for. */
 import { ParleyError } from "../core/errors.js";
+import { program as agentproc } from "./agentproc/launch.js";
+import { program as aionrs } from "./aionrs/launch.js";
+import { program as ante } from "./ante/launch.js";
 import type { Dialect } from "./dialect.js";
+import type { Program } from "./kit/program.js";
+import { program as native } from "./native/launch.js";
+import { program as qwenShipped } from "./qwen-shipped/launch.js";
+import { program as qwen } from "./qwen/launch.js";
+import { program as wayland } from "./wayland/launch.js";
 
 export type { Coverage, Covers, Dialect, Out, Side, SideEnv, Step } from "./dialect.js";
 
-const DIALECTS = {
-  agentproc: async () => (await import("./agentproc/index.js")).agentprocFirst,
-  "agentproc@0.4": async () => (await import("./agentproc/index.js")).agentprocLater,
-  aionrs: async () => (await import("./aionrs/index.js")).aionrs,
-  "aionrs@0.2": async () => (await import("./aionrs/index.js")).aionrsLater,
-  ante: async () => (await import("./ante/index.js")).ante,
-  native: async () => (await import("./native/index.js")).native,
-  qwen: async () => (await import("./qwen/index.js")).qwen,
-  "qwen-shipped": async () => (await import("./qwen-shipped/index.js")).qwenShipped,
-  wayland: async () => (await import("./wayland/index.js")).wayland,
-} satisfies Record<string, () => Promise<Dialect>>;
+interface Entry {
+  program: Program;
+  load(): Promise<Dialect>;
+}
+
+const DIALECTS: Readonly<Record<string, Entry>> = {
+  agentproc: { program: agentproc, load: async () => (await import("./agentproc/index.js")).agentprocFirst },
+  "agentproc@0.4": { program: agentproc, load: async () => (await import("./agentproc/index.js")).agentprocLater },
+  aionrs: { program: aionrs, load: async () => (await import("./aionrs/index.js")).aionrs },
+  "aionrs@0.2": { program: aionrs, load: async () => (await import("./aionrs/index.js")).aionrsLater },
+  ante: { program: ante, load: async () => (await import("./ante/index.js")).ante },
+  native: { program: native, load: async () => (await import("./native/index.js")).native },
+  qwen: { program: qwen, load: async () => (await import("./qwen/index.js")).qwen },
+  "qwen-shipped": { program: qwenShipped, load: async () => (await import("./qwen-shipped/index.js")).qwenShipped },
+  wayland: { program: wayland, load: async () => (await import("./wayland/index.js")).wayland },
+};
 
 export const dialectIds: readonly string[] = Object.keys(DIALECTS);
 
+/** The dialect that is the vocabulary itself. */
+export const VOCABULARY = "native";
+
 export async function loadDialect(id: string): Promise<Dialect> {
-  const load = Object.entries(DIALECTS).find(([name]) => name === id)?.[1];
-  if (load !== undefined) return load();
+  const entry = entryOf(id);
+  if (entry !== undefined) return entry.load();
   throw new ParleyError({ code: "usage", message: `Unknown dialect '${id}'. Known: ${dialectIds.join(", ")}`, retryable: false });
+}
+
+/** The program that speaks a dialect; undefined for an id that is not in the registry. */
+export function programOf(id: string): Program | undefined {
+  return entryOf(id)?.program;
+}
+
+/** The programs in the order of the registry; a revision of its own has no entry. */
+export const programs: readonly { dialect: string; program: Program }[] = Object.entries(DIALECTS)
+  .filter(([id]) => !id.includes("@"))
+  .map(([dialect, { program }]) => ({ dialect, program }));
+
+function entryOf(id: string): Entry | undefined {
+  return Object.hasOwn(DIALECTS, id) ? DIALECTS[id] : undefined;
 }

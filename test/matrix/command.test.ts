@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Event } from "../../src/core/event.js";
 import { environment, NativeHost, PARLEY, run, scratch } from "../process/harness.js";
+import { launchers } from "../support/launchers.js";
 import { fixture } from "../support/processes.js";
 import { agents, driving } from "./agents.js";
 import { hosts } from "./hosts.js";
@@ -255,6 +256,19 @@ describe("a session", () => {
     expect(code).toBe(0);
     expect(events(stdout)[0]).toMatchObject({ type: "session.ready", sessionId: "mine" });
     expect(stderr).toContain("the name of this session cannot be kept");
+  });
+});
+
+describe("without a COMMAND", () => {
+  it("a relay drives the program that its dialect is named after, which the host's words are not", async () => {
+    const bin = await launchers();
+    const args = ["relay", "--as", "ante", "--drive", "aionrs", "serve", "--stdio", "--provider", "rehearsal"];
+    const input = lines({ id: "op_1", op: "Shutdown" });
+    const env = { PATH: `${bin}:${environment()["PATH"] ?? ""}` };
+    const spoken = await run(args, { input, env });
+    expect([spoken.code, spoken.stdout]).toEqual([0, expect.stringContaining("Goodbye")]);
+    const driven = await run(["relay", "--as", "native", "--drive", "aionrs", "--provider", "rehearsal"], { input: HELLO, env });
+    expect([driven.code, events(driven.stdout).find(({ type }) => type === "turn.ended")]).toMatchObject([0, { outcome: "completed" }]);
   });
 });
 

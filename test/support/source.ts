@@ -9,6 +9,8 @@ export interface SourceFile {
   /** Relative to src. */
   path: string;
   imports: string[];
+  /** Texts in quotes, and templates without a value in them. */
+  strings: { text: string; line: number }[];
   /** Lines with a type that is `any`. */
   anys: number[];
   /** Names of module-level variables that can change. */
@@ -27,11 +29,14 @@ export function sourceFiles(): SourceFile[] {
 export function scan(path: string, text: string): SourceFile {
   const { program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message}`);
-  const file: SourceFile = { path, imports: [], anys: [], lets: [] };
+  const file: SourceFile = { path, imports: [], strings: [], anys: [], lets: [] };
   walk(program, (node) => {
     const from = /^(Import|Export|TSImportType)/.test(String(node["type"])) ? literal(node["source"]) : undefined;
     if (from !== undefined) file.imports.push(from);
-    if (node["type"] === "TSAnyKeyword") file.anys.push(text.slice(0, Number(node["start"])).split("\n").length);
+    const line = (): number => text.slice(0, Number(node["start"])).split("\n").length;
+    if (node["type"] === "TSAnyKeyword") file.anys.push(line());
+    const string = node["type"] === "TemplateElement" ? raw(node["value"]) : node["type"] === "Literal" ? literal(node) : undefined;
+    if (string !== undefined) file.strings.push({ text: string, line: line() });
   });
   for (const statement of program.body) {
     const declared = "declaration" in statement && statement.declaration ? statement.declaration : statement;
@@ -65,4 +70,8 @@ function isNode(value: unknown): value is Node {
 function literal(value: unknown): string | undefined {
   if (!isNode(value)) return undefined;
   return typeof value["value"] === "string" ? value["value"] : undefined;
+}
+
+function raw(value: unknown): string | undefined {
+  return isNode(value) && typeof value["raw"] === "string" ? value["raw"] : undefined;
 }

@@ -1,6 +1,6 @@
 /** The keys of a profile: what each may hold, in the words that refuse anything else. Defaults and meanings are profile.ts's business. */
 import * as v from "valibot";
-import { WIRES, type WireVersion } from "../../dialects/agentproc/index.js";
+import { EXT, WIRES, type WireVersion } from "../protocol.js";
 
 export type Wire = WireVersion;
 
@@ -61,7 +61,10 @@ export const FIELDS = {
     v.picklist(WIRES, `must be ${WIRES.join(", ")}`),
   ),
   expands: v.array(v.picklist(EXPANSIONS), `must be a list of ${EXPANSIONS.join(" and ")}`),
-  dialect: v.pipe(words, v.regex(/^(?!agentproc\b)\S/, "must name another protocol than AgentProc, whose revision 'protocol' tells")),
+  dialect: v.pipe(
+    words,
+    v.regex(new RegExp(`^(?!${EXT}\\b)\\S`), "must name another protocol than AgentProc, whose revision 'protocol' tells"),
+  ),
   provider: words,
   model: words,
 } as const;

@@ -7,6 +7,7 @@ import { clipped, firstFew } from "../../core/truncate-list.js";
 import type { Keys } from "../../core/value-issues.js";
 import { isRecord } from "../../core/json-object.js";
 import { brokenFile } from "./broken-file.js";
+import { EXT } from "../protocol.js";
 import { makeProfile, type Profile, type Wire } from "./profile.js";
 import { FIELDS, isField, METADATA, type Fields } from "./fields.js";
 import { readSmallFile } from "./small-file.js";
@@ -66,31 +67,31 @@ interface Checked {
   warnings: string[];
 }
 
-/** Flat, or with everything but the metadata below `agentproc`. */
+/** Flat, or with everything but the metadata below the key EXT. */
 function checked(value: unknown, path: string, point: Point): Checked {
   if (!isRecord(value)) throw brokenFile([`${path}: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'`]);
-  const nested = value["agentproc"] !== undefined && value["agentproc"] !== null;
-  const inner = nested ? value["agentproc"] : value;
-  if (!isRecord(inner)) throw brokenFile([`${point(["agentproc"], "value")}: agentproc must hold the keys of the profile`]);
+  const nested = value[EXT] !== undefined && value[EXT] !== null;
+  const inner = nested ? value[EXT] : value;
+  if (!isRecord(inner)) throw brokenFile([`${point([EXT], "value")}: ${EXT} must hold the keys of the profile`]);
   /** Keys that are not used, in words that nobody may want. */
   const unused: { keys: Keys; why: () => string }[] = [];
   const problems: string[] = [];
   const fields: Record<string, unknown> = {};
   for (const [key, given] of Object.entries(inner)) {
-    const keys = nested ? ["agentproc", key] : [key];
+    const keys = nested ? [EXT, key] : [key];
     if (isField(key)) {
       if (given === null) continue;
       const result = v.safeParse(FIELDS[key], given, { abortEarly: true });
       if (result.success) fields[key] = result.output;
       else problems.push(problemOf(keys, key, given, result.issues, point));
-    } else if (nested || (key !== "agentproc" && !METADATA.has(key))) {
+    } else if (nested || (key !== EXT && !METADATA.has(key))) {
       unused.push({ keys, why: () => unknown(key, Object.keys(FIELDS)) });
     }
   }
   if (nested) {
     for (const key of Object.keys(value)) {
-      if (key === "agentproc" || METADATA.has(key)) continue;
-      const why = (): string => (isField(key) ? `'${key}' belongs below agentproc and is ignored here` : unknown(key, [...METADATA]));
+      if (key === EXT || METADATA.has(key)) continue;
+      const why = (): string => (isField(key) ? `'${key}' belongs below ${EXT} and is ignored here` : unknown(key, [...METADATA]));
       unused.push({ keys: [key], why });
     }
   }

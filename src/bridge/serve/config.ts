@@ -9,6 +9,7 @@ import { isRecord } from "../../core/json-object.js";
 import { BUILT_IN, isBuiltIn, moduleKind, type OpenPlatform, type PlatformKind } from "../platforms/index.js";
 import { brokenFile } from "../profile/broken-file.js";
 import { readYamlFile } from "../profile/yaml-file.js";
+import { EXT } from "../protocol.js";
 import { approversOf, type Approvers, type NamedApprovers } from "./approvers.js";
 import type { ConversationLimits } from "./conversations.js";
 import { isAllowed, type Senders } from "./strangers.js";
@@ -84,7 +85,7 @@ const COMMON = {
 export async function isBridgeConfig(path: string): Promise<boolean> {
   const file = await readYamlFile(path, "bridge config").catch(() => undefined);
   const value = file?.value;
-  return isRecord(value) && Object.hasOwn(value, "platforms") && !["command", "agentproc"].some((key) => Object.hasOwn(value, key));
+  return isRecord(value) && Object.hasOwn(value, "platforms") && !["command", EXT].some((key) => Object.hasOwn(value, key));
 }
 
 /** A relative path is relative to the file. Throws a `config` fault that names every place that is wrong. */

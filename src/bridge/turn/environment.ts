@@ -1,6 +1,6 @@
 /** The environment of an agent: a small base, what the profile adds, and what the protocol says in it. */
 import { firstFew } from "../../core/truncate-list.js";
-import { ENV_NAMES } from "../../dialects/agentproc/wire/records.js";
+import { ENV_NAMES } from "../protocol.js";
 import type { Profile } from "../profile/profile.js";
 import { expandValue, type Placeholders } from "../profile/expand.js";
 

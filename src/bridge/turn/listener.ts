@@ -2,6 +2,7 @@
 import type { Call, Event, EventOf } from "../../core/event.js";
 import type { Answer } from "../../core/op.js";
 import type { Profile } from "../profile/profile.js";
+import { EXT } from "../protocol.js";
 import { CappedStream } from "./reply.js";
 import type { PermissionAnswer, TurnEvents } from "./turn.js";
 
@@ -76,7 +77,7 @@ export class Listener {
       case "notice":
         return this.#notice(event);
       case "usage":
-        this.usage = event.ext?.["agentproc"];
+        this.usage = event.ext?.[EXT];
         return;
       case "approval.requested":
         for (const call of event.calls) void this.#ask(call, event);

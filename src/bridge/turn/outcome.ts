@@ -4,6 +4,7 @@ import * as v from "valibot";
 import type { Fault } from "../../core/errors.js";
 import type { Closed, EventOf } from "../../core/event.js";
 import type { Profile } from "../profile/profile.js";
+import { EXT } from "../protocol.js";
 import { capped } from "./reply.js";
 import type { TurnResult } from "./turn.js";
 
@@ -54,7 +55,7 @@ export function nothingRan(profile: Profile, interrupted: boolean, fault: Fault)
 
 export function outcome(facts: Facts, warn: (text: string) => void): TurnResult {
   const { profile, ended, left, timedOut, usage } = facts;
-  const own = v.safeParse(Own, ended?.ext?.["agentproc"]);
+  const own = v.safeParse(Own, ended?.ext?.[EXT]);
   const {
     exit,
     error: told,

@@ -3,7 +3,6 @@ import type { SessionConfig } from "../../core/config.js";
 import { textPart, type Part } from "../../core/content.js";
 import { toFault, type Fault } from "../../core/errors.js";
 import { ANSWER_SECONDS } from "../../core/limits.js";
-import { agentproc, attachmentPart } from "../../dialects/agentproc/index.js";
 import { loadDialect, type Dialect } from "../../dialects/index.js";
 import { openSession, type HostSession } from "../../host/session.js";
 import { connect } from "../../link/connect.js";
@@ -12,6 +11,7 @@ import type { Facts } from "./outcome.js";
 import { plainMessage } from "./plain-message.js";
 import type { Place } from "./prepare.js";
 import type { Profile } from "../profile/profile.js";
+import { agentproc, attachmentPart, EXT } from "../protocol.js";
 import { spawnPerTurn } from "./spawn.js";
 import type { BridgeTurn, TurnEvents } from "./turn.js";
 
@@ -62,7 +62,7 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
     const known = stored === "" ? {} : ({ open: "resume", sessionId: stored } as const);
     session = await openSession(agent, { name: turn.sessionName, config: configOf(profile), ...known });
     await listener.hear(session.ready);
-    const sender = profile.dialect === undefined ? { ext: { agentproc: { from_user: turn.from } } } : {};
+    const sender = profile.dialect === undefined ? { ext: { [EXT]: { from_user: turn.from } } } : {};
     // Without mentions: the words of a message are words.
     for await (const event of session.prompt(partsOf(message, turn), sender)) await listener.hear(event);
   } catch (error) {

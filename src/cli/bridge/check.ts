@@ -1,5 +1,6 @@
 /** `parley bridge check`: is the profile right, and what would run? The same of each platform of a serving bridge: check-serve.ts. */
 import { checkProfile, findProfile, type Checked, type Profile } from "../../bridge/index.js";
+import { protocolOf } from "../../bridge/protocol.js";
 import { isBridgeConfig } from "../../bridge/serve/config.js";
 import { messageOf } from "../../core/errors.js";
 import { given, usage, type Parsed } from "../command-line/flags.js";
@@ -47,7 +48,7 @@ function sayText(name: string, { problems, warnings, argv, program, cwd, env }: 
       ["runs", argv.map(quoted).join(" ")],
       ["program", program ?? (problems.some((problem) => problem.startsWith("command: ")) ? "not found" : "as the turn says")],
       ["in", cwd ?? ""],
-      ["speaks", profile.dialect ?? `agentproc ${profile.protocol}`],
+      ["speaks", protocolOf(profile)],
       ...(profile.expands.length > 0
         ? [["expands", `${profile.expands.join(" and ")}; a message is written so that it does not`] as const]
         : []),

@@ -2,7 +2,7 @@
 import type { Attachment, BridgeTurn } from "../../bridge/index.js";
 import { messageOf } from "../../core/errors.js";
 import { LINE_CAP } from "../../core/limits.js";
-import { readAttachment } from "../../dialects/agentproc/index.js";
+import { readAttachment } from "../../bridge/protocol.js";
 import { text, usage, type Parsed } from "../command-line/flags.js";
 
 export async function turnOf(parsed: Parsed): Promise<BridgeTurn> {

@@ -1,13 +1,14 @@
 /** `parley bridge profiles`: what comes with the package. */
 import { checkProfile, readyMade, readyMadeNames, type Place } from "../../bridge/index.js";
+import { protocolOf } from "../../bridge/protocol.js";
 
 export async function listProfiles(asJson: boolean, place: Place): Promise<number> {
   const rows = await Promise.all(
     (await readyMadeNames()).map(async (name) => {
       const { profile } = await readyMade(name);
       const { program } = await checkProfile(profile, place);
-      const { description, dialect, protocol } = profile;
-      return { name, description, protocol: dialect ?? `agentproc ${protocol}`, ...(program !== undefined && { program }) };
+      const { description } = profile;
+      return { name, description, protocol: protocolOf(profile), ...(program !== undefined && { program }) };
     }),
   );
   if (asJson) {

@@ -1,6 +1,6 @@
 /** `--wire`. */
 import type { Wire } from "../../bridge/index.js";
-import { WIRES } from "../../dialects/agentproc/index.js";
+import { WIRES } from "../../bridge/protocol.js";
 import { text, usage, type Parsed } from "../command-line/flags.js";
 
 export function wireOf(parsed: Parsed): Wire | undefined {

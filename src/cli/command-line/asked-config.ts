@@ -1,30 +1,31 @@
-/** What the command line says of a session that the settings have no word for. */
+/** The flags of a session that are no settings. */
 import { readFile } from "node:fs/promises";
 import * as v from "valibot";
 import { SessionConfig } from "../../core/config.js";
 import { messageOf } from "../../core/errors.js";
-import { serversOf } from "../../dialects/qwen-shipped/wire/servers.js";
-import { McpConfig } from "../../dialects/qwen-shipped/wire/op-records.js";
+import { programOf, programs } from "../../dialects/index.js";
 import { count, list, text, usage, type Parsed } from "./flags.js";
 
-export async function askedConfig(parsed: Parsed): Promise<SessionConfig> {
+export async function askedConfig(parsed: Parsed, dialect: string): Promise<SessionConfig> {
   const config = {
     directories: list(parsed, "include-directories"),
     fallbackModels: list(parsed, "fallback-model"),
     maxToolCalls: count(parsed, "max-tool-calls"),
     maxSeconds: count(parsed, "max-seconds"),
     nesting: count(parsed, "subagent-depth"),
-    mcpServers: await serversIn(text(parsed, "mcp-config")),
+    mcpServers: await serversIn(text(parsed, "mcp-config"), dialect),
   };
   return v.parse(SessionConfig, Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined)));
 }
 
-async function serversIn(given: string | undefined): Promise<SessionConfig["mcpServers"]> {
-  if (given === undefined) return undefined;
+/** In the form of the dialect's own program; where that has none, in the form of the first in the registry. */
+async function serversIn(given: string | undefined, dialect: string): Promise<SessionConfig["mcpServers"]> {
+  const read = programOf(dialect)?.mcpConfig ?? programs.find(({ program }) => program.mcpConfig !== undefined)?.program.mcpConfig;
+  if (given === undefined || read === undefined) return undefined;
   const json = given.trimStart().startsWith("{") ? given : await fileText(given, "--mcp-config");
-  const config = v.safeParse(v.pipe(v.string(), v.parseJson(), McpConfig), json);
-  if (!config.success) throw usage(`--mcp-config is not a list of MCP servers: ${config.issues[0].message}`);
-  return serversOf(config.output.mcpServers);
+  return read(json).catch((error: unknown) => {
+    throw usage(`--mcp-config is not a list of MCP servers: ${messageOf(error)}`);
+  });
 }
 
 export async function fileText(path: string, flag: string): Promise<string> {

@@ -3,16 +3,17 @@ import type { Rule } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { Loaded } from "../../settings/settings.js";
 import { loadSettings } from "../../settings/settings.js";
-import { dialectIds } from "../../dialects/index.js";
-import { isAgentproc } from "../serve/agentproc-wire.js";
+import { dialectIds, programOf, programs, VOCABULARY } from "../../dialects/index.js";
+import type { ProgramCommand } from "../../dialects/kit/program.js";
 import { BRIDGE_COMMANDS } from "../bridge/commands.js";
 import { given, list, promptWords, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { here } from "../compose/here.js";
-import { idleSessionFlags, OPENED_ON_THE_WIRE } from "./opening.js";
+import { idleSessionFlags } from "./opening.js";
+import { programNames } from "./personality.js";
 import { RELAY_FLAGS } from "../relay/flags.js";
 import { serveStdio } from "../serve/stdio.js";
 import type { Onlookers } from "../serve/serving.js";
-import { asksShipped, asksText, SESSION_FLAGS, STRUCTURED_FLAGS } from "../serve/structured-flags.js";
+import { asksStructured, asksText, choiceMeant, SESSION_FLAGS, STRUCTURED_FLAGS } from "../serve/structured-flags.js";
 import type { Telemetry } from "../compose/telemetry.js";
 
 export interface Command {
@@ -24,10 +25,14 @@ export interface Command {
   /** How many words beside the flags. */
   positionals: number;
   flags: readonly Flag[];
+  /** The dialect that it speaks with a host, where none is named. */
+  dialect?: string;
   run(parsed: Parsed, telemetry: Telemetry): Promise<number>;
 }
 
 const DIALECT: Flag = { name: "dialect", value: "ID", help: `the protocol to speak on stdin and stdout: ${dialectIds.join(", ")}` };
+/** The dialect that `--json-stream` alone asks for. */
+const STREAMED = programs.find(({ program }) => program.asks?.some((words) => words.join() === "--json-stream"))?.dialect;
 const AUDIT: Flag = {
   name: "audit",
   value: "FILE",
@@ -39,6 +44,28 @@ const TOKEN_FILE: Flag = {
   help: "over WebSockets: the token, as in 'Authorization: Bearer TOKEN'; a server takes several lines of NAME:TOKEN",
 };
 const JSON_OUTPUT: Flag = { name: "json", help: "for machines" };
+
+/** The dialect of `parley serve`. */
+const SERVED = programs.find(({ program }) => program.servesByDefault === true)?.dialect ?? VOCABULARY;
+const OVER_WEBSOCKETS =
+  "With --ws each connection has an agent of its own; port 0 picks a free one, and stderr tells which. Off this machine a token is asked for.";
+const WEBSOCKET_FLAGS: readonly Flag[] = [
+  { name: "stdio", help: "over stdin and stdout (the default)" },
+  { name: "ws", value: "HOST:PORT", help: "over WebSockets, for several clients at once" },
+  TOKEN_FILE,
+  {
+    name: "allow-origin",
+    value: "ORIGIN",
+    help: "with --ws: an origin that may connect, as in https://example.com or chrome-extension://ID; may be repeated",
+  },
+  {
+    name: "keep-alive",
+    value: "SECONDS",
+    help: "with --ws: how often a client of another machine is asked whether it is there (default: 30)",
+  },
+];
+/** Only to refuse it with a better sentence. */
+const PROMPT: Flag = { name: "prompt", short: "p", value: "TEXT", help: "", hidden: true };
 
 export const COMMANDS: readonly Command[] = [
   {
@@ -56,7 +83,7 @@ export const COMMANDS: readonly Command[] = [
       { name: "print", short: "p", value: "PROMPT", help: "run one prompt, print the answer, exit (without PROMPT: read it from stdin)" },
       {
         name: "json-stream",
-        help: "speak aionrs 0.1.0 on stdin and stdout, or the --dialect given; flags of aionrs and wayland-core are taken then",
+        help: `speak JSON lines on stdin and stdout: ${STREAMED}, or the --dialect given; flags of its own program are taken then`,
       },
       DIALECT,
       AUDIT,
@@ -68,49 +95,27 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "serve",
     usage: "parley serve [--stdio | --ws HOST:PORT] [flags]",
-    summary: "Serves the agent to a host, over stdin and stdout or over WebSockets; in Ante's protocol, unless --dialect says otherwise.",
-    details:
-      "With --ws each connection has an agent of its own; port 0 picks a free one, and stderr tells which. Off this machine a token is asked for.",
+    summary: `Serves the agent to a host, over stdin and stdout or over WebSockets; in the protocol ${SERVED}, unless --dialect says otherwise.`,
+    details: OVER_WEBSOCKETS,
     positionals: 0,
     flags: [
-      { ...DIALECT, help: `the protocol to speak: ${dialectIds.join(", ")} (default: ante)` },
-      { name: "stdio", help: "over stdin and stdout (the default)" },
-      { name: "ws", value: "HOST:PORT", help: "over WebSockets, for several clients at once" },
-      TOKEN_FILE,
-      {
-        name: "allow-origin",
-        value: "ORIGIN",
-        help: "with --ws: an origin that may connect, as in https://example.com or chrome-extension://ID; may be repeated",
-      },
-      {
-        name: "keep-alive",
-        value: "SECONDS",
-        help: "with --ws: how often a client of another machine is asked whether it is there (default: 30)",
-      },
-      { name: "prompt", short: "p", value: "TEXT", help: "", hidden: true },
+      { ...DIALECT, help: `the protocol to speak: ${dialectIds.join(", ")} (default: ${SERVED})` },
+      ...WEBSOCKET_FLAGS,
+      PROMPT,
       AUDIT,
       ...SHARED_FLAGS,
     ],
-    run: runServe,
+    dialect: SERVED,
+    run: (parsed, telemetry) => runServe(text(parsed, "dialect") ?? SERVED, parsed, telemetry),
   },
-  {
-    name: "agentproc",
-    usage: "parley agentproc [flags]",
-    summary: "One AgentProc turn as the agent: AGENT_* in the environment is wire 0.1 or 0.2, a turn on stdin 0.3 or 0.4.",
-    details:
-      "A bridge starts it: 'command: parley agentproc' in a profile. What must be asked about is denied where the bridge cannot be asked; " +
-      "--approve-tools, --yolo and the config's rules decide what runs unasked.",
-    positionals: 0,
-    flags: [AUDIT, ...SHARED_FLAGS],
-    run: runAgent,
-  },
+  ...programs.flatMap(({ dialect, program: { command } }) => (command === undefined ? [] : [commandServing(dialect, command)])),
   {
     name: "schema",
     usage: "parley schema [DIALECT]",
-    summary: "The JSON Schema of every message of a dialect, both directions (default: native).",
+    summary: `The JSON Schema of every message of a dialect, both directions (default: ${VOCABULARY}).`,
     positionals: 1,
     flags: [],
-    async run({ positionals: [id = "native"] }) {
+    async run({ positionals: [id = VOCABULARY] }) {
       const { schemaOf } = await import("../inspect/schema.js");
       return print(`${JSON.stringify(await schemaOf(id), null, 2)}\n`);
     },
@@ -141,9 +146,11 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "relay",
-    usage: "parley relay --as A --drive B [flags] (-- COMMAND… | --url ws://HOST:PORT)",
+    usage: "parley relay --as A --drive B [flags] [-- COMMAND… | --url ws://HOST:PORT]",
     summary: "Speaks dialect A to the host on stdin and stdout, and drives an agent of dialect B: COMMAND, or one that runs already.",
-    details: "COMMAND gets the flags that its dialect puts on a command line; a shared flag here is meant for it.",
+    details:
+      "COMMAND gets the flags that its dialect puts on a command line; a shared flag here is meant for it. " +
+      "Without COMMAND the relay starts the program that B is named after.",
     positionals: Infinity,
     flags: RELAY_FLAGS,
     async run(parsed, telemetry) {
@@ -178,7 +185,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "shims",
     usage: "parley shims DIR",
-    summary: "Writes launchers aionrs, wayland-core, ante and qwen into DIR, so that a host that looks for those names finds Parley.",
+    summary: `Writes launchers ${programNames.join(", ")} into DIR, so that a host that looks for those names finds Parley.`,
     details: "Started under such a name, Parley takes that program's flags and variables.",
     positionals: 1,
     flags: [],
@@ -205,16 +212,13 @@ async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number>
   if (given(parsed, "in-sandbox")) throw noSandbox();
   const refused = text(parsed, "refused");
   if (refused !== undefined) throw usage(refused);
-  if (asksShipped(parsed)) {
-    const { runShipped } = await import("../serve/structured-shipped.js");
-    return runShipped(parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
+  const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? STREAMED : undefined);
+  const choice = choiceMeant(id);
+  if (choice !== undefined && asksStructured(parsed, choice.formats)) {
+    const { runStructured } = await import("../serve/structured.js");
+    return runStructured(choice.dialect, choice.formats, parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
   }
-  if (given(parsed, "input-format") || given(parsed, "output-format") || given(parsed, "heartbeat")) {
-    const { structured, runStructured } = await import("../serve/structured.js");
-    const asked = structured(parsed);
-    if (asked !== undefined) return runStructured(asked, parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
-  }
-  if (given(parsed, "json-stream") || (given(parsed, "dialect") && !asksText(parsed))) return runServe(parsed, telemetry);
+  if (id !== undefined && (given(parsed, "json-stream") || !asksText(parsed))) return runServe(id, parsed, telemetry);
   if (given(parsed, "audit")) throw usage("--audit goes with a protocol: --json-stream, --output-format, --dialect, serve or relay");
   refuseSessionFlags(parsed);
   const prompt = promptWords(parsed);
@@ -231,15 +235,34 @@ function refuseSessionFlags(parsed: Parsed): void {
   for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
 }
 
-async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
+/** A command of its own for a dialect. */
+function commandServing(dialect: string, { word, summary, details, overWebSockets }: ProgramCommand): Command {
+  const isOver = overWebSockets === true;
+  return {
+    name: word,
+    usage: isOver ? `parley ${word} [--stdio | --ws HOST:PORT] [flags]` : `parley ${word} [flags]`,
+    summary,
+    ...((details !== undefined || isOver) && { details: [details, isOver ? OVER_WEBSOCKETS : undefined].filter(Boolean).join("\n") }),
+    positionals: 0,
+    flags: [...(isOver ? [...WEBSOCKET_FLAGS, PROMPT] : []), AUDIT, ...SHARED_FLAGS],
+    dialect,
+    run: (parsed, telemetry) => runServe(dialect, parsed, telemetry),
+  };
+}
+
+async function runServe(id: string, parsed: Parsed, telemetry: Telemetry): Promise<number> {
   refuseSessionFlags(parsed);
-  const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? "aionrs" : "ante");
   if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
   if (given(parsed, "prompt"))
     throw usage("--prompt (-p) does not go with serve: prompts come over the protocol; 'parley -p PROMPT' runs one");
-  if (OPENED_ON_THE_WIRE.has(id)) for (const words of idleSessionFlags(parsed, id)) process.stderr.write(`parley: ${words}\n`);
+  for (const words of idleSessionFlags(parsed, id)) process.stderr.write(`parley: ${words}\n`);
   const onlookers = onlookersOf(parsed, telemetry);
-  if (isAgentproc(id)) return runAgent(parsed, telemetry);
+  const turn = programOf(id)?.turn;
+  if (turn !== undefined) {
+    if (given(parsed, "ws")) throw usage(`--ws does not go with ${id}: it has a process a turn`);
+    const { serveTurn } = await import("../serve/turn.js");
+    return serveTurn(id, turn, () => load(parsed), process.env, onlookers);
+  }
   if (given(parsed, "ws")) {
     if (given(parsed, "stdio")) throw usage("--stdio and --ws exclude each other; give one of them");
     const { serveWs } = await import("../serve/websocket.js");
@@ -248,12 +271,6 @@ async function runServe(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   for (const flag of ["token-file", "allow-origin", "keep-alive"])
     if (given(parsed, flag)) throw usage(`--${flag} means nothing without --ws`);
   return serveStdio(id, () => load(parsed), process.env, onlookers);
-}
-
-async function runAgent(parsed: Parsed, telemetry: Telemetry): Promise<number> {
-  if (given(parsed, "ws")) throw usage("--ws does not go with AgentProc: it has a process a turn");
-  const { runAgentproc } = await import("../serve/agentproc.js");
-  return runAgentproc(() => load(parsed), process.env, { telemetry, audit: text(parsed, "audit") });
 }
 
 function onlookersOf(parsed: Parsed, telemetry: Telemetry): Onlookers {

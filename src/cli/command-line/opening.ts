@@ -1,17 +1,15 @@
 /** How the command line asks for a session: a new one or a stored one, and what it says explicitly. */
 import type { SessionConfig } from "../../core/config.js";
 import type { Launch } from "../../core/wire.js";
-import type { Dialect } from "../../dialects/index.js";
+import { programOf, type Dialect } from "../../dialects/index.js";
 import type { Loaded } from "../../settings/settings.js";
 import type { Opening } from "../../host/session.js";
 import { sessionConfig } from "../compose/build-engine.js";
 import { given, usage, type Parsed } from "./flags.js";
 
-/** Dialects whose hosts open their sessions on the wire, and say there all that there is to say of them. */
-export const OPENED_ON_THE_WIRE: ReadonlySet<string> = new Set(["ante", "native"]);
-
-/** A session on the command line of one whose host opens its own has no effect; what is to be said of that. */
+/** Sentences about flags of a session that have no effect, because the host of the dialect opens its sessions on the wire. */
 export function idleSessionFlags(parsed: Parsed, dialectId: string): string[] {
+  if (programOf(dialectId)?.opensOnWire !== true) return [];
   const idle = ["resume", "session-id"].filter((flag) => given(parsed, flag));
   return idle.map((flag) => `--${flag} means nothing to a host of '${dialectId}': it opens its sessions itself`);
 }

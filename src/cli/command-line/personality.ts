@@ -1,96 +1,116 @@
-/** Other programs' names: started under one of them we take that program's command line, and are what its hosts look for. */
+/** Other programs' command lines: which one ours is written for, and the same in our own words. */
 import { basename } from "node:path";
-import { AIONRS_FLAGS, FLAG_VARIABLES, SHORT_FLAGS, WAYLAND_FLAGS, WAYLAND_SHORT_FLAGS } from "../../dialects/aionrs/command-line.js";
-import type { ForeignFlag } from "../../dialects/kit/foreign-flags.js";
-import { WIRE_VERSION } from "../../dialects/qwen-shipped/wire/names.js";
-import { asksShipped, QWEN_FLAGS, QWEN_SHORT_FLAGS, QWEN_VARIABLES } from "../../dialects/qwen-shipped/launch.js";
+import { programs } from "../../dialects/index.js";
+import type { ForeignFlag } from "../../dialects/kit/program.js";
 import { beforeDashes } from "./flags.js";
 
+/** A program's name and command line; `dialect` is the wire that this command line asks for. */
 export interface Personality {
   name: string;
   dialect: string;
   shortFlags: ReadonlyMap<string, string>;
   /** Flags that only the original has. */
   flags: readonly ForeignFlag[];
+  /** The original's own commands, each in our words. */
+  words: ReadonlyMap<string, readonly string[]>;
   /** Variables that stand for flags which are not given. */
   variables: readonly (readonly [variable: string, flag: string])[];
-  /** What it says when it is asked for its version, where that is not its name and the version of its protocol. */
+  /** The answer to `--version`, where it is not the name and the version of the protocol. */
   version?: string;
+  /** Exit codes of the original, by the code of the fault. */
+  exits: Readonly<Record<string, number>>;
 }
 
-const AIONRS: Personality = { name: "aionrs", dialect: "aionrs", shortFlags: SHORT_FLAGS, flags: AIONRS_FLAGS, variables: FLAG_VARIABLES };
-const WAYLAND: Personality = {
-  name: "wayland-core",
-  dialect: "wayland",
-  shortFlags: WAYLAND_SHORT_FLAGS,
-  flags: WAYLAND_FLAGS,
-  variables: [...FLAG_VARIABLES, ["WAYLAND_MODEL", "--model"]],
-};
-const ANTE: Personality = { name: "ante", dialect: "ante", shortFlags: new Map([["-r", "--resume"]]), flags: [], variables: [] };
-const QWEN: Personality = {
-  name: "qwen",
-  dialect: "qwen",
-  shortFlags: QWEN_SHORT_FLAGS,
-  flags: QWEN_FLAGS,
-  variables: QWEN_VARIABLES,
-  version: WIRE_VERSION,
-};
+export const programNames: readonly string[] = [
+  ...new Set(programs.flatMap(({ program: { name } }) => (name === undefined ? [] : [name]))),
+];
 
-export const PERSONALITIES: readonly Personality[] = [AIONRS, WAYLAND, ANTE, QWEN];
+/** The personality of a name: programs of one name share a command line. */
+function personality(name: string, dialect: string): Personality {
+  const own = programs.flatMap(({ program }) => (program.name === name ? [program] : []));
+  const version = own.find((program) => program.version !== undefined)?.version;
+  return {
+    name,
+    dialect,
+    shortFlags: new Map(own.flatMap(({ shortFlags = {} }) => Object.entries(shortFlags))),
+    flags: own.flatMap(({ flags = [] }) => flags),
+    words: new Map(own.flatMap(({ words = {} }) => Object.entries(words))),
+    variables: own.flatMap(({ variables = [] }) => variables),
+    exits: Object.assign({}, ...own.map(({ exits }) => exits)),
+    ...(version !== undefined && { version }),
+  };
+}
 
-/** By the name of the program that was started. */
+/** By the name of the program that was started. Without words that ask for another, the first dialect of that name in the registry. */
 export function personalityNamed(program: string | undefined): Personality | undefined {
   const name = basename(program ?? "").replace(/\.(exe|cmd|m?js)$/, "");
-  return PERSONALITIES.find((one) => one.name === name);
+  const first = programs.find((one) => one.program.name === name);
+  return first === undefined ? undefined : personality(name, first.dialect);
 }
 
 /** Of a dialect's hosts; undefined where they start no program but ours. */
-export function personalityOf(dialect: string): Personality | undefined {
-  if (dialect === "qwen-shipped") return { ...QWEN, dialect };
-  return PERSONALITIES.find((one) => one.dialect === dialect.replace(/@.*/, ""));
+export function personalityOf(id: string): Personality | undefined {
+  const dialect = id.replace(/@.*/, "");
+  const name = programs.find((one) => one.dialect === dialect)?.program.name;
+  return name === undefined ? undefined : personality(name, dialect);
 }
 
-/** What a command line that asks for `--json-stream`, or for Qwen's formats, is written for, under whatever name. */
+/** The program that a command line is written for: the one that was started, or the one whose words stand there under our own name. */
 export function personalityAsked(
   argv: readonly string[],
   named: Personality | undefined,
   isCommand: (word: string) => boolean,
 ): Personality | undefined {
   const ours = beforeDashes(argv);
-  if (named === QWEN || (named === undefined && asksShipped(ours) && !isCommand(ours[0] ?? ""))) return asQwen(ours, named);
-  if (named !== undefined || !ours.includes("--json-stream")) return named;
-  const isWayland = ours.some((word, at) => word === "--dialect=wayland" || (word === "wayland" && ours[at - 1] === "--dialect"));
-  return { ...(isWayland ? WAYLAND : AIONRS), variables: [] };
+  if (named === undefined && isCommand(ours[0] ?? "")) return undefined;
+  const asked = dialectAsked(ours, named?.name);
+  if (asked === undefined) return named;
+  const { dialect, name } = asked;
+  return named === undefined ? { ...personality(name, dialect), variables: [] } : { ...named, dialect };
 }
 
-/** Its wire is the RFC's, unless something asks for the one that shipped. */
-function asQwen(ours: readonly string[], named: Personality | undefined): Personality {
-  return { ...QWEN, dialect: asksShipped(ours) ? "qwen-shipped" : "qwen", ...(named === undefined && { variables: [] }) };
+/** An entry that names its dialect wins; else the last of the registry that matches. */
+function dialectAsked(argv: readonly string[], among: string | undefined): { dialect: string; name: string } | undefined {
+  const matching = programs.flatMap(({ dialect, program: { name, asks = [] } }) => {
+    if (name === undefined || (among !== undefined && name !== among)) return [];
+    const said = asks.filter((words) => words.every((word) => isSaid(argv, word)));
+    return said.length === 0 ? [] : [{ dialect, name, isNamed: said.flat().includes(`--dialect=${dialect}`) }];
+  });
+  return matching.find(({ isNamed }) => isNamed) ?? matching.at(-1);
+}
+
+/** `--flag`, with any value or none; `--flag=value`, in one word or two. */
+function isSaid(argv: readonly string[], asked: string): boolean {
+  const [flag = "", value] = asked.split("=");
+  if (value === undefined) return argv.some((word) => word === flag || word.startsWith(`${flag}=`));
+  return argv.some((word, at) => word === asked || (word === flag && argv[at + 1] === value));
 }
 
 /** The same in our own words. Flags that change nothing here are told through `unused`. */
 export function inOurWords(
   argv: readonly string[],
-  { dialect, shortFlags, flags, variables }: Personality,
+  { dialect, shortFlags, flags, words: commands, variables }: Personality,
   env: Record<string, string | undefined>,
   isCommand: (word: string) => boolean,
   unused: (flag: string) => void,
 ): string[] {
   const words: string[] = [];
   const ours = beforeDashes(argv);
+  let isCommandRead = false;
   for (let at = 0; at < ours.length; at++) {
     const given = ours[at] ?? "";
     const word = shortFlags.get(given) ?? given;
     const foreign = foreignFlag(word, flags);
-    if (foreign === undefined) words.push(word);
+    const meaning = isCommandRead ? undefined : commands.get(word);
+    if (meaning !== undefined) isCommandRead = true;
+    if (foreign === undefined) words.push(...(meaning ?? [word]));
     else words.push(...inOurFlags(word, foreign, foreign.value === undefined || word.includes("=") ? "" : (ours[++at] ?? ""), unused));
   }
   // A command of ours has flags of its own.
   if (isCommand(words[0] ?? "")) return [...words, ...argv.slice(ours.length)];
   const added = speaks(words) ? [["--dialect", dialect] as const] : [];
   const given = variables.flatMap(([variable, flag]) => (env[variable] ? [[flag, env[variable]] as const] : []));
-  const isSaid = (flag: string): boolean => words.some((word) => word === flag || word.startsWith(`${flag}=`));
-  const unsaid = [...added, ...given].filter(([flag]) => !isSaid(flag)).flat();
+  const unsaid = [...added, ...given].filter(([flag]) => !isSaid(words, flag)).flat();
   return [...unsaid, ...words, ...argv.slice(ours.length)];
 }
 
@@ -112,7 +132,7 @@ export function inOurFlags(
   return meant;
 }
 
-/** Whether a program asks for a protocol. Text is for people. */
+/** Whether a command line asks for a protocol. Text is for people. */
 function speaks(words: readonly string[]): boolean {
   return words.some((word, at) => {
     if (/^(--json-stream|(--include-partial-messages|--json-schema)(=.*)?)$/s.test(word)) return true;

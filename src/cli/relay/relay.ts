@@ -4,8 +4,7 @@ import { messageOf, toFault } from "../../core/errors.js";
 import { Redactor } from "../../core/redact.js";
 import type { Closed } from "../../core/event.js";
 import type { Launch, Transport } from "../../core/wire.js";
-import { turnVariables, withoutTurn } from "../../dialects/agentproc/wire/environment.js";
-import { loadDialect, type Dialect } from "../../dialects/index.js";
+import { loadDialect, programOf, programs, type Dialect } from "../../dialects/index.js";
 import type { Env, Loaded } from "../../settings/settings.js";
 import { secretValues } from "../../core/secrets.js";
 import { withFlags } from "../../host/launch.js";
@@ -15,13 +14,13 @@ import { limitStandstill } from "../../os/reaper.js";
 import type { Audit, Audited } from "../../transports/audit.js";
 import { spawnTransport } from "../../transports/process.js";
 import { stdio } from "../../transports/stdio.js";
-import { agentprocOf, drivenAgentproc, isAgentproc } from "../serve/agentproc-wire.js";
 import { given, list, text, usage, type Parsed } from "../command-line/flags.js";
 import { readToken } from "../compose/token-file.js";
-import { answerSecondsOf, launchOf, idleSessionFlags, openingOf, OPENED_ON_THE_WIRE } from "../command-line/opening.js";
+import { answerSecondsOf, launchOf, idleSessionFlags, openingOf } from "../command-line/opening.js";
 import { keepStdoutClean, refuseToStart } from "../compose/protocol-stdout.js";
 import { RelayReport } from "./report.js";
 import { beatSecondsOf, relayedSwitches, sessionFlags } from "../serve/structured-flags.js";
+import { turnVariables, withoutTurn } from "../serve/turn-variables.js";
 import type { RelayTrace } from "./trace.js";
 import type { Onlookers } from "../serve/serving.js";
 import { sessionMap } from "./session-map.js";
@@ -34,15 +33,16 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   refuseOnePrompt(parsed);
   const agentOf = await dialled(parsed);
   const as = await hostDialect(named(parsed, "as"), env);
-  const drive = await agentDialect(named(parsed, "drive"), parsed);
-  if (given(parsed, "url") && !OPENED_ON_THE_WIRE.has(drive.id)) {
+  const driven = named(parsed, "drive");
+  const drive = await agentDialect(driven, parsed);
+  if (given(parsed, "url") && programOf(driven)?.opensOnWire !== true) {
     throw usage(`--url does not go with '${drive.id}': such an agent is told its session on its command line; use COMMAND`);
   }
   refuseFormats(parsed, as);
   const print = reportFormat(parsed);
   const beatSeconds = beatSecondsOf(parsed);
-  const asked = { config: await sessionFlags(parsed), unasked: list(parsed, "unasked") ?? [], fork: given(parsed, "fork-session") };
-  const [idle] = OPENED_ON_THE_WIRE.has(as.id) ? idleSessionFlags(parsed, as.id) : [];
+  const asked = { config: await sessionFlags(parsed, as.id), unasked: list(parsed, "unasked") ?? [], fork: given(parsed, "fork-session") };
+  const [idle] = idleSessionFlags(parsed, as.id);
   if (idle !== undefined) throw usage(idle);
   keepStdoutClean();
   const prepared = await prepare(as, drive, load, env, onlookers).catch(toFault);
@@ -63,12 +63,15 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
     transport: audited(pipe, as, "host", { dir: "in", turn: turnVariables(env) }),
     drive,
     async dial(launch) {
-      const driven = await agentOf(launch, drive, loaded, env);
-      return audited(driven, drive, `agent-${++dialledSoFar}`, { dir: "out", turn: turnVariables(launch.env), input: launch.input });
+      const agentTransport = await agentOf(launch, drive, loaded, env);
+      return audited(agentTransport, drive, `agent-${++dialledSoFar}`, {
+        dir: "out",
+        turn: turnVariables(launch.env),
+        input: launch.input,
+      });
     },
     config: open.config ?? {},
-    // An agent's sessions are the same on all wires that it speaks.
-    sessions: sessionMap(home, isAgentproc(drive.id) ? "agentproc" : drive.id),
+    sessions: sessionMap(home, programOf(driven)?.drive?.sessions ?? drive.id),
     answerSeconds: answerSecondsOf(loaded, as),
     beatSeconds,
     unheard: given(parsed, "allow-unheard") ? "allow" : "deny",
@@ -183,14 +186,15 @@ type Reach = (launch: Launch, drive: Dialect, loaded: Loaded, env: Env) => Promi
 
 /** The agent is a command that we start, or one that runs already. */
 async function dialled(parsed: Parsed): Promise<Reach> {
-  const command = parsed.positionals;
+  const own = parsed.positionals;
   const url = text(parsed, "url");
   if (url === undefined) {
+    const command = own.length > 0 ? own : (programOf(text(parsed, "drive") ?? "")?.drive?.command ?? []);
     if (command.length === 0) throw usage("Which agent? parley relay --as A --drive B -- COMMAND…, or --url ws://HOST:PORT");
     if (given(parsed, "token-file")) throw usage("--token-file means nothing without --url");
     return (launch, drive, loaded, env) => start(command, launch, drive, loaded, env);
   }
-  if (command.length > 0) throw usage("--url and COMMAND exclude each other; give one of them");
+  if (own.length > 0) throw usage("--url and COMMAND exclude each other; give one of them");
   if (!/^wss?:\/\//i.test(url) || !URL.canParse(url))
     throw usage(`--url takes a WebSocket address, as in ws://127.0.0.1:8080, not '${url}'`);
   const token = await readToken(parsed);
@@ -211,15 +215,22 @@ function start(command: readonly string[], launch: Launch, drive: Dialect, { set
   );
 }
 
-/** A bridge tells by how it started us which wire it speaks. */
-function hostDialect(id: string, env: Env): Promise<Dialect> {
-  return isAgentproc(id) ? agentprocOf(env) : loadDialect(id);
+/** A host may tell by the environment which revision it speaks. */
+async function hostDialect(id: string, env: Env): Promise<Dialect> {
+  const dialect = await loadDialect(id);
+  return dialect.startedIn?.(env) ?? dialect;
 }
 
-function agentDialect(id: string, parsed: Parsed): Promise<Dialect> {
-  if (isAgentproc(id)) return drivenAgentproc(id, parsed);
-  if (given(parsed, "wire")) throw usage(`--wire means nothing to an agent of '${id}'`);
-  return loadDialect(id);
+/** The user may choose the revision of a driven agent by a flag of its own. */
+async function agentDialect(id: string, parsed: Parsed): Promise<Dialect> {
+  const revisions = programOf(id)?.drive?.revisions;
+  for (const flag of programs.flatMap(({ program }) => program.drive?.revisions?.flag ?? []))
+    if (flag !== revisions?.flag && given(parsed, flag)) throw usage(`--${flag} means nothing to an agent of '${id}'`);
+  const name = revisions === undefined ? undefined : text(parsed, revisions.flag);
+  if (name !== undefined && revisions?.names.includes(name) === false)
+    throw usage(`--${revisions.flag} is one of ${revisions.names.join(", ")}, not '${name}'`);
+  const dialect = await loadDialect(id);
+  return dialect.driven?.(name) ?? dialect;
 }
 
 /** A relay lasts for a session, whose prompts come over the protocol. */
@@ -230,13 +241,8 @@ function refuseOnePrompt(parsed: Parsed): void {
     if (given(parsed, flag)) throw usage(`--${flag} is for one prompt; a relay's prompts come over the protocol`);
 }
 
-const FORMATS: Readonly<Record<string, readonly string[]>> = {
-  qwen: ["stream-json", "stream-chunk-json"],
-  "qwen-shipped": ["stream-json"],
-};
-
 function refuseFormats(parsed: Parsed, { id }: Dialect): void {
-  const known = FORMATS[id];
+  const known = programOf(id)?.formats?.lines;
   for (const flag of ["input-format", "output-format"]) {
     const format = text(parsed, flag);
     if (format === undefined || known?.includes(format) !== false) continue;

@@ -1,33 +1,13 @@
 /**
- * The words of `parley relay`. A host starts the relay as it would start its agent, so what stands behind `--drive B` is read as the command
- * line of the program that the host thinks it starts, and put into our own words. The relay's own flags stand before it; those that the
- * host's program does not know are the relay's behind it, too.
+ * The words of `parley relay`. A host starts the relay as it would start its agent: the words behind `--drive B` are the command line of the
+ * program that the host believes to start, and are put into our own words. The relay's own flags stand before them; behind `--drive B`
+ * stand only those that the host's program does not know.
  */
-import type { ForeignFlag } from "../../dialects/kit/foreign-flags.js";
+import { programOf } from "../../dialects/index.js";
+import type { ForeignFlag } from "../../dialects/kit/program.js";
 import { beforeDashes, type Flag } from "../command-line/flags.js";
 import { foreignFlag, inOurFlags, personalityOf, type Personality } from "../command-line/personality.js";
 import { OF_THE_AGENT, RELAY_FLAGS } from "./flags.js";
-
-/** How a host asks its program for the protocol, which the relay speaks anyway. */
-interface Program {
-  /** The command that it names. */
-  command?: string;
-  switches: readonly string[];
-  /** Words beside the flags mean nothing to it. */
-  ignoresWords?: true;
-}
-
-const SERVER: Program = { command: "serve", switches: ["--stdio"] };
-const STREAM: Program = { switches: ["--json-stream"], ignoresWords: true };
-const PROGRAMS: ReadonlyMap<string, Program> = new Map([
-  ["ante", SERVER],
-  ["native", SERVER],
-  ["aionrs", STREAM],
-  ["aionrs@0.2", STREAM],
-  ["wayland", STREAM],
-  ["agentproc", { command: "agentproc", switches: [] }],
-  ["agentproc@0.4", { command: "agentproc", switches: [] }],
-]);
 
 export function relayWords(argv: readonly string[], unused: (flag: string) => void): string[] {
   const ours = beforeDashes(argv);
@@ -36,7 +16,9 @@ export function relayWords(argv: readonly string[], unused: (flag: string) => vo
   if (drive === -1 || as === undefined) return [...argv];
   const start = drive + (ours[drive] === "--drive" ? 2 : 1);
   const isCommandElsewhere = ours.length < argv.length || ours.some((word) => /^--url(=|$)/.test(word));
-  const told = hostWords(ours.slice(start), as, isCommandElsewhere, unused);
+  const driven = ours[drive] === "--drive" ? ours[drive + 1] : ours[drive]?.slice("--drive=".length);
+  const hasDefault = programOf(driven ?? "")?.drive?.command !== undefined;
+  const told = hostWords(ours.slice(start), as, { isCommandElsewhere, hasDefault }, unused);
   return [...ours.slice(0, start), ...told, ...argv.slice(ours.length)];
 }
 
@@ -57,16 +39,28 @@ interface Read {
   means: readonly string[];
 }
 
-function hostWords(words: readonly string[], as: string, isCommandElsewhere: boolean, unused: (flag: string) => void): string[] {
+/** Where the COMMAND of the driven agent may be: behind dashes or at an address, or nowhere, because its dialect has a default. */
+interface CommandPlace {
+  isCommandElsewhere: boolean;
+  hasDefault: boolean;
+}
+
+function hostWords(
+  words: readonly string[],
+  as: string,
+  { isCommandElsewhere, hasDefault }: CommandPlace,
+  unused: (flag: string) => void,
+): string[] {
   const personality = personalityOf(as);
-  const program: Program = PROGRAMS.get(as) ?? { switches: [] };
+  const program = programOf(as);
+  const { switches = [], ignoresWords, command = program?.command?.word } = program?.hostWords ?? {};
   const told: string[] = [];
   let isFirst = true;
   for (let at = 0; at < words.length;) {
     const [given = "", next] = words.slice(at, at + 2);
     const word = personality?.shortFlags.get(given) ?? given;
     const isFlag = word.startsWith("-") && word !== "-";
-    const { taken, means } = isFlag ? readFlag(word, next, as, program.switches, personality?.flags, unused) : readPlain(word);
+    const { taken, means } = isFlag ? readFlag(word, next, as, switches, personality?.flags, unused) : readPlain(word);
     told.push(...means);
     at += taken;
     isFirst &&= isFlag;
@@ -74,9 +68,10 @@ function hostWords(words: readonly string[], as: string, isCommandElsewhere: boo
   return told;
 
   function readPlain(word: string): Read {
-    // Without another place for it, it is the COMMAND.
-    if (!isCommandElsewhere) return { taken: 1, means: [word] };
-    if (program.ignoresWords === true || (isFirst && word === program.command)) return { taken: 1, means: [] };
+    const isHostCommand = isFirst && word === command;
+    // Without another place for the COMMAND, this word belongs to it.
+    if (!isCommandElsewhere && !(isHostCommand && hasDefault)) return { taken: 1, means: [word] };
+    if (ignoresWords === true || isHostCommand) return { taken: 1, means: [] };
     return { taken: 1, means: ["--refused", `Unexpected argument '${word}': prompts come over the protocol`] };
   }
 }

@@ -7,10 +7,11 @@ import type { Agent } from "../../core/agent.js";
 import { textPart } from "../../core/content.js";
 import type { Event } from "../../core/event.js";
 import type { Op, OpOf } from "../../core/op.js";
+import type { Dialect } from "../../dialects/index.js";
 import type { Settings } from "../../settings/settings.js";
 import { isStored } from "../../engine/store/jsonl/store.js";
 
-export function oneTurn(engine: Agent, settings: Settings): Agent {
+export function oneTurn(engine: Agent, settings: Settings, { personOf }: Dialect): Agent {
   let name: string | undefined;
   let whole = (): void => {};
   const surroundings = new Promise<void>((resolve) => {
@@ -27,7 +28,7 @@ export function oneTurn(engine: Agent, settings: Settings): Agent {
     }
     if (op.type === "turn.prompt") {
       // Not waited for: whoever sends it reads the events that it waits for.
-      sent = surroundings.then(() => engine.send(inContext(op, name)));
+      sent = surroundings.then(() => engine.send(inContext(op, name, personOf?.(op))));
       return;
     }
     if (op.type !== "shutdown" || op.when === "now") return engine.send(op);
@@ -58,18 +59,11 @@ function isWhole(event: Event, { mcpServers }: Settings): boolean {
   return event.type === "session.ready" && Object.keys({ ...mcpServers, ...event.config?.mcpServers }).length === 0;
 }
 
-/** Who speaks, and in which conversation, stands before what is said. */
-function inContext(op: OpOf<"turn.prompt">, name: string | undefined): Op {
-  const from = fromUser(op);
+/** The person and the conversation stand before the message. */
+function inContext(op: OpOf<"turn.prompt">, name: string | undefined, from: string | undefined): Op {
   const lines = [...(from === undefined ? [] : [`From: ${plain(from)}`]), ...(name === undefined ? [] : [`Conversation: ${plain(name)}`])];
   if (lines.length === 0) return op;
   return { ...op, parts: [textPart(`<message_context>\n${lines.join("\n")}\n</message_context>`), ...op.parts] };
-}
-
-function fromUser({ ext }: OpOf<"turn.prompt">): string | undefined {
-  const own = ext?.["agentproc"];
-  const from: unknown = typeof own === "object" && own !== null && "from_user" in own ? own.from_user : undefined;
-  return typeof from === "string" && from !== "" ? from : undefined;
 }
 
 /** Somebody else's words: they can neither end the context nor begin a line. */

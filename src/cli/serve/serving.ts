@@ -5,7 +5,8 @@ import type { Agent } from "../../core/agent.js";
 import type { SessionConfig } from "../../core/config.js";
 import { Redactor } from "../../core/redact.js";
 import type { Transport } from "../../core/wire.js";
-import type { Dialect } from "../../dialects/index.js";
+import { programOf, type Dialect } from "../../dialects/index.js";
+import type { OwnServers } from "../../dialects/kit/program.js";
 import type { Env, Loaded } from "../../settings/settings.js";
 import { besideFile } from "../../settings/server-command.js";
 import type { ServeOptions } from "../../link/serve.js";
@@ -54,7 +55,8 @@ export async function prepareServing(
   const given = await load();
   const audit =
     path === undefined ? undefined : await (await import("../compose/audit.js")).openAudit(path, { dialect: dialect.id }, given, env);
-  const own = dialect.id === "ante" ? await withServersOfAnte(given, env) : given;
+  const servers = programOf(dialect.id)?.servers;
+  const own = servers === undefined ? given : await withServersOf(servers, given, env);
   for (const warning of own.warnings) console.error(`parley: ${warning}`);
   const { loaded, registered, end } = await withOfflineModel(own, env, (line) => console.error(`parley: ${line}`));
   return {
@@ -90,13 +92,12 @@ function promised(dialect: Dialect, loaded: Loaded): SessionConfig {
   return { answerSeconds: answerSecondsOf(loaded, dialect), ...(approveTools !== undefined && { approveTools: [...approveTools] }) };
 }
 
-/** Our own config wins where both name a server. */
-async function withServersOfAnte(loaded: Loaded, env: Env): Promise<Loaded> {
-  const path = join(env["ANTE_HOME"] || join(userHomeOf(env), ".ante"), "settings.json");
+/** The servers of the program's own settings beside ours; ours win where both name one. */
+async function withServersOf({ variable, folder, file, read }: OwnServers, loaded: Loaded, env: Env): Promise<Loaded> {
+  const path = join(env[variable] || join(userHomeOf(env), folder), file);
   const text = await readFile(path, "utf8").catch(() => undefined);
   if (text === undefined) return loaded;
-  const { anteServers } = await import("./ante-home.js");
-  const { servers, warnings } = anteServers(path, text);
+  const { servers, warnings } = await read(path, text);
   const theirs = Object.entries(servers).map(([name, server]) => [name, besideFile(path, server)] as const);
   const mcpServers = { ...Object.fromEntries(theirs), ...loaded.settings.mcpServers };
   return { ...loaded, settings: { ...loaded.settings, mcpServers }, warnings: [...loaded.warnings, ...warnings] };

@@ -2,10 +2,9 @@
 import { chmod, readFile, realpath, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ParleyError, systemCode, systemReason } from "../../core/errors.js";
-import { dialectIds } from "../../dialects/index.js";
 import { makeFolder } from "../../os/folders.js";
 import { usage } from "../command-line/flags.js";
-import { PERSONALITIES } from "../command-line/personality.js";
+import { programNames } from "../command-line/personality.js";
 
 /** By this a launcher of ours is known again. */
 const MARK = "// Written by parley shims";
@@ -13,17 +12,16 @@ const MARK = "// Written by parley shims";
 export async function writeShims(folder: string, program: string, node: string): Promise<string> {
   const dir = resolve(folder);
   const target = await realpath(program);
-  const names = PERSONALITIES.filter(({ dialect }) => dialectIds.includes(dialect)).map(({ name }) => name);
   try {
     makeFolder(dir);
-    for (const name of names) await refuseForeign(join(dir, name));
-    for (const name of names) await writeLauncher(join(dir, name), target, node);
+    for (const name of programNames) await refuseForeign(join(dir, name));
+    for (const name of programNames) await writeLauncher(join(dir, name), target, node);
   } catch (error) {
     if (error instanceof ParleyError) throw error;
     const message = `The launchers could not be written to ${dir}: ${systemReason(error)}. Choose another folder`;
     throw new ParleyError({ code: "config", message, retryable: false }, { cause: error });
   }
-  return `${names.map((name) => join(dir, name)).join("\n")}\nPut ${dir} first in PATH, or give a host one of these paths.\n`;
+  return `${programNames.map((name) => join(dir, name)).join("\n")}\nPut ${dir} first in PATH, or give a host one of these paths.\n`;
 }
 
 /** A script of Node's own, so that what is started knows its name; started by this Node, wherever the host's PATH points. */

@@ -1,18 +1,32 @@
 /** The flags of structured input and output, and whether a command line asks for that. */
 import type { SessionConfig } from "../../core/config.js";
+import { programOf, programs } from "../../dialects/index.js";
+import type { FormatChoice, Formats } from "../../dialects/kit/program.js";
 import { given, text, usage, type Flag, type Parsed } from "../command-line/flags.js";
 
+/** The dialects that have a choice of formats. */
+const CHOICES = programs.flatMap(({ dialect, program: { formats } }) => (formats === undefined ? [] : [{ dialect, formats }]));
+/** The choice that is meant where no dialect is named, and of dialects that have none. */
+const UNNAMED = CHOICES.find(({ formats }) => formats.unnamed !== undefined);
+
 export const STRUCTURED_FLAGS: readonly Flag[] = [
-  { name: "input-format", value: "FORMAT", help: "Qwen's structured input: stream-json or stream-chunk-json (default: text, one prompt)" },
+  { name: "input-format", value: "FORMAT", help: `structured input: ${lineFormats(", ")} (default: text, one prompt)` },
   {
     name: "output-format",
     short: "o",
     value: "FORMAT",
-    help: "Qwen's structured output: stream-json, stream-chunk-json for pieces, or json (default: text)",
+    help: `structured output: ${lineFormats(", ")}, or json for one document (default: text)`,
   },
   { name: "heartbeat", value: "SECONDS", help: "with structured output: a sign of life every so often" },
-  { name: "include-partial-messages", help: "with --output-format stream-json: messages as they come, too (--dialect qwen-shipped)" },
-  { name: "json-schema", value: "JSON", help: "one prompt whose result has this schema; @FILE reads it (--dialect qwen-shipped)" },
+  {
+    name: "include-partial-messages",
+    help: `with --output-format stream-json: messages as they come, too (--dialect ${dialectsWith("include-partial-messages")})`,
+  },
+  {
+    name: "json-schema",
+    value: "JSON",
+    help: `one prompt whose result has this schema; @FILE reads it (--dialect ${dialectsWith("json-schema")})`,
+  },
   { name: "fork-session", help: "with --resume: go on with a copy, and leave the stored session alone" },
   { name: "include-directories", value: "A,B", help: "folders that belong to the workspace, too" },
   { name: "fallback-model", value: "A,B", help: "models to ask when the server of the first is overloaded" },
@@ -28,21 +42,74 @@ export const STRUCTURED_FLAGS: readonly Flag[] = [
   { name: "in-sandbox", help: "", hidden: true },
 ];
 
-/** What a relay's host says on a command line to its own wire. */
+/** The dialects whose choice of formats looks at this flag. */
+export function dialectsWith(flag: string): string {
+  const having = CHOICES.filter(({ formats }) => formats.flags.includes(flag)).map(({ dialect }) => dialect);
+  return having.join(" or ");
+}
+
+/** The formats of each dialect that are lines of its protocol. */
+export function lineFormats(apart: string): string {
+  return CHOICES.map(({ dialect, formats }) => `${formats.lines.join(apart)} (${dialect})`).join(apart);
+}
+
+/** The choice of formats that a command line means: that of its dialect, else the one without a name. */
+export function choiceMeant(dialect: string | undefined): { dialect: string; formats: Formats } | undefined {
+  const own = dialect === undefined ? undefined : programOf(dialect)?.formats;
+  if (dialect === undefined) return UNNAMED;
+  const formats = own ?? UNNAMED?.formats;
+  return formats === undefined ? undefined : { dialect, formats };
+}
+
+/** The dialect that an output format means where none is named. */
+export function unnamedDialect(format: string): string | undefined {
+  return UNNAMED?.formats.unnamed !== undefined && format.startsWith(UNNAMED.formats.unnamed) ? UNNAMED.dialect : undefined;
+}
+
+/** Whether the command line asks for structured output or input. Throws where it asks for formats that do not go together. */
+export function asksStructured(parsed: Parsed, { flags, problem }: Formats): boolean {
+  const has = (flag: string): boolean => given(parsed, flag);
+  if (![...FORMATS, ...flags].some(has)) return false;
+  const choice = choiceOf(parsed);
+  const refused = problem(choice);
+  if (refused !== undefined) throw usage(refused);
+  return choice.output !== "text" || flags.some(has);
+}
+
+function choiceOf(parsed: Parsed): FormatChoice {
+  return {
+    input: text(parsed, "input-format") ?? "text",
+    output: text(parsed, "output-format") ?? "text",
+    isNamed: given(parsed, "dialect"),
+    hasPrompt: given(parsed, "print") || parsed.positionals.length > 0,
+    has: (flag) => given(parsed, flag),
+  };
+}
+
+/** The words of a command line that are for the wire itself. */
+export function formatSwitches(parsed: Parsed): string[] {
+  const named = FORMATS.flatMap((flag) => [`--${flag}`, text(parsed, flag) ?? "text"]);
+  return [...named, ...wireSwitches(parsed)];
+}
+
+/** The same for a relay, whose host may leave the formats out. */
 export function relayedSwitches(parsed: Parsed): string[] {
   const named = FORMATS.flatMap((flag) => {
     const format = text(parsed, flag);
     return format === undefined ? [] : [`--${flag}`, format];
   });
+  return [...named, ...wireSwitches(parsed)];
+}
+
+function wireSwitches(parsed: Parsed): string[] {
   const mode = text(parsed, "mode-name");
   return [
-    ...named,
     ...(given(parsed, "include-partial-messages") ? ["--include-partial-messages"] : []),
     ...(mode === undefined ? [] : ["--approval-mode", mode]),
   ];
 }
 
-/** A sign of life every so many seconds. */
+/** Seconds between two signs of life. */
 export function beatSecondsOf(parsed: Parsed): number | undefined {
   const every = text(parsed, "heartbeat");
   if (every === undefined) return undefined;
@@ -51,7 +118,7 @@ export function beatSecondsOf(parsed: Parsed): number | undefined {
   return seconds;
 }
 
-/** Of a session that a program drives. */
+/** Flags of a session that a program drives. */
 export const SESSION_FLAGS = [
   "fork-session",
   "include-directories",
@@ -62,17 +129,11 @@ export const SESSION_FLAGS = [
   "mcp-config",
 ];
 
-/** What they say; most command lines say nothing of it, and then it is not loaded what reads it. */
-export async function sessionFlags(parsed: Parsed): Promise<SessionConfig> {
+/** The session flags as a session's configuration. Their reader is loaded only where one of them is given. */
+export async function sessionFlags(parsed: Parsed, dialect: string): Promise<SessionConfig> {
   if (!SESSION_FLAGS.some((flag) => given(parsed, flag))) return {};
   const { askedConfig } = await import("../command-line/asked-config.js");
-  return askedConfig(parsed);
-}
-
-/** Whether it is the wire that Qwen Code shipped, and something of it is asked for. */
-export function asksShipped(parsed: Parsed): boolean {
-  if (text(parsed, "dialect") !== "qwen-shipped") return false;
-  return FORMATS.some((flag) => !isText(parsed, flag)) || given(parsed, "json-schema") || given(parsed, "include-partial-messages");
+  return askedConfig(parsed, dialect);
 }
 
 /** Text in and text out, in so many words: that is for people, whatever dialect is named. */

@@ -1,19 +1,43 @@
 /** The AgentProc dialect: a process a turn, four wires. */
+import { isRecord } from "../../core/json-object.js";
+import type { OpOf } from "../../core/op.js";
 import type { Dialect } from "../dialect.js";
 import { agentSide } from "./agent/side.js";
 import { coverageOf } from "./coverage.js";
 import { hostSide } from "./host/side.js";
-import { QUIET_SECONDS, speaksLines, withDefaults, type AgentprocOptions } from "./wire/options.js";
+import { wireInEnv } from "./wire/environment.js";
+import { isWire, QUIET_SECONDS, speaksLines, withDefaults, type AgentprocOptions } from "./wire/options.js";
 import { lineWire, mixedRecordWire, recordWire } from "./wire/records.js";
 
 export { attachmentPart, readAttachment, type Attachment } from "./wire/attachments.js";
 export { WIRES, type AgentprocOptions, type WireVersion } from "./wire/options.js";
 
-/** The seed's wire, and the last one, with permissions. */
-export const agentprocFirst: Dialect = agentproc({ wire: "0.1" });
-export const agentprocLater: Dialect = agentproc({ wire: "0.4", permission: true });
+/** The key of `ext` under which this dialect's own fields travel; a profile file may hold its fields below the same key. */
+export const EXT = "agentproc";
 
-/** What a profile says about its agent is data here: the dialect knows no command and no placeholders. */
+/** The first wire, and the last one with permissions. */
+export const agentprocFirst: Dialect = started({ wire: "0.1" }, "auto");
+export const agentprocLater: Dialect = started({ wire: "0.4", permission: true }, "0.4");
+
+/** A bridge tells by the environment which wire it speaks; a driven agent may ask wherever its wire has words for that. */
+function started(options: AgentprocOptions, defaultWire: string): Dialect {
+  return {
+    ...agentproc(options),
+    startedIn: (env) => agentproc(wireInEnv(env)),
+    driven(name = defaultWire) {
+      const wire = isWire(name) ? name : "auto";
+      return agentproc({ wire, permission: true, unsure: wire === "auto" });
+    },
+  };
+}
+
+function personOf({ ext }: OpOf<"turn.prompt">): string | undefined {
+  const own = ext?.[EXT];
+  const from = isRecord(own) ? own["from_user"] : undefined;
+  return typeof from === "string" && from !== "" ? from : undefined;
+}
+
+/** Every option of a profile is data: the dialect knows no command and no placeholders. */
 export function agentproc(given: AgentprocOptions): Dialect {
   const options = withDefaults(given);
   const { wire } = options;
@@ -25,6 +49,7 @@ export function agentproc(given: AgentprocOptions): Dialect {
     lifetime: "turn",
     question: /^(AGENT_PERMISSION_REQUEST:|\s*\{\s*"type"\s*:\s*"permission_request")/,
     oneTurn: true,
+    personOf,
     ...(options.unsure && { quietSeconds: QUIET_SECONDS }),
     agentSide: (env) => agentSide(options, env),
     hostSide: (env) => hostSide(options, env),

@@ -1,104 +1,28 @@
-/** How a turn gets to an agent: its environment, or one object on its input. */
-import { plainText } from "../../core/content.js";
-import type { OpOf } from "../../core/op.js";
-import type { Launch } from "../../core/wire.js";
-import { isRecord } from "../../core/json-object.js";
-import { attachmentsOf, envOfAttachments, recordOfAttachment, type Attachment } from "./wire/attachments.js";
-import { speaksLines, speaksRecords, type Options } from "./wire/options.js";
-import type { Turn } from "./wire/records.js";
+/** An AgentProc agent as a program: a bridge starts `parley agentproc` for one turn. */
+import type { Program } from "../kit/program.js";
+import { TURN_SIGNS, TURN_VARIABLES } from "./wire/environment.js";
+import { WIRES } from "./wire/options.js";
 
-/** What one variable may hold on Linux, its name and two bytes more included. */
-const LONGEST_VARIABLE = 128 * 1024;
-
-/** What the side knows of the conversation when a prompt comes. */
-export interface Conversation {
-  sessionId: string;
-  name: string;
-  cwd: string | undefined;
-}
-
-export interface TurnLaunch {
-  launch: Launch;
-  /** What goes to its input first where that stays open. */
-  first?: Turn;
-  warning?: string;
-}
-
-/** `isListening`: its input stays open, for answers. A string says why the message cannot be sent. */
-export function writeLaunch(
-  op: OpOf<"turn.prompt">,
-  conversation: Conversation,
-  options: Options,
-  isListening: boolean,
-): TurnLaunch | string {
-  const attachments = attachmentsOf(op.parts, conversation.cwd);
-  const message = plainText(op.parts.filter(({ type }) => type !== "file" && type !== "image"));
-  const env = speaksRecords(options.wire) ? {} : environment(message, fromUser(op), attachments, conversation, options);
-  const turn = speaksLines(options.wire) ? undefined : turnOf(message, fromUser(op), attachments, conversation, options);
-  const unfit = Object.entries(env).find(([, value]) => value.includes("\0"));
-  const isElsewhere = turn !== undefined || (options.stdin === "message" && !options.permission);
-  if (unfit !== undefined && (unfit[0] !== "AGENT_MESSAGE" || !isElsewhere))
-    return `${unfit[0]} would contain a NUL character, which no environment variable can hold`;
-  const leaves = isElsewhere && (unfit !== undefined || isTooLong(message));
-  const { AGENT_MESSAGE: _left, ...rest } = env;
-  const launch = { argv: [], env: leaves ? rest : env, ...(conversation.cwd !== undefined && { cwd: conversation.cwd }) };
-  return {
-    ...(isListening
-      ? { launch, ...(turn !== undefined && { first: turn }) }
-      : { launch: { ...launch, input: turn === undefined ? (options.stdin === "message" ? message : "") : `${JSON.stringify(turn)}\n` } }),
-    ...(leaves &&
-      "AGENT_MESSAGE" in env && {
-        warning: "The message fits into no environment variable; the agent gets it on its standard input alone",
-      }),
-  };
-}
-
-function environment(
-  message: string,
-  from: string,
-  attachments: readonly Attachment[],
-  { sessionId, name }: Conversation,
-  { wire, streaming, ...options }: Options,
-): Record<string, string> {
-  const permission = options.permission && !options.unsure;
-  return {
-    AGENT_MESSAGE: message,
-    AGENT_SESSION_ID: sessionId,
-    AGENT_SESSION_NAME: name,
-    AGENT_FROM_USER: from,
-    AGENT_STREAMING: streaming ? "1" : "0",
-    AGENT_PROTOCOL_VERSION: wire === "0.2" || permission ? "0.2" : "0.1",
-    ...(permission && { AGENT_PERMISSION: "1" }),
-    ...envOfAttachments(attachments),
-  };
-}
-
-function turnOf(
-  message: string,
-  from: string,
-  attachments: readonly Attachment[],
-  { sessionId, name }: Conversation,
-  { wire, permission }: Options,
-): Turn {
-  return {
-    type: "turn",
-    message,
-    session_id: sessionId,
-    session_name: name,
-    ...(wire === "0.3" && from !== "" && { from_user: from }),
-    protocol_version: wire === "0.3" ? "0.3" : "0.4",
-    ...(attachments.length > 0 && { attachments: attachments.map(recordOfAttachment) }),
-    ...(permission && { permission }),
-  };
-}
-
-/** Who sent the message has a place on these wires only. */
-function fromUser({ ext }: OpOf<"turn.prompt">): string {
-  const own = ext?.["agentproc"];
-  const from = isRecord(own) ? own["from_user"] : undefined;
-  return typeof from === "string" ? from : "";
-}
-
-function isTooLong(message: string): boolean {
-  return Buffer.byteLength(message) + "AGENT_MESSAGE=".length + 1 > LONGEST_VARIABLE;
-}
+export const program: Program = {
+  command: {
+    word: "agentproc",
+    summary: "One AgentProc turn as the agent: AGENT_* in the environment is wire 0.1 or 0.2, a turn on stdin 0.3 or 0.4.",
+    details:
+      "A bridge starts it: 'command: parley agentproc' in a profile. What must be asked about is denied where the bridge cannot be asked; " +
+      "--approve-tools, --yolo and the config's rules decide what runs unasked.",
+  },
+  turn: {
+    variables: TURN_VARIABLES,
+    signs: TURN_SIGNS,
+    missing: "A bridge starts this command, with a turn in AGENT_MESSAGE or as a line on standard input; see 'parley bridge run'",
+  },
+  drive: {
+    sessions: "agentproc",
+    revisions: {
+      flag: "wire",
+      value: "W",
+      names: WIRES,
+      help: "driving agentproc: 0.1, 0.2, 0.3, 0.4 or auto (the default), as the agent speaks",
+    },
+  },
+};

@@ -1,8 +1,40 @@
-/** How an aionrs is started for a session: the flags of its command line, and what they cannot say. */
+/** aionrs as a program: its command line, as a host of it writes it and as we write it for a session. */
 import type { OpOf } from "../../core/op.js";
 import type { Launch } from "../../core/wire.js";
-import type { Revision } from "./wire/revision.js";
+import type { ForeignFlag, Program } from "../kit/program.js";
 import type { AgentState } from "./agent/state.js";
+import type { Revision } from "./wire/revision.js";
+
+/** There `-p` is the provider. */
+const SHORT_FLAGS = { "-p": "--provider", "-m": "--model", "-k": "--api-key", "-b": "--base-url" };
+
+const FLAGS: readonly ForeignFlag[] = [
+  { name: "max-tool-call-malformed-turns", value: "N" },
+  { name: "max-tool-call-failure-turns", value: "N" },
+  { name: "profile", value: "NAME" },
+  { name: "project-dir", value: "DIR" },
+  { name: "no-color" },
+  { name: "toon" },
+  { name: "log-dir", value: "DIR" },
+  { name: "log-level", value: "LEVEL" },
+];
+
+const VARIABLES: readonly (readonly [variable: string, flag: string])[] = [
+  ["PROVIDER", "--provider"],
+  ["MODEL", "--model"],
+  ["BASE_URL", "--base-url"],
+  ["API_KEY", "--api-key"],
+];
+
+export const program = {
+  name: "aionrs",
+  shortFlags: SHORT_FLAGS,
+  flags: FLAGS,
+  variables: VARIABLES,
+  asks: [["--json-stream"]],
+  hostWords: { switches: ["--json-stream"], ignoresWords: true },
+  drive: { command: ["aionrs"] },
+} as const satisfies Program;
 
 export function writeLaunch(op: OpOf<"session.open">, { hasWorkspaceFlag }: Revision): Launch {
   const { config = {} } = op;

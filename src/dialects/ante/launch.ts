@@ -1,73 +1,17 @@
-/** How a session of a driven daemon begins: the process, the operations, and what neither of them can say. */
-import type { SessionConfig } from "../../core/config.js";
-import type { OpOf } from "../../core/op.js";
-import type { Event } from "../../core/event.js";
-import type { Covers, Out, SideEnv, Step } from "../dialect.js";
-import { openingGap } from "../kit/covers.js";
-import { coverage, SPEC } from "./coverage.js";
-import { wireId } from "./wire/ids.js";
-import { writeSpec, writeThinking } from "./wire/spec.js";
-import type { HostState } from "./host/state.js";
-import { line, refused, sentAs, warning } from "./host/write-ops.js";
+/** Ante as a program. `ante serve` is its protocol mode, and `parley serve` speaks it unless another dialect is named. */
+import type { Program } from "../kit/program.js";
 
-/** A daemon for a session: opening it is starting the one and the other. */
-export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv): Step<Event> {
-  const { config = {} } = op;
-  state.session = op.session;
-  const isNew = op.open === "new";
-  const gap = openingGap("Ante", config, isNew ? coverage["session.open"] : RESUME, isNew ? [] : restrictionsOfNew(config));
-  if (gap.refusal !== undefined) return refused(op, gap.refusal, state);
-  const warnings = gap.warning === undefined ? [] : [warning(gap.warning, state)];
-  if (!isNew && op.sessionId === "latest") return refused(op, "Ante has no word for the session last used; ask for it by its name", state);
-  state.wantsReplay = op.after !== undefined;
-  const launch: Out = { launch: { argv: ["serve", "--stdio"], env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
-  if (!isNew) {
-    state.opener = op.id;
-    state.answeredMode = config.mode;
-    const resume = line("ResumeSession", { session_id: wireId("ses", op.sessionId ?? op.session) }, sentAs(op), state, env);
-    return { in: warnings, out: [launch, resume, ...specLine(config, state, env)] };
-  }
-  const { model, provider } = config;
-  if (model === undefined || provider === undefined)
-    return refused(op, "Ante wants to be told a provider and a model; name both (--provider, --model)", state);
-  state.opener = op.id;
-  state.runsAll = config.mode === "yolo";
-  state.answeredMode = state.runsAll ? undefined : config.mode;
-  const start = line("StartSession", startFields({ ...config, model, provider }), sentAs(op), state, env);
-  const { name: _name, thinking: _thinking, ...more } = writeSpec(config);
-  // What StartSession has no field for and a model's specification has.
-  const rest = Object.keys(more).length === 0 ? [] : specLine(config, state, env);
-  return { in: warnings, out: [launch, start, ...rest] };
-}
-
-function startFields(config: SessionConfig & { model: string; provider: string }): Record<string, unknown> {
-  return {
-    model: config.model,
-    provider: config.provider,
-    policy: config.mode === "yolo" ? "yolo" : config.mode === undefined ? null : "default",
-    streaming: config.streaming ?? true,
-    system_prompt: config.system ?? null,
-    append_system_prompt: config.appendSystem ?? null,
-    allowed_tools: config.allowedTools ?? null,
-    disallowed_tools: config.disallowedTools ?? null,
-    cwd: config.cwd ?? null,
-    thinking: config.thinking === undefined ? null : writeThinking(config.thinking),
-  };
-}
-
-/** Nobody asked for it by itself, so nobody waits for its answer. */
-function specLine(config: SessionConfig, state: HostState, env: SideEnv): Out[] {
-  if (config.model === undefined) return [];
-  return [line("UpdateSession", { model: writeSpec(config) }, { type: "session.configure", id: undefined }, state, env)];
-}
-
-/** A resumed session is what it was. */
-function restrictionsOfNew(config: SessionConfig): string[] {
-  const lists = (["allowedTools", "disallowedTools"] as const).filter((key) => config[key] !== undefined);
-  return [...lists, ...(config.mode === undefined || config.mode === "yolo" ? [] : [`the mode ${config.mode}`])].map(
-    (what) => `${what} of a session that is resumed`,
-  );
-}
-
-/** A session that is resumed can be told what a session can be told at any time, and keeps its own lists and mode. */
-const RESUME: Covers = { only: [...SPEC, "cwd", "mode", "allowedTools", "disallowedTools"] };
+export const program: Program = {
+  name: "ante",
+  shortFlags: { "-r": "--resume" },
+  servesByDefault: true,
+  opensOnWire: true,
+  hostWords: { command: "serve", switches: ["--stdio"] },
+  servers: {
+    variable: "ANTE_HOME",
+    folder: ".ante",
+    file: "settings.json",
+    read: async (path, text) => (await import("./servers.js")).readServers(path, text),
+  },
+  drive: { command: ["ante"] },
+};

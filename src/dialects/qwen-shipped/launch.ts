@@ -1,18 +1,18 @@
-/** Qwen Code's command line, where it differs from ours: which flags there are, and what we say for them. */
+/** Qwen Code as a program: the flags of its command line, and our words for them. */
 import { toolNamed } from "../../core/names.js";
-import type { ForeignFlag } from "../kit/foreign-flags.js";
-import { MODE_NAMES, modeNamed } from "./wire/names.js";
+import type { FormatChoice, ForeignFlag, Program } from "../kit/program.js";
+import { MODE_NAMES, modeNamed, WIRE_VERSION } from "./wire/names.js";
 
-export const QWEN_SHORT_FLAGS: ReadonlyMap<string, string> = new Map([
-  ["-c", "--continue"],
-  ["-d", "--debug"],
-  ["-e", "--extensions"],
-  ["-i", "--prompt-interactive"],
-  ["-r", "--resume"],
-  ["-s", "--sandbox"],
-  ["-v", "--version"],
-  ["-y", "--yolo"],
-]);
+const SHORT_FLAGS = {
+  "-c": "--continue",
+  "-d": "--debug",
+  "-e": "--extensions",
+  "-i": "--prompt-interactive",
+  "-r": "--resume",
+  "-s": "--sandbox",
+  "-v": "--version",
+  "-y": "--yolo",
+};
 
 /** Names of their kinds of accounts, and the provider that each means. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
@@ -117,27 +117,48 @@ const UNUSED_SWITCHES = [
   "experimental-lsp",
 ].map((name): ForeignFlag => ({ name }));
 
-export const QWEN_FLAGS: readonly ForeignFlag[] = [...SAID, ...UNUSED, ...UNUSED_SWITCHES, { name: "worktree", optional: true }];
+const FLAGS: readonly ForeignFlag[] = [...SAID, ...UNUSED, ...UNUSED_SWITCHES, { name: "worktree", optional: true }];
 
-/** Variables that stand for flags which are not given. */
-export const QWEN_VARIABLES: readonly (readonly [variable: string, flag: string])[] = [
-  ["OPENAI_MODEL", "--model"],
-  ["QWEN_MODEL", "--model"],
-];
+const INPUTS = ["text", "stream-json"];
+const OUTPUTS = ["text", "json", "stream-json"];
 
-/** What only the wire that shipped can do asks for it. */
-export function asksShipped(argv: readonly string[]): boolean {
-  const says = (flag: string, value: string): boolean =>
-    argv.some((word, at) => word === `${flag}=${value}` || (word === flag && argv[at + 1] === value));
-  const has = (flag: string): boolean => argv.some((word) => word === flag || word.startsWith(`${flag}=`));
-  return (
-    says("--channel", "SDK") ||
-    says("--dialect", "qwen-shipped") ||
-    has("--include-partial-messages") ||
-    has("--json-schema") ||
-    says("--output-format", "json") ||
-    says("-o", "json")
-  );
+export const program: Program = {
+  name: "qwen",
+  version: WIRE_VERSION,
+  shortFlags: SHORT_FLAGS,
+  flags: FLAGS,
+  variables: [
+    ["OPENAI_MODEL", "--model"],
+    ["QWEN_MODEL", "--model"],
+  ],
+  // Only this wire can do what these words ask for.
+  asks: [
+    ["--channel=SDK"],
+    ["--dialect=qwen-shipped"],
+    ["--include-partial-messages"],
+    ["--json-schema"],
+    ["--output-format=json"],
+    ["-o=json"],
+  ],
+  formats: {
+    lines: ["stream-json"],
+    documents: ["json", "text"],
+    flags: ["include-partial-messages", "json-schema"],
+    problem,
+    promptRecord: (prompt) => ({ type: "user", message: { role: "user", content: prompt } }),
+  },
+  mcpConfig: async (json) => (await import("./wire/servers.js")).readMcpConfig(json),
+  drive: { command: ["qwen"] },
+};
+
+function problem({ input, output, hasPrompt, has }: FormatChoice): string | undefined {
+  if (!INPUTS.includes(input)) return `--input-format must be one of ${INPUTS.join(", ")}, not '${input}'`;
+  if (!OUTPUTS.includes(output)) return `--output-format must be one of ${OUTPUTS.join(", ")}, not '${output}'`;
+  if (input === "stream-json" && output !== "stream-json") return "--input-format stream-json needs --output-format stream-json";
+  if (has("include-partial-messages") && output !== "stream-json") return "--include-partial-messages needs --output-format stream-json";
+  if (input === "text") return undefined;
+  if (has("json-schema")) return "--json-schema is for one prompt; it does not go with --input-format stream-json";
+  return hasPrompt ? `With --input-format ${input} prompts come over the protocol, not on the command line` : undefined;
 }
 
 /** Their shell patterns are how a command begins: `run_shell_command(git)` is `git`, and `git` with anything behind it. */

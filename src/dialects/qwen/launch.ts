@@ -1,4 +1,5 @@
-/** The command line, as far as it is wire: the two formats. */
+/** Qwen Code as a program, as its RFC describes it: the two formats. Its other flags are those of the wire that shipped (`qwen-shipped`). */
+import type { FormatChoice, Program } from "../kit/program.js";
 
 export interface Formats {
   /** `text`: one prompt came with the command line, and nobody answers. */
@@ -7,6 +8,20 @@ export interface Formats {
 }
 
 const DEFAULTS: Formats = { input: "stream-json", output: "stream-json" };
+const LINES = ["stream-json", "stream-chunk-json"];
+const FORMATS = ["text", ...LINES];
+
+export const program: Program = {
+  name: "qwen",
+  formats: {
+    lines: LINES,
+    flags: ["heartbeat"],
+    unnamed: "stream-",
+    problem,
+    promptRecord: (prompt) => ({ input: { origin: "user", parts: [{ type: "text", text: prompt }] } }),
+  },
+  drive: { command: ["qwen"] },
+};
 
 export function readFormats(argv: readonly string[]): Formats {
   return { input: valueOf(argv, "--input-format") ?? DEFAULTS.input, output: valueOf(argv, "--output-format") ?? DEFAULTS.output };
@@ -19,4 +34,16 @@ export function writeFormats({ input, output }: Formats): string[] {
 function valueOf(argv: readonly string[], flag: string): string | undefined {
   const at = argv.lastIndexOf(flag);
   return at === -1 ? undefined : argv[at + 1];
+}
+
+function problem({ input, output, isNamed, hasPrompt, has }: FormatChoice): string | undefined {
+  if (!FORMATS.includes(input)) return `--input-format is ${FORMATS.join(", ")}, not '${input}'`;
+  // `json` asks for the wire that Qwen Code shipped, unless another dialect is named.
+  if (!FORMATS.includes(output))
+    return `--output-format is ${(isNamed ? FORMATS : ["text", "json", ...LINES]).join(", ")}, not '${output}'`;
+  const remedy = "add --output-format stream-json or stream-chunk-json";
+  if (output === "text" && input !== "text") return `--input-format ${input} needs structured output: ${remedy}`;
+  if (output === "text" && has("heartbeat")) return `--heartbeat needs structured output: ${remedy}`;
+  if (output === "text" || input === "text" || !hasPrompt) return undefined;
+  return `There is no place for a prompt here: with --input-format ${input} they come over the protocol`;
 }

@@ -7,7 +7,7 @@ import type { Op, OpOf } from "../../../core/op.js";
 import type { Side, SideEnv, Step } from "../../dialect.js";
 import type { Address } from "./blocks.js";
 import { HostTurn } from "./turn.js";
-import { writeLaunch, type Conversation } from "../launch.js";
+import { writeLaunch, type Conversation } from "./write-turn.js";
 import type { Options } from "../wire/options.js";
 
 export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {

@@ -1,8 +1,8 @@
-/** The variables of wires 0.1 and 0.2: whether a turn is in an environment, which wire that means, and which part of it is the turn's. */
+/** The variables of wires 0.1 and 0.2, and which wire an environment means. */
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const NAMES: readonly string[] = [
+export const TURN_VARIABLES: readonly string[] = [
   "AGENT_MESSAGE",
   "AGENT_SESSION_ID",
   "AGENT_SESSION_NAME",
@@ -15,24 +15,15 @@ const NAMES: readonly string[] = [
   "AGENT_ATTACHMENTS",
 ];
 
-/** Its message may be on the input alone, where no variable could hold it. */
+/** A message that fits into no variable is on the input alone, with the version in the environment. */
+export const TURN_SIGNS: readonly string[] = ["AGENT_MESSAGE", "AGENT_PROTOCOL_VERSION"];
+
 export function isTurnInEnv(env: Env): boolean {
-  return env["AGENT_MESSAGE"] !== undefined || env["AGENT_PROTOCOL_VERSION"] !== undefined;
+  return TURN_SIGNS.some((name) => env[name] !== undefined);
 }
 
-/** How a bridge speaks that started us in this environment; on standard input it tells by itself whether it can be asked. */
+/** The wire of the bridge that started us in this environment. A turn on standard input says by itself whether the bridge can be asked. */
 export function wireInEnv(env: Env): { wire: "0.1" | "0.2" | "0.4"; permission: boolean } {
   if (!isTurnInEnv(env)) return { wire: "0.4", permission: true };
   return env["AGENT_PERMISSION"] === "1" ? { wire: "0.2", permission: true } : { wire: "0.1", permission: false };
-}
-
-export function turnVariables(env: Env): Record<string, string> {
-  return Object.fromEntries(NAMES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
-}
-
-/** For an agent that gets another turn than we did. */
-export function withoutTurn(env: Env): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined || NAMES.includes(name) ? [] : [[name, value]])),
-  );
 }

@@ -4,6 +4,10 @@
 export type WireVersion = "0.1" | "0.2" | "0.3" | "0.4" | "auto";
 export const WIRES: readonly WireVersion[] = ["0.1", "0.2", "0.3", "0.4", "auto"];
 
+export function isWire(name: string): name is WireVersion {
+  return WIRES.some((wire) => wire === name);
+}
+
 export interface AgentprocOptions {
   wire: WireVersion;
   /** False: partials are not wanted, and dropped where they come all the same. */

@@ -6,7 +6,7 @@ import type { Side, SideEnv, Step } from "../../dialect.js";
 import { drivenSide } from "../../kit/driven-side.js";
 import { isClean } from "../../kit/exit-message.js";
 import { NOTHING, together } from "../../kit/step.js";
-import { openOp } from "../launch.js";
+import { openOp } from "./open.js";
 import { isUnknownPause, readEvent } from "./read-events.js";
 import { hostState } from "./state.js";
 import { line, settled, writeOp } from "./write-ops.js";

@@ -1,6 +1,7 @@
 /** MCP servers as hosts of this wire describe them. */
+import * as v from "valibot";
 import type { McpServer } from "../../../core/config.js";
-import type { McpServerConfig } from "./op-records.js";
+import { McpConfig, type McpServerConfig } from "./op-records.js";
 
 export function ofHost(servers: Record<string, unknown> = {}): Record<string, McpServer> {
   return Object.fromEntries(Object.keys(servers).map((name) => [name, { type: "host" }]));
@@ -25,4 +26,11 @@ function serverOf(server: McpServerConfig): McpServer {
     ...(timeout !== undefined && { timeoutMs: timeout }),
     ...(includeTools !== undefined && { enabledTools: includeTools }),
   };
+}
+
+/** The value of `--mcp-config`, or the content of the file that it names. Throws the problem. */
+export function readMcpConfig(json: string): Record<string, McpServer> {
+  const config = v.safeParse(v.pipe(v.string(), v.parseJson(), McpConfig), json);
+  if (!config.success) throw new Error(config.issues[0].message);
+  return serversOf(config.output.mcpServers);
 }

@@ -1,7 +1,7 @@
-/** What a user who comes from Ante keeps: the MCP servers in `settings.json` of Ante's own home. */
+/** The MCP servers in `settings.json` of Ante's own home, which a user who comes from Ante keeps. */
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
-import type { Settings } from "../../settings/settings.js";
+import type { Servers } from "../kit/program.js";
 
 const Server = v.looseObject({
   command: v.pipe(v.string(), v.nonEmpty()),
@@ -11,10 +11,7 @@ const Server = v.looseObject({
 });
 const File = v.looseObject({ mcp_servers: v.nullish(v.record(v.string(), Server)) });
 
-type Servers = Settings["mcpServers"];
-
-/** A file that cannot be used is one warning, and no servers. */
-export function anteServers(path: string, text: string): { servers: Servers; warnings: string[] } {
+export function readServers(path: string, text: string): { servers: Servers; warnings: string[] } {
   try {
     const given = v.parse(File, JSON.parse(text)).mcp_servers ?? {};
     return { servers: Object.fromEntries(Object.entries(given).map(([name, server]) => [name, serverOf(server)])), warnings: [] };

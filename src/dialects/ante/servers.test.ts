@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { anteServers } from "./ante-home.js";
+import { readServers } from "./servers.js";
 
-const read = (settings: unknown) => anteServers("/home/x/.ante/settings.json", JSON.stringify(settings));
+const read = (settings: unknown) => readServers("/home/x/.ante/settings.json", JSON.stringify(settings));
 
 test("servers keep their command, arguments, environment and tools; the rest of the file is not ours", () => {
   const { servers, warnings } = read({
@@ -30,7 +30,7 @@ test.each([
   ['{"mcp_servers":{"a":{"command":7}}}', "mcp_servers.a.command"],
   ['{"mcp_servers":{"a":{}}}', "mcp_servers.a.command"],
 ])("%s is one warning that names the place", (text, words) => {
-  const { servers, warnings } = anteServers("/x/settings.json", text);
+  const { servers, warnings } = readServers("/x/settings.json", text);
   expect(servers).toEqual({});
   expect(warnings).toEqual([expect.stringContaining(words)]);
   expect(warnings[0]).toContain("/x/settings.json is not used");

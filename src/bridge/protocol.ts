@@ -1,0 +1,11 @@
+/** AgentProc, the protocol of a profile that names no dialect: the parts of it that a bridge uses. */
+import { EXT } from "../dialects/agentproc/index.js";
+import type { Profile } from "./profile/profile.js";
+
+export { agentproc, attachmentPart, EXT, readAttachment, WIRES, type WireVersion } from "../dialects/agentproc/index.js";
+export { ENV_NAMES } from "../dialects/agentproc/wire/records.js";
+
+/** The protocol of a profile in words. */
+export function protocolOf({ dialect, protocol }: Profile): string {
+  return dialect ?? `${EXT} ${protocol}`;
+}
