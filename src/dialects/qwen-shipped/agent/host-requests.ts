@@ -4,7 +4,8 @@ import type { EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Step } from "../../dialect.js";
 import { ASK_USER, STRUCTURED } from "../wire/host-tools.js";
-import { address, type AgentState } from "./state.js";
+import { address } from "../../kit/stream-json/agent-session.js";
+import { type AgentState } from "./state.js";
 
 const ToolCall = v.looseObject({ name: v.string(), args: v.record(v.string(), v.unknown()) });
 const Message = v.looseObject({ server: v.string(), message: v.unknown() });

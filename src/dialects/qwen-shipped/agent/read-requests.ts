@@ -10,13 +10,17 @@ import { isRecord } from "../../../core/json-object.js";
 import { ASK_USER } from "../wire/host-tools.js";
 import { granted, refusal } from "../../kit/stream-json/write-lines.js";
 import { EFFORT_NAMES, MODE_NAMES, modeNamed, thinkingFor } from "../wire/names.js";
-import { askedAgain } from "./read-prompts.js";
+import { askedAgain } from "../../kit/stream-json/read-prompts.js";
 import { controlAnswer } from "./write-replies.js";
-import { address, type AgentState, type Control } from "./state.js";
+import { address, interrupted, isSettled } from "../../kit/stream-json/agent-session.js";
+import { type AgentState, type Control } from "./state.js";
 import { requests, type RequestFields, type RequestName } from "../wire/op-records.js";
 import { ofHost, serversOf } from "../wire/servers.js";
 import { usageInfo } from "./usage-info.js";
 import { STATUS } from "./write-turns.js";
+
+/** The words for a prompt that was interrupted. */
+export const CANCELLED = "Operation cancelled.";
 
 /** The most that a host may take for a permission. */
 const LONGEST_MS = 600_000;
@@ -56,7 +60,7 @@ export function onRequest(request_id: string, request: KnownRequest, state: Agen
     case "initialize":
       return onInitialize(request_id, request, state);
     case "interrupt":
-      return { in: interrupted(state), out: [granted(request_id, { subtype: "interrupt" })] };
+      return { in: interrupted(state, CANCELLED), out: [granted(request_id, { subtype: "interrupt" })] };
     case "continue_last_turn":
       return onContinue(request_id, state);
     case "set_permission_mode":
@@ -124,11 +128,6 @@ function onInitialize(request_id: string, request: RequestFields<"initialize">, 
   return Object.keys(patch).length === 0 ? answer(controlAnswer(control, undefined, state)) : configure(patch, control, state);
 }
 
-/** It has connected, or failed, already: of one that is asked for again there may be no more news. */
-function isSettled(name: string, { catalogue }: AgentState): boolean {
-  return catalogue.mcpServers?.some((server) => server.name === name && server.status !== "connecting") === true;
-}
-
 function agentOf(agent: NonNullable<RequestFields<"initialize">["agents"]>[number]): NonNullable<SessionConfig["subagents"]>[number] {
   const { name, description, systemPrompt, tools, modelConfig } = agent;
   const model = isRecord(modelConfig) ? modelConfig["model"] : undefined;
@@ -142,18 +141,6 @@ function agentOf(agent: NonNullable<RequestFields<"initialize">["agents"]>[numbe
 }
 
 // --- what runs ---
-
-/** The turn that was written last, or the next one. */
-function interrupted(state: AgentState): Op[] {
-  const next = state.asked.find(({ outcome }) => outcome === undefined);
-  const turn = state.turn?.id ?? next?.op?.turn;
-  if (turn === undefined) return [];
-  if (state.turn === undefined && next?.isHeld === true) {
-    next.outcome = { problem: "Operation cancelled." };
-    return [];
-  }
-  return [{ type: "turn.interrupt", ...address(state), turn }];
-}
 
 function onContinue(request_id: string, state: AgentState): Step<Op> {
   const interruption = state.turn === undefined && state.asked.length === 0 ? state.unfinished : "none";

@@ -1,13 +1,15 @@
 /** What happens in a turn, and around it, as lines. */
-import type { Event, EventOf } from "../../../core/event.js";
+import type { EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import { addUsage } from "../../../core/usage.js";
 import { isRecord } from "../../../core/json-object.js";
 import type { Out, Step } from "../../dialect.js";
+import type { TurnEvent } from "../../kit/stream-json/agent-wire.js";
 import { STRUCTURED } from "../wire/host-tools.js";
 import { systemLine } from "./lines.js";
 import { wireTool } from "../wire/names.js";
-import { address, envelopeOf, notice, timeOf, type AgentState } from "./state.js";
+import { address, envelopeOf, timeOf } from "../../kit/stream-json/agent-session.js";
+import { notice, type AgentState } from "./state.js";
 import { onProgress } from "./write-progress.js";
 import { taskEnded, taskOf, taskStarted } from "./write-tasks.js";
 import {
@@ -25,12 +27,7 @@ import {
 } from "./write-turns.js";
 import type { SystemFields } from "../wire/event-records.js";
 
-type Told = Exclude<
-  Event,
-  { type: "session.ready" | "session.updated" | "session.ended" | "closed" | "catalog.updated" | "reply" | "host.request" | "host.settled" }
->;
-
-export function turnEvent(event: Told, state: AgentState): Step<Op> {
+export function turnEvent(event: TurnEvent, state: AgentState): Step<Op> {
   if (event.replay === true) return told([]);
   if (state.turn !== undefined && isAnswer(event)) answering(state.turn, timeOf(event, state));
   switch (event.type) {

@@ -2,7 +2,8 @@
 import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { streamLine } from "../../kit/stream-json/write-lines.js";
-import { envelopeOf, timeOf, type AgentState } from "./state.js";
+import { envelopeOf, timeOf } from "../../kit/stream-json/agent-session.js";
+import { type AgentState } from "./state.js";
 
 export interface Progress {
   since: number;

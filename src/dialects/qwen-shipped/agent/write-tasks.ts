@@ -5,7 +5,8 @@ import type { Out } from "../../dialect.js";
 import { userLine } from "../../kit/stream-json/write-lines.js";
 import { writeUsage } from "../wire/usage.js";
 import { systemLine } from "./lines.js";
-import { envelopeOf, type AgentState } from "./state.js";
+import { envelopeOf } from "../../kit/stream-json/agent-session.js";
+import { type AgentState } from "./state.js";
 
 const Tasks = v.looseObject({
   tasks: v.array(v.looseObject({ name: v.string(), prompt: v.string(), agent: v.optional(v.string()) })),

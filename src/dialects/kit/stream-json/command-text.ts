@@ -1,9 +1,9 @@
-/** What a command came to, as the words of an answer. */
+/** The outcome of a command as the words of an answer. */
 import * as v from "valibot";
 import { CommandReply, type CommandResult } from "../../../core/command.js";
 import { plainText } from "../../../core/content.js";
 
-/** Undefined for one that became a prompt: its turn follows. */
+/** Undefined for a command that became a prompt: its turn follows. */
 export function commandText(data: unknown): string | undefined {
   if (!v.is(CommandReply, data)) return "";
   return data.result.type === "submit_prompt" ? undefined : textOf(data.result);

@@ -1,19 +1,21 @@
-/** Prompts: what a `user` line says, and which lines get a `result`. */
+/** Reads the prompt of a `user` line. */
 import type { Part } from "../../../core/content.js";
 import type { OpOf } from "../../../core/op.js";
 import { textPart } from "../../../core/content.js";
-import { address, type AgentState, type Asked } from "./state.js";
-import type { Given, Prompt } from "../../kit/stream-json/wire.js";
+import { address, type AnySession, type Asked } from "./agent-session.js";
+import type { Given, Prompt } from "./wire.js";
 
-/** A prompt, or what is wrong with it. */
-export function askedBy({ message }: Prompt, state: AgentState): Asked {
+type Addressed = Pick<AnySession, "env" | "session" | "sessionId">;
+
+/** A prompt, or the problem with it. */
+export function askedBy({ message }: Prompt, state: Addressed): Asked {
   const parts = partsOf(message.content);
   if (parts.every((part) => part.type === "text" && part.text.trim() === "")) return { outcome: { problem: "The message is empty" } };
   return askedWith(parts, state);
 }
 
-/** Text that begins with a slash may be a command; what nobody knows as one is a prompt. */
-function askedWith(parts: Part[], state: AgentState): Asked {
+/** Text that begins with a slash may be a command; an unknown command is a prompt. */
+function askedWith(parts: Part[], state: Addressed): Asked {
   const head = address(state);
   const plain: OpOf<"turn.prompt"> = { type: "turn.prompt", ...head, turn: head.id, parts, mentions: true };
   const command = parts.length === 1 && parts[0]?.type === "text" ? commandIn(parts[0].text) : undefined;
@@ -21,7 +23,7 @@ function askedWith(parts: Part[], state: AgentState): Asked {
 }
 
 /** The turn that stopped goes on. */
-export function askedAgain(state: AgentState): Asked {
+export function askedAgain(state: Addressed): Asked {
   const head = address(state);
   return { op: { type: "turn.prompt", ...head, turn: head.id, parts: [], continues: true } };
 }
