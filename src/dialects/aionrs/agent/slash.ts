@@ -1,16 +1,16 @@
 /** Slash commands: messages that the agent answers without asking its model. They have an end, but no stream. */
 import * as v from "valibot";
-import { CommandReply, type CommandResult } from "../../../core/command.js";
-import { plainText } from "../../../core/content.js";
+import { CommandReply } from "../../../core/command.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Out } from "../../dialect.js";
+import { resultText } from "../../kit/slash.js";
 import { afterStream } from "./changes.js";
 import { errorLine, info, line } from "./lines.js";
 import type { AgentState } from "./state.js";
 import { toUsage } from "../wire/usage.js";
 
-/** There is no such command: then it was a prompt, and is asked as one. */
+/** A text that names no known command is a prompt after all. */
 export function promptAfterAll(event: Event, state: AgentState): Op | undefined {
   if (event.type !== "reply" || event.fault?.param !== "command") return undefined;
   const plain = state.slashed.get(event.parent ?? "");
@@ -18,14 +18,14 @@ export function promptAfterAll(event: Event, state: AgentState): Op | undefined 
   return plain;
 }
 
-/** The host's user wants to leave. */
+/** The command asks to leave. */
 export function isQuit(event: Event, state: AgentState): boolean {
   if (event.type !== "reply" || !state.slashed.has(event.parent ?? "") || !v.is(CommandReply, event.data)) return false;
   const { result } = event.data;
   return result.type === "dialog" && result.dialog === "quit";
 }
 
-/** One that became a prompt has a stream after all, and its end there. */
+/** A command that became a prompt has a stream after all, and its end there. */
 export function writeCommand({ parent = "", fault, data }: EventOf<"reply">, state: AgentState): Out[] {
   const result = v.is(CommandReply, data) ? data.result : undefined;
   if (result?.type === "submit_prompt") return [];
@@ -43,11 +43,4 @@ export function writeCommand({ parent = "", fault, data }: EventOf<"reply">, sta
     usage: toUsage(undefined),
   };
   return afterStream([...told, line(end)], state);
-}
-
-function resultText(result: Exclude<CommandResult, { type: "submit_prompt" }>): string {
-  if (result.type === "message") return result.text;
-  if (result.type === "tool") return plainText(result.parts);
-  const choices = (result.choices ?? []).map(({ value, label, current }) => `${current === true ? "* " : "  "}${label ?? value}`);
-  return [result.text, ...choices].join("\n");
 }
