@@ -6,3 +6,9 @@ export const NOTHING: Readonly<Step<never>> = { in: [], out: [] };
 export function together<T>(first: Step<T>, second: Step<T>): Step<T> {
   return { in: [...first.in, ...second.in], out: [...first.out, ...second.out] };
 }
+
+/** Puts a step behind another in place, where there may be many. */
+export function append<T>(step: Step<T>, next: Step<T>): void {
+  step.in.push(...next.in);
+  step.out.push(...next.out);
+}

@@ -2,7 +2,7 @@
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv, Step } from "../../dialect.js";
-import { echo } from "../../kit/issues.js";
+import { agentSideOf } from "../../kit/agent-side.js";
 import { readSwitches } from "../launch.js";
 import type { Command } from "../wire/records.js";
 import type { Revision } from "../wire/revision.js";
@@ -14,28 +14,31 @@ import { writeEvent } from "./write-events.js";
 
 export function agentSide(revision: Revision, env: SideEnv): Side<Op, Event> {
   const state = agentState(revision);
-  return {
-    read(frame) {
-      if ("launch" in frame) {
-        const { open } = frame.launch;
-        readSwitches(frame.launch.argv, state);
+  return agentSideOf(
+    {
+      launch({ argv, open }) {
+        readSwitches(argv, state);
         state.session = open?.sessionId ?? env.stamp().id;
         return { in: [{ open: "new", ...open, type: "session.open", id: env.stamp().id, session: state.session }], out: [] };
-      }
-      const step = heard("bad" in frame ? `${frame.bad}: ${echo(frame.line)}` : readCommand(frame.rec, state));
-      if (state.ready) return step;
-      // `ready` is the first line, whatever a host that does not wait for it says.
-      state.earlyLines.push(...step.out);
-      return { in: step.in, out: [] };
+      },
+      read: (rec) => behindReady(heard(readCommand(rec, state))),
+      bad: (words) => behindReady(heard(words)),
+      write(event) {
+        const prompt = promptAfterAll(event, state);
+        if (prompt !== undefined) return { in: [prompt], out: [] };
+        const ops = leaving(event);
+        return { in: ops, out: writeEvent(event, state) };
+      },
     },
-    write(event) {
-      const prompt = promptAfterAll(event, state);
-      if (prompt !== undefined) return { in: [prompt], out: [] };
-      const ops = leaving(event);
-      return { in: ops, out: writeEvent(event, state) };
-    },
-    end: () => ({ in: [], out: [] }),
-  };
+    env,
+  );
+
+  /** `ready` is the first line, whatever a host that does not wait for it says. */
+  function behindReady(step: Step<Op>): Step<Op> {
+    if (state.ready) return step;
+    state.earlyLines.push(...step.out);
+    return { in: step.in, out: [] };
+  }
 
   function heard(command: Command | string): Step<Op> {
     if (typeof command !== "string") return readOps(command, state, env);

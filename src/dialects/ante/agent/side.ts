@@ -4,7 +4,8 @@ import type { Event, EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import { roughSize } from "../../../core/queue.js";
 import type { Out, Side, SideEnv, Step } from "../../dialect.js";
-import { echo } from "../../kit/issues.js";
+import { agentSideOf } from "../../kit/agent-side.js";
+import { append, NOTHING, together } from "../../kit/step.js";
 import { replyVariants, resumeFailure, storedNames } from "./answers.js";
 import { Envelopes } from "./envelopes.js";
 import { wireId } from "../wire/ids.js";
@@ -21,25 +22,25 @@ const HELD_BYTES = 32 * 1024 * 1024;
 export function agentSide(env: SideEnv): Side<Op, Event> {
   const state = agentState();
   const envelopes = new Envelopes(env);
-  return {
-    read(frame) {
-      if (state.isOver) return NOTHING;
-      if ("launch" in frame) {
-        state.cwd = frame.launch.cwd;
-        state.defaults = frame.launch.open?.config ?? {};
+  return agentSideOf(
+    {
+      launch({ cwd, open }) {
+        state.cwd = cwd;
+        state.defaults = open?.config ?? {};
         return NOTHING;
-      }
-      if ("bad" in frame) return refused({ problem: `${frame.bad}: ${echo(frame.line)}` });
-      const operation = readOperation(frame.rec);
-      if ("problem" in operation) return refused(operation);
-      return isOpening() ? waits(operation) : meant(operation);
+      },
+      read(rec) {
+        const operation = readOperation(rec);
+        if ("problem" in operation) return refused(operation);
+        return isOpening() ? waits(operation) : meant(operation);
+      },
+      bad: (problem) => refused({ problem }),
+      write: written,
+      isOver: () => state.isOver,
+      isHolding: () => state.held.length > 0,
     },
-    write: (event) => written(event),
-    end() {
-      state.drains = state.held.length > 0;
-      return state.drains ? { ...NOTHING, waits: true } : NOTHING;
-    },
-  };
+    env,
+  );
 
   // --- operations ---
 
@@ -54,7 +55,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
         return state.live === undefined ? hold(operation) : meant(operation);
       case "Interrupt":
         // It also means what it stands behind. A session that is being replaced is interrupted already.
-        return joined(
+        return together(
           state.live === undefined || state.next !== undefined ? NOTHING : meant(operation),
           state.held.length === 0 ? NOTHING : hold(operation),
         );
@@ -101,9 +102,6 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     }
     // At once: there may be many.
     state.held.splice(0, count);
-    if (state.held.length > 0) return step;
-    if (state.drains) step.in.push({ type: "shutdown", id: env.stamp().id, when: "drained" });
-    state.drains = false;
     return step;
   }
 
@@ -136,7 +134,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     const session = clientSession(event, { ...(state.cwd !== undefined && { cwd: state.cwd }), ...state.opening?.config });
     session.waiting.push(event, ...(state.opening?.early ?? []));
     state.opening = undefined;
-    if (state.live === undefined) return joined(begin(session), released());
+    if (state.live === undefined) return together(begin(session), released());
     state.next = session;
     return { in: [{ type: "session.close", id: env.stamp().id, session: state.live.handle }], out: [] };
   }
@@ -147,8 +145,8 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     const before = live.isTold ? NOTHING : firstCatalogue(noCatalogue(live), live);
     const end = said({ ...event, parent: next?.opener ?? state.opening?.op ?? state.leaver }, ["SessionEnd"]);
     state.live = state.next = undefined;
-    const after = next === undefined ? again() : joined(begin(next), released());
-    return [before, end, after].reduce(joined);
+    const after = next === undefined ? again() : together(begin(next), released());
+    return [before, end, after].reduce(together);
   }
 
   function begin(session: ClientSession): Step<Op> {
@@ -158,7 +156,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     const start = said(ready, [tagged("SessionStart", initialized(ready, session))]);
     // An agent that does not promise a catalogue may never tell one, and the client must not wait for it.
     const empty = ready.capabilities?.["catalog"] === true ? NOTHING : firstCatalogue(noCatalogue(session), session);
-    return [start, empty, each(waiting)].reduce(joined);
+    return [start, empty, each(waiting)].reduce(together);
   }
 
   /** What comes before the first ExtensionRefreshed waits for it; what is replayed follows it. */
@@ -189,7 +187,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     // Where nothing is left to warm up, the second one has nothing to wait for.
     const second = event.whole ? said(head, [refreshed(event, session)]) : NOTHING;
     const rest = session.replayLeft > 0 ? NOTHING : each(session.waiting.splice(0));
-    return [first, { in: [], out: again }, second, rest].reduce(joined);
+    return [first, { in: [], out: again }, second, rest].reduce(together);
   }
 
   /** What no operation asked for was news then, and without a parent a client would take it for news of now. */
@@ -199,7 +197,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     if (session.replayed.length > REPLAYED) session.replayed.splice(0, session.replayed.length - REPLAYED);
     session.replayLeft--;
     if (session.replayLeft > 0) return NOTHING;
-    return session.isTold ? joined({ in: [], out: lines(session.replayed.splice(0)) }, each(session.waiting.splice(0))) : NOTHING;
+    return session.isTold ? together({ in: [], out: lines(session.replayed.splice(0)) }, each(session.waiting.splice(0))) : NOTHING;
   }
 
   /** The policy `Deny`: what would be asked is refused, and the turn goes on. */
@@ -219,7 +217,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     const early = opening.early.map((told) => said(told, looseVariants(told)));
     const failure = event.fault?.message ?? "The session could not be opened";
     const answer = said(event, [tagged("Error", opening.resumes ? resumeFailure(failure) : failure)]);
-    return [...early, answer, released()].reduce(joined);
+    return [...early, answer, released()].reduce(together);
   }
 
   /** The live session ends and begins again, for two cannot hold it; but not where its log is gone. An agent that cannot tell is trusted. */
@@ -233,7 +231,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
 
   function notAgain(why: string, { op }: Opening): Step<Op> {
     state.opening = undefined;
-    return joined(refused({ problem: resumeFailure(why), id: op }), released());
+    return together(refused({ problem: resumeFailure(why), id: op }), released());
   }
 
   /** It could not be resumed while it was there. */
@@ -285,18 +283,6 @@ function noCatalogue({ handle }: ClientSession): EventOf<"catalog.updated"> {
   return { type: "catalog.updated", session: handle, whole: false };
 }
 
-const NOTHING: Step<Op> = { in: [], out: [] };
-
 function lines(recs: readonly unknown[]): Out[] {
   return recs.map((rec) => ({ rec }));
-}
-
-/** In place: there may be many. */
-function append(step: Step<Op>, next: Step<Op>): void {
-  step.in.push(...next.in);
-  step.out.push(...next.out);
-}
-
-function joined(first: Step<Op>, second: Step<Op>): Step<Op> {
-  return { in: [...first.in, ...second.in], out: [...first.out, ...second.out] };
 }

@@ -70,8 +70,6 @@ export interface AgentState {
   /** Operations that wait for the outcome of an opening, and how much they are. */
   held: Operation[];
   heldBytes: number;
-  /** The input ended while some were held. */
-  drains: boolean;
   /** The operation that ends all of it. */
   leaver: string | undefined;
   /** Goodbye is out: nothing follows. */
@@ -88,7 +86,6 @@ export function agentState(): AgentState {
     next: undefined,
     held: [],
     heldBytes: 0,
-    drains: false,
     leaver: undefined,
     isOver: false,
     local: undefined,

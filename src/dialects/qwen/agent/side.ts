@@ -5,9 +5,11 @@ import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import { roughSize } from "../../../core/queue.js";
-import type { Frame, Launch } from "../../../core/wire.js";
+import type { Launch } from "../../../core/wire.js";
 import type { Out, Side, SideEnv, Step } from "../../dialect.js";
-import { echo, stringField } from "../../kit/issues.js";
+import { agentSideOf } from "../../kit/agent-side.js";
+import { stringField } from "../../kit/issues.js";
+import { NOTHING, together } from "../../kit/step.js";
 import { hearControl } from "./control.js";
 import { closing, quietSummary } from "./end-turn.js";
 import { exitOf, invalid, ofRequest, wireError } from "./faults.js";
@@ -19,32 +21,31 @@ import { readCancel, readToolResponse } from "./read-requests.js";
 import { handshakeProblem, receipt, unsupported } from "./receipt.js";
 import { Head, readRequest, type Chat, type Request } from "./read-lines.js";
 import { commandResult, controlResponse, resultCancel, resultCommand, resultHeartbeat } from "./write-results.js";
-import { agentState, clientSession, sessionNamed, turnNamed, type Asked, type ClientSession } from "./state.js";
+import { agentState, clientSession, sessionNamed, turnNamed, type Asked, type ClientSession, type HostLine } from "./state.js";
 import type { WireError } from "../wire/event-lines.js";
 import { writeLoose } from "./write-loose.js";
 import { writeTurn } from "./write-events.js";
 
 export function agentSide(env: SideEnv): Side<Op, Event> {
   const state = agentState();
-  return {
-    read(frame) {
-      if (state.isOver) return NOTHING;
-      if ("launch" in frame) return launch(frame.launch);
-      // A host that says nothing of formats begins with its first line.
-      if (state.sessions.size === 0) return joined(launch({ argv: [], env: {} }), heard(frame));
-      return heard(frame);
+  return agentSideOf(
+    {
+      launch,
+      read: (rec) => heard({ rec }),
+      bad: (words) => heard({ bad: words }),
+      write: written,
+      isOver: () => state.isOver,
+      inputEnded() {
+        state.isDeaf = true;
+        // Servers of a host that no longer answers will never be there.
+        for (const session of state.sessions.values()) session.awaited.clear();
+        return [...state.sessions.values()].map(released).reduce(together<Op>, NOTHING);
+      },
+      isHolding,
+      beat: () => (state.isReceived ? { in: [], out: [resultHeartbeat(state.active, undefined, env.stamp().at)] } : NOTHING),
     },
-    write: (event) => drained(written(event)),
-    end() {
-      state.isDeaf = true;
-      // Servers of a host that no longer answers will never be there.
-      for (const session of state.sessions.values()) session.awaited.clear();
-      const step = [...state.sessions.values()].map(released).reduce(joined, NOTHING);
-      state.drains = isHolding();
-      return state.drains ? { ...step, waits: true } : step;
-    },
-    beat: () => (state.isReceived ? { in: [], out: [resultHeartbeat(state.active, undefined, env.stamp().at)] } : NOTHING),
-  };
+    env,
+  );
 
   // --- lines ---
 
@@ -61,28 +62,30 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   }
 
   /** The receipt is the first line, whatever a host that does not wait for it says. */
-  function heard(frame: Exclude<Frame, { launch: Launch }>): Step<Op> {
-    if (state.isReceived) return said(frame);
-    // What is too much is answered in its place, like a line that cannot be read.
-    state.early.push(isTooMuch(frame) ? { bad: TOO_MUCH, line: "" } : frame);
+  function heard(line: HostLine): Step<Op> {
+    // A host that says nothing of formats begins with its first line.
+    if (state.sessions.size === 0) return together(launch({ argv: [], env: {} }), heard(line));
+    if (state.isReceived) return said(line);
+    // A line beyond the bound is answered in its place, like a line that cannot be read.
+    state.early.push(isTooMuch(line) ? { bad: `${TOO_MUCH}: ` } : line);
     return NOTHING;
   }
 
-  function said(frame: Exclude<Frame, { launch: Launch }>): Step<Op> {
+  function said(line: HostLine): Step<Op> {
     if (state.isOver) return NOTHING;
-    if ("bad" in frame) return refused(invalid(`${frame.bad}: ${echo(frame.line)}`, undefined, "QWEN_INVALID_JSON"));
-    const head = v.safeParse(Head, frame.rec);
+    if ("bad" in line) return refused(invalid(line.bad, undefined, "QWEN_INVALID_JSON"));
+    const head = v.safeParse(Head, line.rec);
     const problem = head.success ? handshakeProblem(head.output) : undefined;
     if (problem !== undefined) return fatal(unsupported(problem, state, env), exitOf({ code: "version", message: "" }));
-    const request = readRequest(frame.rec);
+    const request = readRequest(line.rec);
     if ("unanswerable" in request) {
       const error = { message: "This agent takes no control requests (unsupported)", retryable: false };
       return { in: [], out: [controlResponse(request.unanswerable, { subtype: "error", error })] };
     }
     if (!("error" in request)) return meant(request);
-    if (request.fatal !== true) return unreadable(frame.rec, request.error);
+    if (request.fatal !== true) return unreadable(line.rec, request.error);
     const { error } = request;
-    return fatal(() => line({ error }), exitOf({ code: "usage", message: "" }));
+    return fatal(() => ({ rec: { error } }), exitOf({ code: "usage", message: "" }));
   }
 
   function meant(request: Request): Step<Op> {
@@ -153,11 +156,11 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
 
   /** What waited for a session, in order. */
   function released(session: ClientSession): Step<Op> {
-    let step = NOTHING;
+    let step: Step<Op> = NOTHING;
     while (session.isReady && session.awaited.size === 0) {
       const next = session.held.shift();
       if (next === undefined) break;
-      step = joined(step, chatSteps(next, session, state, env));
+      step = together(step, chatSteps(next, session, state, env));
       // Its host's servers are to be connected first.
       if (session.awaited.size > 0) session.held.unshift(next);
     }
@@ -172,12 +175,6 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
 
   function isHolding(): boolean {
     return state.early.length > 0 || [...state.sessions.values()].some(({ held }) => held.length > 0);
-  }
-
-  function drained(step: Step<Op>): Step<Op> {
-    if (!state.drains || isHolding()) return step;
-    state.drains = false;
-    return joined(step, { in: [{ type: "shutdown", id: env.stamp().id, when: "drained" }], out: [] });
   }
 
   // --- events ---
@@ -233,11 +230,11 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     if (!session.isFresh) session.prompts = event.at ?? 0;
     if (state.isReceived) return released(session);
     state.isReceived = true;
-    const first = { in: [], out: [receipt({ at: event.at ?? 0, session }, event.version, state)] };
+    const first: Step<Op> = { in: [], out: [receipt({ at: event.at ?? 0, session }, event.version, state)] };
     return state.early
       .splice(0)
-      .map((frame) => ("launch" in frame ? NOTHING : said(frame)))
-      .reduce(joined, first);
+      .map(said)
+      .reduce(together<Op>, first);
   }
 
   function onUpdated(event: EventOf<"session.updated">, session: ClientSession): Step<Op> {
@@ -286,7 +283,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       case "guidance":
       case "change":
         asked.session.awaited.clear();
-        return joined(failed(event.fault, { at, session: asked.session }), released(asked.session));
+        return together(failed(event.fault, { at, session: asked.session }), released(asked.session));
       default:
         asked satisfies never;
         return NOTHING;
@@ -310,7 +307,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return session.held
       .splice(0)
       .map(({ promptId }) => failed(fault, { at, session, promptId }))
-      .reduce(joined, NOTHING);
+      .reduce(together<Op>, NOTHING);
   }
 
   function onPrompted(event: EventOf<"reply">, asked: Extract<Asked, { kind: "prompt" }>, at: number): Step<Op> {
@@ -336,10 +333,3 @@ const HELD_BYTES = 32 * 1024 * 1024;
 const TOO_MUCH = `More than ${HELD_BYTES} bytes wait for a session already`;
 
 const CANCELS = { ok: "The request is cancelled.", noop: "There is nothing to cancel." } as const;
-
-const NOTHING: Step<Op> = { in: [], out: [] };
-
-function joined(a: Step<Op>, b: Step<Op>): Step<Op> {
-  if (a === NOTHING) return b;
-  return b === NOTHING ? a : { in: [...a.in, ...b.in], out: [...a.out, ...b.out] };
-}

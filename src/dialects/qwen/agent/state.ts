@@ -3,13 +3,15 @@ import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Call, Usage } from "../../../core/event.js";
 import type { OpOf } from "../../../core/op.js";
-import type { Frame } from "../../../core/wire.js";
 import type { Out } from "../../dialect.js";
 import type { Formats } from "../launch.js";
 import type { Chat } from "./read-lines.js";
 import { AnsiReader } from "./terminal.js";
 import type { ControlFailure } from "../wire/event-lines.js";
 import type { CommandRef } from "../wire/op-lines.js";
+
+/** A line of the host, or what is wrong with it. */
+export type HostLine = { rec: unknown } | { bad: string };
 
 export interface AgentState {
   formats: Formats;
@@ -26,7 +28,7 @@ export interface AgentState {
   active: ClientSession | undefined;
   /** The receipt is out; until then everything waits. */
   isReceived: boolean;
-  readonly early: Frame[];
+  readonly early: HostLine[];
   /** Ops whose outcome is a line of its own, by id. */
   readonly asked: Map<string, Asked>;
   /** The latest hint that waits, by session, prompt and trigger: a later one of the same makes it void. */
@@ -39,8 +41,6 @@ export interface AgentState {
   isDeaf: boolean;
   /** How much waits, for the receipt or for a session. */
   heldBytes: number;
-  /** The input ended while something was held back. */
-  drains: boolean;
   /** The last line of all, when the process cannot go on, and its exit code. */
   last: { says: (session: ClientSession | undefined) => Out; exit: number } | undefined;
   isOver: boolean;
@@ -177,7 +177,6 @@ export function agentState(): AgentState {
     controlCount: 0,
     isDeaf: false,
     heldBytes: 0,
-    drains: false,
     last: undefined,
     isOver: false,
   };
