@@ -9,7 +9,7 @@ import type { Frame } from "../../core/wire.js";
 import type { Side, Step } from "../dialect.js";
 import { badLine } from "./bad-line.js";
 import { exitMessage } from "./exit-message.js";
-import { refused, refuseHeld } from "./refuse.js";
+import { refusal } from "./reply.js";
 import { NOTHING, together } from "./step.js";
 
 export interface DrivenWire {
@@ -75,7 +75,17 @@ export function drivenSide(wire: DrivenWire): Side<Event, Op> {
   }
 
   function refuseAll(fault: Fault): Event[] {
-    const opens = wire.takeOpens().map(({ session: opened, op }) => refused("session.open", opened, op, fault));
-    return [...opens, ...refuseHeld(held, fault, session())];
+    const opens = wire
+      .takeOpens()
+      .map(({ session: opened, op }): Event => ({
+        type: "reply",
+        to: "session.open",
+        status: "error",
+        session: opened,
+        ...(op !== undefined && { parent: op }),
+        fault,
+      }));
+    const only = session();
+    return [...opens, ...held.splice(0).map((op) => refusal(only === undefined ? op : { ...op, session: only }, fault))];
   }
 }

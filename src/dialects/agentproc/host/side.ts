@@ -5,6 +5,7 @@ import type { Fault } from "../../../core/errors.js";
 import type { Event } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import type { Side, SideEnv, Step } from "../../dialect.js";
+import { refusal, reply, warning } from "../../kit/reply.js";
 import type { Address } from "./blocks.js";
 import { HostTurn } from "./turn.js";
 import { writeLaunch, type Conversation } from "./write-turn.js";
@@ -67,7 +68,7 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
     };
     const left = unsaidWishes(config);
     const text = `The agent cannot be told by its protocol: ${left.join(", ")}`;
-    return { in: left.length === 0 ? [ready] : [ready, { type: "notice", session, level: "warning", text, source: "agentproc" }], out: [] };
+    return { in: left.length === 0 ? [ready] : [ready, warning(text, session, "agentproc")], out: [] };
   }
 
   function prompted(op: OpOf<"turn.prompt">): Step<Event> {
@@ -84,10 +85,10 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
       return { in: [started, { type: "error", ...address, fault }, ended], out: [] };
     }
     turn = begun;
-    const { launch, first, warning } = asked;
+    const { launch, first } = asked;
     const lost = unsendable(op);
     const warnings = [
-      ...(warning === undefined ? [] : [warning]),
+      ...(asked.warning === undefined ? [] : [asked.warning]),
       ...(lost.length === 0 ? [] : [`An agent of this protocol cannot be given ${lost.join(", ")}`]),
     ];
     return {
@@ -100,17 +101,11 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
   function interrupted(op: OpOf<"turn.interrupt">): Step<Event> {
     const isMeant = turn !== undefined && (op.turn === undefined || op.turn === turn.id);
     if (turn !== undefined && isMeant) turn.interrupted = true;
-    const status = isMeant ? "ok" : "noop";
-    const reply: Event = { type: "reply", to: op.type, status, session: op.session, parent: op.id };
-    return { in: [reply], out: isMeant ? [{ kill: true }] : [] };
+    return { in: [reply(op, isMeant ? "ok" : "noop")], out: isMeant ? [{ kill: true }] : [] };
   }
 }
 
 const UNOPENED: Fault = { code: "session", message: "There is no session: it could not be opened", retryable: false };
-
-function refusal(op: Op, fault: Fault): Event {
-  return { type: "reply", to: op.type, status: "error", session: op.session, parent: op.id, fault };
-}
 
 /** What cannot be opened, and why. Without restrictions that were asked for, the agent could do more than it may. */
 function refusalOf({ open, sessionId, session, config = {} }: OpOf<"session.open">): Fault | undefined {

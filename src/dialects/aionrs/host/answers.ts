@@ -2,8 +2,9 @@
 import type { McpServer, SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, ListedMcpServer } from "../../../core/event.js";
-import type { Op, OpOf } from "../../../core/op.js";
+import type { OpOf } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
+import { refused } from "../../kit/reply.js";
 import { readCapabilities } from "../wire/capabilities.js";
 import { modeName, type Revision } from "../wire/revision.js";
 import type { HostState } from "./state.js";
@@ -17,7 +18,7 @@ export function configure(op: OpOf<"session.configure">, state: HostState): Step
   const problem =
     patch.mode === undefined || modeName(state.revision, patch.mode) !== undefined ? undefined : noMode(patch.mode, state.revision);
   const wrong = problem ?? configProblem(patch, state);
-  if (wrong !== undefined) return refused(op, wrong, state);
+  if (wrong !== undefined) return refused(op, wrong);
   const out = configLines(patch, state);
   const left = partsOf(patch, state);
   if (left.size === 0) return { in: [updated(op, state)], out };
@@ -88,14 +89,14 @@ export function onChangeTold(message: string, state: HostState): Event[] {
   if (!/^set_mode: .*refused/.test(message)) return [];
   const at = state.pending.findIndex(({ left }) => left.has("mode"));
   const [pending] = at === -1 ? [] : state.pending.splice(at, 1);
-  return pending === undefined ? [] : refused(pending.op, message, state).in;
+  return pending === undefined ? [] : refused(pending.op, message).in;
 }
 
 /** Changes are answered in order: what is wrong with the configuration is wrong with the oldest change that waits. Undefined when none does. */
 export function onChangeRefused(fault: Fault, state: HostState): Event[] | undefined {
   const at = fault.code === "config" ? state.pending.findIndex(({ left }) => left.has("config")) : -1;
   const [pending] = at === -1 ? [] : state.pending.splice(at, 1);
-  return pending === undefined ? undefined : refused(pending.op, fault.message, state, fault.code).in;
+  return pending === undefined ? undefined : refused(pending.op, fault.message, fault.code).in;
 }
 
 export function onServer(server: ListedMcpServer, state: HostState): Event[] {
@@ -131,9 +132,4 @@ function serverPart(name: string): string {
 
 export function noMode(mode: string | undefined, { name, modes }: Revision): string {
   return `${name} has no mode '${mode ?? ""}'; it has ${Object.keys(modes).join(", ")}`;
-}
-
-export function refused(op: Op, message: string, state: HostState, code = "unsupported"): Step<Event> {
-  const fault = { code, message, retryable: false };
-  return { in: [{ type: "reply", to: op.type, status: "error", fault, parent: op.id, session: state.session }], out: [] };
 }

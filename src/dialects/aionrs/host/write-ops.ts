@@ -5,8 +5,9 @@ import type { Event } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import { withoutCommand } from "../../../core/plain-words.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
-import { configLines, configProblem, configure, noMode, refused } from "./answers.js";
+import { configLines, configProblem, configure, noMode } from "./answers.js";
 import { openingGap } from "../../kit/covers.js";
+import { refused, replied, reply, warning } from "../../kit/reply.js";
 import { writeLaunch } from "../launch.js";
 import { modeName } from "../wire/revision.js";
 import type { HostState } from "./state.js";
@@ -20,7 +21,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "approval.answer":
       return answer(op, state);
     case "session.seed":
-      return { in: answered(op, "ok").in, out: [{ rec: { type: "init_history", text: op.text } }] };
+      return { in: [reply(op, "ok")], out: [{ rec: { type: "init_history", text: op.text } }] };
     case "session.configure":
       return configure(op, state);
     case "ping":
@@ -36,15 +37,15 @@ export function openOp(op: OpOf<"session.open">, state: HostState): Step<Event> 
   const { revision } = state;
   state.session = op.session;
   const { mode } = op.config ?? {};
-  if (mode !== undefined && modeName(revision, mode) === undefined) return refused(op, noMode(mode, revision), state);
+  if (mode !== undefined && modeName(revision, mode) === undefined) return refused(op, noMode(mode, revision));
   const gap = openingGap(revision.name, op.config ?? {}, revision.coverage["session.open"]);
-  if (gap.refusal !== undefined) return refused(op, gap.refusal, state);
+  if (gap.refusal !== undefined) return refused(op, gap.refusal);
   const wrong = configProblem(op.config ?? {}, state);
-  if (wrong !== undefined) return refused(op, wrong, state);
+  if (wrong !== undefined) return refused(op, wrong);
   state.opener = op.id;
   state.atReady = revision.isLater ? atReady(op.config ?? {}) : mode === "auto_edit" ? { mode } : {};
   return {
-    in: gap.warning === undefined ? [] : [warning(gap.warning, state)],
+    in: gap.warning === undefined ? [] : [warning(gap.warning, state.session, state.revision.id)],
     out: [{ launch: writeLaunch(op, revision) }],
   };
 }
@@ -70,7 +71,10 @@ function message(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<
   const input = slash === undefined ? withoutCommand(words) : `/${slash.name}${slash.args ? ` ${slash.args}` : ""}`;
   const lost = unsendable(op, slash !== undefined);
   return {
-    in: lost.length === 0 ? [] : [warning(`${state.revision.name} cannot carry ${lost.join(", ")}; files go by their paths`, state)],
+    in:
+      lost.length === 0
+        ? []
+        : [warning(`${state.revision.name} cannot carry ${lost.join(", ")}; files go by their paths`, state.session, state.revision.id)],
     out: [{ rec: { type: "message", msg_id, input, content: input, ...(files.length > 0 && { files }) } }],
   };
 }
@@ -92,9 +96,9 @@ function isUnsendable(part: Part): boolean {
 function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
   const [asked] = state.prompts.keys();
   const onWire = state.running?.reader.address.turn ?? asked;
-  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return answered(op, "noop");
+  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return replied(op, "noop");
   state.interrupted = true;
-  return { in: answered(op, "ok").in, out: [{ rec: { type: "stop" } }] };
+  return { in: [reply(op, "ok")], out: [{ rec: { type: "stop" } }] };
 }
 
 /** A real one passes over what is no answer to an open question, so we say what became of it. */
@@ -102,8 +106,8 @@ function answer(op: OpOf<"approval.answer">, state: HostState): Step<Event> {
   const open = op.answers.filter(({ call }) => state.asked.get(call) === "open" && state.running?.reader.byId(call)?.now === "requested");
   const out = open.map((one) => answerLine(one, state));
   const strange = op.answers.find(({ call }) => !state.asked.has(call));
-  if (strange !== undefined) return { in: refused(op, `No approval was asked for call '${strange.call}'`, state, "protocol").in, out };
-  return { in: open.length < op.answers.length ? answered(op, "noop").in : [], out };
+  if (strange !== undefined) return { in: refused(op, `No approval was asked for call '${strange.call}'`, "protocol").in, out };
+  return { in: open.length < op.answers.length ? [reply(op, "noop")] : [], out };
 }
 
 function answerLine(answer: OpOf<"approval.answer">["answers"][number], state: HostState): Out {
@@ -116,12 +120,4 @@ function answerLine(answer: OpOf<"approval.answer">["answers"][number], state: H
     return { rec: { type: "tool_approve", call_id, scope: answer.grant === "category" ? "always" : "once" } };
   }
   return { rec: { type: "tool_deny", call_id, reason: answer.reason ?? "" } };
-}
-
-function warning(text: string, state: HostState): Event {
-  return { type: "notice", session: state.session, level: "warning", text, source: state.revision.id };
-}
-
-function answered(op: Op, status: "ok" | "noop"): Step<Event> {
-  return { in: [{ type: "reply", to: op.type, status, parent: op.id, session: op.session }], out: [] };
 }

@@ -8,7 +8,8 @@ import { coverage, SPEC } from "../coverage.js";
 import { wireId } from "../wire/ids.js";
 import { writeSpec, writeThinking } from "../wire/spec.js";
 import type { HostState } from "./state.js";
-import { line, refused, sentAs, warning } from "./write-ops.js";
+import { refused, warning } from "../../kit/reply.js";
+import { line, sentAs } from "./write-ops.js";
 
 /** A daemon for a session: opening it is starting the one and the other. */
 export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv): Step<Event> {
@@ -16,9 +17,9 @@ export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv)
   state.session = op.session;
   const isNew = op.open === "new";
   const gap = openingGap("Ante", config, isNew ? coverage["session.open"] : RESUME, isNew ? [] : restrictionsOfNew(config));
-  if (gap.refusal !== undefined) return refused(op, gap.refusal, state);
-  const warnings = gap.warning === undefined ? [] : [warning(gap.warning, state)];
-  if (!isNew && op.sessionId === "latest") return refused(op, "Ante has no word for the session last used; ask for it by its name", state);
+  if (gap.refusal !== undefined) return refused(op, gap.refusal);
+  const warnings = gap.warning === undefined ? [] : [warning(gap.warning, state.session, "ante")];
+  if (!isNew && op.sessionId === "latest") return refused(op, "Ante has no word for the session last used; ask for it by its name");
   state.wantsReplay = op.after !== undefined;
   const launch: Out = { launch: { argv: ["serve", "--stdio"], env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
   if (!isNew) {
@@ -29,7 +30,7 @@ export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv)
   }
   const { model, provider } = config;
   if (model === undefined || provider === undefined)
-    return refused(op, "Ante wants to be told a provider and a model; name both (--provider, --model)", state);
+    return refused(op, "Ante wants to be told a provider and a model; name both (--provider, --model)");
   state.opener = op.id;
   state.runsAll = config.mode === "yolo";
   state.answeredMode = state.runsAll ? undefined : config.mode;

@@ -3,6 +3,7 @@ import { plainText } from "../../../core/content.js";
 import type { Event } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
+import { refused, replied, reply, warning } from "../../kit/reply.js";
 import { opId } from "../wire/ids.js";
 import { writeSpec } from "../wire/spec.js";
 import type { HostState, SentOp } from "./state.js";
@@ -16,8 +17,8 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "turn.prompt":
       return prompt(op, state, env);
     case "turn.steer":
-      if (state.now.turn === undefined && state.prompts.length === 0) return { in: reply(op, "noop"), out: [] };
-      return { in: reply(op, "ok"), out: [line("Steer", plainText(op.parts), sentAs(op), state, env)] };
+      if (state.now.turn === undefined && state.prompts.length === 0) return replied(op, "noop");
+      return { in: [reply(op, "ok")], out: [line("Steer", plainText(op.parts), sentAs(op), state, env)] };
     case "turn.interrupt":
       return interrupt(op, state, env);
     case "approval.answer":
@@ -46,21 +47,21 @@ function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<E
     command === undefined
       ? line("UserInput", text, sent, state, env)
       : line("SlashCommand", { name: command.name, args: command.args ?? "" }, sent, state, env);
-  return { in: lost.length === 0 ? [] : [warning(`Ante cannot carry ${lost.join(", ")}`, state)], out: [out] };
+  return { in: lost.length === 0 ? [] : [warning(`Ante cannot carry ${lost.join(", ")}`, state.session, "ante")], out: [out] };
 }
 
 /** The wire's word names no turn: it is said only when the turn meant is the one on the wire. */
 function interrupt(op: OpOf<"turn.interrupt">, state: HostState, env: SideEnv): Step<Event> {
   const onWire = state.now.turn?.address.turn ?? state.prompts[0]?.turn;
-  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return { in: reply(op, "noop"), out: [] };
-  return { in: reply(op, "ok"), out: [line("Interrupt", null, sentAs(op), state, env)] };
+  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return replied(op, "noop");
+  return { in: [reply(op, "ok")], out: [line("Interrupt", null, sentAs(op), state, env)] };
 }
 
 /** One answer for the whole batch: it goes out when all of it is decided. */
 function answer(op: OpOf<"approval.answer">, state: HostState, env: SideEnv): Step<Event> {
   const { pause } = state;
   const heard = op.answers.filter(({ call }) => pause?.calls.has(call) === true);
-  if (heard.length === 0) return { in: reply(op, "noop"), out: [] };
+  if (heard.length === 0) return replied(op, "noop");
   for (const { call, decision, grant } of heard)
     pause?.calls.set(call, decision === "deny" ? "Skip" : grant === "tool" ? "AcceptForSession" : "Accept");
   return settled(sentAs(op), state, env);
@@ -103,7 +104,7 @@ function configure(op: OpOf<"session.configure">, state: HostState, env: SideEnv
   if (mode !== undefined) {
     const problem =
       mode === "plan" ? "has no plan mode" : state.runsAll && mode !== "yolo" ? "was started with everything allowed" : undefined;
-    if (problem !== undefined) return refused(op, `Ante ${problem}, and its policy cannot change within a session`, state);
+    if (problem !== undefined) return refused(op, `Ante ${problem}, and its policy cannot change within a session`);
     state.answeredMode = mode;
   }
   if (Object.keys(spec).length > 0) {
@@ -117,9 +118,9 @@ function configure(op: OpOf<"session.configure">, state: HostState, env: SideEnv
 /** A server on this machine is all that the wire can name. */
 function setProvider(op: OpOf<"provider.set">, state: HostState, env: SideEnv): Step<Event> {
   const port = op.name === "local" && op.baseUrl !== null ? localPort(op.baseUrl) : undefined;
-  if (port === undefined) return refused(op, "Ante can only be told of a local provider on a port of this machine", state);
+  if (port === undefined) return refused(op, "Ante can only be told of a local provider on a port of this machine");
   const model = op.model === undefined ? null : { name: op.model };
-  return { in: reply(op, "ok"), out: [line("RegisterLocalProvider", { port, model }, sentAs(op), state, env)] };
+  return { in: [reply(op, "ok")], out: [line("RegisterLocalProvider", { port, model }, sentAs(op), state, env)] };
 }
 
 function localPort(baseUrl: string): number | undefined {
@@ -140,17 +141,4 @@ export function line(name: OpName, fields: unknown, op: SentOp, state: HostState
 
 export function sentAs({ type, id }: Op): SentOp {
   return { type, id };
-}
-
-export function refused(op: Op, message: string, state: HostState): Step<Event> {
-  const fault = { code: "unsupported", message, retryable: false };
-  return { in: [{ type: "reply", to: op.type, status: "error", fault, parent: op.id, session: state.session }], out: [] };
-}
-
-export function warning(text: string, state: HostState): Event {
-  return { type: "notice", session: state.session, level: "warning", text, source: "ante" };
-}
-
-function reply(op: Op, status: "ok" | "noop"): Event[] {
-  return [{ type: "reply", to: op.type, status, parent: op.id, session: op.session }];
 }

@@ -11,7 +11,7 @@ import type { HostState } from "./state.js";
 import { uuidOf } from "../../kit/stream-json/uuid.js";
 import { wireMode, wireTool } from "../wire/names.js";
 import type { McpServerConfig } from "../wire/op-records.js";
-import { failed, warning } from "./write-ops.js";
+import { refused, warning } from "../../kit/reply.js";
 
 /** The longest time that the agent waits for a permission. */
 const LONGEST_MS = 600_000;
@@ -21,14 +21,14 @@ export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv)
   const { config = {} } = op;
   state.session = op.session;
   const gap = openingGap("Qwen Code", config, coverOf(config), unlisted(config));
-  if (gap.refusal !== undefined) return failed(op, "unsupported", gap.refusal);
+  if (gap.refusal !== undefined) return refused(op, gap.refusal);
   state.opener = op.id;
   state.config = config;
   const sessionId = sessionIdOf(op, env);
   // Which one was last is told when it is there.
   state.sessionId = isLatest(op.open, sessionId) ? undefined : sessionId;
   if (op.open !== "new") state.spent = undefined;
-  if (gap.warning !== undefined) state.lost.push(warning(gap.warning, state));
+  if (gap.warning !== undefined) state.lost.push(warning(gap.warning, state.session, "qwen-shipped"));
   const launch: Out = { launch: { argv: argvOf(op, sessionId), env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
   return { in: [], out: [launch, state.requests.send({ subtype: "initialize", ...handshake(config) }, { for: "initialize" })] };
 }

@@ -1,9 +1,11 @@
 /** Host → agent, written: ops become user lines, control requests and control responses. */
 import { plainText, textPart, type Part } from "../../../core/content.js";
-import type { Event, EventOf } from "../../../core/event.js";
+import type { Event } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import { withoutCommand, withoutMentions } from "../../../core/plain-words.js";
 import type { SideEnv, Step } from "../../dialect.js";
+import { refused, replied, warning } from "../../kit/reply.js";
+import { NOTHING } from "../../kit/step.js";
 import type { Change, HostState, SentPrompt } from "./state.js";
 import { wireMode } from "../wire/names.js";
 
@@ -14,13 +16,13 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "turn.interrupt":
       return interrupt(op, state);
     case "approval.answer":
-      return state.questions.answer(op, state.running) ?? { in: [reply(op, "noop")], out: [] };
+      return state.questions.answer(op, state.running) ?? replied(op, "noop");
     case "host.answer":
-      return state.questions.answerMessage(op, state.session) ?? { in: [reply(op, "noop")], out: [] };
+      return state.questions.answerMessage(op, state.session) ?? replied(op, "noop");
     case "session.configure":
       return configure(op, state);
     default:
-      return { in: [], out: [] };
+      return NOTHING;
   }
 }
 
@@ -32,12 +34,13 @@ function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<E
   if (op.continues === true)
     return { in: [], out: [state.requests.send({ subtype: "continue_last_turn" }, { for: "continue", prompt: sent })] };
   const content = contentOf({ ...op, parts: op.parts.map(withoutImage) });
-  if (content.length === 0) return failed(op, "protocol", "Qwen Code takes no empty prompt");
+  if (content.length === 0) return refused(op, "Qwen Code takes no empty prompt", "protocol");
   state.prompts.push(sent);
   const lost = [...(op.overrides === undefined ? [] : ["overrides"]), ...(op.calls === undefined ? [] : ["calls in the model's place"])];
-  const said = lost.length === 0 ? [] : [warning(`Qwen Code cannot be told ${lost.join(", ")} with a prompt`, state)];
+  const said =
+    lost.length === 0 ? [] : [warning(`Qwen Code cannot be told ${lost.join(", ")} with a prompt`, state.session, "qwen-shipped")];
   const images = op.parts.filter(({ type }) => type === "image").length;
-  if (images > 0) said.push(warning(`Qwen Code takes no images over its protocol; ${images} left out`, state));
+  if (images > 0) said.push(warning(`Qwen Code takes no images over its protocol; ${images} left out`, state.session, "qwen-shipped"));
   const message = { role: "user", content };
   return { in: said, out: [{ rec: { type: "user", session_id: state.sessionId ?? "", message, parent_tool_use_id: null } }] };
 }
@@ -79,7 +82,7 @@ function namedFile({ path, uri = "" }: { path?: string | undefined; uri?: string
 /** The wire's word names no turn: it is said only when the turn meant is the one on the wire. */
 function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
   const onWire = state.running?.told.address.turn ?? state.prompts[0]?.turn;
-  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return { in: [reply(op, "noop")], out: [] };
+  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return replied(op, "noop");
   return { in: [], out: [state.requests.send({ subtype: "interrupt" }, { for: "interrupt", op: op.id })] };
 }
 
@@ -93,21 +96,6 @@ function configure(op: OpOf<"session.configure">, state: HostState): Step<Event>
     ...(effort === undefined ? [] : [{ subtype: "set_effort", effort }]),
   ];
   const change: Change = { op, left: requests.length, fault: undefined };
-  if (requests.length === 0) return { in: [reply(op, "noop")], out: [] };
+  if (requests.length === 0) return replied(op, "noop");
   return { in: [], out: requests.map((each) => state.requests.send(each, { for: "change", change })) };
-}
-
-// --- words of our own ---
-
-export function failed(op: Op, code: string, message: string): Step<Event> {
-  return { in: [{ ...reply(op, "error"), fault: { code, message, retryable: false } }], out: [] };
-}
-
-export function warning(text: string, { session }: HostState): Event {
-  return { type: "notice", session, level: "warning", text, source: "qwen-shipped" };
-}
-
-function reply(op: Op, status: "ok" | "noop" | "error"): EventOf<"reply"> {
-  const session = op.session === undefined ? {} : { session: op.session };
-  return { type: "reply", to: op.type, status, ...session, ...(op.id !== undefined && { parent: op.id }) };
 }

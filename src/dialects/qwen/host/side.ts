@@ -6,36 +6,35 @@ import type { Fault } from "../../../core/errors.js";
 import type { Closed, Event, EventOf } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import type { Side, SideEnv, Step } from "../../dialect.js";
-import { badLine } from "../../kit/bad-line.js";
-import { exitMessage, isClean } from "../../kit/exit-message.js";
-import { refused, refuseHeld } from "../../kit/refuse.js";
+import { drivenSide } from "../../kit/driven-side.js";
+import { isClean } from "../../kit/exit-message.js";
+import { refused, warning } from "../../kit/reply.js";
 import { NOTHING, together } from "../../kit/step.js";
 import { coverage } from "../coverage.js";
 import { hostedSession, hostState, startTurn, type HostedSession } from "./state.js";
 import { readEvent } from "./read-events.js";
 import { endTurn } from "./read-turns.js";
-import { asksFor, decided, failed, heartbeat, isUnnamed, warning, writeOp } from "./write-ops.js";
+import { asksFor, decided, heartbeat, isUnnamed, writeOp } from "./write-ops.js";
 
 export function hostSide(env: SideEnv): Side<Event, Op> {
   const state = hostState();
-  return {
-    read(frame) {
-      if ("launch" in frame || state.refused !== undefined) return NOTHING;
-      if ("bad" in frame) return { in: [badLine(frame)], out: [] };
-      const wasGreeted = state.isGreeted;
-      const step = readEvent(frame.rec, state);
-      if (state.refused !== undefined) return { in: state.work.followed([...step.in, ...refuseAll(state.refused)]), out: [{ kill: true }] };
-      const heard = together(answered(step), named());
-      return !wasGreeted && state.isGreeted ? together(heard, released()) : heard;
+  return drivenSide({
+    open: opened,
+    read(rec) {
+      const step = readEvent(rec, state);
+      return state.refused === undefined ? together(answered(step), named()) : step;
     },
-    write(op) {
-      if (op.type === "session.open") return opened(op);
-      if (state.isGreeted) return written(op);
-      state.held.push(op);
-      return NOTHING;
+    write: (op) => writeOp(op, state, env),
+    isReady: () => state.isGreeted,
+    onReady: () => ({ in: [...state.sessions.values()].flatMap(ready), out: [] }),
+    refusal: () => state.refused,
+    takeOpens() {
+      const opens = [...state.sessions.values()].map(({ handle: session, opener: op }) => ({ session, op }));
+      state.sessions.clear();
+      return opens;
     },
-    end: (closed) => ({ in: ended(closed), out: [] }),
-  };
+    end: ended,
+  });
 
   // --- opening ---
 
@@ -43,8 +42,8 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
   function opened(op: OpOf<"session.open">): Step<Event> {
     const { config = {} } = op;
     const problem = problemOf(op);
-    if (problem !== undefined) return failed(op, "unsupported", problem);
-    if (state.sessions.has(op.session)) return failed(op, "session", `There is a session '${op.session}' already`);
+    if (problem !== undefined) return refused(op, problem);
+    if (state.sessions.has(op.session)) return refused(op, `There is a session '${op.session}' already`, "session");
     const isFirst = state.sessions.size === 0;
     const session = hostedSession(op);
     if (isFirst) state.cwd = config.cwd;
@@ -53,7 +52,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       session.id = state.firstId;
       state.firstId = undefined;
     }
-    if (state.isGreeted) return { in: state.work.followed(ready(session)), out: [] };
+    if (state.isGreeted) return { in: ready(session), out: [] };
     // One that never greets answers this all the same.
     if (!isFirst) return NOTHING;
     state.pings.push(undefined);
@@ -83,35 +82,21 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     return [event, ...warnings(config, handle)];
   }
 
-  /** It is there: sessions that were asked for are ready, and what waited for them goes out. */
-  function released(): Step<Event> {
-    const begun: Step<Event> = { in: state.work.followed([...state.sessions.values()].flatMap(ready)), out: [] };
-    return state.held
-      .splice(0)
-      .map((op) => written(op))
-      .reduce(together, begun);
-  }
-
   /** Prompts of a session that has its name now. */
   function named(): Step<Event> {
     const sessions = [...state.sessions.values()].filter((session) => session.waiting.length > 0 && !isUnnamed(session));
     const ops = sessions.flatMap((session) => (session.isNew ? session.waiting.splice(0, 1) : session.waiting.splice(0)));
-    return ops.map((op) => written(op)).reduce(together, NOTHING);
+    return ops.map((op) => writeOp(op, state, env)).reduce(together<Event>, NOTHING);
   }
 
   // --- events ---
 
-  function written(op: Op): Step<Event> {
-    const step = writeOp(op, state, env);
-    return { in: state.work.followed(step.in), out: step.out };
-  }
-
-  /** The wire cannot set a mode: what it allows is answered here. */
+  /** The wire cannot set a mode: questions that the mode answers are answered here. */
   function answered(step: Step<Event>): Step<Event> {
-    const heard = state.work
-      .followed(step.in)
-      .map((event) => (event.type === "approval.requested" ? decidedHere(event) : { in: [event], out: [] }));
-    return heard.reduce(together, { in: [], out: step.out });
+    const heard = step.in.map((event): Step<Event> =>
+      event.type === "approval.requested" ? decidedHere(event) : { in: [event], out: [] },
+    );
+    return heard.reduce(together<Event>, { in: [], out: step.out });
   }
 
   function decidedHere(event: EventOf<"approval.requested">): Step<Event> {
@@ -121,44 +106,31 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       const meant = event.calls.find((call) => session !== undefined && asksFor(question, session, call.id) && !open.includes(call));
       return meant === undefined ? [] : [decided({ call: meant.id, decision: "allow" }, id, question, state)];
     });
-    return steps.reduce(together, { in: open.length === 0 ? [] : [{ ...event, calls: open }], out: [] });
+    return steps.reduce(together<Event>, { in: open.length === 0 ? [] : [{ ...event, calls: open }], out: [] });
   }
 
   // --- the end ---
 
-  /** It cannot go on, and said why. */
-  function refuseAll(fault: Fault): Event[] {
-    return state.isGreeted ? [] : refuseOpens(fault);
-  }
-
-  function refuseOpens(fault: Fault): Event[] {
-    const opens = [...state.sessions.values()].map(({ handle, opener }) => refused("session.open", handle, opener, fault));
-    state.sessions.clear();
-    return [...opens, ...refuseHeld(state.held, fault)];
-  }
-
-  /** One that was told to stop may have left instead. */
-  function stoppedTurn(session: HostedSession): Event[] {
-    const { running } = session;
-    if (running === undefined) return [];
-    running.isCancelled ||= state.cancels.some(({ promptId }) => promptId === running.prompt.promptId);
-    return running.isCancelled ? endTurn(running, session, state) : [];
-  }
-
-  /** Before it greeted its end answers the opens and all that waited for them; after it, whatever is open is closed. */
-  function ended(closed: Closed): Event[] {
-    const fault: Fault = state.refused ?? { code: "launch", message: exitMessage(closed), retryable: true };
-    if (!state.isGreeted) return refuseOpens(fault);
+  function ended(closed: Closed, fault: Fault): Event[] {
     const sessions = [...state.sessions.values()];
-    const stopped = sessions.flatMap((session) => stoppedTurn(session));
     const begun = sessions.flatMap((session) => {
       const [next] = session.running === undefined ? session.prompts : [];
       return next === undefined ? [] : startTurn(next, session);
     });
-    const isIdle = sessions.every(({ running }) => running === undefined) && stopped.length === 0;
-    const isNews = isIdle && (!isClean(closed) || state.refused !== undefined);
-    const alone: Event[] = isNews ? [{ type: "error", fault }] : [];
-    return [...state.work.followed([...stopped, ...begun]), ...alone, ...state.work.close(fault)];
+    const turns = sessions.flatMap((session) => lastTurn(session, fault));
+    // Where a turn ran, the error is the turn's.
+    const isNews = turns.length === 0 && (!isClean(closed) || state.refused !== undefined);
+    const over = [...state.sessions.keys()].map((session): Event => ({ type: "session.ended", session }));
+    return [...begun, ...turns, ...(isNews ? [{ type: "error", fault } as const] : []), ...over];
+  }
+
+  /** An agent that was told to stop may have left instead. */
+  function lastTurn(session: HostedSession, fault: Fault): Event[] {
+    const { running } = session;
+    if (running === undefined) return [];
+    running.isCancelled ||= state.cancels.some(({ promptId }) => promptId === running.prompt.promptId);
+    if (running.isCancelled) return endTurn(running, session, state);
+    return running.told.close({ outcome: "failed", reason: fault.message, fault });
   }
 }
 
@@ -167,5 +139,5 @@ function warnings(config: SessionConfig, session: string): Event[] {
   const isOthers = Object.values(config.mcpServers ?? {}).some(({ type }) => type !== "host");
   const servers = "MCP servers that are not its host's";
   const text = unsaid === undefined ? `Qwen cannot be told ${servers}` : isOthers ? `${unsaid}, ${servers}` : unsaid;
-  return unsaid === undefined && !isOthers ? [] : [warning(text, session)];
+  return unsaid === undefined && !isOthers ? [] : [warning(text, session, "qwen")];
 }

@@ -2,8 +2,7 @@
 import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
-import type { Op, OpOf } from "../../../core/op.js";
-import { OpenWork } from "../../kit/open-work.js";
+import type { OpOf } from "../../../core/op.js";
 import { TurnReader } from "../../kit/turn-reader.js";
 
 /** A prompt on the wire whose turn has not ended. */
@@ -79,13 +78,11 @@ export interface HostState {
   /** The folder that the agent works in. */
   cwd: string | undefined;
   sessions: Map<string, HostedSession>;
-  held: Op[];
   questions: Map<string, Question>;
   /** Pings on the wire; undefined is the one with which we ask whether an agent is there. */
   pings: (string | undefined)[];
   cancels: { promptId: string; op: string | undefined; session: string }[];
   hints: Map<string, OpOf<"command.suggest">>;
-  readonly work: OpenWork;
 }
 
 export function hostState(): HostState {
@@ -96,12 +93,10 @@ export function hostState(): HostState {
     firstId: undefined,
     cwd: undefined,
     sessions: new Map(),
-    held: [],
     questions: new Map(),
     pings: [],
     cancels: [],
     hints: new Map(),
-    work: new OpenWork(),
   };
 }
 

@@ -5,6 +5,8 @@ import type { Event, EventOf } from "../../../core/event.js";
 import type { Answer, Op, OpOf } from "../../../core/op.js";
 import { withoutCommand, withoutMentions } from "../../../core/plain-words.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
+import { refused, replied, reply, warning } from "../../kit/reply.js";
+import { NOTHING } from "../../kit/step.js";
 import { isRecord } from "../../../core/json-object.js";
 import type { HostedSession, HostState, Question, SentPrompt } from "./state.js";
 import { commandRef } from "../wire/command-path.js";
@@ -15,7 +17,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   if (op.type === "command.suggest") return suggest(op, state);
   if (op.type === "turn.interrupt" && op.session === undefined) return interruptAll(op, state);
   const session = sessionOf(op, state);
-  if (session === undefined) return failed(op, "session", `There is no session '${op.session ?? ""}'`);
+  if (session === undefined) return refused(op, `There is no session '${op.session ?? ""}'`, "session");
   switch (op.type) {
     case "session.configure":
       return configure(op, session);
@@ -38,8 +40,6 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
       return NOTHING;
   }
 }
-
-const NOTHING: Step<Event> = { in: [], out: [] };
 
 /** An op without a session means the only one there is. */
 function sessionOf(op: Op, { sessions }: HostState): HostedSession | undefined {
@@ -209,13 +209,13 @@ function lost(op: OpOf<"turn.prompt">, { handle }: HostedSession, isMessages: bo
   const overrides = Object.entries(op.overrides ?? {}).flatMap(([key, value]) => (value === undefined || SAYABLE.has(key) ? [] : [key]));
   const parts = isMessages ? op.parts.filter((part) => plainText([part]) === "").map((part) => `a part of type ${part.type}`) : [];
   const all = [...overrides, ...parts];
-  return all.length === 0 ? [] : [warning(`Qwen cannot be told ${all.join(", ")} with this prompt`, handle)];
+  return all.length === 0 ? [] : [warning(`Qwen cannot be told ${all.join(", ")} with this prompt`, handle, "qwen")];
 }
 
 /** More words for the turn that runs: they name its prompt. */
 function steer(op: OpOf<"turn.steer">, session: HostedSession): Step<Event> {
   const promptId = session.running?.prompt.promptId ?? session.prompts[0]?.promptId;
-  if (promptId === undefined) return { in: [reply(op, "noop")], out: [] };
+  if (promptId === undefined) return replied(op, "noop");
   const input = { origin: "user", parts: plain(op.parts.flatMap(writePart), {}), command: null };
   return { in: [reply(op, "ok")], out: [{ rec: { ...address(promptId, session), input, continuation: true } }] };
 }
@@ -225,7 +225,7 @@ function steer(op: OpOf<"turn.steer">, session: HostedSession): Step<Event> {
 function interrupt(op: OpOf<"turn.interrupt">, session: HostedSession, state: HostState): Step<Event> {
   const named = session.prompts.find(({ turn }) => turn === op.turn);
   const meant = op.turn === undefined ? (session.running?.prompt ?? session.prompts[0]) : named;
-  if (meant === undefined) return { in: [reply(op, "noop")], out: [] };
+  if (meant === undefined) return replied(op, "noop");
   return { in: [], out: [cancel(meant.promptId, op.id, session, state)] };
 }
 
@@ -234,7 +234,7 @@ function interruptAll(op: OpOf<"turn.interrupt">, state: HostState): Step<Event>
   const running = [...state.sessions.values()].flatMap((session) =>
     session.running === undefined ? [] : [{ session, ...session.running }],
   );
-  if (running.length === 0) return { in: [reply(op, "noop")], out: [] };
+  if (running.length === 0) return replied(op, "noop");
   const cancels = running.map(({ session, prompt: { promptId } }, at) => cancel(promptId, at === 0 ? op.id : undefined, session, state));
   return { in: [], out: cancels };
 }
@@ -251,7 +251,7 @@ function answer(op: OpOf<"approval.answer">, session: HostedSession, state: Host
     const found = [...state.questions].find(([, question]) => asksFor(question, session, each.call));
     return found === undefined ? [] : [decided(each, found[0], found[1], state)];
   });
-  if (steps.length === 0) return { in: [reply(op, "noop")], out: [] };
+  if (steps.length === 0) return replied(op, "noop");
   return { in: steps.flatMap((step) => step.in), out: steps.flatMap((step) => step.out) };
 }
 
@@ -282,7 +282,7 @@ function response(request_id: string, result: object): Out {
 
 function hostAnswer(op: OpOf<"host.answer">, session: HostedSession, state: HostState): Step<Event> {
   const question = state.questions.get(op.request);
-  if (question === undefined || question.kind === "approval" || question.session !== session) return { in: [reply(op, "noop")], out: [] };
+  if (question === undefined || question.kind === "approval" || question.session !== session) return replied(op, "noop");
   state.questions.delete(op.request);
   const settled: Event = { type: "host.settled", session: session.handle, request: op.request, ok: op.ok };
   if (question.kind === "tool") return { in: [settled], out: [toolResponse(op, question, session)] };
@@ -313,7 +313,7 @@ function failureOf(data: unknown): string {
 
 /** Nothing of it has a line of its own: it goes along with every request from now on. */
 function configure(op: OpOf<"session.configure">, session: HostedSession): Step<Event> {
-  if (op.patch.mode === "plan") return failed(op, "unsupported", "Qwen's wire cannot ask for plan mode within a session");
+  if (op.patch.mode === "plan") return refused(op, "Qwen's wire cannot ask for plan mode within a session");
   session.config = { ...session.config, ...op.patch };
   const { handle, id } = session;
   const event: EventOf<"session.updated"> = { type: "session.updated", session: handle, config: op.patch };
@@ -362,19 +362,4 @@ function suggest(op: OpOf<"command.suggest">, state: HostState): Step<Event> {
   state.hints.set(prompt_id, op);
   const record = { type: "command_hint_request", ...named, prompt_id, trigger, text, cursor, ...(context !== undefined && { context }) };
   return { in: earlier.map(([, hint]) => reply(hint, "noop")), out: [{ rec: record }] };
-}
-
-// --- words of our own ---
-
-export function failed(op: Op, code: string, message: string): Step<Event> {
-  return { in: [{ ...reply(op, "error"), fault: { code, message, retryable: false } }], out: [] };
-}
-
-export function warning(text: string, session: string): Event {
-  return { type: "notice", session, level: "warning", text, source: "qwen" };
-}
-
-function reply(op: Op, status: "ok" | "noop" | "error"): EventOf<"reply"> {
-  const session = op.session === undefined ? {} : { session: op.session };
-  return { type: "reply", to: op.type, status, ...session, ...(op.id !== undefined && { parent: op.id }) };
 }

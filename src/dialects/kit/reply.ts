@@ -1,0 +1,29 @@
+/** Words of our side to its own host, where the agent that we drive has none: replies to ops, and warnings. */
+import type { Fault } from "../../core/errors.js";
+import type { Event, EventOf } from "../../core/event.js";
+import type { Op } from "../../core/op.js";
+import type { Step } from "../dialect.js";
+
+export function reply(op: Op, status: EventOf<"reply">["status"]): EventOf<"reply"> {
+  const session = op.session === undefined ? {} : { session: op.session };
+  return { type: "reply", to: op.type, status, ...session, ...(op.id !== undefined && { parent: op.id }) };
+}
+
+/** The op changes nothing, or is done at once. */
+export function replied(op: Op, status: "ok" | "noop"): Step<Event> {
+  return { in: [reply(op, status)], out: [] };
+}
+
+/** The agent cannot be told the op, or must not be. */
+export function refused(op: Op, message: string, code = "unsupported"): Step<Event> {
+  return { in: [refusal(op, { code, message, retryable: false })], out: [] };
+}
+
+export function refusal(op: Op, fault: Fault): Event {
+  return { ...reply(op, "error"), fault };
+}
+
+/** `source` is the dialect that cannot say something. */
+export function warning(text: string, session: string, source: string): Event {
+  return { type: "notice", session, level: "warning", text, source };
+}
