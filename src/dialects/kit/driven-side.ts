@@ -75,16 +75,14 @@ export function drivenSide(wire: DrivenWire): Side<Event, Op> {
   }
 
   function refuseAll(fault: Fault): Event[] {
-    const opens = wire
-      .takeOpens()
-      .map(({ session: opened, op }): Event => ({
-        type: "reply",
-        to: "session.open",
-        status: "error",
-        session: opened,
-        ...(op !== undefined && { parent: op }),
-        fault,
-      }));
+    const opens = wire.takeOpens().map(({ session: opened, op }): Event => ({
+      type: "reply",
+      to: "session.open",
+      status: "error",
+      session: opened,
+      ...(op !== undefined && { parent: op }),
+      fault,
+    }));
     const only = session();
     return [...opens, ...held.splice(0).map((op) => refusal(only === undefined ? op : { ...op, session: only }, fault))];
   }

@@ -37,7 +37,7 @@ export interface CloseOptions {
 
 type BlockKind = "text" | "thinking";
 type CallEnd = Omit<EventOf<"tool.ended">, "type" | "call">;
-type TurnEnd = Pick<EventOf<"turn.ended">, "outcome" | "finish" | "reason" | "fault" | "usage">;
+type TurnEnd = Pick<EventOf<"turn.ended">, "outcome" | "finish" | "reason" | "fault" | "usage" | "ext">;
 
 export class TurnReader {
   readonly address: TurnAddress;

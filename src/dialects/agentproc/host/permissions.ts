@@ -2,30 +2,28 @@
  * Requests of an agent for permission, and their answers: written in the order of asking, whatever the order of answering. The wire does
  * not tell what became of a call that was allowed: it counts as done when the agent goes on talking, or ends well.
  */
-import type { Call, Event } from "../../../core/event.js";
+import type { Event } from "../../../core/event.js";
 import { QUEUE_LIMIT } from "../../../core/limits.js";
 import type { Answer } from "../../../core/op.js";
 import type { Out } from "../../dialect.js";
-import type { Address } from "./blocks.js";
+import type { TurnReader } from "../../kit/turn-reader.js";
 import type { Said } from "./read-lines.js";
 import { RESPONSE, type PermissionAnswer } from "../wire/records.js";
 
 interface Asked {
   id: string;
-  /** The host was told of it. */
+  /** The host was asked. */
   isCall: boolean;
   answer: PermissionAnswer | undefined;
 }
 
 export class Permissions {
-  readonly #address: Address;
+  readonly #told: TurnReader;
   /** Oldest first; the first one is not answered yet. */
   readonly #waiting: Asked[] = [];
-  readonly #known = new Set<string>();
-  readonly #running = new Set<string>();
 
-  constructor(address: Address) {
-    this.#address = address;
+  constructor(told: TurnReader) {
+    this.#told = told;
   }
 
   get isFull(): boolean {
@@ -41,18 +39,12 @@ export class Permissions {
     if (said.is === "bad request") return this.#refuse(said.id, `malformed request: ${said.why}`, asRecords);
     const { request_id: id, tool_name: name, input, description } = said.request;
     if (late) return this.#refuse(id, "the turn has failed", asRecords);
-    if (this.#known.has(id)) return this.#refuse(id, "malformed request: its id was used before", asRecords);
-    this.#known.add(id);
+    if (this.#told.callOf(id) !== undefined) return this.#refuse(id, "malformed request: its id was used before", asRecords);
     this.#waiting.push({ id, isCall: true, answer: undefined });
-    const call: Call = { id, name, args: input, ...(description !== undefined && { title: description }) };
+    const call = { id, name, args: input, ...(description !== undefined && { title: description }) };
     const message = description === undefined ? {} : { message: description };
-    return {
-      in: [
-        { type: "tool.requested", ...this.#address, call },
-        { type: "approval.requested", ...this.#address, calls: [call], ...message },
-      ],
-      out: [],
-    };
+    const asked: Event = { type: "approval.requested", ...this.#told.address, calls: [call], ...message };
+    return { in: [...this.#told.request(call), asked], out: [] };
   }
 
   answer(answers: readonly Answer[], asRecords: boolean): { in: Event[]; out: Out[] } {
@@ -63,23 +55,22 @@ export class Permissions {
     return this.#flush(asRecords);
   }
 
-  /** It goes on: what it was allowed is done. */
+  /** The agent goes on: the calls that it was allowed are done. */
   ran(): Event[] {
     return this.#endRunning("ok");
   }
 
   end(status: "ok" | "cancelled"): Event[] {
-    const waiting = this.#waiting.splice(0).flatMap(({ id, isCall }) => (isCall ? [this.#ended(id, "cancelled")] : []));
-    return [...this.#endRunning(status), ...waiting];
+    const waiting = this.#waiting.splice(0).filter(({ isCall }) => isCall);
+    return [...this.#endRunning(status), ...waiting.flatMap(({ id }) => this.#told.end(id, { status: "cancelled" }))];
   }
 
   #endRunning(status: "ok" | "cancelled"): Event[] {
-    const events = [...this.#running].map((id) => this.#ended(id, status));
-    this.#running.clear();
-    return events;
+    const running = this.#told.calls.filter(({ now }) => now === "started");
+    return running.flatMap(({ wireId }) => this.#told.end(wireId, { status }));
   }
 
-  /** Without asking anybody, in its place behind those that wait. */
+  /** Denies a request without asking the host, behind the requests that wait. */
   #refuse(id: string, message: string, asRecords: boolean): { in: Event[]; out: Out[] } {
     const answer: PermissionAnswer = { request_id: id, behavior: "deny", message };
     this.#waiting.push({ id, isCall: false, answer });
@@ -92,19 +83,14 @@ export class Permissions {
       this.#waiting.shift();
       const { answer } = first;
       step.out.push({ rec: asRecords ? { type: "permission_response", ...answer } : `${RESPONSE}${JSON.stringify(answer)}` });
-      if (first.isCall) step.in.push(this.#settled(first.id, answer));
+      if (first.isCall) step.in.push(...this.#settled(first.id, answer));
     }
     return step;
   }
 
-  #settled(id: string, { behavior, updated_input, message }: PermissionAnswer): Event {
-    if (behavior === "deny") return this.#ended(id, "denied", message);
-    this.#running.add(id);
-    return { type: "tool.started", ...this.#address, call: id, ...(updated_input !== undefined && { args: updated_input }) };
-  }
-
-  #ended(call: string, status: "ok" | "cancelled" | "denied", reason?: string): Event {
-    return { type: "tool.ended", ...this.#address, call, status, ...(reason !== undefined && { reason }) };
+  #settled(id: string, { behavior, updated_input, message }: PermissionAnswer): Event[] {
+    if (behavior === "allow") return this.#told.begin(id, updated_input);
+    return this.#told.end(id, { status: "denied", ...(message !== undefined && { reason: message }) });
   }
 }
 

@@ -6,7 +6,8 @@ import type { Event } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import type { Side, SideEnv, Step } from "../../dialect.js";
 import { refusal, reply, warning } from "../../kit/reply.js";
-import type { Address } from "./blocks.js";
+import { NOTHING } from "../../kit/step.js";
+import { TurnReader } from "../../kit/turn-reader.js";
 import { HostTurn } from "./turn.js";
 import { writeLaunch, type Conversation } from "./write-turn.js";
 import type { Options } from "../wire/options.js";
@@ -20,7 +21,7 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
   let spokeLines = false;
   return {
     read(frame) {
-      if (turn === undefined || "launch" in frame) return { in: [], out: [] };
+      if (turn === undefined || "launch" in frame) return NOTHING;
       const step = "bad" in frame ? { in: turn.unreadable(frame.bad), out: [] } : turn.line(frame.rec);
       for (const event of step.in) if (event.type === "session.updated") conversation.sessionId = event.sessionId ?? "";
       return step;
@@ -34,12 +35,12 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
         case "turn.interrupt":
           return interrupted(op);
         case "approval.answer":
-          return turn?.answer(op.answers) ?? { in: [], out: [] };
+          return turn?.answer(op.answers) ?? NOTHING;
         default:
-          return { in: [], out: [] };
+          return NOTHING;
       }
     },
-    quiet: () => turn?.quiet() ?? { in: [], out: [] },
+    quiet: () => turn?.quiet() ?? NOTHING,
     end(closed) {
       const events = turn?.end(closed) ?? [];
       spokeLines ||= turn?.speaksLines === true;
@@ -73,16 +74,15 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
 
   function prompted(op: OpOf<"turn.prompt">): Step<Event> {
     if (session === undefined) return { in: [refusal(op, UNOPENED)], out: [] };
-    const address: Address = { session, turn: op.turn ?? env.stamp().id, ...(op.id !== undefined && { parent: op.id }) };
-    const started: Event = { type: "turn.started", ...address };
+    const told = new TurnReader({ session, turn: op.turn ?? env.stamp().id, ...(op.id !== undefined && { parent: op.id }) });
+    const started = told.start();
     // An agent that spoke 0.1 does not ask, and may read its input to the end.
     const isListening = options.permission && !(options.unsure && spokeLines);
-    const begun = new HostTurn(address, options, isListening);
+    const begun = new HostTurn(told, options, isListening);
     const asked = writeLaunch(op, conversation, options, isListening);
     if (typeof asked === "string") {
       const fault: Fault = { code: "usage", message: asked, retryable: false };
-      const ended: Event = { type: "turn.ended", ...address, outcome: "failed", reason: asked, fault };
-      return { in: [started, { type: "error", ...address, fault }, ended], out: [] };
+      return { in: [...started, ...told.close({ outcome: "failed", reason: asked, fault })], out: [] };
     }
     turn = begun;
     const { launch, first } = asked;
@@ -92,7 +92,7 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
       ...(lost.length === 0 ? [] : [`An agent of this protocol cannot be given ${lost.join(", ")}`]),
     ];
     return {
-      in: [started, ...warnings.flatMap((words) => begun.warn(words))],
+      in: [...started, ...warnings.flatMap((words) => begun.warn(words))],
       out: [{ launch }, ...(first === undefined ? [] : [{ rec: first }])],
     };
   }

@@ -1,10 +1,10 @@
-/** One turn of a driven agent: from what it said, line by line, to events in grammatical order with exactly one end. */
+/** One turn of a driven agent, whose process ends with it: each line, read as an event of the turn or kept for its end. */
 import type { Fault } from "../../../core/errors.js";
-import type { Closed, Event, EventOf, Usage } from "../../../core/event.js";
+import type { Closed, Event, Usage } from "../../../core/event.js";
 import type { Answer } from "../../../core/op.js";
 import type { Out } from "../../dialect.js";
 import { exitMessage } from "../../kit/exit-message.js";
-import { Blocks, type Address } from "./blocks.js";
+import type { TurnReader } from "../../kit/turn-reader.js";
 import { speaksLines, type Options } from "../wire/options.js";
 import { Permissions } from "./permissions.js";
 import { readUsage } from "../wire/usage.js";
@@ -19,39 +19,38 @@ const NO_WORDS = "The agent reported an error without saying which";
 
 export class HostTurn {
   interrupted = false;
-  readonly #address: Address;
+  readonly #told: TurnReader;
   readonly #options: Options;
-  readonly #blocks: Blocks;
   readonly #permissions: Permissions;
-  /** Its input is open, for answers. */
+  /** The agent's input is open, for answers. */
   #isListening: boolean;
   /** Undefined until the first line that is not blank tells. */
   #codec: "lines" | "records" | undefined;
+  #hasStreamedText = false;
   #blankLines = 0;
   #isFirstLine = true;
   readonly #body: string[] = [];
   #bodySize = 0;
   #result: string | undefined;
   #failure: Fault | undefined;
-  /** The words of its own error line. */
+  /** The words of the agent's own error line. */
   #error: string | undefined;
   #usage: Usage | undefined;
   /** The id that this turn was the first to say. */
   #session: string | undefined;
   #warnings = 0;
 
-  /** `isListening`: its input was left open. */
-  constructor(address: Address, options: Options, isListening: boolean) {
-    this.#address = address;
+  /** `isListening`: the agent's input was left open. */
+  constructor(told: TurnReader, options: Options, isListening: boolean) {
+    this.#told = told;
     this.#options = options;
-    this.#blocks = new Blocks(address);
-    this.#permissions = new Permissions(address);
+    this.#permissions = new Permissions(told);
     this.#isListening = isListening;
     if (options.wire !== "auto") this.#codec = speaksLines(options.wire) ? "lines" : "records";
   }
 
   get id(): string {
-    return this.#address.turn;
+    return this.#told.address.turn;
   }
 
   get speaksLines(): boolean {
@@ -76,13 +75,13 @@ export class HostTurn {
     return { in: told, out: [...out, ...this.#enough()] };
   }
 
-  /** It has said nothing so far, and may be waiting for the end of its input. */
+  /** The agent has said nothing so far, and may be waiting for the end of its input. */
   quiet(): { in: Event[]; out: Out[] } {
     if (!this.#options.unsure || !this.#isListening || this.#codec !== undefined) return { in: [], out: [] };
     return { in: this.warn(QUIET), out: this.#stopListening() };
   }
 
-  /** Behind its last word, and the last answer, there is nothing more to say to it: it may well wait for the end of its input. */
+  /** Behind the agent's last word and our last answer its input is closed: an agent may wait for that. */
   #enough(): Out[] {
     const isLast = this.#result !== undefined || this.#error !== undefined || (this.#options.unsure && this.speaksLines);
     return !isLast || !this.#isListening || this.#permissions.isWaiting ? [] : this.#stopListening();
@@ -97,39 +96,40 @@ export class HostTurn {
     this.#warnings++;
     if (this.#warnings > WARNINGS) return [];
     const more = this.#warnings === WARNINGS ? " (and no more such warnings in this turn)" : "";
-    return [{ type: "notice", ...this.#address, level: "warning", text: `${text}${more}`, source: "agentproc" }];
+    return [{ type: "notice", ...this.#told.address, level: "warning", text: `${text}${more}`, source: "agentproc" }];
   }
 
-  /** Its process has ended, and the turn with it. */
+  /** The process has ended, and the turn with it. */
   end(closed: Closed): Event[] {
     const { code, signal, timedOut } = closed;
     const isGood = !code && !signal && timedOut !== true && closed.reason === undefined;
     const death = isGood || this.interrupted || this.#failure !== undefined ? [] : this.#fail(deathOf(closed));
     const isWhole = this.#failure === undefined && !this.interrupted;
     const reply = this.#reply();
-    const events = [...death, ...this.#blocks.close(), ...this.#permissions.end(isWhole ? "ok" : "cancelled")];
-    if (isWhole && reply !== "") events.push({ type: "text.done", ...this.#address, text: reply });
-    return [...events, this.#ended(closed, isWhole ? "" : reply)];
+    return [
+      ...death,
+      ...this.#told.closeBlock(),
+      ...this.#permissions.end(isWhole ? "ok" : "cancelled"),
+      ...(isWhole ? this.#told.whole("text", reply) : []),
+      ...this.#close(closed, isWhole ? "" : reply),
+    ];
   }
 
-  #ended({ code, signal, timedOut }: Closed, body: string): EventOf<"turn.ended"> {
+  #close({ code, signal, timedOut }: Closed, body: string): Event[] {
     const exit = { code: code ?? null, signal: signal ?? null, timedOut: timedOut === true };
     const cut = this.#bodySize > REPLY_LIMIT;
     const own = { exit, ...(this.#error !== undefined && { error: this.#error }), ...(body !== "" && { body }), ...(cut && { cut }) };
-    return {
-      type: "turn.ended",
-      ...this.#address,
-      outcome: this.interrupted ? "interrupted" : this.#failure === undefined ? "completed" : "failed",
-      ...(!this.interrupted && this.#failure !== undefined && { reason: this.#failure.message, fault: this.#failure }),
-      ...(this.#usage !== undefined && { usage: this.#usage }),
-      ext: { agentproc: own },
-    };
+    const more = { ...(this.#usage !== undefined && { usage: this.#usage }), ext: { agentproc: own } };
+    if (this.interrupted) return this.#told.close({ outcome: "interrupted", ...more });
+    const fault = this.#failure;
+    if (fault === undefined) return this.#told.close({ outcome: "completed", ...more });
+    return this.#told.close({ outcome: "failed", reason: fault.message, fault, ...more }, { isFaultTold: true });
   }
 
   /** Partials of the answer are the reply where the wire says that its last line repeats them. */
   #reply(): string {
     if (this.#codec !== "records") return this.#body.join("\n");
-    const result = this.#blocks.hasStreamedText ? "" : (this.#result ?? "");
+    const result = this.#hasStreamedText ? "" : (this.#result ?? "");
     return this.#body.join("") + result;
   }
 
@@ -195,13 +195,15 @@ export class HostTurn {
         : this.warn(`The agent named its session '${this.#session}' and then '${id}'; the first name counts`);
     }
     this.#session = id;
-    return [{ type: "session.updated", session: this.#address.session, sessionId: id }];
+    return [{ type: "session.updated", session: this.#told.address.session, sessionId: id }];
   }
 
   #partial({ text, role }: Extract<Said, { is: "partial" }>): Event[] {
     if (this.#failure !== undefined || !this.#options.streaming || text === "") return [];
-    if (role === "other") return [{ type: "notice", ...this.#address, level: "info", text, kind: "partial", source: "agent" }];
-    return [...(role === "output" ? this.#permissions.ran() : []), ...this.#blocks.piece(role === "output" ? "text" : "thinking", text)];
+    if (role === "other") return [{ type: "notice", ...this.#told.address, level: "info", text, kind: "partial", source: "agent" }];
+    if (role === "thinking") return this.#told.piece("thinking", text);
+    this.#hasStreamedText = true;
+    return [...this.#permissions.ran(), ...this.#told.piece("text", text)];
   }
 
   #keep(text: string): Event[] {
@@ -228,13 +230,13 @@ export class HostTurn {
   #fail(fault: Fault): Event[] {
     if (this.#failure !== undefined) return [];
     this.#failure = fault;
-    return [...this.#blocks.close(), { type: "error", ...this.#address, fault }];
+    return [...this.#told.closeBlock(), { type: "error", ...this.#told.address, fault }];
   }
 
   #used(said: Record<string, unknown>): Event[] {
     const { usage, cost } = readUsage(said);
     this.#usage = usage;
-    return [{ type: "usage", ...this.#address, scope: "turn", usage, ...(cost !== undefined && { cost }), ext: { agentproc: said } }];
+    return [{ type: "usage", ...this.#told.address, scope: "turn", usage, ...(cost !== undefined && { cost }), ext: { agentproc: said } }];
   }
 
   #asked(said: Extract<Said, { is: "request" | "bad request" }>, step: { in: Event[]; out: Out[] }): void {
@@ -250,7 +252,6 @@ export class HostTurn {
       step.in.push(...this.warn("The agent asked for more permissions at once than anybody could answer; nobody answers this one"));
       return;
     }
-    if (said.is === "request") step.in.push(...this.#blocks.close());
     const { in: told, out } = this.#permissions.ask(said, this.#codec === "records", this.#failure !== undefined || this.interrupted);
     step.in.push(...told);
     step.out.push(...out);
