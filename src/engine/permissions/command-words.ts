@@ -2,7 +2,7 @@
  * The words of a command as far as they may name files: those of every simple command in it, of redirections, of lists that loops run
  * over, of here-documents, and of text that is itself a command. What variables hold is put in where it is known, and `*` where not.
  */
-import type { Command, SyntaxNode } from "unbash";
+import type { Assignment, Command, SyntaxNode } from "unbash";
 import { baseName } from "./shell/words.js";
 
 export interface CommandWord {
@@ -13,6 +13,8 @@ export interface CommandWord {
   enters: boolean;
   /** A folder whose files may be read, with those of all folders in it. */
   descends: boolean;
+  /** A folder in which all may be changed, moved or removed, or that gets another name. */
+  alters: boolean;
 }
 
 const MAX_LENGTH = 65_536;
@@ -28,7 +30,17 @@ const READING = new Set(
   "cat file head less ls more stat tail wc grep rg bash bun dash deno node perl php python python3 ruby sh tsx uv zsh".split(" "),
 );
 const ENTERING = new Set(["cd", "pushd"]);
-const DESCENDING = new Set("grep egrep fgrep zgrep rg ag ack cp tar rsync scp zip 7z".split(" "));
+const DESCENDING = new Set("grep egrep fgrep zgrep rg ag ack cp tar rsync scp zip 7z ln mount".split(" "));
+const ALTERING = new Set(
+  "rm rmdir shred mv cp ln mount chmod chown chgrp chattr setfacl tar bsdtar cpio rsync scp unzip 7z install".split(" "),
+);
+/** By these find does something with what it finds. */
+const ACTING = /^-(?:delete|exec|execdir|ok|okdir|fprint0?|fprintf|fls)$/;
+/** Our own commands that change PARLEY_HOME. */
+const OWN = /^(?:agent-)?parley(?:\.[cm]?js)?$/;
+/** Words in front of a program that run it. */
+const STARTING = /^(?:-.*|[A-Za-z_]\w*=.*|node|nodejs|bun|bunx|npx|npm|pnpm|yarn|exec|x|dlx|tsx|env|sudo|command|nohup|time|timeout|\d+)$/;
+const DECIDING = /^(?:trust|permissions|mcp|sessions|--trust-workspace)$/;
 
 /** Undefined where the command is too long, or too tangled, to be read. Never throws. */
 export async function commandWords(
@@ -47,7 +59,7 @@ export async function commandWords(
 
 type Use = Omit<CommandWord, "text">;
 
-const NO_USE: Use = { reads: false, enters: false, descends: false };
+const NO_USE: Use = { reads: false, enters: false, descends: false, alters: false };
 
 class Reader {
   readonly words: CommandWord[] = [];
@@ -75,7 +87,7 @@ class Reader {
         node.name.value,
         node.wordlist.flatMap(({ value }) => this.#spellings(value)),
       );
-    if (node.type === "Assignment" && node.value.type === "Word") this.#learn(node.name, this.#spellings(node.value.value));
+    if (node.type === "Assignment") this.#assign(node);
     if (node.type === "Word") this.#take(node.value, depth, this.#uses.get(node));
     if (node.type === "HereDocBody") this.#take(node.text, depth);
     this.#shell.forEachChild(node, (child) => this.#visit(child, depth));
@@ -85,14 +97,37 @@ class Reader {
     if (name === undefined) return;
     const program = baseName(name.value);
     // Another program may run it: `sudo grep`.
-    const descends = [name, ...args].some((word) => word.type === "Word" && DESCENDING.has(baseName(word.value)));
+    const words = [name, ...args].flatMap((word) => (word.type === "Word" ? [word.value] : []));
+    const acts = words.some((word) => baseName(word) === "find") && words.some((word) => ACTING.test(word));
+    const descends = acts || words.some((word) => DESCENDING.has(baseName(word)));
+    const alters = acts || words.some((word) => ALTERING.has(baseName(word)));
     this.#uses.set(name, { ...NO_USE, reads: true });
-    for (const arg of args) this.#uses.set(arg, { reads: READING.has(program), enters: ENTERING.has(program), descends });
+    for (const arg of args) this.#uses.set(arg, { reads: READING.has(program), enters: ENTERING.has(program), descends, alters });
+    const own = words.findIndex((word) => OWN.test(baseName(word)));
+    const isRun = words.slice(0, Math.max(0, own)).every((word) => STARTING.test(baseName(word)));
+    if (own >= 0 && isRun && words.slice(own + 1).some((word) => DECIDING.test(word))) this.words.push({ text: "$PARLEY_HOME", ...NO_USE });
+    if (program === "ps" && showsEnvironments(words.slice(1))) this.words.push({ text: "/proc/*/environ", ...NO_USE });
+  }
+
+  #count(made: readonly string[]): void {
+    this.#made += made.reduce((sum, { length }) => sum + length + 1, 0);
+    if (this.#made > MAX_MADE) throw new Error("too many spellings");
+  }
+
+  #assign({ name, append, value }: Assignment): void {
+    const values = (value.type === "Word" ? [value] : value.elements).flatMap((word) => this.#spellings(word.value));
+    if (append !== true) return this.#learn(name, values);
+    const before = this.#known.get(name) ?? [""];
+    const joined = before.flatMap((start) => values.map((end) => start + end));
+    this.#count(joined);
+    this.#learn(name, [...values, ...joined]);
   }
 
   #take(value: string, depth: number, use = NO_USE): void {
     if (this.words.length > MAX_WORDS) throw new Error("too many words");
     for (const text of this.#spellings(value)) this.words.push({ text, ...use });
+    const [, name, set] = /^([A-Za-z_]\w*)\+?=(.*)$/s.exec(value) ?? [];
+    if (name !== undefined && set !== undefined) this.#learn(name, this.#spellings(set));
     if (depth < MAX_DEPTH && /[\s;&|<>]/.test(value)) this.script(value, depth + 1);
   }
 
@@ -106,24 +141,39 @@ class Reader {
     return found.length > MAX_SPELLINGS ? [value.replace(/\{.*\}/s, "*").replace(EXPANSION, "*")] : found;
   }
 
+  /** `expansion`: what stands behind the dollar. `${x:-y}` may be `y`, and `${!x}` what the variable is that `x` names. */
+  #valuesOf(expansion: string): string[] {
+    const [, indirect, name = "", rest = ""] = /^(!?)([A-Za-z_]\w*)(.*)$/s.exec(expansion) ?? [];
+    const [, instead] = /^(?:\[[^\]]*\])?:?[-=+](.*)$/s.exec(rest) ?? [];
+    const own = this.#known.get(name) ?? ["*"];
+    const values = indirect === "!" ? own.flatMap((each) => this.#known.get(each) ?? ["*"]) : own;
+    return instead === undefined ? values : [...values, instead];
+  }
+
   /** Every variable with each value that it may have; those of other expansions, and of many in one word, are not known. */
   #withVariables(text: string): string[] {
     const expansions = [...text.matchAll(EXPANSION)];
     let found = [""];
     let end = 0;
     for (const { 0: whole, 1: plain, 2: braced, index } of expansions) {
-      const [name = ""] = /^[A-Za-z_]\w*/.exec(plain ?? braced ?? "") ?? [];
-      const values = expansions.length > MAX_EXPANSIONS ? ["*"] : (this.#known.get(name) ?? ["*"]);
+      const values = expansions.length > MAX_EXPANSIONS ? ["*"] : this.#valuesOf(plain ?? braced ?? "");
       const before = text.slice(end, index);
       found = found.flatMap((start) => values.map((value) => start + before + value));
-      this.#made += found.reduce((sum, { length }) => sum + length + 1, 0);
-      if (this.#made > MAX_MADE) throw new Error("too many spellings");
+      this.#count(found);
       found = [...new Set(found)];
       if (found.length > MAX_SPELLINGS) return [text.replace(EXPANSION, "*")];
       end = index + whole.length;
     }
     return found.map((start) => start + text.slice(end));
   }
+}
+
+/** `ps e` shows what processes were given, `ps -e` all of them. */
+function showsEnvironments(args: readonly string[]): boolean {
+  return args.some((word, at) => {
+    if (/^-[A-Za-z]*E|^-?-?environ/.test(word)) return true;
+    return /^[A-Za-z]*e[A-Za-z]*$/.test(word) && !/^-[A-Za-z]*[oOCuUpgGtsqk]$|^--[a-z]+$/.test(args[at - 1] ?? "");
+  });
 }
 
 const EXPANSION = /\$(?:([A-Za-z_]\w*)|\{([^{}]*)\}|\([^()]*\)|[\d$!?#@*-])|`[^`]*`/g;

@@ -68,6 +68,42 @@ describe("a command is asked about that names PARLEY_HOME or what lies in it", (
     "cat x | tee ~/.parley/skills/x/run.sh",
     "bash -c 'echo x > ~/.parley/skills/x/run.sh'",
     "cat ~/.parley/skills/../config.yaml",
+    // Folders on the way to it
+    "rm -rf ~",
+    "rm -rf ~/",
+    "rm -rf ~/.[a-z]*",
+    "mv ~ b",
+    "cp -r a/. ~",
+    "cp -t ~ a",
+    "cp -r .parley ..",
+    "mkdir .parley; cp a .parley/",
+    "mv a .parley",
+    "chmod -R 777 /",
+    "sudo chown -R x ..",
+    "rsync -a a/ ~/",
+    "tar xf a.tar -C ..",
+    "unzip a.zip -d ~",
+    "find ~ -name config.yaml -delete",
+    "find .. -name config.yaml -exec cp a {} +",
+    // Links that the command makes
+    "ln -s ~ q; echo x > q/.par*/config.yaml",
+    "ln -s / q; echo x > q/a",
+    "sh -c 'mv ~ b'",
+    // Values that are put together
+    "x=~/.par; x+=ley; echo z > $x/config.yaml",
+    "x=(~/.par ley); echo z > ${x[0]}${x[1]}/config.yaml",
+    "export x=~/.par y=ley; echo z > $x$y/config.yaml",
+    "echo z > ~/${x:-.parley}/config.yaml",
+    "n=PARLEY_HOME; echo z > ${!n}/config.yaml",
+    "declare -n n=PARLEY_HOME; echo z > $n/config.yaml",
+    "printenv PARLEY_HOME | xargs -I{} cp a {}/config.yaml",
+    'python3 -c \'import os; open(os.environ["PARLEY_HOME"]+"/config.yaml","w")\'',
+    'awk \'BEGIN{print 1 > ENVIRON["PARLEY_HOME"] "/config.yaml"}\'',
+    // Our own commands
+    "parley trust",
+    "npx agent-parley permissions remove x",
+    "env A=1 node dist/parley.js --trust-workspace -p x",
+    "sh -c 'parley sessions rm x'",
   ])("%s", async (command) => {
     const { home, asks } = await surroundings();
     expect(await asks(command.replace(/\/?HERE\//, () => `${home}/`))).toBe(true);
@@ -114,6 +150,15 @@ describe("a command is asked about that names what shows the secrets of processe
     "sudo grep -ra KEY /proc/1/",
     "cat /proc/$PPID/*",
     "rg KEY /",
+    "ps e",
+    "ps axeww",
+    "ps eww -p $PPID",
+    "ps -p 1 -E",
+    "ln -s /proc q; cat q/1/environ",
+    "ln -s /proc/$PPID q; cat q/environ",
+    "ln -s / q; cat q/proc/1/environ",
+    "cat /proc/$PPID/root/proc/1/environ",
+    "find /proc/$PPID -type f -exec cat {} +",
   ])("%s", async (command) => {
     expect(await (await surroundings()).asks(command)).toBe(true);
   });
@@ -139,6 +184,12 @@ test.each([
   "cat ~/.parley/skills/x/SKILL.md",
   "cat > doc.md <<'E'\nSome text, (with) brackets {and} more: a/b/c.\nE",
   "awk '{print $1, $NF}' a.txt | sort -u",
+  "cp a b; cp a ./b; mv src/a src/b; rm -rf node_modules dist; chmod +x a.sh; ln -s a b",
+  "cp -r src /tmp/x; rm -rf /tmp/x/*; tar cf x.tar src; unzip a.zip -d src; rsync -a src/ dst/",
+  'rm -rf "$x"; mv $a $b; echo ${x:-a} ${!x}',
+  "find . -name x -delete; find ~ -name x",
+  "ps; ps aux; ps -ef; ps -eo pid,etime; ps -o etime -p 1",
+  "parley -p hello; parley --version; echo parley trust",
 ])("nothing is asked about: %s", async (command) => {
   expect(await (await surroundings()).asks(command)).toBe(false);
 });
@@ -146,7 +197,13 @@ test.each([
 test("what is too long or too tangled to be read is asked about, in no time", async () => {
   const { asks } = await surroundings();
   const many = Array.from({ length: 5000 }, (_, at) => `w${at}`).join(" ");
-  for (const command of ["x".repeat(70_000), `echo ${"$[".repeat(600)}`, `cat ${many}`, "cd a; cd b; ".repeat(9)])
+  for (const command of [
+    "x".repeat(70_000),
+    `echo ${"$[".repeat(600)}`,
+    `cat ${many}`,
+    `x=${"a".repeat(9000)}; ${"x+=$x;".repeat(99)}`,
+    "cd a; cd b; ".repeat(9),
+  ])
     expect(await asks(command)).toBe(true);
 });
 

@@ -110,6 +110,7 @@ export class Protection {
     const words = await commandWords(command, { ...this.#env, HOME: this.#userHome, PARLEY_HOME: this.#home, PWD: root });
     if (words === undefined) return UNREADABLE;
     const guarding = [...ALWAYS, ...(await this.#ownHome())];
+    const governing = guarding.filter(({ why }) => why === WHY);
     const skills = guarding.at(-1)?.patterns.map((pattern) => inFolder(pattern, "skills")) ?? [];
     // Folders that words are relative to: any that is entered, or is on the way to a protected one, may have become the current one.
     const bases = [root];
@@ -117,22 +118,24 @@ export class Protection {
     const isNear = compared(root, guarding).near;
     let followed = 0;
 
-    for (const { text, reads, enters, descends } of words) {
+    for (const { text, reads, enters, descends, alters } of words) {
+      if (/\bPARLEY_HOME\b/.test(text)) return { path: shown(text), why: WHY };
       for (const piece of piecesOf(text)) {
         const whole = piece === text && piece.length <= LONGEST;
         // Most words of a text are just that.
         if (!whole && !MAYBE_PATH.test(piece) && bases.length === 1 && !isNear) continue;
         for (const written of this.#placesOf(piece, bases)) {
-          const key = `${whole && `${reads}${descends}`} ${written}`;
+          const key = `${whole && `${reads}${descends}${alters}`} ${written}`;
           if (seen.has(key)) continue;
           if (seen.size === MAX_COMPARED) return UNREADABLE;
           seen.add(key);
           if (whole && ++followed > MAX_FOLLOWED) return UNREADABLE;
-          const path = normalize(written);
+          const path = withoutRoots(normalize(written));
           for (const each of whole ? [path, await this.#followed(written)] : [path]) {
             if (whole && reads && skills.some((pattern) => reach(each, pattern) === "hit")) continue;
             const { guard, near } = compared(each, guarding);
-            const found = guard ?? (descends ? READ.find((group) => compared(each, [group]).near) : undefined);
+            const below = [...(descends ? READ : []), ...(alters ? governing : [])];
+            const found = guard ?? below.find((group) => compared(each, [group]).near);
             if (found !== undefined) return { path: shown(text), why: found.why };
             if ((near || (whole && enters)) && !bases.includes(each)) bases.push(each);
             if (bases.length > MAX_BASES) return UNREADABLE;
@@ -190,6 +193,11 @@ function inFolder(pattern: PathPattern, name: string): PathPattern {
 function piecesOf(text: string): Set<string> {
   const parts = text.split(/[\s"'`=:,;()<>|&[\]{}@!#]+/);
   return new Set([text, ...parts, ...parts.map((part) => part.replace(/^-[A-Za-z]/, ""))].filter((piece) => piece !== ""));
+}
+
+/** The root of a process is that of the system. */
+function withoutRoots(path: string): string {
+  return path.replace(/^(?:\/proc\/[^/]+(?:\/task\/[^/]+)?\/root(?=\/|$))+/, "") || sep;
 }
 
 /** What one character or a set of them stands for is not looked at. */
