@@ -2,7 +2,9 @@
 
 /** `postgres://user:password@host/db`, `user:password@tcp(host:3306)/db`, `Server=host;Password=x`, `host=x password=y`. */
 export function credentialsIn(value: string): string[] {
-  return [...inAddress(value), ...inPairs(value)];
+  // `jdbc:` stands in front of an address.
+  const address = value.replace(/^jdbc:/i, "");
+  return [...inAddress(address), ...inPairs(value), ...inQuery(address)];
 }
 
 /** Of a string that is nothing but a connection: a key in the place of the user is one, too (`https://KEY@sentry.example/1`). */
@@ -51,6 +53,19 @@ function inPairs(value: string): string[] {
     return /^[A-Za-z]+$/.test(text) || text.length < SHORTEST ? [name + quoted] : [text];
   });
 }
+
+/** `https://host/path?token=x`, `//host/db?user=a&password=x`, and `jdbc:oracle:thin:user/x@host`. */
+function inQuery(value: string): string[] {
+  const oracle = /^oracle:\w+:[^/@\s]+\/([^@\s]+)@/i.exec(value)?.[1];
+  if (oracle !== undefined) return forms(`:${oracle}`);
+  if (!/^[a-z][\w+.-]*:\/\//i.test(value)) return [];
+  return [...value.matchAll(QUERY)].flatMap(([, name = "", text = ""]) => {
+    if (/^[A-Za-z]+$/.test(text) || text.length < SHORTEST) return [`${name}${text}`];
+    return [...new Set([text, decoded(text)])];
+  });
+}
+
+const QUERY = /[?&;]((?:\w*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)|pwd|sig|signature)=)([^&;#\s]+)/gi;
 
 function decoded(text: string): string {
   try {

@@ -53,8 +53,13 @@ const SHAPES: readonly Shape[] = [
   shape(["glpat-"], "[\\w-]", 20),
   // Slack.
   shape(["xoxa-", "xoxb-", "xoxc-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"], "[A-Za-z\\d-]", 10, { telling: /\d/ }),
-  // Stripe, npm, xAI, Google, and the ids of AWS's keys.
+  // Stripe, DigitalOcean, Hugging Face, Groq, PyPI, npm, xAI, Google, and the ids of AWS's keys.
   shape(["sk_live_", "rk_live_"], "[A-Za-z\\d]", 16),
+  shape(["sk_test_", "rk_test_"], "[A-Za-z\\d]", 16, { telling: /[A-Z\d]/ }),
+  shape(["dop_v1_"], "[a-f\\d]", 40),
+  shape(["hf_"], "[A-Za-z\\d]", 30, { telling: /[A-Z\d]/ }),
+  shape(["gsk_"], "[A-Za-z\\d]", 40),
+  shape(["pypi-Ag"], "[\\w-]", 40),
   shape(["npm_"], "[A-Za-z\\d]", 36),
   shape(["xai-"], "[A-Za-z\\d]", 40, { telling: /\d/ }),
   shape(["AIza"], "[\\w-]", 35),

@@ -27,6 +27,17 @@ const SECRET_NAMES = [
   "TEST_DATABASE_URL",
   "SENTRY_DSN",
   "AZURE_STORAGE_CONNECTION_STRING",
+  "DATABASE_URI",
+  "PASSWORD1",
+  "SECRET2",
+  "API_KEY_2",
+  "AWS_CREDS",
+  "SESSION_COOKIE",
+  "SUPABASE_JWT",
+  "AUTHORIZATION",
+  "SLACK_WEBHOOK_URL",
+  "DB_PW",
+  "LOGIN_PASSCODE",
 ];
 const PLAIN_NAMES = [
   "PATH",
@@ -45,6 +56,8 @@ const PLAIN_NAMES = [
   "FILE_PATTERN",
   "COMPAT",
   "BASE_URL",
+  "COOKIECUTTER_DIR",
+  "CREDO_LEVEL",
 ];
 
 test.each(SECRET_NAMES)("%s is kept from tools and told to the redactor", (name) => {
@@ -74,6 +87,12 @@ test.each([
   ["Server=db;Database=shop;User Id=app;Password=s3cr3t-pass;", ["s3cr3t-pass"]],
   ["host=db dbname=shop password=secret", ["password=secret"]],
   ["DefaultEndpointsProtocol=https;AccountName=shop;AccountKey=QUJDREVGR0hJSg==;EndpointSuffix=x", ["QUJDREVGR0hJSg=="]],
+  ["jdbc:postgresql://db/shop?user=app&password=s3cr3t-pass", ["s3cr3t-pass"]],
+  ["jdbc:mysql://app:s3cr3t-pass@db/shop", ["s3cr3t-pass"]],
+  ["jdbc:oracle:thin:app/s3cr3t-pass@db:1521:shop", ["s3cr3t-pass"]],
+  ["redis://cache:6379?password=s3cr3t%2Fpass", ["s3cr3t%2Fpass", "s3cr3t/pass"]],
+  ["https://hook.example/x?a=1&token=s3cr3t-pass", ["s3cr3t-pass"]],
+  ["https://hook.example/x?sig=abc", ["sig=abc"]],
 ])("of the connection string %j only the password is secret, whatever the variable's name", (value, told) => {
   for (const name of ["DATABASE_URL", "SHOP_DSN", "BROKER"]) {
     expect(secretValues({ [name]: value })).toEqual(told);
@@ -93,12 +112,16 @@ test.each([
   if (value !== "./dev.db") expect(toolEnvironment({ DATABASE_URL: value }, [])).toEqual({ DATABASE_URL: value });
 });
 
-test.each(["https://example.com/a:b@c", "https://example.com:8080/?mail=a@b.example", "git@github.com:a/b.git", "a=b", "10:20@30"])(
-  "%j has no password in it",
-  (value) => {
-    expect(secretValues({ OTHER: value })).toEqual([]);
-  },
-);
+test.each([
+  "https://example.com/a:b@c",
+  "https://example.com:8080/?mail=a@b.example",
+  "git@github.com:a/b.git",
+  "a=b",
+  "10:20@30",
+  "https://example.com/?page=12345678&tokens=12345678",
+])("%j has no password in it", (value) => {
+  expect(secretValues({ OTHER: value })).toEqual([]);
+});
 
 test("a key in the place of the user is secret in a DSN", () => {
   expect(secretValues({ SENTRY_DSN: "https://0123456789abcdef0123456789abcdef@o1.example/2" })).toEqual([

@@ -107,11 +107,15 @@ export function fillVariables(text: string, valueOf: (name: string) => string): 
 /** Without these a shell is of little use; the socket leads to keys but holds none, and a proxy's password is redacted all the same. */
 const ALWAYS_KEPT = /^(?:PATH|SSH_AUTH_SOCK|(?:HTTPS?|FTP|ALL)_PROXY)$/i;
 
-const WORD = "(?:KEYS?|TOKEN|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?)";
-const SECRET_NAME = new RegExp(`(?:^|_)(?:${WORD}|PASS)(?:_|$)|${WORD}$|(?:^|_)(?:AUTH|PAT)$|(?<!^(?:OLD)?)PWD$`, "i");
+const WORD = "(?:KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|PASSCODE|CREDENTIALS?)\\d*";
+const WHOLE_WORD = "(?:CREDS?|COOKIES?|JWT|BEARER|AUTHORIZATION|WEBHOOK)";
+const SECRET_NAME = new RegExp(
+  `(?:^|_)(?:${WORD}|PASS|${WHOLE_WORD})(?:_|$)|${WORD}$|(?:^|_)(?:AUTH|PAT|PW)\\d*$|(?<!^(?:OLD)?)PWD\\d*$`,
+  "i",
+);
 
 /** A string that may hold a password, or be one. */
-const CONNECTION_NAME = /(?:^|_)(?:DATABASE_?URL|DB_?URL|DSN|CONN(?:ECTION)?_?STR(?:ING)?)$/i;
+const CONNECTION_NAME = /(?:^|_)(?:DATABASE_?UR[IL]|DB_?UR[IL]|DSN|CONN(?:ECTION)?_?STR(?:ING)?)$/i;
 
 const COLLECTOR_HEADERS = /^OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS$/;
 
