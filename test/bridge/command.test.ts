@@ -1,8 +1,8 @@
 /** `parley bridge run`, `check` and `profiles` for the people and machines that call them. */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -243,7 +243,7 @@ describe("check", () => {
 });
 
 describe("ready-made profiles", () => {
-  const names = ["aionrs", "ante", "claude", "codex", "gemini", "opencode", "parley", "qwen", "rehearsal"];
+  const names = ["aionrs", "ante", "claude", "codex", "gemini", "opencode", "parley", "pi", "qwen", "rehearsal"];
 
   test("are listed, and each is in order", async () => {
     const bench = new Bench("");
@@ -267,6 +267,30 @@ describe("ready-made profiles", () => {
       expect(text).not.toContain("{{MESSAGE}}");
       expect(parse(text)).toMatchObject({ name: file.replace(".yaml", ""), description: expect.any(String) });
     }
+  });
+
+  test.each([
+    [
+      "opencode",
+      { OPENCODE_PERMISSION: '{"bash":"allow"}' },
+      { args: ["run"], env: { OPENCODE_PERMISSION: '{"bash":"ask","edit":"ask","webfetch":"ask"}' } },
+    ],
+    [
+      "gemini",
+      { GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:1", GEMINI_MODEL: "m" },
+      { env: { GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:1", GEMINI_MODEL: "m", GEMINI_CLI_TRUST_WORKSPACE: "" } },
+    ],
+    ["gemini", { GEMINI_CLI_TRUST_WORKSPACE: "true" }, { env: { GEMINI_CLI_TRUST_WORKSPACE: "true" } }],
+    ["codex", { CODEX_API_KEY: "k" }, { args: expect.arrayContaining(["--sandbox", "read-only"]), env: { CODEX_API_KEY: "k" } }],
+    ["pi", {}, { args: expect.arrayContaining(["--tools", "read,grep,find,ls", "--no-extensions", "--no-approve"]), input: "hi" }],
+  ])("%s with %j is started so that it acts on nobody's word but its owner's", async (name, env, expected) => {
+    const bench = new Bench("");
+    const telling = "{ args: process.argv.slice(2), env: process.env, input: require('fs').readFileSync(0, 'utf8') }";
+    mkdirSync(join(bench.folder, "bin"));
+    bench.write(join("bin", name), node(`console.log(JSON.stringify(${telling}))`));
+    Object.assign(bench.env, env, { PATH: `${join(bench.folder, "bin")}${delimiter}${bench.env["PATH"] ?? ""}` });
+    const { stdout } = await bench.plain(["run", name, "--message", "hi"]);
+    expect(JSON.parse(stdout)).toMatchObject(expected);
   });
 
   test("rehearsal works offline, and remembers", async () => {
