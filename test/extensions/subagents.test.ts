@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { script, start, type NativeHost, type StartOptions } from "../process/harness.js";
@@ -44,19 +44,19 @@ describe("a defined sub-agent", () => {
     expect(await host.finish()).toBe(0);
   });
 
-  it("asks nothing once the turn's model calls are used up, however many there are", async () => {
+  it("asks nothing once its share of the turn's model calls is used up, and a fifth stays for its parent", async () => {
     const task = (name: string) => ({ name, prompt: "go" });
     const host = start({
-      args: ["--approve-tools", "Spawn", "--max-turns", "2"],
-      responses: [spawnCall([task("a"), task("b"), task("c")]), { say: "mine" }],
+      args: ["--approve-tools", "Spawn", "--max-turns", "3"],
+      responses: [spawnCall([task("a"), task("b"), task("c")]), { expect: { lastUser: "go" }, say: "mine" }, { say: "the parent speaks" }],
     });
     await host.open();
-    host.prompt("go");
-    expect(await host.turnEnded()).toMatchObject({ outcome: "completed", finish: "max_turns" });
+    host.prompt("start");
+    expect(await host.turnEnded()).toMatchObject({ outcome: "completed", finish: "stop" });
     expect(outputOf(host)).toMatch(
-      /## a \[OK\]\\nmine\\n---\\n## b \[ERROR\]\\n\(stopped at the limit of model calls of the turn\).*## c \[ERROR\]/,
+      /## a \[OK\]\\nmine\\n---\\n## b \[ERROR\]\\n\(stopped at its share of the turn's model calls\).*## c \[ERROR\]/,
     );
-    expect(host.lines.join("\n")).not.toContain("end of the script");
+    expect(host.text()).toBe("the parent speaks");
     expect(await host.finish()).toBe(0);
   });
 
@@ -168,7 +168,7 @@ describe("levels", () => {
         { expect: { toolResult: "child done" }, say: "done" },
       ],
     });
-    await host.open({ maxTurns: 7 });
+    await host.open({ maxTurns: 8 });
     host.prompt("go");
     const asked = await host.next("approval.requested");
     expect(asked).toMatchObject({ under: "s2", calls: [{ id: "w" }] });
@@ -183,5 +183,116 @@ describe("levels", () => {
     ]);
     expect(host.text()).toBe("done");
     expect(await host.finish()).toBe(0);
+  });
+});
+
+/** Sub-agents that each follow a script of their own, as kinds of their names. */
+function scripted(scripts: Record<string, unknown[]>, then?: "repeat"): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(scripts).map(([name, responses]) => [
+      `.ante/agents/${name}.md`,
+      `---\ndescription: ${name}\nmodel: ${script(responses, then)}\n---\n`,
+    ]),
+  );
+}
+
+const bash = (command: string) => ({ call: { tool: "Bash", args: { command } } });
+const waitFor = (file: string) => bash(`until [ -e ${file} ]; do sleep 0.02; done`);
+const write = (file_path: string, content: string) => ({ call: { tool: "Write", args: { file_path, content } } });
+const read = (file_path: string) => ({ call: { tool: "Read", args: { file_path } } });
+const kinds = (...names: string[]) => spawnCall(names.map((name) => ({ name, prompt: "go", agent: name })));
+
+describe("siblings", () => {
+  it("never wait for each other's shell commands", async () => {
+    const cwd = tree({
+      "a.txt": "alpha",
+      ...scripted({
+        waiter: [waitFor("released"), { say: "released" }],
+        other: [read("a.txt"), bash("true"), write("released", "now"), { say: "released it" }],
+      }),
+    });
+    const host = await played({ cwd, responses: [kinds("waiter", "other"), { say: "done" }] });
+    expect(outputOf(host)).toContain("## waiter [OK]\\nreleased");
+    expect(outputOf(host)).toContain("## other [OK]\\nreleased it");
+  });
+
+  it("know a file that another has changed since as stale", async () => {
+    const cwd = tree({
+      "f.txt": "first",
+      ...scripted({
+        a: [
+          read("f.txt"),
+          write("a-has-read", ""),
+          waitFor("b-has-written"),
+          write("f.txt", "from a"),
+          { expect: { toolResult: "f.txt was changed on disk after you last saw it" }, say: "refused" },
+        ],
+        b: [waitFor("a-has-read"), read("f.txt"), write("f.txt", "from b"), write("b-has-written", ""), { say: "written" }],
+      }),
+    });
+    const host = await played({ cwd, responses: [kinds("a", "b"), { say: "done" }] });
+    expect(outputOf(host)).toContain("## a [OK]\\nrefused");
+    expect(readFileSync(join(cwd, "f.txt"), "utf8")).toBe("from b");
+  });
+
+  it("leave the parent the last word, however many of them never end, in one Spawn call or in several", async () => {
+    const cwd = tree({ "a.txt": "alpha", ...scripted({ w: [read("a.txt")], x: [read("a.txt")], y: [read("a.txt")] }, "repeat") });
+    const calls = [kinds("w", "x"), kinds("y", "y")].map(({ call }) => call);
+    const host = await played({
+      cwd,
+      args: ["--max-turns", "21"],
+      responses: [{ calls }, { say: "the parent speaks" }],
+    });
+    expect(host.ofType("turn.ended")).toMatchObject([{ outcome: "completed", finish: "stop" }]);
+    expect(host.text()).toBe("the parent speaks");
+    // 20 calls were left: 4 stay, and each of the four has 4.
+    const shares = host.ofType("notice").filter(({ kind }) => kind === "max_turns");
+    expect(shares.map(({ text }) => text)).toEqual(
+      Array(4).fill("Stopped after 4 model calls, the sub-agent's share of its turn (--max-turns)"),
+    );
+  });
+
+  it("leave the parent tool calls as well", async () => {
+    const cwd = tree({ "a.txt": "alpha", ...scripted({ w: [read("a.txt")], x: [read("a.txt")] }, "repeat") });
+    const host = start({
+      cwd,
+      args: ["--approve-tools", "Spawn,Read"],
+      responses: [kinds("w", "x"), read("a.txt"), { say: "done" }],
+    });
+    await host.open({ maxToolCalls: 6 });
+    host.prompt("go");
+    expect(await host.turnEnded()).toMatchObject({ outcome: "completed", finish: "stop" });
+    expect(host.ofType("tool.ended").filter(({ under, status }) => under === undefined && status === "ok")).toHaveLength(1);
+    expect(host.text()).toBe("done");
+  });
+});
+
+describe("the approvals of a sub-agent", () => {
+  it("are asked with its name, and explore reads unasked", async () => {
+    const cwd = tree({ "a.txt": "alpha" });
+    const host = start({
+      cwd,
+      responses: [
+        spawnCall([{ name: "finder", prompt: "look", agent: "explore" }], "s1"),
+        read("a.txt"),
+        { expect: { toolResult: "alpha" }, say: "found" },
+        spawnCall([{ name: "doer", prompt: "do" }], "s2"),
+        write("b.txt", "beta"),
+        { say: "did" },
+        { say: "done" },
+      ],
+    });
+    await host.open();
+    host.prompt("go");
+    await host.next("approval.requested", ({ calls }) => calls[0]?.id === "s1");
+    host.allow("s1");
+    await host.next("approval.requested", ({ calls }) => calls[0]?.id === "s2");
+    host.allow("s2");
+    const asked = await host.next("approval.requested", ({ under }) => under === "s2");
+    expect(asked.message).toMatch(/^doer: Allow /);
+    expect(asked.calls[0]?.title).toMatch(/^doer: /);
+    host.allow(asked.calls[0]?.id ?? "");
+    expect(await host.turnEnded()).toMatchObject({ outcome: "completed" });
+    expect(host.ofType("approval.requested").map(({ under }) => under)).toEqual([undefined, undefined, "s2"]);
   });
 });

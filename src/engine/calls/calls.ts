@@ -7,6 +7,7 @@ import { describe, prepareAll, requestApproval, type Prepared } from "./prepare.
 export async function runCalls(turn: Turn, calls: readonly ModelCall[]): Promise<CallResult[]> {
   const room = turn.budget.call(calls.length);
   const prepared = await prepareAll(turn, calls, room);
+  turn.budget.beginRound(calls.filter(({ name }) => name === "Spawn").length);
   for (const item of prepared) await turn.emit({ type: "tool.requested", call: describe(item) });
   const questions = turn.signal.aborted
     ? []

@@ -52,7 +52,9 @@ export async function prepareAll(turn: Turn, calls: readonly ModelCall[], room: 
 async function prepare(turn: Turn, call: ModelCall, withinBudget: boolean): Promise<Prepared | Refused> {
   if (turn.signal.aborted) return { kind: "refused", call };
   if (!withinBudget) {
-    const why = `${call.name} was not run: a turn has ${turn.budget.toolCalls} tool calls at most (maxToolCalls)`;
+    const { isShare, toolCalls } = turn.budget;
+    const most = isShare ? `this sub-agent's share is ${toolCalls} tool calls` : `a turn has ${toolCalls} tool calls at most`;
+    const why = `${call.name} was not run: ${most} (maxToolCalls)`;
     return { kind: "refused", call, why };
   }
   if (call.raw !== undefined && turn.tools.has(call.name))
@@ -137,9 +139,15 @@ export function describe(item: Prepared | Refused): Call {
 }
 
 /** In a question: with what a yes may cover beyond it. */
-function asked(item: Prepared): Call {
+function asked(item: Prepared, agent: string | undefined): Call {
   const grant = item.verdict.decision === "ask" ? item.verdict.grant : undefined;
-  return { ...describe(item), ...(grant !== undefined && { covers: grant.covers }) };
+  const title = named(item.judged.title, agent);
+  return { ...describe(item), title, ...(grant !== undefined && { covers: grant.covers }) };
+}
+
+/** A sub-agent asks with its name, on one line. */
+function named(words: string, agent: string | undefined): string {
+  return agent === undefined ? words : `${agent.replace(/\s+/g, " ")}: ${words}`;
 }
 
 /** One request for all that must be asked; the answers come one by one. */
@@ -147,10 +155,10 @@ export async function requestApproval(turn: Turn, questions: readonly Prepared[]
   if (questions.length === 0) return new Map();
   const { approvals, answerSeconds } = turn.session;
   const answers = new Map(questions.map(({ call }) => [call.id, approvals.wait(call.id, answerSeconds)]));
-  const messages = questions.flatMap(({ verdict }) => (verdict.decision === "ask" ? [verdict.message] : []));
+  const messages = questions.flatMap(({ verdict }) => (verdict.decision === "ask" ? [named(verdict.message, turn.name)] : []));
   await turn.emit({
     type: "approval.requested",
-    calls: questions.map(asked),
+    calls: questions.map((item) => asked(item, turn.name)),
     message: messages.join("\n"),
     deadline: Date.now() + answerSeconds * 1000,
   });

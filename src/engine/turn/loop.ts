@@ -25,7 +25,7 @@ export async function runLoop(turn: Turn, asked: readonly ModelCall[] = []): Pro
   const repetition = new Repetition();
   // Outer: as long as the host steers. Inner: as long as the model calls tools.
   while (true) {
-    // A sub-agent draws on what its parent and its siblings have left.
+    // A sub-agent's share may be empty.
     if (!turn.budget.mayAsk) return maxTurns(turn, "");
     let response = await askModel(turn);
     while (response.calls.length > 0) {
@@ -80,7 +80,7 @@ function maxToolCalls(turn: Turn, text: string): LoopEnd {
   void turn.emit({
     type: "notice",
     level: "warning",
-    text: `Stopped after ${turn.budget.toolCalls} tool calls, the limit of one turn (maxToolCalls)`,
+    text: `Stopped after ${turn.budget.toolCalls} tool calls, ${limitOf(turn)} (maxToolCalls)`,
     kind: "max_tool_calls",
   });
   return { finish: "max_tool_calls", text };
@@ -116,10 +116,14 @@ function maxTurns(turn: Turn, text: string): LoopEnd {
   void turn.emit({
     type: "notice",
     level: "warning",
-    text: `Stopped after ${turn.budget.modelCalls} model calls, the limit of one turn (--max-turns)`,
+    text: `Stopped after ${turn.budget.modelCalls} model calls, ${limitOf(turn)} (--max-turns)`,
     kind: "max_turns",
   });
   return { finish: "max_turns", text };
+}
+
+function limitOf({ budget }: Turn): string {
+  return budget.isShare ? "the sub-agent's share of its turn" : "the limit of one turn";
 }
 
 function textOf(response: Response): string {

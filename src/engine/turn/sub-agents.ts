@@ -1,11 +1,17 @@
-/** Sub-agents: the same loop with a fresh history, under a call of the parent, with its approvals and its budget. */
+/**
+ * Sub-agents: the same loop under a call of the parent, with the approvals of the session. Each has its own history, record of seen files,
+ * shell lock and share of the budget, so that none waits for another or sees a file as known that another has changed.
+ */
 import { messageOf, ParleyError } from "../../core/errors.js";
 import { NESTING } from "../../core/limits.js";
 import { namesTool } from "../permissions/tool-lists.js";
+import { AccessLock } from "../calls/locks.js";
 import { History } from "../session/history.js";
+import { SeenFileMap } from "../session/seen-files.js";
 import type { Address } from "../session/session-events.js";
 import type { SpawnOutcome, SpawnTask } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";
+import { Budget } from "./budget.js";
 import type { SubAgent } from "./built-in-agents.js";
 import { Interrupted } from "./interrupt.js";
 import { runLoop } from "./loop.js";
@@ -24,20 +30,31 @@ export async function runSubAgents(
   trace: Trace | undefined,
 ): Promise<SpawnOutcome[]> {
   if (!maySpawn(parent)) throw new ParleyError({ code: "tool", message: "This sub-agent cannot spawn further ones" });
-  const runs = await Promise.allSettled(tasks.map((task) => runSubAgent(parent, task, call, trace)));
+  const shares = parent.budget.lend(tasks.length);
+  const runs = await Promise.allSettled(
+    tasks.map((task, nth) => runSubAgent(parent, task, { call, trace, budget: shares[nth] ?? new Budget(0) })),
+  );
+  parent.budget.takeBack(shares);
   return runs.map((run) => {
     if (run.status === "rejected") throw run.reason;
     return run.value;
   });
 }
 
-async function runSubAgent(parent: Turn, task: SpawnTask, call: string, above: Trace | undefined): Promise<SpawnOutcome> {
+/** The place of a sub-agent: the Spawn call that it is under, in the events and in a trace, and its share of the budget. */
+interface Place {
+  call: string;
+  trace: Trace | undefined;
+  budget: Budget;
+}
+
+async function runSubAgent(parent: Turn, task: SpawnTask, place: Place): Promise<SpawnOutcome> {
   const { name } = task;
-  const say = (text: string): void => void parent.emit({ type: "tool.progress", call, text: `${name}: ${text}\n` });
-  const trace = above?.subAgent(task.agent?.name ?? "general");
+  const say = (text: string): void => void parent.emit({ type: "tool.progress", call: place.call, text: `${name}: ${text}\n` });
+  const trace = place.trace?.subAgent(task.agent?.name ?? "general");
   say("started");
   try {
-    const end = await runLoop(await turnBelow(parent, task, call, trace));
+    const end = await runLoop(await turnBelow(parent, task, { ...place, trace }));
     const ok = end.finish !== "max_turns" && end.finish !== "max_tool_calls";
     if (ok) trace?.end();
     else trace?.endFailed(end.finish);
@@ -45,9 +62,9 @@ async function runSubAgent(parent: Turn, task: SpawnTask, call: string, above: T
       say("done");
       return { name, ok, text: end.text };
     }
-    const why = `stopped at the limit of ${end.finish === "max_turns" ? "model" : "tool"} calls`;
+    const why = `stopped at its share of the turn's ${end.finish === "max_turns" ? "model" : "tool"} calls`;
     say(why);
-    return { name, ok, text: [end.text, `(${why} of the turn)`].filter((text) => text !== "").join("\n") };
+    return { name, ok, text: [end.text, `(${why})`].filter((text) => text !== "").join("\n") };
   } catch (error) {
     trace?.end(error);
     if (error instanceof Interrupted) throw error;
@@ -56,7 +73,7 @@ async function runSubAgent(parent: Turn, task: SpawnTask, call: string, above: T
   }
 }
 
-async function turnBelow(parent: Turn, { prompt, agent }: SpawnTask, call: string, trace: Trace | undefined): Promise<Turn> {
+async function turnBelow(parent: Turn, { name, prompt, agent }: SpawnTask, { call, trace, budget }: Place): Promise<Turn> {
   const { session } = parent;
   const address: Address = { ...parent.address, under: call };
   const child: Turn = {
@@ -64,6 +81,10 @@ async function turnBelow(parent: Turn, { prompt, agent }: SpawnTask, call: strin
     address,
     emit: (event) => session.events.tell(event, address),
     depth: parent.depth + 1,
+    name,
+    seen: new SeenFileMap(),
+    access: new AccessLock(),
+    budget,
     history: new History([{ role: "user", parts: [{ type: "text", text: prompt }] }]),
     steering: { parts: [], bytes: 0, op: undefined },
     trace,

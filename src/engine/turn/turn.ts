@@ -26,6 +26,8 @@ export interface Turn {
   readonly emit: Emit;
   /** The levels of sub-agents above it: 0 for the session's own agent. */
   readonly depth: number;
+  /** The name that the model gave a sub-agent's task. */
+  readonly name: string | undefined;
   readonly history: History;
   readonly seen: SeenFiles;
   readonly access: AccessLock;
@@ -78,6 +80,7 @@ export function newTurn(session: SessionServices, id: string, prompt: OpOf<"turn
     address,
     emit: (event) => session.events.tell(event, address),
     depth: 0,
+    name: undefined,
     history,
     seen,
     access,
