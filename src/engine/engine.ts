@@ -29,7 +29,7 @@ import type { SessionTrace } from "./trace/trace.js";
 import type { Tracer } from "./trace/tracer.js";
 
 export interface EngineOptions {
-  /** What a session gets unless its opener says otherwise; `cwd` is its workspace. */
+  /** Defaults for the config of every session; `cwd` is its workspace. */
   defaults: SessionConfig & { cwd: string };
   /** Throws a `config` fault that names what is missing (a key, a script). By default every provider that we know, keys from `env`. */
   openModel?(config: SessionConfig, override: ProviderOverride | undefined): Promise<Model>;
@@ -212,7 +212,7 @@ export function createEngine(options: EngineOptions): Agent {
       env: toolEnvironment(options.env, redactor.secrets),
       directories: config.directories,
     });
-    // Whatever can be refused comes before the log: a session that cannot be opened leaves nothing behind.
+    // Every check that may refuse comes before the log: a session that cannot be opened leaves nothing behind.
     refuseUnsupported(config, options.extensions !== undefined);
     checkLimits(config);
     const model = await openNamed(config);
@@ -304,7 +304,7 @@ export function createEngine(options: EngineOptions): Agent {
     return emit({ type: "reply", to: op.type, status: "error", fault, parent: op.id, ...addressOf(op) });
   }
 
-  /** Who makes an event stamps it. */
+  /** Stamps an event of the engine itself and tells it. */
   function emit(event: Event): Promise<void> | undefined {
     return push({ ...event, at: Date.now(), seq: seq++ });
   }

@@ -64,7 +64,7 @@ function writtenPaths(tool: Tool, { args, paths }: JudgedCall): string[] {
   return tool.paths(args).flatMap(({ write }, index) => (write ? [paths[index]?.path ?? ""] : []));
 }
 
-/** What hooks have to say about a call that ran goes with its result, for the model and the host. */
+/** Adds the words of hooks about a call that ran to its result, for the model and the host. */
 async function withWords(turn: Turn, { call, changedByHook }: Prepared, { judged }: Permit, ended: Ended): Promise<Ended> {
   const change = changedByHook
     ? `A hook changed the arguments of this call to: ${capText(JSON.stringify(turn.session.redactor.value(judged.args)), CHANGED_CHARS)}`
@@ -77,7 +77,7 @@ async function withWords(turn: Turn, { call, changedByHook }: Prepared, { judged
 const CHANGED_CHARS = 2000;
 
 interface Permit {
-  /** What may run, as it was judged: the model's arguments or the host's. */
+  /** The judged call that may run, with the model's arguments or the host's. */
   judged: JudgedCall;
   changed: boolean;
   /** The host's yes, where it was asked. */
@@ -101,7 +101,7 @@ async function permission(
   // A yes to what is always asked covers this call alone.
   if (item.tool.asksAlways !== true)
     permissions.grant(given, item.judged, item.verdict.decision === "ask" ? item.verdict.grant : undefined);
-  // What comes back as it was shown is no change: a secret in it was not shown.
+  // Arguments that come back as they were shown are unchanged: the host saw masks in place of secrets.
   if (given.args === undefined || sameJson(given.args, turn.session.redactor.value(item.judged.args)))
     return { ...unchanged, answer: given };
   const problem = item.tool.problem(given.args);
@@ -111,7 +111,7 @@ async function permission(
   if ("blocked" in hooked) return { denied: hooked.blocked };
   const verdict = await permissions.judge(hooked.judged);
   if (verdict.decision === "deny") return { denied: verdict.reason };
-  // What would only be asked about has the host's yes, if it is what the host said yes to.
+  // A call that would only be asked about has the host's yes, unless a hook has changed what the host approved.
   if (verdict.decision === "ask" && hooked.changed) return { denied: "a hook changed the arguments that were approved" };
   return { judged: hooked.judged, changed: true, answer: given };
 }
@@ -124,7 +124,7 @@ async function execute(turn: Turn, item: Prepared, permit: Permit, span: TracedS
   try {
     if (turn.signal.aborted) throw new Interrupted();
     await turn.emit({ type: "tool.started", call: item.call.id, ...(permit.changed && { args }) });
-    // What only reads may be read again; what acts must be known to have been started.
+    // A call that only reads may run again after a crash. The start of a call that acts must be in the log first.
     if (item.tool.category !== "info") await turn.session.events.recorder.sync();
     if (turn.signal.aborted) throw new Interrupted();
     const work = item.tool.run(args, context);
@@ -137,7 +137,9 @@ async function execute(turn: Turn, item: Prepared, permit: Permit, span: TracedS
   }
 }
 
-/** What is read must be told exactly: it may be edited next. Redacted before the cut: half a secret would not be known again. */
+/**
+ * Read's output stays exact, because the model may edit the text next. Text is redacted before it is cut: half a secret would not be found.
+ */
 function shortened({ parts }: ToolResult, tool: Tool, { config, session }: Turn): Part[] {
   const level = tool.name === "Read" ? "off" : (config.outputCompaction ?? "off");
   return parts.map((part) =>

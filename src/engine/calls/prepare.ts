@@ -21,9 +21,9 @@ export interface Prepared {
   tool: Tool;
   judged: JudgedCall;
   verdict: Verdict;
-  /** What the model must know: its arguments are not what it wrote. */
+  /** A hook changed the arguments; the model must be told. */
   changedByHook: boolean;
-  /** What people look at, where they are asked. */
+  /** Shown to people who are asked about the call. */
   preview?: Part[];
 }
 

@@ -1,4 +1,6 @@
-/** Why a call cannot be run at all: there is no such tool, or the tool does not take its arguments. The host's own calls are checked by it. */
+/**
+ * Why a call cannot be run at all: there is no such tool, or the tool does not take its arguments. The host's own calls are checked by it.
+ */
 import type { Mode } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import { ANSWER_CALLS } from "../../core/limits.js";

@@ -97,7 +97,7 @@ async function readOne<T extends Definition>(
   }
 }
 
-/** What is hidden is nobody's definition. */
+/** A hidden file defines nothing. */
 async function entriesOf(folder: string, warn: (text: string) => void): Promise<string[]> {
   const names: string[] = [];
   try {
@@ -138,7 +138,9 @@ function splitTools(list: string): string[] {
   return found;
 }
 
-/** The values of a file's keys. Throws a sentence with the line of the first that is wrong; keys that we do not know are others' business. */
+/**
+ * The values of a file's keys. Throws a sentence with the line of the first that is wrong; keys that we do not know are others' business.
+ */
 export function valuesOf<S extends v.GenericSchema>(schema: S, { data, locate }: DefinitionFile): v.InferOutput<S> {
   const result = v.safeParse(schema, data);
   if (result.success) return result.output;

@@ -1,4 +1,4 @@
-/** What surrounds a session: skills, sub-agents, commands, hooks, MCP servers, memory files. Loaded once the session is ready. */
+/** The extensions of a session: skills, sub-agents, commands, hooks, MCP servers, memory files. Loaded once the session is ready. */
 import type { McpServer, SessionConfig } from "../../core/config.js";
 import { textPart, type Part } from "../../core/content.js";
 import type { OpOf } from "../../core/op.js";
@@ -48,7 +48,7 @@ export interface ExtensionDeps {
   version: string;
 }
 
-/** What one turn gets of them; what arrives later counts from the next turn on. */
+/** The extensions as one turn sees them; later arrivals count from the next turn on. */
 export interface TurnExtensions {
   tools: Tool[];
   /** For the system prompt. */
@@ -85,7 +85,7 @@ export class Extensions {
   /** Reads files and connects to servers in the background, and tells what it found. */
   start(): void {
     this.#hooks.start();
-    // What files say is told first: servers take their time, and show up later.
+    // The extensions from files are told first: servers take their time, and show up later.
     this.#mcp.start(this.#deps.control.config(), this.#library.refresh());
   }
 

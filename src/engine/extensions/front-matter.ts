@@ -9,7 +9,7 @@ const MAX_ALIASES = 20;
 
 export interface FrontMatter {
   data: Record<string, unknown>;
-  /** What follows, without the empty lines at its edges. */
+  /** The text behind the front matter, without the empty lines at its edges. */
   body: string;
   /** `path:line` of a key, for whoever finds its value wrong. */
   locate(key: string): string;

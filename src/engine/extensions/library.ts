@@ -1,6 +1,6 @@
 /**
- * What files say around a session: skills, sub-agents and memory files. Read once the session is ready, looked at again at each turn and
- * when a folder stirs, and read anew when something changed. What is wrong with a file is told once.
+ * The files around a session: skills, sub-agents and memory files. Read once the session is ready, looked at again at each turn and
+ * when a folder stirs, and read anew when something changed. An error in a file is told once.
  */
 import type { SessionConfig } from "../../core/config.js";
 import type { Part } from "../../core/content.js";
@@ -176,7 +176,7 @@ function unvouched(agent: DefinedAgent): DefinedAgent {
   return agent.scope === "project" ? { ...agent, untrusted: true } : agent;
 }
 
-/** What the host says comes before what files say. */
+/** The host's definitions come before the files'. */
 function withOwn(defined: readonly DefinedAgent[], own: Contents["own"] = []): DefinedAgent[] {
   const others = defined.filter(({ name }) => !own.some((agent) => agent.name === name));
   return [...others, ...own.map((agent): DefinedAgent => ({ ...agent, scope: "user" }))];
@@ -187,7 +187,7 @@ function withBuiltIns(defined: readonly DefinedAgent[]): DefinedAgent[] {
   return [...builtIn.map((agent): DefinedAgent => ({ ...agent, scope: "system" })), ...defined];
 }
 
-/** What hosts are told of. */
+/** The lists that hosts are told. */
 function listOf({ skills, agents }: Contents): string {
   const told = [skills, agents].map((list) => list.map(({ name, description, scope }) => [name, description, scope]));
   return JSON.stringify([told, skills.map(({ argumentHint, userInvocable }) => [argumentHint, userInvocable])]);

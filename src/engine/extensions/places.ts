@@ -26,7 +26,10 @@ export interface Place {
 
 const OF_PROJECT = [".parley", ".agents", ".claude", ".ante", ".aionrs"];
 
-/** Need not exist. One that can be reached by two ways counts by the first: a workspace that is the user's home adds nothing. */
+/**
+ * The folders need not exist. A folder that can be reached by two ways counts by the first: a workspace that is the user's home adds
+ * nothing.
+ */
 export async function placesOf(kind: "skills" | "agents", around: Surroundings): Promise<Place[]> {
   const { home, userHome, anteHome, root } = around;
   const own = [home, join(userHome, ".agents"), join(userHome, ".claude"), anteHome ?? join(userHome, ".ante")];
@@ -42,7 +45,7 @@ export async function placesOf(kind: "skills" | "agents", around: Surroundings):
   return [...byRealPath.values()];
 }
 
-/** What a file of that scope may not lead out of. */
+/** The folder that a file of this scope may not lead out of. */
 export function boundary(scope: Scope, { repository, trusted }: Surroundings): string | undefined {
   return scope === "project" && !trusted ? repository : undefined;
 }

@@ -4,7 +4,7 @@ import { defineTool, textResult, type Tool } from "../tools/tool.js";
 import { skillText, type Skill } from "./skills.js";
 
 export interface SkillUse {
-  /** What the skill would let run unasked; empty when it may not. */
+  /** Rules for the calls that the skill would let run unasked; empty when it may not. */
   grantsOf(skill: Skill): readonly string[];
   /** The skill is in use from now on. */
   use(skill: Skill): Promise<void>;

@@ -72,7 +72,7 @@ function ruleIn(entry: string, { locate }: DefinitionFile): string {
   }
 }
 
-/** What the model gets: where the skill's files are, and its text with the arguments. */
+/** The skill as the model gets it: the folder of its files, and its text with the arguments. */
 export function skillText({ name, folder, body }: Skill, args: string): string {
   return `Skill '${name}'. Files that it mentions are in ${folder}\n\n${fillIn(body, args)}`;
 }
@@ -80,7 +80,7 @@ export function skillText({ name, folder, body }: Skill, args: string): string {
 const LINE_CHARS = 300;
 const LIST_CHARS = 16_000;
 
-/** For the system prompt. What does not fit is told by number. */
+/** Lists the skills for the system prompt. Skills that do not fit are counted. */
 export function skillList(skills: readonly Skill[]): string {
   if (skills.length === 0) return "";
   const lines: string[] = [];

@@ -51,7 +51,7 @@ export function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** What is appended meanwhile is read the next time. */
+/** Bytes that are appended meanwhile are read the next time. */
 async function firstBytes(file: FileHandle, size: number): Promise<Uint8Array> {
   const buffer = new Uint8Array(size);
   let length = 0;

@@ -1,6 +1,6 @@
 /**
- * What was looked at, and whether any of it is different by now: a `stat` for each file that is there, and one for each folder in which
- * something is missing, so that it can be asked at every turn.
+ * Remembers the files that were looked at, and tells whether any has changed: a `stat` for each file that is there, and one for each folder
+ * in which something is missing, so that it can be asked at every turn.
  */
 import { lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -26,7 +26,7 @@ interface Gap {
 
 export class Stamps {
   readonly #seen = new Map<string, string>();
-  /** What is not there, by the nearest folder that is: it cannot appear without that folder changing. */
+  /** Missing files, by the nearest folder that is there: a file cannot appear without a change of that folder. */
   readonly #gaps = new Map<string, Gap>();
 
   /** To be called before the path is read: what changes in between is then read again. */

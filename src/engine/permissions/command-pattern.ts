@@ -6,10 +6,10 @@
  *
  * Deny and ask read generously: also the raw line, the name without its folder (`/bin/rm`), a trailing ` *` without arguments (`xargs rm`),
  * and short options as a set: `rm -rf *` finds `rm -r -f x`, `rm -fr x` and `rm -rfv x`, but not `rm --recursive`; `-R` is `-r` where both
- * mean the same; options in front of a subcommand do not hide it (`git -C . push`). A command that would match with the right value of a variable, and code that we do not read, is a "maybe".
- * Allow reads strictly: every command must be covered by some pattern, none may set variables or write files by redirection, and arguments
- * that only the run knows must fall under a pattern's last `*`. Options that run or write something (shell-risk-table.ts) must stand in the
- * pattern's own text: `sort *` does not cover `sort -o x`, and `sort -o *` does.
+ * mean the same; options in front of a subcommand do not hide it (`git -C . push`). A command that would match with the right value of a
+ * variable, and code that we do not read, is a "maybe". Allow reads strictly: every command must be covered by some pattern, none may set
+ * variables or write files by redirection, and arguments that only the run knows must fall under a pattern's last `*`. Options that run or
+ * write something (shell-risk-table.ts) must stand in the pattern's own text: `sort *` does not cover `sort -o x`, and `sort -o *` does.
  */
 import type { Hit, Subject } from "./rule-subject.js";
 import type { ShellAnalysis, ShellCommand } from "./shell/shell.js";
@@ -39,7 +39,7 @@ interface PreparedCommand {
 interface Spelling {
   words: readonly string[];
   text: string;
-  /** What is certain of it: the words before the first one that only the run knows. */
+  /** The certain part: the words before the first one that only the run knows. */
   known: string;
   fixed: number;
   dynamic: boolean;

@@ -1,6 +1,6 @@
 /**
- * The words of a command as far as they may name files: those of every simple command in it, of redirections, of lists that loops run
- * over, of here-documents, and of text that is itself a command. What variables hold is put in where it is known, and `*` where not.
+ * The words of a command as far as they may name files: those of every simple command in it, of redirections, of lists that loops run over,
+ * of here-documents, and of text that is itself a command. A variable is replaced by its value where that is known, and by `*` where not.
  */
 import type { Assignment, Command, SyntaxNode } from "unbash";
 import { baseName } from "./shell/words.js";

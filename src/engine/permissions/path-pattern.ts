@@ -20,7 +20,7 @@ interface Place {
   relative?: string;
 }
 
-/** Where it leads, links resolved. What is forbidden is also forbidden under the name that leads there. */
+/** The path with its links resolved. A forbidden file is also forbidden under the name of a link to it. */
 export interface CallPath extends Place {
   named?: Place;
 }

@@ -15,7 +15,7 @@ export interface PrefixGrant {
   readonly covers: Covers;
 }
 
-/** What a yes to this call would cover beyond it; undefined where that would be too much, or nothing. */
+/** The calls that a yes to this call would cover beyond it; undefined where that would be too many, or none. */
 export async function grantFor(call: JudgedCall): Promise<PrefixGrant | undefined> {
   const grant = await widest(call);
   return grant !== undefined && (await isCovered(call, [grant])) ? grant : undefined;
@@ -75,7 +75,7 @@ async function isCoveredCommand(line: unknown, grants: readonly PrefixGrant[]): 
 const TELLING =
   /^--?(?:pre|exec|eval|output|out-file|command|config-env|rcfile|init-file|plugin|require|import|loader|rsh|filter|upload-pack|receive-pack|open-files-in-pager|ext-diff|textconv|exec-path|git-dir|work-tree|hostname-bin|to-command|checkpoint-action|use-compress-program|compress-program)(?:=|$)/;
 
-/** What a command begins with that says enough about it; undefined where no beginning does. */
+/** The beginning of a command that says enough about it; undefined where no beginning does. */
 function prefixOf({ name, args, fixed }: ShellCommand): string | undefined {
   const program = baseName(name);
   if (!isPlain(name) || NEVER.has(program)) return undefined;
@@ -107,7 +107,7 @@ function isPlain(word: string): boolean {
 /** These read, and what they read is in the rest of their words. */
 const ALONE = set("ls cat head tail wc grep egrep fgrep pwd echo which type du df stat file cmp cut nl basename dirname realpath readlink");
 
-/** What they do is in the verb or the file that they are given, and an option before it may change all of it. */
+/** The verb or the file that they are given decides what they do, and an option before it may change all of it. */
 const NAMING = set(
   "git npm pnpm yarn bun cargo go docker podman nerdctl kubectl oc gh glab helm terraform pip pip3 poetry uv bundle gradle mvn dotnet deno aws gcloud az brew apt " +
     "apt-get dnf systemctl svn hg nx turbo lerna rake composer flutter dart swift rustup " +

@@ -7,11 +7,13 @@ import { wildcard, type Wildcard } from "./wildcard.js";
 interface ProtectedGroup {
   /** Behind a path: a question's reason. */
   why: string;
-  /** Asked about in every mode, whatever rules and grants allow, and for commands that name such a path; else only where edits run unasked. */
+  /**
+   * Asked about in every mode, whatever rules and grants allow, and for commands that name such a path; else only where edits run unasked.
+   */
   always?: true;
   /** Reading counts, too. */
   reads?: true;
-  /** At any depth, unless it begins with `/`. `*` is any text in a name. What ends with `/` is a folder and all that is in it. */
+  /** At any depth, unless it begins with `/`. `*` is any text in a name. A pattern that ends with `/` is a folder and all that is in it. */
   paths: readonly string[];
 }
 
@@ -73,7 +75,7 @@ export const PROTECTED: readonly ProtectedGroup[] = [
       ".vscode/",
       ".npmrc",
       "node_modules/.bin/",
-      // What a shell reads when it starts, and where it finds programs and keys.
+      // Files that a shell reads when it starts, and folders of programs and keys.
       ".env*",
       ".ssh/",
       ".local/bin/",

@@ -200,7 +200,7 @@ function withoutRoots(path: string): string {
   return path.replace(/^(?:\/proc\/[^/]+(?:\/task\/[^/]+)?\/root(?=\/|$))+/, "") || sep;
 }
 
-/** What one character or a set of them stands for is not looked at. */
+/** A pattern for one character or a set of characters counts as `*`. */
 function withoutGlobs(path: string): string {
   return path.replace(/[?*+@!]\([^()]*\)|\?|\[[^\]/]*\]/g, "*");
 }

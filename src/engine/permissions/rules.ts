@@ -3,9 +3,9 @@
  *
  * A rule is `Tool` or `Tool(pattern)`; `Tool(*)` is the same as `Tool`. A tool name may hold `*` (`mcp__files__*`); `info`, `edit`, `exec`
  * and `mcp` in small letters mean the category. Names are case-sensitive, and `Edit(…)` says nothing about Write: `edit(…)` covers both.
- * What other agents call a tool (`run_shell_command`) means ours.
+ * Another agent's name for a tool (`run_shell_command`) means ours.
  *
- * What a pattern means depends on the rule's tool:
+ * The meaning of a pattern depends on the rule's tool:
  * - Bash, exec: the command (command-pattern.ts). A command that cannot be parsed is asked about as soon as one deny or ask pattern exists.
  * - Read, Write, Edit, Glob, Grep, info, edit: the call's paths (path-pattern.ts). Deny and ask want any path, allow wants all.
  * - WebFetch: the address (url-pattern.ts).
@@ -27,7 +27,7 @@ import { wildcard } from "./wildcard.js";
 
 export interface JudgedCall {
   tool: string;
-  /** What a shortened name stands for: deny and ask find the tool by either. */
+  /** The whole name of a tool whose name was shortened: deny and ask find the tool by either. */
   wholeName?: string | undefined;
   category: Category;
   args: Record<string, unknown>;
@@ -104,7 +104,7 @@ function allowed(rules: readonly CompiledRule[], subjects: Subjects): Verdict {
   return { decision: "none", ...(why !== undefined && { why }) };
 }
 
-// What a call is to each kind of pattern; absent where that kind has nothing to say about it
+// The subject of a call for each kind of pattern; absent where the kind does not apply to the call
 
 interface Subjects {
   command?: Subject<CommandPattern>;
@@ -125,7 +125,7 @@ async function subjectsOf(call: JudgedCall, rules: readonly CompiledRule[]): Pro
   };
 }
 
-/** What reads commands is loaded with the first one that a rule with a pattern is about. */
+/** The shell parser is loaded with the first command that a rule with a pattern is about. */
 async function shellSubject(line: string): Promise<Subject<CommandPattern>> {
   const { analyseShell } = await import("./shell/shell.js");
   return commandSubject(line, await analyseShell(line));

@@ -1,7 +1,7 @@
 /**
- * What the lists of tools say beside whole tools: with `Bash(cargo test *)` the allowed list leaves only such calls, the disallowed one
- * forbids them, and with the approved one they run unasked. A pattern means what it means in a rule (rules.ts); where an allow rule cannot
- * have one, the allowed list leaves the tool.
+ * Entries with a pattern in the lists of tools: with `Bash(cargo test *)` the allowed list leaves only calls of this kind, the disallowed
+ * one forbids them, and with the approved one they run unasked. A pattern means what it means in a rule (rules.ts); where an allow rule
+ * cannot have one, the allowed list leaves the tool.
  */
 import type { SessionConfig } from "../../core/config.js";
 import { compileRules, takesPattern, type Rules } from "./rules.js";

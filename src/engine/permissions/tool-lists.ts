@@ -1,6 +1,6 @@
 /**
  * The lists of tools that a session is opened with: which tools there are. `Bash` names a tool, in capitals or not and by the names that
- * other agents have for it; `mcp__files__*` all of a server. What a pattern behind a name means is for tool-limits.ts.
+ * other agents have for it; `mcp__files__*` all of a server. tool-limits.ts reads a pattern behind a name.
  */
 import type { SessionConfig } from "../../core/config.js";
 import { toolNamed } from "../../core/names.js";

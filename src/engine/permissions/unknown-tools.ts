@@ -4,7 +4,7 @@ import type { Emit } from "../turn/turn.js";
 import { covers, namesTool, parseEntry } from "./tool-lists.js";
 import type { Tool } from "../tools/tool.js";
 
-/** Those that are there at times: with a skill, or while a server is connected. */
+/** Tools that are there at times: with a skill, or while a server is connected. */
 const AT_TIMES: ReadonlySet<string> = new Set(["skill", "listmcpresources", "readmcpresource"]);
 
 /** Of a session's lists, each name once. `all`: tools that there are, also those that the lists leave out. */

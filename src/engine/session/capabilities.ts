@@ -1,4 +1,4 @@
-/** What a session can do, derived from its model and its configuration. Hosts offer their users what is told here and nothing else. */
+/** The capabilities of a session, derived from its model and its config. Hosts offer their users these and nothing else. */
 import { Mode, type SessionConfig } from "../../core/config.js";
 import { TOOL_NAMES } from "../../core/names.js";
 import type { Model } from "../models/model.js";

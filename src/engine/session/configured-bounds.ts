@@ -1,12 +1,12 @@
 /**
- * What a user's config forbids or asks about holds in every session: a host adds to it, and never takes from it. The config's allow rules
+ * The deny and ask rules of a user's config hold in every session: a host adds to them, and never takes from them. The config's allow rules
  * are another matter: a host that gives rules has its own in their place.
  */
 import type { Rule, SessionConfig } from "../../core/config.js";
 
 export type Bounds = Pick<SessionConfig, "rules" | "disallowedTools">;
 
-/** What a host gave, and what the config forbids beside it; nothing where it gave nothing. */
+/** The host's rules with the config's deny and ask rules beside them; nothing where the host gave nothing. */
 export function boundedBy(configured: Bounds, given: Bounds): Bounds {
   const { rules, disallowedTools } = given;
   return {

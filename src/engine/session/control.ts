@@ -1,4 +1,4 @@
-/** What a session lets its extensions see and do: commands change the session through this, and through nothing else. */
+/** The session as its extensions see it: commands change the session through this, and through nothing else. */
 import type { SessionConfig } from "../../core/config.js";
 import type { Compacted } from "../turn/compaction.js";
 import type { Message, Model } from "../models/model.js";
@@ -19,7 +19,7 @@ export interface SessionControl {
   readonly session: ExtensionServices;
   /** The conversation as the model gets it. */
   readonly messages: readonly Message[];
-  /** What ops and events call it. */
+  /** The name that ops and events use. */
   readonly handle: string;
   /** Tokens of the last request and its answer, when the model told. */
   used(): number | undefined;

@@ -43,7 +43,7 @@ export class SessionExtensions {
     await (extensions === undefined ? answer("ok", { suggestions: [] }) : extensions.suggest(op, answer));
   }
 
-  /** What the words of a prompt attach, when its host wants that. */
+  /** Loads the files that the words of a prompt mention, when its host wants that. */
   async mentioned(op: OpOf<"turn.prompt">, emit: Emit, signal: AbortSignal): Promise<Part[]> {
     return (await (await this.#load())?.mentioned(op, emit, signal)) ?? [];
   }
@@ -52,7 +52,7 @@ export class SessionExtensions {
     (await this.#loaded)?.configure(config);
   }
 
-  /** What was not loaded by then, or could not be, never is. */
+  /** Extensions that are not loaded by now never are. */
   async close(): Promise<void> {
     this.#loaded ??= Promise.resolve(undefined);
     const loaded = await this.#loaded.catch(() => undefined);

@@ -39,7 +39,7 @@ const GRACE_MS = 2000;
 /** How long the hints that were asked for last may take, once there is no more input. */
 const LAST_HINTS_MS = 5000;
 
-/** What a session is opened with. */
+/** The values that a session is opened with. */
 export interface Opened extends OpenedSettings {
   handle: string;
   workspace: Workspace;
@@ -194,7 +194,7 @@ export class Session implements SessionServices {
       case "turn.steer":
         return this.#turns.steer(op);
       case "turn.interrupt":
-        // What it means may still wait behind a change of the session.
+        // The prompt that it means may still wait behind a change of the session.
         if (this.#configuring !== undefined && !this.#turns.has(op)) return this.#behind(op, () => this.#turns.interrupt(op));
         return this.#turns.interrupt(op);
       case "approval.answer":
@@ -234,7 +234,7 @@ export class Session implements SessionServices {
     return op.type === "session.seed" ? this.#seed(op) : this.#configure(op);
   }
 
-  /** One that runs beside a turn is run at once; the others take their place in the queue. */
+  /** A command that runs beside a turn is run at once; the others take their place in the queue. */
   async #command(op: OpOf<"turn.prompt">, given: NonNullable<OpOf<"turn.prompt">["command"]>): Promise<void> {
     const { args = "" } = given;
     const command = await this.extensions.command(given);
@@ -283,7 +283,7 @@ export class Session implements SessionServices {
     void this.events.tell({ type: "session.updated", ...this.#nature(), ...answers });
   }
 
-  /** What the session is now. */
+  /** The session as the host is told of it. */
   #nature(): Nature {
     const capabilities = sessionCapabilities(this.settings.model, this.config, this.engine.extensions !== undefined);
     return { ...this.events.identity, config: this.config, capabilities };
@@ -348,7 +348,7 @@ export class Session implements SessionServices {
     await Promise.all([drained, this.#suggested()]);
   }
 
-  /** What is being looked up for a host that has closed its input is worth a moment, and no more. */
+  /** Suggestions for a host that has closed its input are worth a moment, and no more. */
   async #suggested(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const moment = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** What a session is set to: its configuration, its model, and what its calls may do because of them. */
+/** The settings of a session: its config, its model, and the permissions that follow from them. */
 import type { Mode, SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import { UNASKED } from "../permissions/permissions.js";
@@ -97,7 +97,7 @@ export async function rulesOf(config: SessionConfig): Promise<Rules> {
   return compileLimits(config);
 }
 
-/** An empty effort is none. One that was meant for another model goes with it; one that is asked for must be there. */
+/** An empty effort is none. An effort of the model before goes with that model; an effort that is asked for must exist. */
 function settleEffort(next: SessionConfig, patch: SessionConfig, { id, efforts }: Model): void {
   if (next.effort === "") delete next.effort;
   if (next.effort === undefined || efforts?.includes(next.effort) === true) return;

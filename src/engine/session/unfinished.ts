@@ -1,4 +1,6 @@
-/** Where a conversation stops, and whether there is anything to go on from. The live session and the log that is read back agree by this. */
+/**
+ * Where a conversation stops, and whether there is anything to go on from. The live session and the log that is read back agree by this.
+ */
 import type { EventOf } from "../../core/event.js";
 import type { Message } from "../models/model.js";
 

@@ -1,4 +1,4 @@
-/** What stands in a session's log, a line each with its checksum, and the schema that it is read back with. */
+/** The entries of a session's log, a line each with its checksum, and the schema that they are read back with. */
 import * as v from "valibot";
 import { SessionConfig, type SessionConfig as Config } from "../../core/config.js";
 import { Part, type Part as StoredPart } from "../../core/content.js";
@@ -53,7 +53,7 @@ const Unfinished = v.looseObject({
 /** Calls that the host asks for in the model's place, until a message holds them. */
 const Asked = v.looseObject({ kind: v.literal("asked"), calls: v.array(ModelCall) });
 
-/** What the host said into a turn, and was told that it was heard; no message holds it yet. */
+/** Words that the host said into a turn and that were acknowledged; no message holds them yet. */
 const Steered = v.looseObject({ kind: v.literal("steered"), parts: v.array(Part) });
 
 /** A file that was read or written, and how it was then (workspace.ts). */
@@ -79,7 +79,9 @@ export type Entry =
   | { kind: "mark"; seq: number }
   | { kind: "lost"; at: number };
 
-/** One bad sector must not cost the whole session, but whoever reads on must know that something is missing, and in which line of the log. */
+/**
+ * One bad sector must not cost the whole session, but whoever reads on must know that something is missing, and in which line of the log.
+ */
 export type ReadEntry = Entry | { kind: "unreadable"; line: number };
 
 /** As a line without its end. */

@@ -1,4 +1,4 @@
-/** What a turn still owes that a crash cut off: an answer for each call, an end for itself, and a conversation that can go on. */
+/** Ends a turn that a crash cut off: an answer for each call, an end for the turn, and a conversation that can go on. */
 import type { Part } from "../../core/content.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
 import type { AssistantBlock, CallResult, Message, ModelCall } from "../models/model.js";

@@ -207,7 +207,7 @@ describe("a log with a line that cannot be read", () => {
     );
   });
 
-  /** Whichever line it is. */
+  /** Holds for damage in every line. */
   function damaged(what: string, holds: (messages: Message[], entries: Entry[]) => void): void {
     test(what, () => {
       fc.assert(

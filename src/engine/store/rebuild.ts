@@ -55,7 +55,7 @@ function note(session: KeptSession, event: Event): void {
   if (event.type === "session.updated" && event.config !== undefined) session.config = event.config;
 }
 
-/** What has begun and not ended at this place of the log. */
+/** The turn that has begun and not ended at this place of the log. */
 class Open {
   turn: OpenTurn | undefined;
   /** Said into a turn that ended before it was heard: it becomes the next prompt. */
@@ -130,7 +130,7 @@ class Open {
       return;
     }
     turn.asked = true;
-    // One that brings no message of its own: what is said next is not it.
+    // A prompt without a message of its own: the next message is not the prompt.
     turn.prompt = parts.length === 0 ? undefined : parts;
     this.late = [];
   }

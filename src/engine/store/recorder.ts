@@ -1,4 +1,4 @@
-/** What of a session goes into its log, and when. A log that fails is told once, and the session goes on without it. */
+/** Decides which events of a session go into its log, and when. The failure of a log is told once, and the session goes on without it. */
 import type { Part } from "../../core/content.js";
 import { messageOf } from "../../core/errors.js";
 import type { Event, EventType } from "../../core/event.js";
@@ -32,7 +32,7 @@ const PARTIAL_CHARS = 1024 * 1024;
 
 export class Recorder {
   readonly #onBroken: (why: string) => void;
-  /** What is written to; undefined when nothing is kept, or no longer. */
+  /** The log that is written; undefined when nothing is kept, or no longer. */
   #log: SessionLog | undefined;
   /** A log that failed: it is kept locked until the end, lest somebody go on with what it holds. */
   #broken: SessionLog | undefined;
@@ -54,7 +54,7 @@ export class Recorder {
     this.#onBroken = onBroken;
   }
 
-  /** What was thrown when the log could not be written any more. */
+  /** The error that ended the writing of the log. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -98,7 +98,10 @@ export class Recorder {
     this.#append({ kind: "opened", ...session });
   }
 
-  /** What was recorded outlives the process. Nobody hears of anything before that; what nobody hears of follows within a turn of the loop. */
+  /**
+   * Writes the records, which then outlive the process. Events are told after that; records that no event waits for follow within a turn of
+   * the loop.
+   */
   write(): void {
     if (!this.#unwritten) return;
     this.#unwritten = false;
@@ -109,7 +112,7 @@ export class Recorder {
     }
   }
 
-  /** What was recorded survives a power cut. */
+  /** The records then survive a power cut. */
   async sync(): Promise<void> {
     await this.#try((log) => log.sync());
   }

@@ -5,7 +5,7 @@ import type { Message } from "../models/model.js";
 import type { LastTurn } from "../session/unfinished.js";
 import type { Entry } from "./entry.js";
 
-/** What is kept of a session, and is enough to go on with it. */
+/** The part of a session that is kept, and is enough to go on with it. */
 export interface KeptSession {
   id: string;
   cwd: string;
@@ -21,7 +21,7 @@ export interface KeptSession {
 
 /** A session as it was when it was last open. */
 export interface StoredSession extends KeptSession {
-  /** What the last run left open, when it did not end in order. */
+  /** The turn that the last run left open, when it did not end in order. */
   crash: Crash | undefined;
   /** Since when its last run could not save what it did (milliseconds since 1970). */
   unsavedSince: number | undefined;
@@ -35,8 +35,8 @@ export interface Crash {
   /** A part of the turn's log is missing: calls may have run that nobody knows of. */
   torn: boolean;
   /**
-   * What makes the log whole again, in this order: the messages are in the conversation already, the events want a stamp. The end of
-   * the turn is the last, and a run that dies in the middle of writing them leaves a log that is mended to the same conversation.
+   * The entries that make the log whole again, in this order: the messages are in the conversation already, the events want a stamp. The
+   * end of the turn is the last, and a run that dies in the middle of writing them leaves a log that is mended to the same conversation.
    */
   mend: Extract<Entry, { kind: "event" | "message" }>[];
 }
@@ -57,9 +57,11 @@ export interface SessionLog {
   append(entry: Entry): void;
   /** All that was appended is written when it returns (to the system). Throws when the disk refuses it, and then nothing of it is there. */
   flush(): void;
-  /** The last words of a log that failed: whoever resumes the session learns that something is missing, where there is any room to say it. */
+  /**
+   * The last words of a log that failed: whoever resumes the session learns that something is missing, where there is any room to say it.
+   */
   giveUp(): void;
-  /** What is written survives a power cut. */
+  /** All that was written then survives a power cut. */
   sync(): Promise<void>;
   /** Between turns: keeps what a later `open` needs in one piece, once the log has grown enough for that to be worth its while. */
   settle(session: () => KeptSession): Promise<void>;

@@ -218,7 +218,7 @@ export function eventsIn(entries: readonly Entry[]): Event[] {
   return entries.flatMap((entry) => (entry.kind === "event" ? [entry.event] : []));
 }
 
-/** What every vendor asks of a conversation; sentences about what is wrong. */
+/** Checks the rules that every vendor has for a conversation; returns a sentence for each breach. */
 export function unsound(messages: readonly Message[]): string[] {
   return messages.flatMap((message, index) => {
     const before = messages[index - 1];

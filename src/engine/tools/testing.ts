@@ -21,7 +21,7 @@ export interface Bench {
   say: (tool: Tool, args: Record<string, unknown>) => Promise<string>;
 }
 
-/** Gone when the test is. What it adopted is ended. */
+/** The workspace is removed after the test, and adopted processes are ended. */
 export async function bench(options: { outputChars?: number; outside?: boolean; env?: Record<string, string> } = {}): Promise<Bench> {
   const root = await tempFolder();
   const env = options.env ?? { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };

@@ -1,4 +1,4 @@
-/** What a tool is. One file a tool; this one holds the contract and the helper that ties a schema to its `run`. */
+/** The contract of a tool, and the helper that ties a schema to its `run`. Each tool has a file of its own. */
 import * as v from "valibot";
 import type { Mode } from "../../core/config.js";
 import type { Category } from "../../core/event.js";
@@ -41,7 +41,7 @@ export interface ToolContext {
   readonly seen: SeenFiles;
   /** Characters of output that go to the model and the host. */
   readonly outputChars: number;
-  /** Whoever cuts text redacts it first: half a secret would not be known again. */
+  /** Redact text before you cut it: half a secret would not be found. */
   readonly redactor: Redactor;
   /** Where traces are collected: the call's place in one. */
   readonly trace?: Trace | undefined;
@@ -83,13 +83,13 @@ export interface Tool {
   wholeName?(args: Record<string, unknown>): string | undefined;
   /** One line for people: "Write to src/a.ts". */
   title(args: Record<string, unknown>): string;
-  /** What people look at before they say yes; nothing where that cannot be told. */
+  /** The parts that people see before they say yes; empty where nothing can be shown. */
   preview?(args: Record<string, unknown>, workspace: Workspace, redactor: Redactor): Promise<Part[]>;
   /** Paths that the call names, as given; `write` ones are kept in order. */
   paths(args: Record<string, unknown>): { path: string; write: boolean }[];
   /** Rules for what may run unasked once this call has run: it is asked about for their sake. */
   grants?(args: Record<string, unknown>): readonly string[];
-  /** Only with arguments that have no problem. What it throws becomes a failed result. */
+  /** Only with arguments that have no problem. An error that it throws becomes a failed result. */
   run(args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
 }
 

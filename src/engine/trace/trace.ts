@@ -1,5 +1,5 @@
 /**
- * What a session tells a tracer: its spans, their names and attributes, after the GenAI and MCP conventions of OpenTelemetry (1.41) where
+ * The spans that a session gives a tracer: their names and attributes, after the GenAI and MCP conventions of OpenTelemetry (1.41) where
  * these have a word. Loaded only where traces are collected.
  */
 import { ParleyError } from "../../core/errors.js";

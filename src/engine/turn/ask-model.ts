@@ -9,7 +9,10 @@ import { untilAborted } from "./interrupt.js";
 import type { Turn } from "./turn.js";
 import type { TracedSpan } from "../trace/trace.js";
 
-/** What does not fit into the model's window is made to fit and asked once more; a model that cannot answer has others in its place. */
+/**
+ * Asks the model. A conversation that does not fit into its window is made to fit and asked once more; a model that cannot answer has
+ * others in its place.
+ */
 export async function askModel(turn: Turn): Promise<Response> {
   turn.budget.ask();
   await makeRoom(turn);

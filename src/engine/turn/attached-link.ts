@@ -1,4 +1,7 @@
-/** Where a link that a host attached leads: to a page of the open internet, into the link itself (data), or to a file. Bounded in size and time. */
+/**
+ * Where a link that a host attached leads: to a page of the open internet, into the link itself (data), or to a file. Bounded in size and
+ * time.
+ */
 import { fileURLToPath } from "node:url";
 import { headOf } from "../workspace/output.js";
 import { MAX_FILE_BYTES } from "../tools/files/text-file.js";
@@ -39,7 +42,7 @@ export function shownLink(uri: string): string {
   return uri.length <= SHOWN ? uri : `${headOf(uri, SHOWN)}…`;
 }
 
-/** What a link calls the thing behind it. */
+/** The name that a link gives the thing behind it. */
 export function nameIn(uri: string): string | undefined {
   if (/^data:/i.test(uri) || !URL.canParse(uri)) return undefined;
   return new URL(uri).pathname.split("/").findLast((name) => name !== "");

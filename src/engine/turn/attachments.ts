@@ -1,6 +1,6 @@
 /**
- * What the host attaches to a prompt, as content for the model: images inline, text by its words, folders as a listing. An attachment is
- * judged as the call of Read that it amounts to; a host that names a file has said yes to it, and what is denied stays unread.
+ * Attachments of a prompt as content for the model: images inline, text by its words, folders as a listing. An attachment is
+ * judged as the call of Read that it amounts to; a host that names a file has said yes to it, and a denied file stays unread.
  */
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -22,7 +22,10 @@ const LISTED = 200;
 /** The services of a session that reading an attachment takes. */
 export type Reading = Pick<SessionServices, "workspace" | "permissions" | "outputChars" | "redactor">;
 
-/** What cannot be read is told as an error of the turn, which goes on without it; the model hears of a link that leads nowhere. */
+/**
+ * An attachment that cannot be read is told as an error of the turn, which goes on without it. The model hears of a link that leads
+ * nowhere.
+ */
 export async function loadAttachments(parts: readonly Part[], { session: reading, signal, emit }: Turn): Promise<Part[]> {
   const loaded: Part[] = [];
   for (const part of parts) {

@@ -1,4 +1,4 @@
-/** What a sub-agent is that has a name, and the two that are always there. */
+/** The type of a named sub-agent, and the two that are always there. */
 
 export interface SubAgent {
   name: string;

@@ -1,4 +1,4 @@
-/** What a conversation weighs and what of it can go: never between a call and its result. Pure; the messages that stay are the same objects. */
+/** Measures a conversation and cuts it, never between a call and its result. Pure; the messages that stay are the same objects. */
 import { plainText, type Part } from "../../core/content.js";
 import type { CallResult, Message } from "../models/model.js";
 
@@ -22,7 +22,7 @@ export function tokensOf(text: string): number {
   return Math.ceil(text.length / CHARS_PER_TOKEN);
 }
 
-/** The same conversation without the results and images of long ago. What was cleared stays cleared, and a todo list stays. */
+/** The same conversation without the results and images of long ago. Cleared results stay cleared, and a todo list stays. */
 export function trimmed(messages: readonly Message[]): Message[] {
   const kept = messages.flatMap(({ role }, at) => (role === "tool" ? [at] : [])).at(-KEPT_RESULTS) ?? 0;
   return messages.map((message, at) => {

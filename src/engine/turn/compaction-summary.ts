@@ -65,7 +65,7 @@ export async function summarise(
   return text;
 }
 
-/** Stands for `messages`. What the user said last is kept word for word, unless `tail` has it; and so is the todo list. */
+/** Replaces `messages`. The last words of the user are kept word for word, unless `tail` has them; and so is the todo list. */
 export function summaryMessage(summary: string, messages: readonly Message[], tail: readonly Message[]): Message {
   const last = tail.some(({ role }) => role === "user") ? undefined : messages.findLast((message) => message.role === "user");
   const words = last?.role === "user" ? plainText(last.parts) : "";

@@ -12,7 +12,7 @@ import { takeParts, type Turn } from "./turn.js";
 
 export interface LoopEnd {
   finish: Finish | "max_turns" | "max_tool_calls" | "loop";
-  /** What was said last. */
+  /** The text of the last answer. */
   text: string;
 }
 

@@ -58,7 +58,10 @@ async function runToStop(turn: Turn): Promise<LoopEnd> {
   return end;
 }
 
-/** The prompt with its files and the hooks' words. Interrupted on the way, the prompt is in the history without its files; blocked, it is not. */
+/**
+ * The prompt with its files and the hooks' words. Interrupted on the way, the prompt is in the history without its files; blocked, it is
+ * not.
+ */
 async function attached(turn: Turn): Promise<Part[]> {
   const { signal, prompt, session } = turn;
   const hooks = turn.hooks?.any === true ? turn.hooks : undefined;

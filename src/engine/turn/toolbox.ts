@@ -51,7 +51,7 @@ function hostTool(spec: HostTool, host: HostLine): Tool {
   };
 }
 
-/** What cannot be read as a schema forbids nothing: the host looks at the arguments itself. */
+/** A schema that cannot be read forbids nothing: the host looks at the arguments itself. */
 async function checkOf({ parameters }: HostTool): Promise<ArgumentCheck> {
   const nothing: ArgumentCheck = () => undefined;
   return parameters === undefined ? nothing : argumentCheck(parameters).catch(() => nothing);

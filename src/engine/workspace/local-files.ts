@@ -1,4 +1,7 @@
-/** Files of the workspace on this machine, read whole and replaced in one step. Their paths were judged and have no links, so none is followed. */
+/**
+ * Files of the workspace on this machine, read whole and replaced in one step. Their paths were judged and have no links, so none is
+ * followed.
+ */
 import { constants, type BigIntStats, type Stats } from "node:fs";
 import { access, lstat, rename, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";

@@ -46,7 +46,7 @@ const MAX_LINKS = 40;
 
 /**
  * Walks the path as the system would: a link is followed before the `..` behind it counts, and a link to nothing leads to where its
- * target would be. What does not exist is appended.
+ * target would be. The part of the path that does not exist is appended.
  */
 async function resolvePath(root: string, path: string): Promise<string> {
   if (path.length > MAX_PATH) throw toolError(`A path of ${path.length} characters is longer than any system takes.`);
@@ -119,7 +119,7 @@ async function execute(request: ExecRequest, cwd: string, env: Record<string, st
   const tree = await inside(cwd, (folder) =>
     startTree(argv, { cwd: folder, env: { ...env, ...request.env }, stdio: [stdin, "pipe", "pipe"], isAlone }),
   );
-  // Whoever does not read its input may end all the same.
+  // A program that does not read its input may end all the same.
   tree.child.stdin?.on("error", () => undefined).end(input);
   let open = true;
   const deliver = (channel: "stdout" | "stderr", text: string): void => {

@@ -26,7 +26,7 @@ export interface ExecRequest {
   cwd?: string;
   /** Beside the tools' own environment. */
   env?: Record<string, string>;
-  /** What it finds on its standard input; without it there is none. */
+  /** Its standard input; empty when absent. */
   input?: string;
   onOutput(channel: "stdout" | "stderr", text: string): void;
   /** The output of processes that it leaves behind is told, too, for as long as they run. */
@@ -54,7 +54,10 @@ export interface Workspace {
   // The paths below are those that `resolve` told. A link that has come up on one since is not followed: the use fails.
   /** Null when there is nothing. */
   info(path: string): Promise<FileInfo | null>;
-  /** Throws a `tool` fault past `maxBytes`. Whoever has just looked at the file says what it saw: it is not looked at again then. */
+  /**
+   * Throws a `tool` fault past `maxBytes`. A caller that has just looked at the file passes its `info`: the file is not looked at again
+   * then.
+   */
   read(path: string, maxBytes: number, seen?: FileInfo): Promise<Uint8Array>;
   /** Atomic: a reader sees the old content or the new. Makes parent folders; keeps the mode of an existing file. */
   write(path: string, data: Uint8Array | string): Promise<void>;

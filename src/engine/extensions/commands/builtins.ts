@@ -24,7 +24,7 @@ export interface CommandContext {
   /** Names of models that the config knows. */
   models: readonly string[];
   surroundings: Surroundings;
-  /** What the next turn will get of the extensions. */
+  /** The extensions of the next turn. */
   forTurn(): Promise<TurnExtensions>;
   commands(): readonly Command[];
 }

@@ -1,11 +1,11 @@
-/** What a command is: its name and help, what completes its arguments, and what comes of it. */
+/** The type of a command: its name and help, the completion of its arguments, and its run. */
 import type { CommandResult, Suggestion } from "../../../core/command.js";
 import type { Part } from "../../../core/content.js";
 import { ParleyError } from "../../../core/errors.js";
 import { nearest } from "../../../core/nearest-word.js";
 import type { OpOf } from "../../../core/op.js";
 
-/** What a command came to; one that becomes a prompt brings it along. */
+/** The outcome of a command; a command that becomes a prompt brings the prompt along. */
 export type CommandOutcome = Exclude<CommandResult, { type: "submit_prompt" }> | { type: "submit_prompt"; prompt: Part[] };
 
 /** A command as it is asked for. */
@@ -17,9 +17,12 @@ export interface Command {
   readonly description: string;
   readonly argumentHint?: string;
   readonly source: "builtin" | "skill" | "mcp";
-  /** Whether it runs beside a turn, with these arguments; otherwise it waits for its turn in the queue. Such a one never becomes a prompt. */
+  /**
+   * Whether the command runs beside a turn, with these arguments; otherwise it waits in the queue. An immediate command never becomes a
+   * prompt.
+   */
   immediate?(args: string): boolean;
-  /** What the arguments may become, whole; whoever asked leaves out what does not begin as they do. */
+  /** Whole arguments that the given ones may become. The caller leaves out the ones with another beginning. */
   complete?(args: string): Promise<Suggestion[]>;
   /** Throws a fault that says what is wrong with the arguments. */
   run(args: string, signal: AbortSignal): Promise<CommandOutcome>;

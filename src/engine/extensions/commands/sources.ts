@@ -1,4 +1,4 @@
-/** What commands need of the other extensions: prompts that are commands, and lists to show. */
+/** The parts of other extensions that commands use: prompts that are commands, and lists to show. */
 import type { Part } from "../../../core/content.js";
 import type { ListedMcpServer } from "../../../core/event.js";
 

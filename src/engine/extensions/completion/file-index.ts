@@ -18,7 +18,7 @@ export class FileIndex {
     this.#workspace = workspace;
   }
 
-  /** What is known; only the first time one waits for it. */
+  /** Returns the table as it is; only the first caller waits until it is built. */
   async table(): Promise<PathTable> {
     if (this.#table === undefined) return this.#build();
     if (Date.now() - this.#builtAt > FRESH_MS) this.#build().catch(() => {});

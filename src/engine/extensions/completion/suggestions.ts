@@ -1,4 +1,4 @@
-/** What completes a half-written `/command` or `@path`, and the answers to whoever asks while still typing. */
+/** Completes a half-written `/command` or `@path`, and answers hosts that ask while their user types. */
 import { readdir } from "node:fs/promises";
 import type { Suggestion, SuggestReply } from "../../../core/command.js";
 import type { OpOf } from "../../../core/op.js";
@@ -25,7 +25,7 @@ interface Sources {
 
 export class Suggestions {
   readonly #sources: Sources;
-  /** What waits for its answer, by trigger. */
+  /** Requests that wait for their answer, by trigger. */
   readonly #open = new Map<Asked["trigger"], AbortController>();
 
   constructor(sources: Sources) {
@@ -96,7 +96,7 @@ async function suggestArguments(name: string, args: string, commands: readonly C
 async function suggestPaths(written: string, { files, workspace }: Sources): Promise<SuggestReply> {
   const wanted = writtenPath(written);
   const found = isElsewhere(wanted) ? [] : (await files.table()).search(wanted, MOST);
-  // What is ignored or lies elsewhere is not in the index, but its folder may be named.
+  // An ignored file, or one outside the workspace, is not in the index, but its folder may be named.
   const paths = found.length === 0 && wanted.includes("/") ? await listing(wanted, workspace) : found;
   return { suggestions: paths.map(suggestPath), perfect: paths.includes(wanted) };
 }

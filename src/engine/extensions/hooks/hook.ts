@@ -1,4 +1,4 @@
-/** What a hook is: when it is asked, what it is told, and what it may answer. A command and a callback of the host are the same here. */
+/** The type of a hook: when it is asked, its input, and its answer. A command and a callback of the host are the same here. */
 import * as v from "valibot";
 import type { Category, EventOf } from "../../../core/event.js";
 import type { HookEvent } from "../../../core/hooks.js";
@@ -40,7 +40,7 @@ interface HookAnswer {
   context?: string | undefined;
 }
 
-/** What became of asking one: `failure` is the rest of a sentence that begins with its name; `interrupted` is neither. */
+/** The result of asking a hook. `failure` is the rest of a sentence that begins with the name of the hook; `interrupted` is neither. */
 export type Said = { answer: HookAnswer } | { failure: string } | { interrupted: true };
 
 export interface HookScope {

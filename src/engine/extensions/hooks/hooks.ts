@@ -1,5 +1,5 @@
 /**
- * The hooks of a session, at the moments they are for. Those of an event are asked in order, the config's first and then the host's. A
+ * The hooks of a session. The hooks of an event are asked in order, the config's first and then the host's. A
  * hook can block, change arguments before they are judged, or add words for the model; nothing is allowed by one.
  */
 import { plainText, type Part } from "../../../core/content.js";
@@ -14,7 +14,7 @@ import { commandHook } from "./command-hook.js";
 import type { Hook, HookCommands, HookInput, HookScope, Said } from "./hook.js";
 import { hostHook } from "./host-hook.js";
 
-/** What one hook may add for the model, or say as its reason. */
+/** The most that one hook may add for the model, or give as its reason. */
 const WORDS_CHARS = 10_000;
 /** A session's end waits no longer for all of its hooks. */
 const END_MS = 5000;
@@ -64,7 +64,7 @@ export class Hooks {
     this.#opened = this.#tell("session_start", {}, this.#own());
   }
 
-  /** What the hooks of the session's start have for the model. */
+  /** The words of the session_start hooks for the model. */
   opened(): Promise<string> {
     return this.#opened;
   }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** Before each try. */
 const DELAYS_MS = [0, 500, 2000];
-/** Who was there for so long starts with all tries again. */
+/** A server that was connected for this long gets all tries again. */
 const STEADY_MS = 60_000;
 
 export class Comeback {

@@ -1,4 +1,4 @@
-/** What servers answer, as parts for the model and the host: within bounds, and with a word for what is left out. */
+/** Servers' answers as parts for the model and the host: within bounds, and with a word for each part that is left out. */
 import type { CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult } from "@modelcontextprotocol/client";
 import { textPart, type Part, type PartOf } from "../../../core/content.js";
 import { IMAGE_CHARS } from "../../../core/limits.js";
@@ -24,7 +24,7 @@ export function resourceParts({ contents }: ReadResourceResult, bounds: Bounds):
   return bounded(contents.map(resourcePart), bounds);
 }
 
-/** What an assistant is made to say in a prompt is marked as such: a prompt is one message of the user. */
+/** The assistant's lines in a prompt are marked: a prompt is one message of the user. */
 export function promptParts({ messages }: GetPromptResult, bounds: Bounds): Part[] {
   const parts = messages.map(({ role, content }): Part => {
     const part = blockPart(content);

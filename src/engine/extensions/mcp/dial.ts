@@ -25,19 +25,19 @@ export interface DialOptions {
   version: string;
   /** The workspace: where a server is started, and the one root that it is told of. */
   root: string;
-  /** What a server that we start gets beside its own variables. */
+  /** Variables that a server which we start gets beside its own. */
   env: Record<string, string>;
   redactor: Redactor;
   oauth: OAuth | undefined;
   host: { requests: HostRequests; emit: Emit; seconds(): number };
-  /** One of the server's lists is no longer what it was. */
+  /** One of the server's lists has changed. */
   onListChanged(): void;
   timeoutMs: number;
 }
 
 export interface Dialled {
   client: Client;
-  /** What there is to say when it fails. */
+  /** A sentence about the server, for the time when it fails. */
   report(): string | undefined;
   /** Resolves when nothing of it is left. Never throws. */
   close(): Promise<void>;

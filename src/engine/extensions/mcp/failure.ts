@@ -45,7 +45,7 @@ function reason(error: unknown): string {
   return fetchFailure(error) ?? messageOf(error);
 }
 
-/** What fetch throws says nothing; what caused it does. */
+/** The error that fetch throws says nothing; its cause does. */
 function fetchFailure(error: unknown): string | undefined {
   if (!(error instanceof Error) || error.cause === undefined) return undefined;
   if (error instanceof TypeError && error.message === "fetch failed") return `it cannot be reached: ${messageOf(error.cause)}`;

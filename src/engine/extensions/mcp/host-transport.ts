@@ -73,7 +73,7 @@ function answer(id: string | number, { ok, data }: HostReply): JSONRPCMessage {
   if (!ok) return failure(id, v.is(Failure, data) ? data.message : "The host could not pass the message on");
   try {
     const message = parseJSONRPCMessage(data);
-    // Whoever asked would wait for its own in vain.
+    // The asker would wait for its answer in vain.
     return "id" in message && message.id === id ? message : failure(id, "The host's answer is to another request");
   } catch (error) {
     return failure(id, `The host's answer is not a JSON-RPC message: ${messageOf(error)}`);

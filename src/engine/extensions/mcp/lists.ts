@@ -1,4 +1,4 @@
-/** What a server has to offer: its tools, prompts and resources, as far as we take them. */
+/** The lists of a server: its tools, prompts and resources, as far as we take them. */
 import type { Client, Prompt, Resource, Tool } from "@modelcontextprotocol/client";
 
 /** Of one tool's definition, as JSON: it goes along with every request to the model. */
@@ -11,7 +11,7 @@ export interface Lists {
   tools: Tool[];
   prompts: Prompt[];
   resources: Resource[];
-  /** What was left out, a sentence each. */
+  /** A sentence for each item that was left out. */
   warnings: string[];
 }
 

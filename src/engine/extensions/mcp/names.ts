@@ -1,4 +1,4 @@
-/** What the model calls a server's tool: `mcp__server__tool`, in characters and a length that every provider takes. */
+/** The model's names for servers' tools: `mcp__server__tool`, in characters and a length that every provider takes. */
 import { digest } from "../../../os/digest.js";
 
 const PREFIX = "mcp__";
@@ -7,7 +7,7 @@ const LONGEST = 64;
 const LONGEST_SERVER = 32;
 const HASH = 8;
 
-/** The names of a session's tools. Who has been given a name keeps it. */
+/** The names of a session's tools. A tool keeps the name that it was given. */
 export class ToolNames {
   readonly #servers = new Names(PREFIX.length + LONGEST_SERVER);
   readonly #tools = new Names(LONGEST);
@@ -22,7 +22,7 @@ export class ToolNames {
   }
 }
 
-/** What a rule would call it, however long and whoever else is called so. */
+/** The name of the tool in a rule: however long, and also where another tool has it. */
 export function wholeName(server: string, tool: string): string {
   return `${PREFIX}${plain(server)}__${plain(tool)}`;
 }

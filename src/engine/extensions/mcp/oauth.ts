@@ -26,7 +26,7 @@ export interface RunningLogin {
   done: Promise<void>;
 }
 
-/** What a server said when it refused us. */
+/** The server's words when it refused us. */
 interface Challenge {
   resourceMetadataUrl?: URL;
   scope?: string;
@@ -102,7 +102,7 @@ export class OAuth implements AuthProvider {
   }
 }
 
-/** We as a client of the authorization server. What a login needs between its two halves stays in memory. */
+/** We as a client of the authorization server. The state between the two halves of a login stays in memory. */
 class StoredClient implements OAuthClientProvider {
   readonly redirectUrl: string;
   authorizationUrl: URL | undefined;

@@ -4,7 +4,10 @@ import { ParleyError } from "../../../core/errors.js";
 
 export interface Redirect {
   url: string;
-  /** What the authorization server sent along; only what carries the right `state` counts. Rejects when `signal` is aborted. */
+  /**
+   * The parameters that the authorization server sent along; only a request with the right `state` counts. Rejects when `signal` is
+   * aborted.
+   */
   arrived(state: string, signal: AbortSignal): Promise<URLSearchParams>;
   close(): void;
 }

@@ -36,7 +36,7 @@ export interface CallOptions {
   trace?: Trace | undefined;
 }
 
-/** What is asked for, and by which name. */
+/** The method of a request and the name of its target. */
 interface Asked {
   method: "tools/call" | "prompts/get" | "resources/read";
   target?: string;
@@ -57,7 +57,7 @@ export class Server {
   prompts: Prompt[] = [];
   resources: Resource[] = [];
   hasResources = false;
-  /** What it says of its own use. */
+  /** The server's instructions for its use. */
   instructions: string | undefined;
   readonly #deps: ServerDeps;
   readonly #timeoutMs: number;
@@ -182,7 +182,7 @@ export class Server {
     const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(LOGIN_MS)]);
     const { url, done } = await this.#oauth.login(signal);
     const finished = this.#finishLogin(done).finally(() => (this.#login = undefined));
-    // Whoever began it may not wait for it.
+    // The caller that began it may not wait for it.
     finished.catch(() => {});
     return { url, done: finished };
   }

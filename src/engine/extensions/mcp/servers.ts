@@ -79,7 +79,7 @@ export class McpServers {
       this.#open--;
       if (this.#open === 0) for (const resolve of this.#whenConnected.splice(0)) resolve();
       this.#untold ||= isNew;
-      // What comes later holds up nobody's news.
+      // A later server does not hold up the news of the others.
       if (isNew || (this.settled && this.#untold)) this.#tell();
     });
   }
@@ -89,7 +89,10 @@ export class McpServers {
     return this.#open === 0 && ![...this.#servers.values()].some(({ isReturning }) => isReturning);
   }
 
-  /** Resolves when each was connected or failed once, or when nobody wants to know any more. One that was lost keeps its tools meanwhile. */
+  /**
+   * Resolves when each was connected or failed once, or when nobody wants to know any more. A server that was lost keeps its tools
+   * meanwhile.
+   */
   async untilConnected(signal: AbortSignal): Promise<void> {
     if (this.#open === 0 || signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -98,7 +101,7 @@ export class McpServers {
     });
   }
 
-  /** Those whose fate is known. */
+  /** Servers that were connected or failed. */
   listed(): ListedMcpServer[] {
     return [...this.#servers.values()].flatMap((server) => {
       const { name, status, error, settings, tools } = server;
@@ -150,12 +153,12 @@ export class McpServers {
     return promptParts(await this.#named(server).getPrompt(name, args, { signal, trace: this.#deps.control.trace() }), this.#bounds());
   }
 
-  /** Those that have resources now. */
+  /** Servers that have resources now. */
   servers(): string[] {
     return this.#withResources().map(({ name }) => name);
   }
 
-  /** What `@server:uri` means. */
+  /** Reads the resource that `@server:uri` names. */
   async read(server: string, uri: string, signal: AbortSignal): Promise<Part[]> {
     return resourceParts(await this.#named(server).readResource(uri, { signal, trace: this.#deps.control.trace() }), this.#bounds());
   }
@@ -232,7 +235,7 @@ export class McpServers {
     this.#say("info", `MCP ready: ${ready.length}/${total} servers connected, ${tools} tools registered.`, block);
   }
 
-  /** One that never answers holds up nobody's news of the others. */
+  /** A server that never answers does not hold up the news of the others. */
   #tellSoon(): void {
     if (!this.#closed) this.#telling ??= setTimeout(() => this.#tell(), TOGETHER_MS);
   }
@@ -259,7 +262,7 @@ export class McpServers {
     return this.#usable().filter(({ hasResources }) => hasResources);
   }
 
-  /** Those whose resources the model may read; what the user attaches is another matter. */
+  /** Servers whose resources the model may read; the user may attach others, too. */
   #readable(): Server[] {
     const config = this.#deps.control.config();
     return this.#withResources().filter(({ name }) => toolExists("ReadMcpResource", config, resourcesOf(name)));

@@ -73,7 +73,7 @@ export class StdioTransport implements Transport {
       const refuse = (): void => reject(new SdkError(SdkErrorCode.ConnectionClosed, "it no longer listens"));
       const stdin = this.#stdin;
       if (stdin === undefined || this.#closing !== undefined) return refuse();
-      // One that no longer listens is about to leave: then it is known how.
+      // A server that no longer listens is about to leave: its exit status says why.
       stdin.write(encodeLine("json", message), (error) => (error ? void this.#leaving().then(refuse) : resolve()));
     });
   }
@@ -83,7 +83,7 @@ export class StdioTransport implements Transport {
     return this.#closing;
   }
 
-  /** What there is to say about a server that failed: how it ended, what it printed instead of messages, its last words. */
+  /** Describes a server that failed: how it ended, its output that was no message, its last words. */
   report(): string | undefined {
     const last = oneLine(/[^\n]*$/.exec(this.#stderr.trimEnd())?.[0] ?? "");
     const said = [

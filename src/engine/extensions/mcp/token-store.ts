@@ -1,5 +1,5 @@
 /**
- * What logins to servers brought: PARLEY_HOME/mcp-auth/HASH.json, one file a server, for the user's eyes only. The hash is of the address,
+ * Tokens from logins to servers: PARLEY_HOME/mcp-auth/HASH.json, one file a server, for the user's eyes only. The hash is of the address,
  * so that a token never goes to another server that took over a name.
  */
 import { readFile } from "node:fs/promises";
@@ -38,7 +38,7 @@ export class TokenStore {
     this.#redactor = redactor;
   }
 
-  /** Read anew each time: another process may have refreshed it. What cannot be read is no login. */
+  /** Read anew each time: another process may have refreshed it. A file that cannot be read is no login. */
   async read(url: URL): Promise<Login> {
     const text = await readFile(this.#file(url), "utf8").catch(() => "");
     const read = v.safeParse(v.pipe(v.string(), v.parseJson(), Login), text);

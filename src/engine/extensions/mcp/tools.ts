@@ -1,4 +1,4 @@
-/** Servers' tools as tools of the model, and the two that read resources. What a server says of its tools never counts for approvals. */
+/** Servers' tools as tools of the model, and the two that read resources. A server's claims about its tools never count for approvals. */
 import type { Tool as ServerTool, Progress } from "@modelcontextprotocol/client";
 import * as v from "valibot";
 import { ParleyError } from "../../../core/errors.js";

@@ -37,8 +37,8 @@ interface Loading {
 }
 
 /**
- * What the user's words attach, each judged as a call of Read: a denied one is left out, and the host is asked about one that Read asks
- * about. What names nothing is just text, unless the words begin with it and it looks like a file.
+ * Loads the files that the user's words mention, each judged as a call of Read: a denied file is left out, and the host is asked where Read
+ * asks it. A mention that names nothing is just text, unless the words begin with it and it looks like a file.
  */
 export async function loadMentions(words: readonly Part[], loading: Loading): Promise<Part[]> {
   const mentions = words.flatMap((part) => (part.type === "text" ? mentionsIn(part.text) : []));

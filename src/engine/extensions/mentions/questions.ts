@@ -58,7 +58,7 @@ export async function askToAttach(questions: readonly Question[], asking: Asking
   async function settle(id: string, question: Question, answer: ReturnType<typeof session.approvals.wait> | undefined): Promise<void> {
     const given = await answer;
     if (given === undefined || !open.has(id)) return;
-    // Another file than the one that was mentioned is nobody's wish. What comes back as it was shown is no change.
+    // Nobody mentioned another file. Arguments that come back as they were shown are unchanged.
     const isChanged = given.args !== undefined && !sameJson(given.args, session.redactor.value(question.judged.args));
     if (given.decision === "deny" || isChanged) {
       const reason = isChanged ? "another file was allowed in its place" : given.reason || "denied";

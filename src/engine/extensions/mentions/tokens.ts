@@ -13,7 +13,7 @@ const MENTION = /(?<=^|[\s([{<"'`,;])@(?:"([^"\n]+)"|((?:\\[^\n]|[^\s\\])+))/g;
 /** A block that is never closed goes to the end. */
 const FENCED = /^(`{3,})[^`\n]*\n[^]*?(?:^\1`*[ \t]*$|(?![^]))/gm;
 
-/** Left to right; they do not overlap. What stands in a fenced block is quoted, perhaps from somebody else, and mentions nothing. */
+/** Left to right; they do not overlap. Text in a fenced block is a quote, perhaps of somebody else, and mentions nothing. */
 export function mentionsIn(text: string): Mention[] {
   const own = text.replace(FENCED, (block) => " ".repeat(block.length));
   return [...own.matchAll(MENTION)].map((match) => {
@@ -32,7 +32,7 @@ export function unescaped(written: string): string {
   return written.replace(/\\([\s\\"])/g, "$1");
 }
 
-/** What it may mean, the likeliest first: punctuation behind it may belong to the sentence. */
+/** The paths that a mention may mean, the likeliest first: punctuation behind it may belong to the sentence. */
 export function readings(path: string): string[] {
   const found = [path];
   for (let shorter = path; found.length < MOST_READINGS && /[.,;:!?)\]}>'"`]$/.test(shorter);) {

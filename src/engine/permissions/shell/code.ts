@@ -1,13 +1,13 @@
 /**
- * Which commands run code that we cannot read: `python -c`, `node -e`, ed's input, git's `-c core.pager=…`. What other programs run by way of
- * an option is in shell-risk-table.ts. A script file is not meant: what it does is never seen, be it for bash or for python.
+ * Which commands run code that we cannot read: `python -c`, `node -e`, ed's input, git's `-c core.pager=…`. Programs that others run by way
+ * of an option are in risk-table.ts. A script file is not meant: what it does is never seen, be it for bash or for python.
  */
 import { textUpTo, type Risk } from "./risk.js";
 import { baseName, isStream, quoted, type ShellWord } from "./words.js";
 
 type Words = readonly ShellWord[];
 
-/** What of the command may run something unseen; undefined when nothing does. */
+/** The part of the command that may run something unseen; undefined when none does. */
 export function codeRisk(words: Words): Risk | undefined {
   const [name, ...args] = words;
   const program = baseName(name?.value ?? "");
@@ -23,7 +23,7 @@ export function codeRisk(words: Words): Risk | undefined {
   return option === undefined ? undefined : interpreted(words, program, option);
 }
 
-/** Whatever their arguments. */
+/** Programs that run their input, with any arguments. */
 const FROM_INPUT = new Set("batch ed red ex dc ftp lftp telnet sftp".split(" "));
 
 /** Programs whose `-f` names what they run: `awk -f /dev/stdin`. */
@@ -109,8 +109,8 @@ function lookUp(table: Record<string, RegExp>, name: string): RegExp | undefined
 }
 
 /**
- * Code stands in an option, or comes from the input. Options end at a script's name; a word after an option may be that option's value. It is
- * what an interpreter is for, so that a rule for it as a whole (`python3:*`) covers it.
+ * Code stands in an option, or comes from the input. Options end at a script's name; a word after an option may be that option's value. It
+ * is what an interpreter is for, so that a rule for it as a whole (`python3:*`) covers it.
  */
 function interpreted(words: Words, program: string, option: RegExp): Risk | undefined {
   const runs = (why: string, at = words.length - 1): Risk => ({ does: "runs", why, named: textUpTo(words, at), expected: true });

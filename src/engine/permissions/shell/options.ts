@@ -1,6 +1,6 @@
 /**
- * Options in front of a subcommand: `git -C . push` is `git push`, and `kubectl -n p delete pod x` is `kubectl delete pod x`. For deny and ask
- * rules alone: an allow rule is compared with the command as it stands.
+ * Options in front of a subcommand: `git -C . push` is `git push`, and `kubectl -n p delete pod x` is `kubectl delete pod x`. For deny and
+ * ask rules alone: an allow rule is compared with the command as it stands.
  */
 import type { ShellCommand } from "./shell.js";
 

@@ -6,7 +6,7 @@
  * `-o=` the same with a value. `@2` is the second operand and those behind it, `+*` a word that begins with a plus, `of=` one with `of=`.
  */
 export interface RiskRow {
-  /** What it runs is given in words: deny and ask rules cannot judge it. */
+  /** It runs a command that is given in words: deny and ask rules cannot judge that. */
   runs?: string;
   runsText?: RegExp;
   /** A file or a setting decides what runs: no allow rule covers it. */

@@ -22,7 +22,7 @@ export function risksOf(words: Words): Risk[] {
 /** No rule names a program that stands farther behind. */
 const FARTHEST = 12;
 
-/** Those of the program that a runner runs: `npx eslint --fix`, `python3 -m pytest -p x`. */
+/** Risks of the program that a runner runs: `npx eslint --fix`, `python3 -m pytest -p x`. */
 function innerRisks(words: Words): Risk[] {
   const found: Risk[] = [];
   for (const inner of guesses(words)) {

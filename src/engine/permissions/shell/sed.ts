@@ -1,10 +1,12 @@
-/** Which commands of a sed script run programs or write files: `e`, `w`, `W`, and the flags `e` and `w` of `s`. One walk, no backtracking. */
+/**
+ * Which commands of a sed script run programs or write files: `e`, `w`, `W`, and the flags `e` and `w` of `s`. One walk, no backtracking.
+ */
 export interface SedRisks {
   runs: boolean;
   writes: boolean;
 }
 
-/** What cannot be followed counts as running. */
+/** A script that cannot be followed counts as one that runs commands. */
 export function sedRisks(script: string): SedRisks {
   const found: SedRisks = { runs: false, writes: false };
   let at = 0;

@@ -1,5 +1,5 @@
 /**
- * What a shell command would run, before it runs: every simple command anywhere in it, and every file that its redirections write.
+ * Reads what a shell command would run, before it runs: every simple command anywhere in it, and every file that its redirections write.
  * This is the reading only; command-pattern.ts judges it.
  *
  * It fails closed: what cannot be told for certain (a syntax error, a command name in a variable, text that is evaluated twice) is
@@ -72,7 +72,7 @@ export async function analyseShell(command: string): Promise<ShellAnalysis> {
 
 /**
  * All words of a command line, dequoted, wherever they stand: in commands, in what these run, in assignments, lists of loops and
- * redirections. Those that only the run knows are as they are written. Of a command that could not be parsed there may be more.
+ * redirections. Words that only the run knows are as they are written. Of a command that could not be parsed there may be more.
  */
 export function shellWords({ words }: ShellAnalysis): readonly string[] {
   return [...words];
@@ -93,7 +93,7 @@ function read(command: string, found: Found, { parse, forEachChild }: typeof imp
   /** Text that the shell evaluates again, and quoted text that would then run something: each alone is harmless. */
   let evaluates = false;
   let liveText = false;
-  /** What is read now may be no command at all. */
+  /** The text that is being read may be no command at all. */
   let guessing = false;
 
   attempt(() => script(command, 0));
@@ -251,7 +251,7 @@ function read(command: string, found: Found, { parse, forEachChild }: typeof imp
     }
   }
 
-  /** What a program is told to run by way of a variable. */
+  /** Reads the commands that a program is told to run by way of a variable. */
   function runValues(values: readonly RunValue[], depth: number): void {
     for (const { name, value, kind, settings } of values) {
       if (settings === true) unseen ??= `the variable ${name} decides what is run`;

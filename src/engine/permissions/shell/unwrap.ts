@@ -2,8 +2,8 @@
  * Which commands a command runs on our behalf: `sudo rm x` runs `rm x`, `bash -c '…'` runs a script, `find -exec` runs many.
  *
  * Programs whose options we know are unwrapped exactly. Where an option is unknown, or the program is one of `LOOSE`, every word that could
- * be the inner command is listed: too many for an allow rule to cover, enough for a deny rule to find. What cannot be told before it runs
- * (`bash -c "$x"`, `sudo $x`, a shell that reads its script from a pipe) is `Unreadable`.
+ * be the inner command is listed: too many for an allow rule to cover, enough for a deny rule to find. A command that cannot be told before
+ * it runs (`bash -c "$x"`, `sudo $x`, a shell that reads its script from a pipe) is `Unreadable`.
  */
 import { baseName, isStream, quoted, sure, Unreadable, type ShellWord } from "./words.js";
 import { innerCommand, WRAPPERS } from "./wrappers.js";
@@ -103,7 +103,7 @@ function everyReading(words: Words): Inner[] {
   return found.length === 0 ? [{ unknown: `what ${words[0]?.value ?? ""} runs is not known` }] : found;
 }
 
-/** Such as `su -c'rm x'`, `env -S'rm x'`, `script --command=rm` and, shortened, `env --spl=rm`: the command is part of an option. */
+/** For example `su -c'rm x'`, `env -S'rm x'`, `script --command=rm` and, shortened, `env --spl=rm`: the command is part of an option. */
 function isAttached(option: string): boolean {
   const [, long] = /^--([a-z-]+)=/.exec(option) ?? [];
   if (long !== undefined && ["command", "split-string", "session-command"].some((name) => name.startsWith(long))) return true;
@@ -148,7 +148,7 @@ function replacing(words: Words, marker: string, operand = false): Words {
   });
 }
 
-/** What find finds begins with the name of a folder that it was given, or with `./`. */
+/** Every path that find finds begins with the name of a folder that it was given, or with `./`. */
 function plainRoots(words: Words): boolean {
   return words.every(({ kind, operand }) => kind === "literal" || operand === true);
 }

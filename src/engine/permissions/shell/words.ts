@@ -111,7 +111,9 @@ export function sure(words: readonly ShellWord[], at: number, name: string): str
   throw new Unreadable(`what ${name} runs depends on ${quoted(word.value)}, which is only known when it runs`);
 }
 
-/** A program's name without its folder, as the tables have it: Windows adds an ending, and it and macOS do not tell letters' cases apart. */
+/**
+ * A program's name without its folder, as the tables have it: Windows adds an ending, and it and macOS do not tell letters' cases apart.
+ */
 export function baseName(path: string): string {
   const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
   return name.toLowerCase().replace(/(?<=.)\.(?:exe|cmd|bat|com)$/, "");

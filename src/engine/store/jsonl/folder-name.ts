@@ -5,7 +5,7 @@ const LONGEST_ID = 128;
 /** File systems take 255 bytes. */
 const LONGEST_NAME = 200;
 
-/** Different for different ids, and without dots or slashes. What would be too long percent-encoded is written more densely. */
+/** Different for different ids, and without dots or slashes. An id that would be too long percent-encoded is written more densely. */
 export function folderName(id: string): string {
   const bytes = Buffer.byteLength(id);
   if (bytes === 0 || bytes > LONGEST_ID) throw fault(`A session id has 1 to ${LONGEST_ID} bytes, not ${bytes}`);

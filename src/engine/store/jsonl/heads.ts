@@ -1,5 +1,5 @@
 /**
- * What a stored session is, told from the beginning of its log alone; but what it is called, its folder says. Checksums do not count here:
+ * Describes a stored session by the beginning of its log alone; the name comes from its folder. Checksums do not count here:
  * a list is no place to tell of damage.
  */
 import { constants } from "node:fs";

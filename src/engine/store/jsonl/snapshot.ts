@@ -37,7 +37,7 @@ export interface Snapshot {
   bytes: number;
 }
 
-/** One that is damaged, or does not fit its log (which was cut, or put back from a copy), is not used, nor is one without a checksum. */
+/** A snapshot that is damaged, has no checksum, or does not fit its log (which was cut, or put back from a copy) is not used. */
 export async function readSnapshot(folder: string, log: Pick<LogFile, "size" | "before">): Promise<Snapshot | undefined> {
   try {
     const bytes = await readFile(join(folder, "snapshot.json"));

@@ -405,7 +405,7 @@ describe("the list", () => {
     writeFileSync(join(home, "sessions", "file"), "");
     mkdirSync(join(home, "sessions", "rubbish"));
     writeFileSync(join(home, "sessions", "rubbish", "log.jsonl"), "\0\0\0\0");
-    // Whoever waits for somebody to write there does not come back.
+    // A reader that waits until somebody writes there does not come back.
     mkdirSync(join(home, "sessions", "pipe"));
     execFileSync("mkfifo", [join(home, "sessions", "pipe", "log.jsonl")]);
     expect((await open(home).list()).map(({ id }) => id)).toEqual(["s"]);

@@ -11,7 +11,7 @@ async function patchOf(path: string, before: string | null, after: string): Prom
   return part?.patch ?? "";
 }
 
-/** What the file holds after the patch was applied to `before`. */
+/** Applies the patch to `before`, and returns the new text of the file. */
 function applied(folder: string, program: string, path: string, before: string | null, patch: string): string {
   const file = join(folder, path);
   mkdirSync(dirname(file), { recursive: true });

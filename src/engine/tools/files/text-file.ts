@@ -1,4 +1,7 @@
-/** What the file tools share: how much they read, what counts as text, how paths are shown, and whether a file is still as it was seen. */
+/**
+ * The helpers of the file tools: how much they read, which bytes count as text, how paths are shown, and whether a file is still as it was
+ * seen.
+ */
 import { relative, sep } from "node:path";
 import type { FileInfo, Workspace } from "../../workspace/workspace.js";
 import { textResult, type ToolContext, type ToolResult } from "../tool.js";

@@ -65,7 +65,7 @@ interface Search {
   lines: Collected;
 }
 
-/** Those that were meant, or all that are not ignored, without those that do not match and those that must not be read. */
+/** The named files, or all that are not ignored, without files that do not match or must not be read. */
 async function searched(
   { glob }: Args,
   folder: string,
@@ -142,7 +142,7 @@ function inBatches(files: readonly string[]): string[][] {
   return batches;
 }
 
-/** What ripgrep says in place of a binary file's lines. */
+/** Ripgrep's message in place of a binary file's lines. */
 function isBinaryNote(line: string): boolean {
   return /^\.\/.*: (?:WARNING: stopped searching )?binary file (?:matches|after match) \(found .* offset \d+\)\r?$/.test(line);
 }

@@ -8,7 +8,7 @@ export interface IgnoreRules {
   ignores(path: string, isFolder: boolean): boolean;
 }
 
-/** Who starts in an ignored folder wants to see it: rules from above that name it do not count. */
+/** A search that starts in an ignored folder shows it: rules from above that name the folder do not count. */
 export async function ignoreRules(start: string): Promise<IgnoreRules> {
   const { default: ignore } = await import("ignore");
   const perFolder = new Map<string, Ignore | null>();

@@ -5,7 +5,7 @@ import { oneLine } from "../title.js";
 export interface SplitPattern {
   /** The folder that the pattern names before its first wildcard, as given; "." when none. */
   base: string;
-  /** What is matched below the base. */
+  /** The pattern below the base. */
   rest: string;
   /** A pattern without a slash means a file's name, in any folder. */
   anywhere: boolean;
@@ -23,7 +23,7 @@ export function splitPattern(pattern: string, folder: string | undefined): Split
   return { base: joined(folder, prefix), rest, anywhere: !pattern.includes("/") && !isFolder };
 }
 
-/** Those of the paths, relative to the base, that it takes. Throws when that cannot be told in time. */
+/** The paths, relative to the base, that the pattern takes. Throws when that cannot be told in time. */
 export async function matchingPaths(pattern: Pick<SplitPattern, "rest" | "anywhere">, paths: readonly string[]): Promise<string[]> {
   const [{ default: picomatch }, { TimeBox }] = await Promise.all([import("picomatch"), import("./time-box.js")]);
   const matches = picomatch(pattern.rest, { dot: true, basename: pattern.anywhere });

@@ -5,7 +5,7 @@ import type { ToolContext } from "../tool.js";
 
 const MAX_ERROR_CHARS = 4000;
 
-/** Whose workspace the program runs in, and when it is to stop. */
+/** The workspace that the program runs in, and the signal that stops it. */
 export type LineContext = Pick<ToolContext, "workspace" | "signal">;
 
 interface LinesEnd {

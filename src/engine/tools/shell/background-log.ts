@@ -53,7 +53,7 @@ export class BackgroundLog {
     else this.#write(bytes);
   }
 
-  /** In place, for those who follow the file. Whoever wrote to it himself, or emptied it, is taken as he left it. */
+  /** Writes in place, for readers that follow the file. Edits of the file by others are tolerated. */
   #cut(next: Buffer): void {
     const size = fstatSync(this.#fd).size;
     const noteBytes = Math.min(this.#noteBytes, size);

@@ -103,7 +103,7 @@ async function startShell(context: ToolContext, { args, ...request }: ShellReque
   }
 }
 
-/** What runs on, a server behind `&` say, may stay as long as the session, even when its shell has gone. */
+/** A process that runs on, a server behind `&` say, may stay as long as the session, even when its shell has gone. */
 function adopt(running: Running, context: ToolContext): void {
   let ended = (): void => undefined;
   const end = new Promise<void>((resolve) => {

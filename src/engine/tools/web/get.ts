@@ -1,4 +1,7 @@
-/** One GET for the model or the host: only to addresses that it may reach, checked on the one that is really connected to, within time and size. */
+/**
+ * One GET for the model or the host: only to addresses that it may reach, checked on the one that is really connected to, within time and
+ * size.
+ */
 import { lookup } from "node:dns";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -43,7 +46,7 @@ export async function webGet(address: string, options: WebGetOptions): Promise<W
     }
     response.destroy();
     const next = checkedUrl(location, url);
-    // Whoever allowed this address did not allow another.
+    // The host allowed this address, and no other.
     if (next.host !== url.host && options.anyHost !== true)
       throw webError(`${url.href} redirects to another host: ${next.href}. Fetch that address itself if it is wanted.`);
     url = next;
