@@ -33,22 +33,25 @@ export interface EngineOptions {
   defaults: SessionConfig & { cwd: string };
   /** Throws a `config` fault that names what is missing (a key, a script). By default every provider that we know, keys from `env`. */
   openModel?(config: SessionConfig, override: ProviderOverride | undefined): Promise<Model>;
-  /** Told of every model that was opened, and of what must not be told: gives back the one to use. */
+  /** Gets every model that was opened, and the redactor; returns the model to use. */
   wrapModel?(model: Model, redactor: Redactor): Promise<Model>;
-  /** The config's own providers: a model of one of them brings it along. */
+  /** Providers of the config: each brings its own models. */
   providers?: OwnProviders;
   /** Our own environment: tools get it without its secrets, and its secrets are redacted everywhere. */
   env: Record<string, string | undefined>;
   /** Secrets that the environment does not hold. */
   secrets?: readonly string[];
-  /** Learns every secret that is known here, for whoever else writes down what is said. */
+  /** Learns every secret that is known here, for other writers of the conversation. */
   redactor?: Redactor;
   outputChars?: number;
   /** The most of one answer of a model, text, thinking and arguments together; 16 unless told otherwise. */
   answerMiB?: number;
-  /** No turn begins while the process holds more; `heap`: than most of what Node's heap may grow to. Without it any may begin. */
+  /**
+   * No turn begins while the process holds more; `heap` means three quarters of the most that Node's heap may hold. Without a limit any
+   * turn may begin.
+   */
   memoryMiB?: number | "heap";
-  /** Told to the host in `session.ready`. */
+  /** The version that `session.ready` tells the host. */
   version?: string;
   /** Where skills, commands, hooks and MCP servers come from; without it a session has none. */
   extensions?: ExtensionSources;
@@ -56,7 +59,7 @@ export interface EngineOptions {
   registered?: Readonly<Record<string, ProviderOverride>>;
   /** Keeps sessions; without it none is kept. Asked for with the first session. */
   openStore?(redact: <T>(value: T) => T): Promise<SessionStore>;
-  /** Collects traces; without it nothing of that is loaded. Asked for once, when the first session is ready. */
+  /** Collects traces; without it no code for traces is loaded. Asked for once, when the first session is ready. */
   openTracer?(): Promise<Tracer>;
 }
 
@@ -65,7 +68,7 @@ export function createEngine(options: EngineOptions): Agent {
   const sessions = new Map<string, Session>();
   /** Handles whose open is under way, and the ops that came behind it. */
   const opening = new Map<string, Promise<void>>();
-  /** Sessions that are no longer there and have not let go of what they held. */
+  /** Sessions that are closing and still hold resources. */
   const closing = new Map<Session, Promise<void>>();
   const providers = new Map<string, ProviderOverride>(Object.entries(options.registered ?? {}));
   const redactor = options.redactor ?? new Redactor();
@@ -111,7 +114,7 @@ export function createEngine(options: EngineOptions): Agent {
     }
   }
 
-  /** Accepts an op; what takes long goes on by itself. A promise when replies pile up unread: then the sender waits. */
+  /** Accepts an op; long work goes on by itself. A promise when replies pile up unread: then the sender waits. */
   function route(op: Op): Promise<void> | undefined {
     switch (op.type) {
       case "session.open":
@@ -245,7 +248,7 @@ export function createEngine(options: EngineOptions): Agent {
     await session.begin(ready, replay);
   }
 
-  /** Before anything of such a configuration is told or kept. */
+  /** Learns the secrets of servers before their configuration is told or kept. */
   function learnSecrets(servers: Readonly<Record<string, McpServer>>): void {
     for (const secret of serverSecrets(servers, options.env)) redactor.add(secret);
   }
@@ -267,7 +270,7 @@ export function createEngine(options: EngineOptions): Agent {
     return store;
   }
 
-  /** Work goes on without a trace. */
+  /** A tracer that cannot be opened is told once, and work goes on without a trace. */
   async function openTrace(handle: string, sessionId: string | undefined): Promise<SessionTrace | undefined> {
     tracing ??= Promise.all([import("./trace/trace.js"), options.openTracer?.()]).catch(async (error: unknown) => {
       const text = `No traces are collected: ${messageOf(error)}`;
@@ -289,7 +292,7 @@ export function createEngine(options: EngineOptions): Agent {
 
   async function leave(): Promise<void> {
     await Promise.all(opening.values());
-    // A session that was still opening when we were told to leave at once is closed as soon as it is there.
+    // A session that was opening when the order to leave at once came is closed as soon as it is open.
     await Promise.all([...sessions.values()].map((session) => (urgent ? session.close() : session.drain())));
     await Promise.all([...[...sessions.values()].map((session) => session.close()), ...closing.values()]);
     void emit({ type: "closed", code: 0 });
@@ -322,7 +325,7 @@ function weigh(event: Event): number {
   return Math.max(EVENT_WEIGHT, size);
 }
 
-/** A session is told, listed and kept with its configuration: what no setting is may be a key of the host's, and is left out. */
+/** Leaves out unknown keys of a config, which is told, listed and kept: an unknown key may hold a secret of the host. */
 function known(op: Op): Op {
   if (op.type === "session.open" && op.config !== undefined) return { ...op, config: knownFields(SessionConfig, op.config) };
   return op.type === "session.configure" ? { ...op, patch: knownFields(SessionConfig, op.patch) } : op;

@@ -1,4 +1,4 @@
-/** A tool's output without what nobody reads: what only a terminal needs, and, when asked for, repetitions and the layout of JSON. */
+/** Shortens a tool's output: codes for terminals go, and, when asked for, repetitions and the layout of JSON. */
 import type { OutputCompaction } from "../../core/config.js";
 
 export function compactOutput(text: string, level: OutputCompaction): string {
@@ -19,7 +19,7 @@ function withoutTerminal(text: string): string {
   return lines.filter((line, at) => line !== "" || lines[at - 1] !== "").join("\n");
 }
 
-/** Of a line that was written over and over, the last state. */
+/** Keeps the last state of a line that was written over and over. */
 function lastWritten(line: string): string {
   const states = line.split("\r");
   return states.findLast((state) => state !== "") ?? "";
@@ -34,7 +34,7 @@ function flatJson(text: string): string | undefined {
   }
 }
 
-/** Fewer are left as they are: a note would be no shorter. */
+/** Fewer equal lines stay as they are: a note would be no shorter. */
 const LEAST_FOLDED = 3;
 
 /** Lines that are the same, or differ only in their numbers, become the first of them and a count. */

@@ -8,7 +8,7 @@ import type { SpawnOutcome, SpawnTask, ToolContext } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";
 import type { Turn } from "../turn/turn.js";
 
-/** Silent once its call is over. */
+/** Tells nothing once its call is over. */
 export class CallContext implements ToolContext {
   readonly call: string;
   readonly signal: AbortSignal;
@@ -76,7 +76,7 @@ export class CallContext implements ToolContext {
     return runSubAgents(this.#turn, tasks, this.call, this.trace);
   }
 
-  /** Lets go of what was held back for redaction. */
+  /** Tells the text that was held back for redaction. */
   close(): void {
     for (const [channel, stream] of this.#redact)
       this.#say(stream.flush(), channel === "stderr" || channel === "stdout" ? channel : undefined);

@@ -98,7 +98,7 @@ async function permission(
   const given = await answer;
   asking?.endApproval(turn.signal.aborted ? { decision: "void" } : given);
   if (given.decision === "deny") return { denied: given.reason ?? "" };
-  // A yes to what is always asked covers this call alone.
+  // A yes to a call that is always asked about covers this call alone.
   if (item.tool.asksAlways !== true)
     permissions.grant(given, item.judged, item.verdict.decision === "ask" ? item.verdict.grant : undefined);
   // Arguments that come back as they were shown are unchanged: the host saw masks in place of secrets.

@@ -8,12 +8,12 @@ import type { Message } from "../models/model.js";
 export class CallIds {
   readonly #used = new Set<string>();
 
-  /** `messages` is what was said before. */
+  /** `messages` is the conversation so far. */
   constructor(messages: readonly Message[] = []) {
     this.know(messages);
   }
 
-  /** These are in the conversation from now on. */
+  /** Notes the ids of messages that join the conversation. */
   know(messages: readonly Message[]): void {
     for (const message of messages) {
       if (message.role !== "assistant") continue;

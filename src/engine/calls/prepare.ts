@@ -35,7 +35,7 @@ export interface Refused {
   why?: string;
 }
 
-/** So many are judged at once. */
+/** Calls that are judged at once. */
 const TOGETHER = 16;
 
 /** `room` of them are within the turn's budget. Between two groups of them the host is heard, so that it can interrupt. */
@@ -85,7 +85,7 @@ async function previewOf(turn: Turn, tool: Tool, args: Record<string, unknown>):
   return (await tool.preview?.(args, turn.session.workspace, turn.session.redactor).catch(() => [])) ?? [];
 }
 
-/** Changed arguments must hold before the tool's own schema, like the model's. */
+/** Asks the hooks. Arguments that they change are checked by the tool's schema, like the model's. */
 export async function pastHooks(turn: Turn, call: ModelCall, tool: Tool, judged: JudgedCall): ReturnType<Hooks["beforeTool"]> {
   const rejudge = (args: Record<string, unknown>): Promise<JudgedCall> => {
     const problem = tool.problem(args);
@@ -113,7 +113,7 @@ export async function judgedCall(
       ...(inside && { relative: relative(root, path) }),
       named: { path: named, relative: relative(root, named) },
     })),
-    // Redacted before it is cut to a line: half a secret would not be known again.
+    // The title is redacted before it is cut to a line: half a secret would not be found.
     title: tool.title(redactor.value(args)),
     outside: places.find((place) => !place.inside)?.path,
     hosted: tool.hosted === true,
@@ -138,7 +138,7 @@ export function describe(item: Prepared | Refused): Call {
   };
 }
 
-/** In a question: with what a yes may cover beyond it. */
+/** The call as it is asked about, with the calls that a wider yes would cover. */
 function asked(item: Prepared, agent: string | undefined): Call {
   const grant = item.verdict.decision === "ask" ? item.verdict.grant : undefined;
   const title = named(item.judged.title, agent);

@@ -15,7 +15,7 @@ interface CallProblem {
   about: string;
 }
 
-/** A tool that plan mode forbids is there, and its call is denied; only the one that ends planning is not, where there is none. */
+/** A tool that plan mode forbids is known, and its call is denied later. The tool that ends planning is unknown outside plan mode. */
 export function callProblem(call: ModelCall, tools: ReadonlyMap<string, Tool>, mode: Mode): { tool: Tool } | CallProblem {
   const tool = tools.get(call.name);
   if (tool === undefined || (tool.asksAlways === true && !isOffered(tool, mode))) {

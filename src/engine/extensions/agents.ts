@@ -9,7 +9,7 @@ export interface DefinedAgent extends SubAgent, Definition {}
 
 const Keys = v.looseObject({ name: text, description: text, tools, model: text });
 
-/** How other agents' files say that the parent's model is meant. */
+/** The word of other agents' files for the parent's model. */
 const SAME_MODEL = "inherit";
 
 export const AGENTS: Kind<DefinedAgent> = {

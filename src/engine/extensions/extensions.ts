@@ -28,7 +28,7 @@ export interface ExtensionSources {
   conversations?: string;
   /** The user's own folder, where other agents keep theirs. */
   userHome: string;
-  /** Whether the user trusts that workspace, so that what it grants and runs counts. */
+  /** Whether the user trusts that workspace, so that its grants and programs count. */
   trusts(root: string): Promise<boolean>;
   /** By name, of the config; a session's own come on top. */
   mcpServers?: Readonly<Record<string, McpServer>>;
@@ -82,7 +82,7 @@ export class Extensions {
     this.#suggestions = new Suggestions({ commands: () => this.#commands.all(), files: this.#files, workspace });
   }
 
-  /** Reads files and connects to servers in the background, and tells what it found. */
+  /** Reads files and connects to servers in the background, and tells the catalogue. */
   start(): void {
     this.#hooks.start();
     // The extensions from files are told first: servers take their time, and show up later.
@@ -95,7 +95,7 @@ export class Extensions {
     this.#mcp.configure(config);
   }
 
-  /** Where a turn may not begin without them. */
+  /** Waits for servers that connect, where a turn may not begin without them. */
   async serversFor(signal: AbortSignal): Promise<void> {
     if (this.#deps.sources.awaitsServers) await this.#mcp.untilConnected(signal);
   }
@@ -146,7 +146,7 @@ export class Extensions {
     };
   }
 
-  /** Everything that there is, whenever some of it changed. */
+  /** Tells the whole catalogue whenever a part of it changed. */
   #tell(): void {
     const { skills, agents } = this.#library;
     const subagents = agents.map(({ name, description, scope }) => ({ name, description, scope }));

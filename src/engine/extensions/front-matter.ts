@@ -11,7 +11,7 @@ export interface FrontMatter {
   data: Record<string, unknown>;
   /** The text behind the front matter, without the empty lines at its edges. */
   body: string;
-  /** `path:line` of a key, for whoever finds its value wrong. */
+  /** `path:line` of a key, for messages about a wrong value. */
   locate(key: string): string;
 }
 

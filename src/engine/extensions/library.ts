@@ -21,7 +21,7 @@ import { isAnyChanged, Stamps } from "./stamps.js";
 import { FolderWatch } from "./watch.js";
 import { Gate } from "../../os/gate.js";
 
-/** Each reads a few dozen folders and files side by side: of many sessions that begin at once, the others wait. */
+/** Sessions that read their files at once. Each reads a few dozen side by side; the others wait. */
 const reads = new Gate(2);
 
 export interface LibraryDeps {
@@ -30,7 +30,7 @@ export interface LibraryDeps {
   anteHome: string | undefined;
   trusts(root: string): Promise<boolean>;
   control: SessionControl;
-  /** The lists of skills or sub-agents are others than before, or known for the first time. */
+  /** The lists of skills or sub-agents have changed, or are known for the first time. */
   onChange(): void;
 }
 
@@ -71,7 +71,7 @@ export class Library {
     return this.#contents?.memory ?? [];
   }
 
-  /** In the background; whoever needs what is there is told what went wrong. */
+  /** Reads in the background; a caller that needs the files is told of failures. */
   start(): void {
     void this.refresh().catch(() => {});
   }
@@ -167,7 +167,7 @@ export class Library {
   }
 }
 
-/** A workspace that nobody vouches for grants nothing. */
+/** A workspace that is not trusted grants nothing. */
 function grantsOf({ scope, allowedTools }: Skill, trusted: boolean): readonly string[] {
   return scope === "project" && !trusted ? [] : allowedTools;
 }

@@ -55,7 +55,7 @@ async function runCommand({ prompt: op, session, signal }: Turn, given: NonNulla
   const command = await session.extensions.command(given);
   const result = await command.run(given.args ?? "", signal);
   const prompt = result.type === "submit_prompt" ? result.prompt : undefined;
-  // A command is always run: it may be the one that makes room.
+  // A command runs even without room: it may make room.
   if (prompt !== undefined) await session.engine.memory.room(signal);
   await session.events.reply(op, "ok", { command: given, result: prompt === undefined ? result : { type: "submit_prompt" } });
   return prompt;

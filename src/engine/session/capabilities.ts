@@ -22,7 +22,7 @@ export function sessionCapabilities(model: Model, config: SessionConfig, hasExte
   };
 }
 
-/** Without those of servers, which the catalogue tells. */
+/** The names of tools, without servers' tools, which the catalogue tells. */
 function toolsOf(config: SessionConfig, hasExtensions: boolean): string[] {
   const isThere = (name: string): boolean =>
     name === "ExitPlan" ? config.mode === "plan" : hasExtensions || (name !== "Spawn" && name !== "Skill");

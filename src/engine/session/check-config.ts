@@ -21,7 +21,7 @@ function wrong(param: string, value: number, wanted: string): ParleyError {
   return new ParleyError({ code: "config", message: `${param} is ${value}; it must be ${wanted}`, retryable: false, param });
 }
 
-/** Throws when the host wants to do itself what the engine would do here, and when it brings what only extensions can use. */
+/** Throws when the host wants to read, write or run files itself, and when it brings settings that only extensions can use. */
 export function refuseUnsupported(config: SessionConfig, hasExtensions: boolean): void {
   refuseHosted(config);
   if (hasExtensions) return;

@@ -15,7 +15,7 @@ export function boundedBy(configured: Bounds, given: Bounds): Bounds {
   };
 }
 
-/** Of a session that goes on: what is forbidden now, and what was; but what was allowed then may have been taken back since. */
+/** The bounds of a resumed session: the deny and ask rules of now and of then. Allow rules of then may have been taken back since. */
 export function boundsGoingOn(configured: Bounds, before: Bounds): Bounds {
   const rules = distinct([...(configured.rules ?? []), ...forbidding(before.rules)]);
   const disallowedTools = distinct([...(configured.disallowedTools ?? []), ...(before.disallowedTools ?? [])]);

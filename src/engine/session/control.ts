@@ -25,15 +25,15 @@ export interface SessionControl {
   used(): number | undefined;
   /** The name under which it is kept, if it is. */
   readonly sessionId: string | undefined;
-  /** An event of the session, outside any turn. */
+  /** Tells an event of the session, outside any turn. */
   readonly emit: Emit;
-  /** As the host's own `session.configure`: throws what is wrong with it, and then nothing has changed. */
+  /** Works like the host's `session.configure`: throws for a wrong patch, and then nothing has changed. */
   configure(patch: SessionConfig): Promise<void>;
-  /** Another conversation from now on; the log keeps the old one. Only between turns. */
+  /** Replaces the conversation; the log keeps the old one. Only between turns. */
   reset(messages: readonly Message[]): void;
   /** Makes room in the model's window: trims, sums up, and tells what came of it. Throws when interrupted. Only between turns. */
   compact(signal: AbortSignal): Promise<Compacted>;
   openStore(): Promise<SessionStore> | undefined;
-  /** Where traces are collected: the place of what runs now in one. */
+  /** The place of the running work in a trace, where traces are collected. */
   trace(): Trace | undefined;
 }

@@ -1,4 +1,4 @@
-/** A session's way to its extensions: they are loaded once it is ready, and whoever needs them waits for that. */
+/** Loads a session's extensions once the session is ready; callers that need them wait for that. */
 import type { SessionConfig } from "../../core/config.js";
 import type { Part } from "../../core/content.js";
 import { ParleyError } from "../../core/errors.js";
@@ -20,7 +20,7 @@ export class SessionExtensions {
     this.#deps = deps;
   }
 
-  /** Never throws: whoever needs them is told what went wrong. */
+  /** Never throws: the next caller that needs them is told of the failure. */
   async start(): Promise<void> {
     await this.#load().catch(() => this.#tellNone());
   }

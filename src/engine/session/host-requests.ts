@@ -22,7 +22,7 @@ export class HostRequests {
     if (refused !== undefined) return { ok: false, data: { message: refused } };
     const request = mintId();
     const deadline = Date.now() + options.seconds * 1000;
-    // Waited for before it is asked: a host of the same process answers at once, and a close may come while a slow one is being told.
+    // The answer is awaited before the host is asked: a host in the same process answers at once, and a close may come meanwhile.
     const replied = this.#wait(emit, request, options);
     await emit({ type: "host.request", request, kind, data, deadline, ...(options.call !== undefined && { call: options.call }) });
     return replied;

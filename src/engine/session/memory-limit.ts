@@ -2,9 +2,9 @@
 import { ParleyError } from "../../core/errors.js";
 
 const MIB = 2 ** 20;
-/** Of what Node's heap may grow to: the rest is for the turns that run. */
+/** The share of the most that Node's heap may hold: the rest is for the turns that run. */
 const HEAP_SHARE = 0.75;
-/** No heap is so small that less would matter; to ask for its size costs a first turn more than the rest of the look. */
+/** Below this no heap is nearly full. To ask for the heap's size costs a first turn more than all other checks. */
 const SMALL_MIB = 128;
 const WAIT_MS = 10_000;
 const LOOK_MS = 1000;
@@ -55,7 +55,7 @@ function collectGarbage(): void {
   const { setFlagsFromString } = process.getBuiltinModule("node:v8");
   setFlagsFromString("--expose-gc");
   const collect: unknown = process.getBuiltinModule("node:vm").runInNewContext("gc");
-  // V8 takes no kept code (cli/load.ts) under other flags.
+  // The flag is reset, because V8 takes no kept code (cli/load.ts) under other flags.
   setFlagsFromString("--no-expose-gc");
   if (typeof collect === "function") collect();
 }

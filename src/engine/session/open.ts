@@ -1,4 +1,4 @@
-/** How a session begins: from the store or as a new one, and what becomes of it when the store cannot keep it. */
+/** Opens a session: from the store or as a new one. A session that the store cannot keep is refused. */
 import { realpath } from "node:fs/promises";
 import type { SessionConfig } from "../../core/config.js";
 import { messageOf, ParleyError } from "../../core/errors.js";
@@ -20,7 +20,7 @@ interface Kept {
 
 export type Stored = Kept & { session: StoredSession };
 
-/** A resumed session is what it was, except for what its opener says. */
+/** A resumed session has its old config, except for the keys that its opener gives. */
 export async function restore(
   op: OpOf<"session.open">,
   defaults: Located,
@@ -48,14 +48,14 @@ export async function restore(
   return { stored: { session, ...kept }, config };
 }
 
-/** Tools of a host are its own: whoever resumes the session brings others, or none. */
+/** Host tools belong to their host: a host that resumes the session brings others, or none. */
 function withoutHost({ hostTools: hosted, ...before }: SessionConfig, given: SessionConfig = {}): SessionConfig {
   const has = (tools: SessionConfig["hostTools"] = [], name: string): boolean => tools.some((tool) => tool.name === name);
   const isGone = (name: string): boolean => has(hosted, name) && !has(given.hostTools, name);
   return { ...before, ...(before.allowedTools !== undefined && { allowedTools: before.allowedTools.filter((name) => !isGone(name)) }) };
 }
 
-/** Under the opener's handle where that is free, else under a name of its own. */
+/** Copies a session under the opener's handle where that is free, else under a new id. */
 async function fork(id: string, { session: handle, name }: OpOf<"session.open">, store: SessionStore): Promise<Stored> {
   const copied = async (as: string): Promise<Stored> => ({ ...(await store.fork(id, { id: as, name })), id: as });
   try {
@@ -87,7 +87,7 @@ function names({ provider, model }: SessionConfig = {}): Names {
   return { provider: found(provider), model: found(model) };
 }
 
-/** A session that cannot be saved is not opened: nobody takes it for one that is. */
+/** Creates the session's log. A session that cannot be saved is not opened, so that nobody relies on it. */
 export async function keep(op: OpOf<"session.open">, config: Located, store: SessionStore | undefined): Promise<Kept> {
   if (store === undefined) return { log: undefined, id: undefined };
   const session = { cwd: config.cwd, name: op.name, config };
@@ -105,7 +105,7 @@ async function savable<T>(open: () => Promise<T>): Promise<T> {
   }
 }
 
-/** With what to do about it: the home is what cannot be written. */
+/** A fault with its remedy: PARLEY_HOME cannot be written. */
 export function unsaved(why: unknown): ParleyError {
   return fault(
     `This session cannot be saved, so it is not opened: ${messageOf(why)}; ` +
@@ -113,12 +113,14 @@ export function unsaved(why: unknown): ParleyError {
   );
 }
 
-/** Its name, and not the store itself, was in the way. */
+/** Whether the store refused the name, and not the session. */
 function isTaken(error: unknown): boolean {
   return error instanceof ParleyError && error.fault.code === "session";
 }
 
-/** Under its handle where that can be; but a handle only means something to its own connection, and an earlier one may have had it. */
+/**
+ * Creates a session under its handle, or under a new id: a handle belongs to its connection, and an earlier connection may have used it.
+ */
 async function createUnnamed(
   handle: string,
   session: { cwd: string; name: string | undefined; config: SessionConfig },

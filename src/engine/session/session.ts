@@ -34,9 +34,9 @@ import { SessionSettings, type OpenedSettings } from "./settings.js";
 import { SessionTurns } from "./turn-queue.js";
 import { unfinishedIn } from "./unfinished.js";
 
-/** From TERM to KILL for what a turn started, and for what the session kept. */
+/** From TERM to KILL for processes of the session. */
 const GRACE_MS = 2000;
-/** How long the hints that were asked for last may take, once there is no more input. */
+/** Time for the last suggestions, once the host has closed its input. */
 const LAST_HINTS_MS = 5000;
 
 /** The values that a session is opened with. */
@@ -100,7 +100,7 @@ export class Session implements SessionServices {
     this.#turns = new SessionTurns(this);
   }
 
-  /** Before anybody is told: what a crash left open is closed in the log, so that a replay is whole. */
+  /** Closes in the log the turn that a crash left open, before the host is told anything: so a replay is whole. */
   recover(): void {
     const stored = this.#stored;
     if (stored === undefined) return;
@@ -120,7 +120,7 @@ export class Session implements SessionServices {
     const unfinished = unfinishedIn(this.history.messages, this.history.lastTurn);
     void this.events.tell({ type: "session.ready", ...ready, ...(unfinished !== undefined && { unfinished }), ...this.#nature() });
     if (replay !== undefined && !(await this.#replay(replay))) return;
-    // The first line goes out with the next turn of the loop; behind it, what the first turn needs is loaded while the host thinks.
+    // The first line goes out with the next turn of the loop. Behind it the code for the first turn is loaded, while the host thinks.
     setImmediate(() => setImmediate(() => this.#warmUp()));
     const early = this.events.opened();
     const { id = "", crash, unsavedSince, unreadable = [] } = this.#stored ?? {};
@@ -188,7 +188,7 @@ export class Session implements SessionServices {
 
   // --- ops ---
 
-  /** Never waits for what an op begins. A promise when replies pile up unread: then the sender waits. */
+  /** Never waits for the work that an op begins. A promise when replies pile up unread: then the sender waits. */
   take(op: Op): Promise<void> | undefined {
     switch (op.type) {
       case "turn.steer":
@@ -338,7 +338,7 @@ export class Session implements SessionServices {
 
   // --- the end ---
 
-  /** No host answers any more: what waits is denied, what runs and is queued may end. */
+  /** The host answers no more: waiting approvals are denied, running and queued turns may end. */
   async drain(): Promise<void> {
     await this.#configuring;
     const drained = this.#turns.drain();

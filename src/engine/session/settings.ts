@@ -36,14 +36,14 @@ export class SessionSettings {
     return openModel(withModel(config, name, providers));
   }
 
-  /** One after the other: a change that is still opening its model must not undo one that came in the meantime. */
+  /** Applies changes one after the other: a change that is still opening its model must not undo a later one. */
   change(patch: SessionConfig): Promise<void> {
     const change = this.#changes.then(() => this.#apply(patch));
     this.#changes = change.catch(() => {});
     return change;
   }
 
-  /** From within a turn, which must not wait for what waits behind it. */
+  /** Sets the mode from within a turn, which must not wait for changes that wait behind the turn. */
   setMode(mode: Mode): void {
     this.config = { ...this.config, mode };
     this.#session.permissions.mode = mode;
@@ -79,7 +79,7 @@ export class SessionSettings {
   }
 }
 
-/** Opened with the session, so that one that is not there is told then. */
+/** Opens the fallbacks with the session, so that a missing model is told then. */
 export function openFallbacks(
   config: SessionConfig,
   { openModel, providers }: Pick<EngineServices, "openModel" | "providers">,
@@ -89,7 +89,7 @@ export function openFallbacks(
 
 const NO_RULES: Rules = { judge: () => Promise.resolve({ decision: "none" }), hiding: () => undefined };
 
-/** Most sessions have no rules and no lists of tools, and then their machinery is not loaded. */
+/** Most sessions have no rules and no lists of tools; then the code for them is not loaded. */
 export async function rulesOf(config: SessionConfig): Promise<Rules> {
   const { rules = [], allowedTools = [], disallowedTools = [], approveTools = [] } = config;
   if (rules.length + allowedTools.length + disallowedTools.length === 0 && !approveTools.some(hasPattern)) return NO_RULES;

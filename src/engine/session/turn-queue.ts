@@ -17,7 +17,7 @@ import type { SessionServices } from "./services.js";
 import { rulesOf } from "./settings.js";
 import { afterTurn } from "./unfinished.js";
 
-/** Steered words that wait for the model. */
+/** Bytes of steered words that may wait for the model. */
 const STEERING_BYTES = 1024 * 1024;
 
 interface QueuedPrompt {
@@ -189,7 +189,7 @@ export class SessionTurns {
     await events.recorder.settle(() => this.#session.kept());
   }
 
-  /** Work at the end of a turn whose failure is told, and does not keep the turn from ending. */
+  /** Runs work at the end of a turn. Its failure is told, and does not keep the turn from ending. */
   async #attempt(turn: Turn, work: () => void): Promise<void> {
     try {
       work();
@@ -207,7 +207,7 @@ export class SessionTurns {
     turn.fallbacks = fallbacks;
   }
 
-  /** The tools that a prompt has, and what surrounds it. `known` also names the tools that lists leave out. */
+  /** The tools of a prompt, and its extensions. `known` also names the tools that lists leave out. */
   async #toolsOf(turn: Turn): Promise<TurnTools> {
     const { extensions, hostRequests, answerSeconds } = this.#session;
     const [{ toolbox, toolNames }, around] = await Promise.all([this.load(), extensions.forTurn(turn.signal)]);

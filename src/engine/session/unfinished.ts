@@ -1,5 +1,5 @@
 /**
- * Where a conversation stops, and whether there is anything to go on from. The live session and the log that is read back agree by this.
+ * Decides whether a conversation was left unfinished. A live session and a log that is read back use the same rule.
  */
 import type { EventOf } from "../../core/event.js";
 import type { Message } from "../models/model.js";
@@ -12,7 +12,7 @@ export function afterTurn({ outcome }: Pick<EventOf<"turn.ended">, "outcome">, l
   return outcome === "completed" && last?.role === "assistant" ? "answered" : "cut";
 }
 
-/** Cleared, summed up or taken back: what was cut off may no longer be there. */
+/** After a reset the turn that was cut off may no longer be in the conversation. */
 export function afterReset(last: LastTurn): LastTurn {
   return last === "cut" ? undefined : last;
 }

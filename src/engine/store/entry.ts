@@ -39,10 +39,10 @@ const Told = v.looseObject({ kind: v.literal("event"), event: Event });
 /** A message of the conversation as the model gets it. */
 const Said = v.looseObject({ kind: v.literal("message"), message: StoredMessage });
 
-/** The conversation began anew with these: it was summed up, cleared, or taken back to an earlier point. */
+/** The conversation was replaced by these messages: it was summed up, cleared, or taken back to an earlier point. */
 const Begun = v.looseObject({ kind: v.literal("reset"), messages: v.array(StoredMessage) });
 
-/** Text that was streamed and whose block had not ended: what a crash would otherwise lose. */
+/** Streamed text of a block that has not ended; without it a crash would lose the text. */
 const Unfinished = v.looseObject({
   kind: v.literal("partial"),
   turn: v.string(),
@@ -59,10 +59,10 @@ const Steered = v.looseObject({ kind: v.literal("steered"), parts: v.array(Part)
 /** A file that was read or written, and how it was then (workspace.ts). */
 const Seen = v.looseObject({ kind: v.literal("seen"), path: v.string(), stamp: v.string() });
 
-/** A number that was given to an event which is not kept. */
+/** The number of an event that is not kept. */
 const Mark = v.looseObject({ kind: v.literal("mark"), seq: v.number() });
 
-/** From here on the run could not write its log: what it did is not known. */
+/** From here on the run could not write its log: its later work is not known. */
 const Lost = v.looseObject({ kind: v.literal("lost"), at: v.number() });
 
 const Entry: v.GenericSchema<Entry> = v.variant("kind", [Opened, Told, Said, Begun, Unfinished, Asked, Steered, Seen, Mark, Lost]);
@@ -80,11 +80,11 @@ export type Entry =
   | { kind: "lost"; at: number };
 
 /**
- * One bad sector must not cost the whole session, but whoever reads on must know that something is missing, and in which line of the log.
+ * One bad sector must not cost the whole session, but a reader must know which lines of the log are missing.
  */
 export type ReadEntry = Entry | { kind: "unreadable"; line: number };
 
-/** As a line without its end. */
+/** The entry as a line without its LF. */
 export function writeEntry(entry: Entry): string {
   return seal(JSON.stringify(entry));
 }
@@ -96,7 +96,7 @@ export function parseEntry(line: Buffer, number: number): ReadEntry {
 }
 
 /**
- * Where nothing is decided by it: the checksum does not count. The line itself, checked, and not the schema's copy of it: that leaves out
+ * Reads an entry without its checksum, for lists. Returns the parsed line and not the schema's copy: that leaves out
  * names like "constructor", which a tool's argument may have.
  */
 export function entryIn(json: string): Entry | undefined {

@@ -6,9 +6,9 @@ import type { Crash } from "./store.js";
 
 export interface OpenTurn {
   started: EventOf<"turn.started">;
-  /** Its prompt was seen. */
+  /** The log holds its prompt. */
   asked: boolean;
-  /** The prompt, what was steered in, and what of that was taken: for as long as no message holds it. */
+  /** The prompt, the steered words, and the ones that the model was given: for as long as no message holds them. */
   prompt: Part[] | undefined;
   /** Calls that came with the prompt, for as long as no message holds them. */
   wanted: ModelCall[];
@@ -31,7 +31,7 @@ interface OpenCall {
   ended?: EventOf<"tool.ended">;
 }
 
-/** `late` is what was said into a turn that ended before it was heard. */
+/** `late` holds words that were steered into a turn after its last request. */
 export function mend(turn: OpenTurn | undefined, late: Part[]): Crash | undefined {
   if (turn === undefined) return late.length === 0 ? undefined : { unknown: [], torn: false, mend: [said({ role: "user", parts: late })] };
   const address = addressOf(turn.started);
@@ -71,7 +71,7 @@ function resultOf({ id, name }: { id: string; name: string }, turn: OpenTurn): C
   return { call: id, name, parts: [{ type: "text", text: fateOf(call, turn) }], failed: true };
 }
 
-/** The model never asked for them, and is told that they did not run. */
+/** Tells the model that the host's calls did not run. */
 function wantedCalls(turn: OpenTurn): Crash["mend"] {
   const { wanted } = turn;
   if (wanted.length === 0) return [];

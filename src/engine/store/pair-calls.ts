@@ -1,9 +1,9 @@
-/** Calls and results in pairs: a vendor refuses a conversation in which one stands alone, and a damaged log may hold such a one. */
+/** Pairs calls with results: vendors refuse a conversation in which one of them stands alone, and a damaged log may hold one. */
 import type { CallResult, Message } from "../models/model.js";
 
 const MISSING = "The result of this call could not be read back; whether it took effect is unknown. Look before you repeat it.";
 
-/** The same messages where nothing is missing, as is the rule. */
+/** Returns the same messages where nothing is missing, as is the rule. */
 export function paired(messages: readonly Message[]): Message[] {
   const whole: Message[] = [];
   let open: CallResult[] = [];

@@ -1,4 +1,4 @@
-/** From a log back to a session: its conversation exactly, its settings, and what a crash left open. */
+/** Rebuilds a session from its log: its conversation exactly, its settings, and the turn that a crash left open. */
 import type { Part } from "../../core/content.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
 import { addUsage } from "../../core/usage.js";
@@ -33,7 +33,7 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
   }
   if (!known) return undefined;
   const crash = mend(open.turn, open.late);
-  // As if it had been written already.
+  // The mended entries count as if they had been written already.
   for (const entry of crash?.mend ?? []) {
     if (entry.kind === "message") session.messages.push(entry.message);
     session.lastTurn = open.lastTurn(entry, session.lastTurn);
@@ -58,15 +58,15 @@ function note(session: KeptSession, event: Event): void {
 /** The turn that has begun and not ended at this place of the log. */
 class Open {
   turn: OpenTurn | undefined;
-  /** Said into a turn that ended before it was heard: it becomes the next prompt. */
+  /** Words that were steered in after the last request of their turn: they become the next prompt. */
   late: Part[] = [];
   unsavedSince: number | undefined;
   readonly unreadable: number[] = [];
 
-  /** Before the entry is followed: what it makes of how the last turn ended. */
+  /** How the last turn ended, once this entry counts. Call it before `follow`. */
   lastTurn(entry: ReadEntry, before: LastTurn): LastTurn {
     if (entry.kind === "reset") return afterReset(before);
-    // Outside a turn: prior context.
+    // A message outside a turn is prior context.
     if (entry.kind === "message" && this.turn === undefined) return undefined;
     if (entry.kind !== "event" || entry.event.type !== "turn.ended" || this.turn?.last === undefined) return before;
     return afterTurn(entry.event, this.turn.last);
@@ -122,7 +122,7 @@ class Open {
     else progress(this.turn, event);
   }
 
-  /** The first of a turn is its prompt; the others are what was steered in, at the moment it was taken. */
+  /** The first user message of a turn is its prompt; the others are steered words, at the moment the model was given them. */
   #asked({ parts }: EventOf<"user.message">, turn: OpenTurn): void {
     if (turn.asked) {
       turn.taken = parts;

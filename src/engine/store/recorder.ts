@@ -7,7 +7,7 @@ import type { Entry } from "./entry.js";
 import { nextSeq } from "./seq.js";
 import type { KeptSession, SessionLog } from "./store.js";
 
-/** Whole items; deltas, progress and replies are not kept. */
+/** Events that the log keeps: whole items, and no deltas, progress or replies. */
 const KEPT: ReadonlySet<EventType> = new Set<EventType>([
   "session.updated",
   "turn.started",
@@ -34,18 +34,18 @@ export class Recorder {
   readonly #onBroken: (why: string) => void;
   /** The log that is written; undefined when nothing is kept, or no longer. */
   #log: SessionLog | undefined;
-  /** A log that failed: it is kept locked until the end, lest somebody go on with what it holds. */
+  /** A log that failed stays locked until the end, so that no other process goes on with it. */
   #broken: SessionLog | undefined;
   #failure: unknown;
   #turn = "";
   #partial = { text: "", thinking: "" };
   #partialChars = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Something was recorded and is not written yet. */
+  /** There are records that are not written yet. */
   #unwritten = false;
   #scheduled = false;
   #wantsSync = false;
-  /** Numbers from here on mean that the log must know of them, for the next run begins behind what it knows. */
+  /** A number from here on is marked in the log: the next run begins behind the numbers that the log knows. */
   #unmarked: number;
 
   constructor(log: SessionLog | undefined, firstSeq: number, onBroken: (why: string) => void) {
@@ -59,7 +59,7 @@ export class Recorder {
     return this.#failure;
   }
 
-  /** To be written before anybody else hears of it. */
+  /** Records an event. `write` must follow before the host is told. */
   event(event: Event): void {
     if (this.#log === undefined) return;
     const isKept = KEPT.has(event.type);
@@ -80,12 +80,12 @@ export class Recorder {
     this.#append({ kind: "reset", messages: [...messages] });
   }
 
-  /** With the prompt that brings them: a crash must not lose what was acknowledged. */
+  /** Records calls with the prompt that brings them: a crash must not lose an acknowledged prompt. */
   asked(calls: ModelCall[]): void {
     this.#append({ kind: "asked", calls });
   }
 
-  /** The host is told that it was heard, so it is not lost, whenever the model gets to it. */
+  /** Records steered words: they are acknowledged, so a crash must not lose them before the model has them. */
   steered(parts: Part[]): void {
     this.#append({ kind: "steered", parts });
   }
@@ -117,7 +117,7 @@ export class Recorder {
     await this.#try((log) => log.sync());
   }
 
-  /** For what nobody waits for: it begins when what is said now is on its way. */
+  /** Syncs soon, for callers that do not wait: it begins once the present events are on their way. */
   syncSoon(): void {
     this.#wantsSync = true;
     this.#schedule();

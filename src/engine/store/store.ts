@@ -1,4 +1,4 @@
-/** Where sessions live: the port. Its one implementation so far keeps a folder of logs (jsonl-store.ts). */
+/** The port of the session store. Its one implementation keeps a folder of logs (jsonl/store.ts). */
 import type { SessionConfig } from "../../core/config.js";
 import type { Event } from "../../core/event.js";
 import type { Message } from "../models/model.js";
@@ -15,7 +15,7 @@ export interface KeptSession {
   lastTurn: LastTurn;
   /** Files that were read or written, by absolute path, and how each was then. */
   seen: Record<string, string>;
-  /** The highest that was used. */
+  /** The highest number of an event. */
   seq: number;
 }
 
@@ -23,9 +23,9 @@ export interface KeptSession {
 export interface StoredSession extends KeptSession {
   /** The turn that the last run left open, when it did not end in order. */
   crash: Crash | undefined;
-  /** Since when its last run could not save what it did (milliseconds since 1970). */
+  /** The time since which its last run could not save its work (milliseconds since 1970). */
   unsavedSince: number | undefined;
-  /** Lines of its log that are damaged, by their numbers from 1: what they said is missing. */
+  /** Numbers of the damaged lines of its log, from 1: their content is missing. */
   unreadable: readonly number[];
 }
 
@@ -53,12 +53,12 @@ export interface SessionSummary {
 
 /** The log of one open session; this process is its only writer. */
 export interface SessionLog {
-  /** As it is now. It is written with the next of what follows. */
+  /** Takes the entry as it is now. The next `flush`, `sync`, `settle` or `close` writes it. */
   append(entry: Entry): void;
   /** All that was appended is written when it returns (to the system). Throws when the disk refuses it, and then nothing of it is there. */
   flush(): void;
   /**
-   * The last words of a log that failed: whoever resumes the session learns that something is missing, where there is any room to say it.
+   * Marks a log that failed, where there is room: a later resume tells that something is missing.
    */
   giveUp(): void;
   /** All that was written then survives a power cut. */
@@ -80,7 +80,7 @@ export interface SessionStore {
   fork(id: string, as: { id: string; name: string | undefined }): ReturnType<SessionStore["open"]>;
   /** Newest first. */
   list(): Promise<SessionSummary[]>;
-  /** The one last used in this folder. */
+  /** The session that was last used in this folder. */
   latest(cwd: string): Promise<string | undefined>;
   /**
    * The events of a session as whole items, without deltas, read as they are asked for: a long log is never in memory at once. Damaged

@@ -1,4 +1,4 @@
-/** The commands that every session has, and what they are made with. */
+/** The commands that every session has, and the values that they are made with. */
 import type { Redactor } from "../../../core/redact.js";
 import type { SessionControl } from "../../session/control.js";
 import type { TurnExtensions } from "../extensions.js";

@@ -2,7 +2,7 @@
 
 const LONGEST_CELL = 40;
 
-/** The last column is as wide as it likes; a cell that is too long pushes only its own row. */
+/** The last column has no width; a cell that is too long pushes only its own row. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

@@ -43,7 +43,7 @@ export function suggestion(value: string, description?: string): Suggestion {
   return { label: value, value, ...(description !== undefined && { description }) };
 }
 
-/** Wrong arguments. */
+/** A fault for wrong arguments. */
 export function usageFault(text: string): ParleyError {
   return new ParleyError({ code: "usage", message: text, retryable: false, param: "args" });
 }

@@ -1,4 +1,4 @@
-/** /context: what fills the model's window. Counts of tokens are estimates, but for what the model itself told. */
+/** /context: the parts that fill the model's window. Token counts are estimates, except for the model's own. */
 import { windowOf } from "../../turn/compaction.js";
 import { estimate, tokensOf } from "../../turn/compaction-cut.js";
 import { systemPrompt } from "../../turn/system-prompt.js";
@@ -18,14 +18,14 @@ export function contextCommand(context: Context): Command {
     immediate: always,
     async run() {
       const counts = await count(context);
-      // For programs the same in numbers.
+      // Programs get the same as numbers.
       return { ...message(columns(rows(context, counts))), data: counts };
     },
   };
 }
 
 interface Counts {
-  /** Of the last request and its answer, when the model told. */
+  /** Tokens of the last request and its answer, when the model told. */
   used: number | undefined;
   window: number | undefined;
   system: number;

@@ -1,4 +1,4 @@
-/** /clear, /compact, /todo and /copy: the conversation, begun anew, summed up, and what is in it. */
+/** /clear, /compact, /todo and /copy: commands that reset, sum up and show the conversation. */
 import type { Message } from "../../models/model.js";
 import type { CommandContext } from "./builtins.js";
 import { always, message, type Command } from "./command.js";

@@ -27,7 +27,7 @@ export function exportCommand({ control, redactor }: Pick<CommandContext, "contr
     return `parley-${id}.md`;
   }
 
-  /** A relative path stays in the workspace; outside is where the user says so in full. */
+  /** A relative path stays in the workspace; only a full path may lead outside. */
   async function placeOf(name: string): Promise<string> {
     const { path, inside } = await control.session.workspace.resolve(name);
     if (!inside && !isAbsolute(name) && !name.startsWith("~/")) {

@@ -1,8 +1,8 @@
-/** /theme and /quit: the host does them, the agent only says that it should. */
+/** /theme and /quit: the agent asks the host to do them. */
 import type { Command } from "./command.js";
 import { always } from "./command.js";
 
-/** The host knows its themes; one that was named is the only choice. */
+/** The host knows its themes; a theme that was named is the only choice. */
 export const themeCommand: Command = {
   name: "theme",
   description: "Chooses the colours of the host",

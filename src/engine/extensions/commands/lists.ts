@@ -1,4 +1,4 @@
-/** /mcp, /skills and /agents: what surrounds the session. */
+/** /mcp, /skills and /agents: lists of a session's extensions. */
 import type { ListedMcpServer } from "../../../core/event.js";
 import { untilAborted } from "../../turn/interrupt.js";
 import type { CommandContext } from "./builtins.js";
@@ -37,7 +37,7 @@ export function mcpCommand({ surroundings, control }: Context & Pick<CommandCont
     description: "Lists the MCP servers, shows the tools of one, or logs in to it",
     argumentHint: "[login NAME | NAME]",
     source: "builtin",
-    // A login waits for its user.
+    // The command returns while a login waits for its user.
     immediate: (args) => wordsOf(args)[0] !== "login",
     complete: async () => serverNames().flatMap((name) => [suggestion(name), suggestion(`login ${name}`)]),
     async run(args, signal) {

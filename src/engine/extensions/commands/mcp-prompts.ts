@@ -36,7 +36,10 @@ export function mcpPromptSource(servers: ServerPrompts): PromptSource {
   };
 }
 
-/** A word for each, quotes keep spaces, the last one takes what is left. Throws when one is missing or too many are given. */
+/**
+ * Each argument gets a word, quotes keep spaces, and the last argument gets the rest. Throws when an argument is missing or too many are
+ * given.
+ */
 export function argumentsOf(prompt: ServerPrompt, line: string): Record<string, string> {
   const given = new Map<string, string>();
   const words: string[] = [];

@@ -11,7 +11,7 @@ export class Commands {
   readonly #builtins: readonly Command[];
   readonly #prompts: Pick<Surroundings, "skills" | "mcpPrompts">;
 
-  /** Our own are made here, since some of them want to know all that there are. */
+  /** Built-in commands are made here, since some of them list all commands. */
   constructor(prompts: Pick<Surroundings, "skills" | "mcpPrompts">, builtins: (all: () => readonly Command[]) => readonly Command[]) {
     this.#prompts = prompts;
     this.#builtins = builtins(() => this.all());
@@ -27,7 +27,7 @@ export class Commands {
     return [...found.values()].filter(({ name }) => !taken.has(name));
   }
 
-  /** With its slash or without. Throws when there is none of that name. */
+  /** Finds a command by its name, with its slash or without. Throws when there is none. */
   find({ name: written, of }: NamedCommand): Command {
     const name = written.replace(/^\//, "").normalize("NFC");
     const all = this.all();

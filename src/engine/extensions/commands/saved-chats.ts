@@ -10,7 +10,7 @@ import { writeWhole } from "../../../os/whole-file.js";
 import type { Message } from "../../models/model.js";
 import { StoredMessage } from "../../store/entry.js";
 
-/** Of one workspace. */
+/** The saved chats of one workspace. */
 const MOST_CHATS = 100;
 const MOST_BYTES = 64 * 1024 * 1024;
 
@@ -48,7 +48,7 @@ export class SavedChats {
     return found.sort((a, b) => b.savedAt - a.savedAt);
   }
 
-  /** Never over another one. */
+  /** Never replaces another chat. */
   async save(tag: string, messages: readonly Message[]): Promise<void> {
     const file = this.#fileOf(tag);
     const saved = await this.list();

@@ -30,7 +30,7 @@ export function modelCommand(context: Context): Command {
       }
       const known = knownModels(context);
       try {
-        // A name that is nobody's belongs to the provider that is there.
+        // A name that no provider claims belongs to the session's provider.
         const isOpen = ownerOfModel(name) === undefined && !context.models.includes(name);
         await control.configure({ model: name, ...(isOpen && { provider: current.provider }) });
       } catch (error) {
@@ -44,7 +44,7 @@ export function modelCommand(context: Context): Command {
   };
 }
 
-/** The present one, the config's, and the default ones of providers whose key is there. */
+/** The present model, the config's models, and the defaults of providers that have a key. */
 function knownModels({ control, env, models }: Context): string[] {
   const defaults = Object.values(PROVIDERS).flatMap(({ keyVariable, defaultModel }) =>
     keyVariable !== undefined && env[keyVariable] && defaultModel !== undefined ? [defaultModel] : [],

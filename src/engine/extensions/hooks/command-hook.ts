@@ -12,7 +12,7 @@ import type { JudgedCall } from "../../permissions/rules.js";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const LEFTOVER_GRACE_MS = 500;
-/** An answer may carry the arguments of a Write; what is longer is no answer. */
+/** An answer may carry the arguments of a Write; longer output is no answer. */
 const ANSWER_CHARS = 1024 * 1024;
 const REASON_CHARS = 2000;
 /** The exit code by which a hook says no, with the reason on its standard error. */
@@ -30,7 +30,7 @@ export function commandHook(event: HookEvent, spec: HookCommand, { workspace, re
   const compiled = (): Promise<Match | { problem: string }> => (match ??= compileMatch(spec.match));
   return {
     name: `The ${event} hook '${basename(spec.command[0] ?? "")}'`,
-    /** One whose match nobody understands is about every call, and fails. */
+    /** A hook with a match that cannot be read concerns every call, and fails. */
     async concerns(call) {
       const matches = await compiled();
       return typeof matches === "function" ? matches(call) : true;
@@ -49,7 +49,7 @@ export function commandHook(event: HookEvent, spec: HookCommand, { workspace, re
   };
 }
 
-/** A relative path, whoever's configuration it stands in. */
+/** A relative path, in any configuration. */
 function isOfWorkspace({ command: [file = ""] }: HookCommand): boolean {
   return /[\\/]/.test(file) && !isAbsolute(file);
 }
@@ -59,7 +59,7 @@ type Place = Pick<HookPlace, "workspace" | "redactor">;
 async function run(spec: HookCommand, input: HookInput, { workspace, redactor }: Place, signal: AbortSignal): Promise<Said> {
   if (signal.aborted) return { interrupted: true };
   const output = { stdout: new Bounded(ANSWER_CHARS), stderr: new Bounded(REASON_CHARS) };
-  // Redacted before it is cut: half a secret would not be known again.
+  // The reason is redacted before it is cut: half a secret would not be found.
   const safe = redactor.stream();
   const timeoutMs = spec.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const running = await workspace.exec({
@@ -80,7 +80,7 @@ async function run(spec: HookCommand, input: HookInput, { workspace, redactor }:
   return { failure: complaint === "" ? how : `${how}: ${capText(complaint, REASON_CHARS)}` };
 }
 
-/** Only what begins like an object is meant as an answer; other output is for whoever reads it. */
+/** Only output that begins like an object is an answer; other output is ignored. */
 function answerIn({ text, cut }: Bounded, redactor: Redactor): Said {
   if (!text.trimStart().startsWith("{")) return { answer: {} };
   if (cut) return { failure: `gave an answer longer than ${ANSWER_CHARS} characters` };

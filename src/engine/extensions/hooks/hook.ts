@@ -26,7 +26,7 @@ export interface HookInput {
   outcome?: EventOf<"turn.ended">["outcome"];
 }
 
-/** `allow` is no objection and nothing more: what would be asked or denied still is. Other keys are nobody's business. */
+/** `allow` is no objection and nothing more: a call that would be asked about or denied still is. Other keys are ignored. */
 const HookAnswer = v.looseObject({
   decision: v.optional(v.picklist(["block", "allow"], "decision must be 'block' or absent")),
   reason: v.optional(v.string("reason must be a text")),

@@ -50,12 +50,12 @@ export class Hooks {
     );
   }
 
-  /** Whether anybody wants to be asked anything now; a host may bring its hooks at any time. */
+  /** Whether there is any hook now; a host may bring its hooks at any time. */
   get any(): boolean {
     return HOOK_EVENTS.some((event) => this.#of(event).length > 0);
   }
 
-  /** The session has begun; nobody need wait but who wants `opened`. */
+  /** Asks the session_start hooks. Only callers of `opened` wait for them. */
   start(): void {
     for (const event of Object.keys(this.#deps.control.config().hostHooks ?? {})) {
       if (!HOST_EVENTS.some((known) => known === event))
@@ -132,7 +132,7 @@ export class Hooks {
     if (signal.aborted) this.#warn(`A session_end hook had not ended after ${END_MS} ms and was ended`, this.#own());
   }
 
-  /** For events that nothing can be done about: failures are warnings, words are for the model. */
+  /** Asks hooks that cannot change anything: failures are warnings, words are for the model. */
   async #tell(event: HookEvent, about: Partial<HookInput>, scope: HookScope, judged?: JudgedCall): Promise<string> {
     const words: string[] = [];
     for (const hook of this.#of(event)) {
@@ -169,12 +169,12 @@ export class Hooks {
     return this.#words(reason) || `${hook.name} gave no reason`;
   }
 
-  /** Redacted before it is cut: half a secret would not be known again. */
+  /** The text is redacted before it is cut: half a secret would not be found. */
   #words(text = ""): string {
     return capText(this.#deps.redactor.text(text.trim()), WORDS_CHARS);
   }
 
-  /** Once: a hook that fails for every call would say nothing new. */
+  /** Warns once: a hook that fails for every call would say nothing new. */
   #warn(text: string, { emit }: HookScope): void {
     if (this.#warned.has(text)) return;
     this.#warned.add(text);

@@ -1,4 +1,4 @@
-/** When a server that was lost is tried again: at once, then later and later, and not for ever. */
+/** Decides when a lost server is tried again: at once, then later and later, and not for ever. */
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Before each try. */
@@ -10,7 +10,7 @@ export class Comeback {
   #tries = 0;
   #readyAt: number | undefined;
 
-  /** It is there. */
+  /** The server is connected. */
   ready(): void {
     this.#readyAt = Date.now();
   }

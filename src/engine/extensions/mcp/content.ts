@@ -73,7 +73,7 @@ function compact(text: string): string | undefined {
   }
 }
 
-/** All text together stays within the bound. Redacted before it is cut: half a secret would not be known again. */
+/** All text together stays within the bound. It is redacted before it is cut: half a secret would not be found. */
 function bounded(parts: readonly Part[], { outputChars, redactor }: Bounds): Part[] {
   let room = outputChars;
   let images = 0;

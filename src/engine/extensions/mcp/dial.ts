@@ -1,4 +1,4 @@
-/** From an endpoint to a client that has shaken hands: which transport, which protocol, and what to try when the first is refused. */
+/** Connects to a server: picks the transport and the protocol, shakes hands, and tries the next way when one is refused. */
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import {
@@ -39,14 +39,14 @@ export interface Dialled {
   client: Client;
   /** A sentence about the server, for the time when it fails. */
   report(): string | undefined;
-  /** Resolves when nothing of it is left. Never throws. */
+  /** Resolves when the server has ended. Never throws. */
   close(): Promise<void>;
 }
 
-/** For a server to hear that its session is over. */
+/** Time in which a server hears that its session is over. */
 const GOODBYE_MS = 1000;
 
-/** A dial that failed, with what its server had to say. */
+/** A dial that failed, with the last words of its server. */
 export class DialError extends Error {
   override readonly name = "DialError";
   readonly report: string | undefined;
@@ -109,7 +109,7 @@ async function dialHttp(endpoint: Endpoint & { kind: "http" }, options: DialOpti
   }
 }
 
-/** An address that takes no POST, as those that only speak SSE. A refused login or a broken server says nothing of the kind. */
+/** Whether the address takes no POST, like a server that only speaks SSE. A refused login or a broken server does not say that. */
 function mayBeSse(error: unknown): boolean {
   return [400, 404, 405, 406, 415].includes(httpStatus(error) ?? 0);
 }

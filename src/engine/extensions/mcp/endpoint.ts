@@ -1,4 +1,4 @@
-/** Where a configured server is: what to start, or which address to speak to, with its variables filled in. */
+/** The endpoint of a configured server: the program to start, or the address, with variables filled in. */
 import type { McpServer } from "../../../core/config.js";
 import { ParleyError } from "../../../core/errors.js";
 import { holdsMask } from "../../../core/redact.js";

@@ -1,6 +1,6 @@
 /** How servers are asked over HTTP: with their own headers, and with a bound on what they may answer. */
 
-/** Of an answer, or of one line of a stream of events. */
+/** Bytes of an answer, or of one line of a stream of events. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const LF = 0x0a;
 

@@ -26,7 +26,7 @@ export function serverInstructions(servers: readonly Instructing[]): string {
   return blocks.length === 0 ? "" : [HEADING, ...blocks].join("\n");
 }
 
-/** Without an end that is not ours, and without characters that a reader of the log would not see. */
+/** Removes closing marks that are not ours, and characters that a reader of the log would not see. */
 function plain(text: string): string {
   return text
     .replace(/<(?=\/?\s*mcp_server)/gi, "&lt;")

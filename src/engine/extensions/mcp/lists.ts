@@ -1,7 +1,7 @@
 /** The lists of a server: its tools, prompts and resources, as far as we take them. */
 import type { Client, Prompt, Resource, Tool } from "@modelcontextprotocol/client";
 
-/** Of one tool's definition, as JSON: it goes along with every request to the model. */
+/** Characters of one tool's definition, as JSON: it goes along with every request to the model. */
 const MAX_TOOL_CHARS = 64 * 1024;
 
 const MAX_PAGES = 100;

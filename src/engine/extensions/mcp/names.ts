@@ -46,7 +46,7 @@ class Names {
     return name;
   }
 
-  /** Something may be called like the hashed name of another: then the next one. */
+  /** Another tool may have the hashed name: then the next number is tried. */
   #hashed(thing: string, wanted: string): string {
     for (let salt = 0; ; salt++) {
       const hash = digest(`${salt}:${thing}`, HASH);

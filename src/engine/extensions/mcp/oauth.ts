@@ -16,11 +16,11 @@ import { oneLine } from "../../tools/title.js";
 import { listenForRedirect, type Redirect } from "./redirect.js";
 import type { TokenStore } from "./token-store.js";
 
-/** For one request to an authorization server. */
+/** Time for one request to an authorization server. */
 const REQUEST_MS = 30_000;
 
 export interface RunningLogin {
-  /** For the user's browser. */
+  /** The address for the user's browser. */
   url: string;
   /** Settles when the user came back and the tokens are stored. */
   done: Promise<void>;
@@ -64,7 +64,7 @@ export class OAuth implements AuthProvider {
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
     this.#challenge = { ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) };
     const { tokens, client } = await this.#store.read(this.#url);
-    // Somebody else has refreshed it meanwhile.
+    // Another process has refreshed the token meanwhile.
     if (tokens !== undefined && tokens.access_token !== sent) return;
     if (tokens?.refresh_token === undefined || client === undefined) throw new UnauthorizedError();
     const known = new StoredClient(this.#url, this.#store, client.redirect_uris?.[0] ?? "http://127.0.0.1/callback");
@@ -102,7 +102,7 @@ export class OAuth implements AuthProvider {
   }
 }
 
-/** We as a client of the authorization server. The state between the two halves of a login stays in memory. */
+/** Acts as a client of the authorization server. The state between the two halves of a login stays in memory. */
 class StoredClient implements OAuthClientProvider {
   readonly redirectUrl: string;
   authorizationUrl: URL | undefined;

@@ -1,4 +1,4 @@
-/** One server of a session: its connection, what it lists, and calls of it. Failures are states and sentences, never crashes. */
+/** One server of a session: its connection, its lists, and calls of its tools. Failures are states and sentences, never crashes. */
 import type { CallToolResult, Client, Progress, Prompt, Resource, Tool as ServerTool } from "@modelcontextprotocol/client";
 import type { McpServer } from "../../../core/config.js";
 import { ParleyError } from "../../../core/errors.js";
@@ -12,11 +12,11 @@ import { OAuth, type RunningLogin } from "./oauth.js";
 import type { Trace } from "../../trace/trace.js";
 import type { TokenStore } from "./token-store.js";
 
-/** For a server to start, shake hands and list what it has. */
+/** Time in which a server starts, shakes hands and lists its tools. */
 const START_MS = 30_000;
-/** For one call. */
+/** Time for one call. */
 const CALL_MS = 600_000;
-/** For the user to come back from the browser. */
+/** Time in which the user comes back from the browser. */
 const LOGIN_MS = 300_000;
 
 export interface ServerDeps extends Omit<DialOptions, "name" | "oauth" | "onListChanged" | "timeoutMs"> {
@@ -64,7 +64,7 @@ export class Server {
   #oauth: OAuth | undefined;
   #line: Dialled | undefined;
   #connecting: Promise<void> | undefined;
-  /** It was lost and is being connected anew: what it listed still counts, and calls wait. */
+  /** The server was lost and is being connected anew: its lists still count, and calls wait. */
   #returning: Promise<void> | undefined;
   readonly #comeback = new Comeback();
   #isListing = false;
@@ -90,7 +90,7 @@ export class Server {
     return this.#returning !== undefined;
   }
 
-  /** It can be called, be it after a wait. */
+  /** Whether it can be called, perhaps after a wait. */
   get isUsable(): boolean {
     return this.status === "ready" || this.isReturning;
   }
@@ -143,7 +143,7 @@ export class Server {
     }
   }
 
-  /** Sent once: what failed may have been done, so only its caller can know whether to ask again. */
+  /** A request is sent once: a failed one may have acted, so only its caller can decide to ask again. */
   async #asked<T>(signal: AbortSignal, ask: (client: Client) => Promise<T>): Promise<T> {
     if (this.#returning !== undefined) await untilAborted(signal, this.#returning);
     const line = this.#line;

@@ -49,13 +49,13 @@ export class McpServers {
   /** Changes whose servers are not all connected or failed. */
   #open = 0;
   #whenConnected: (() => void)[] = [];
-  /** Something changed, and is told at the latest once nothing is under way. */
+  /** A change that is told at the latest once nothing is under way. */
   #untold = false;
   #telling: NodeJS.Timeout | undefined;
   #batches = 0;
   #closed = false;
 
-  /** `changed`: what there is to list is no longer what it was. */
+  /** `changed` is called when the lists have changed. */
   constructor(deps: McpDeps, changed: () => void) {
     this.#deps = deps;
     this.#changed = changed;
@@ -67,7 +67,7 @@ export class McpServers {
     this.configure(config);
   }
 
-  /** Connects to what is new, ends what is gone, and leaves alone what is the same. Does not wait for any of them. */
+  /** Connects to new servers, ends removed ones, and leaves the others alone. Does not wait for any of them. */
   configure(config: SessionConfig): void {
     const wanted = { ...this.#deps.sources.mcpServers, ...config.mcpServers };
     if (Object.keys(wanted).length === 0 && this.#servers.size === 0 && this.#open === 0) return;
@@ -124,7 +124,7 @@ export class McpServers {
     return [...own, ...resourceTools(this.#readable())];
   }
 
-  /** For the system prompt: of those that the model can use. */
+  /** Instructions of the servers that the model can use, for the system prompt. */
   instructions(): string {
     const { control, redactor } = this.#deps;
     const config = control.config();

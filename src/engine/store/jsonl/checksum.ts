@@ -15,7 +15,7 @@ export function seal(json: string): string {
   return body + BEFORE + sumOf(body) + BEHIND;
 }
 
-/** The object without its checksum; as it is when it has none (an older version wrote it); undefined when it is damaged. */
+/** Returns the object without its checksum, or as it is when an older version wrote it without one; undefined when it is damaged. */
 export function unseal(line: Buffer): string | undefined {
   const tail = tailOf(line);
   if (tail === undefined) return line.toString();
@@ -32,7 +32,7 @@ function sumOf(body: string | Buffer): string {
   return crc32(body).toString(16).padStart(DIGITS, "0");
 }
 
-/** Where one of the characters around the digits is not as it is written, there was a checksum before the line was damaged. */
+/** A damaged character around the digits still shows that there was a checksum. */
 function tailOf(line: Buffer): string | undefined {
   if (line.length <= LENGTH) return undefined;
   const tail = line.toString("latin1", line.length - LENGTH);

@@ -4,7 +4,7 @@ import { parseEntry, writeEntry } from "../entry.js";
 import { lostItsEnd } from "./read-log.js";
 import { LogFile, readLineBytes } from "../../../os/log-file.js";
 
-/** There all at once, or not at all. */
+/** The copy appears all at once, or not at all. */
 export async function copyLog(from: string, to: string, as: { id: string; name: string | undefined }): Promise<void> {
   const draft = `${to}.tmp`;
   const file = LogFile.open(draft);
@@ -17,7 +17,7 @@ export async function copyLog(from: string, to: string, as: { id: string; name: 
   await rename(draft, to);
 }
 
-/** Only the lines that say whose log it is are written anew; what cannot be read is copied as it is. */
+/** Only the `opened` lines are written anew; unreadable lines are copied as they are. */
 function renamed(line: Buffer, { id, name }: { id: string; name: string | undefined }): string | Buffer {
   const entry = parseEntry(line, 0);
   if (entry.kind !== "opened") return line;

@@ -2,10 +2,12 @@
 import { ParleyError } from "../../../core/errors.js";
 
 const LONGEST_ID = 128;
-/** File systems take 255 bytes. */
+/** File systems take names of 255 bytes. */
 const LONGEST_NAME = 200;
 
-/** Different for different ids, and without dots or slashes. An id that would be too long percent-encoded is written more densely. */
+/**
+ * Folder names differ for different ids, and hold no dots or slashes. An id that would be too long percent-encoded is written more densely.
+ */
 export function folderName(id: string): string {
   const bytes = Buffer.byteLength(id);
   if (bytes === 0 || bytes > LONGEST_ID) throw fault(`A session id has 1 to ${LONGEST_ID} bytes, not ${bytes}`);
@@ -15,7 +17,7 @@ export function folderName(id: string): string {
   return name.length <= LONGEST_NAME ? name : `~${Buffer.from(id).toString("base64url")}`;
 }
 
-/** Undefined where it is no folder of a session. */
+/** Undefined where the name is no session's. */
 export function idOf(folder: string): string | undefined {
   try {
     const id = folder.startsWith("~") ? Buffer.from(folder.slice(1), "base64url").toString() : decodeURIComponent(folder);

@@ -11,7 +11,7 @@ import { Gate } from "../../../os/gate.js";
 import { entryIn } from "../entry.js";
 import type { SessionSummary } from "../store.js";
 
-/** Bytes to try: mostly the first do. Long settings or a long first prompt need more. */
+/** Bytes to try: mostly the first number is enough. Long settings or a long first prompt need more. */
 const HEADS = [16 * 1024, 256 * 1024, 4 * 1024 * 1024, 64 * 1024 * 1024];
 const FIRST_PROMPT_CHARS = 80;
 
@@ -27,7 +27,7 @@ export function readHead(log: string): Promise<Head | undefined> {
 
 async function readOne(log: string): Promise<Head | undefined> {
   try {
-    // A pipe in its place holds nobody up.
+    // Opened without waiting: a pipe in place of the log must not block.
     const handle = await open(log, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       return await readFrom(handle);
@@ -36,7 +36,7 @@ async function readOne(log: string): Promise<Head | undefined> {
     }
   } catch (error) {
     const code = systemCode(error);
-    // One bad file does not spoil the list; having too many open would empty it.
+    // One bad file does not spoil the list. Too many open files is an error: it would empty the list.
     if (code === undefined || code === "EMFILE" || code === "ENFILE") throw error;
     return undefined;
   }
@@ -66,7 +66,7 @@ function describe(lines: readonly string[], usedAt: number): Head | undefined {
       session = { cwd, name, createdAt: at, usedAt, firstPrompt: undefined };
       isOpened = true;
     }
-    // Its first line is damaged: it is listed all the same, and whoever opens it is told.
+    // The first line is damaged: the session is listed all the same, and its opening tells the damage.
     session ??= { cwd: "", name: undefined, createdAt: usedAt, usedAt, firstPrompt: undefined };
     if (entry.kind !== "event" || entry.event.type !== "user.message" || entry.event.parts.length === 0) continue;
     const prompt = headOf(plainText(entry.event.parts).replace(/\s+/g, " "), FIRST_PROMPT_CHARS);

@@ -12,31 +12,31 @@ export interface Prunable {
   root: string;
   log: string;
   keep: number;
-  /** Beginning of names that are no session's: left behind by a removal that was cut off. */
+  /** Beginning of the names of folders that a removal left behind when it was cut off. */
   removed: string;
-  /** Each of these rejects for what is in use. */
+  /** Each of these rejects for a session that is in use. */
   removeSession(id: string): Promise<void>;
   removeEmpty(name: string): Promise<void>;
   removeRest(name: string): Promise<void>;
 }
 
-/** Sessions that go at once, and how long the process does something else then. */
+/** Sessions that are removed at once, and the pause before the next ones. */
 const MOST_REMOVED = 64;
 const PAUSE_MS = 1000;
 /** Logs whose times are asked for together. */
 const AT_ONCE = 32;
-/** A folder without a log may be one that somebody is just filling. */
+/** Another process may just be filling a folder without a log. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
 interface Look {
-  /** Somebody asked while it was under way. */
+  /** A look was asked for while another was under way. */
   again: boolean;
   /** Up to so many names the last look has found nothing that it could remove. */
   settled: number;
   running: boolean;
 }
 
-/** By their roots: a server has a store for each of its connections, and all of them may share one. */
+/** Looks by root: the stores of a server's connections may share one root. */
 const looks = new Map<string, Look>();
 
 /** In the background, one at a time for each root. */
@@ -68,7 +68,7 @@ async function lookOnce(sessions: Prunable, look: Look): Promise<void> {
   let removed = 0;
   for (const { id, name } of old) {
     if (removed === MOST_REMOVED) break;
-    // Opened one at a time: what is no session of ours is not ours to remove.
+    // Folders are opened one at a time: a folder that is no session of ours is not removed.
     if ((await readHead(join(sessions.root, name, sessions.log))) === undefined) continue;
     const isGone = await sessions.removeSession(id).then(
       () => true,
@@ -80,7 +80,7 @@ async function lookOnce(sessions: Prunable, look: Look): Promise<void> {
     look.settled = names.length - removed + slack;
   } else {
     look.settled = 0;
-    // A process that is about to end does not stay for it: the next one goes on.
+    // A process that is about to end does not wait for pruning: the next process goes on.
     setTimeout(() => prune(sessions), PAUSE_MS).unref();
   }
 }

@@ -7,7 +7,7 @@ import { parseEntry, type ReadEntry } from "../entry.js";
 const LF = 0x0a;
 const CHUNK = 256 * 1024;
 
-/** From a place that begins a line. An empty line, as an editor leaves it, is no damage. */
+/** Reads entries from `from`, where a line begins. An empty line, as an editor leaves it, is no damage. */
 export function* readEntries(log: string, from: number): Generator<ReadEntry> {
   let number = 0;
   let before: number | undefined;
@@ -16,12 +16,12 @@ export function* readEntries(log: string, from: number): Generator<ReadEntry> {
     if (isBlank(line)) continue;
     const entry = parseEntry(line, number);
     if (entry.kind !== "unreadable") yield entry;
-    // Lines before the place are counted for the damaged ones alone.
+    // Lines before `from` are counted only when a damaged line needs its number.
     else yield { ...entry, line: number + (before ??= linesBefore(log, from)) };
   }
 }
 
-/** A crash leaves the beginning of a line; a whole one with something else in place of its LF was written and told. */
+/** Whether the rest is a whole line that has lost its LF. A crash leaves only the beginning of a line. */
 export function lostItsEnd(rest: Buffer): boolean {
   return rest.length > 1 && isSealed(rest.subarray(0, -1));
 }
@@ -41,7 +41,7 @@ function isBlank(line: Buffer): boolean {
   return line.length < MOST_BLANKS && line.toString().trim() === "";
 }
 
-/** More is damage. */
+/** More blanks in a line are damage. */
 const MOST_BLANKS = 256;
 
 function linesBefore(log: string, place: number): number {

@@ -11,7 +11,7 @@ import { StoredMessage } from "../entry.js";
 import type { LogFile } from "../../../os/log-file.js";
 import type { KeptSession } from "../store.js";
 
-/** So many bytes of log before its place are part of a snapshot: they tell whether the two belong together. */
+/** Bytes of log before its place that are part of a snapshot: they tell whether log and snapshot belong together. */
 const SEAM = 256;
 
 const Snapshot = v.object({
@@ -31,9 +31,9 @@ const Snapshot = v.object({
 
 export interface Snapshot {
   session: KeptSession;
-  /** Where in the log to read on. */
+  /** The place in the log to read on from. */
   offset: number;
-  /** How long the snapshot itself is. */
+  /** The length of the snapshot itself. */
   bytes: number;
 }
 

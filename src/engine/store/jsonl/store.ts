@@ -21,7 +21,7 @@ import { readSnapshot, snapshotOf, writeSnapshot, type Snapshot } from "./snapsh
 import type { SessionLog, SessionStore, SessionSummary } from "../store.js";
 
 const LOG = "log.jsonl";
-/** The shortest line that cannot be read. */
+/** The shortest unreadable line: a marker for a log that failed. */
 const DAMAGED = "-";
 /** No id encodes to a name with a dot. */
 const REMOVED = ".removed-";
@@ -34,12 +34,12 @@ const READ_AT_ONCE = 256;
 /** An open session holds its log and its lock. */
 const DESCRIPTORS = 2;
 
-/** An opening holds more for a moment than an open session does: so many go on at once in this process. */
+/** Openings that go on at once in this process: an opening holds more files than an open session. */
 const opening = new Gate(8);
 
 type Release = () => Promise<void>;
 
-/** Whether there is a session of that id, whoever has it. */
+/** Whether there is a session of that id, in use or not. */
 export function isStored(home: string, id: string): boolean {
   try {
     return !isEmpty(join(home, "sessions", folderName(id)));
@@ -74,7 +74,7 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
     let file: LogFile | undefined;
     try {
       file = LogFile.open(join(folder, LOG));
-      // Somebody may have had it between the first look and the lock.
+      // Another process may have used the id between the first look and the lock.
       if (file.size > 0) throw exists(id);
       const log = sessionLog(folder, file, release, undefined, Promise.all([syncFolder(folder), syncFolder(root)]));
       log.append({ kind: "opened", at: Date.now(), ...session });
@@ -101,7 +101,7 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
       const snapshot = await readSnapshot(folder, file);
       const session = rebuild(snapshot?.session, readEntries(logOf(id), snapshot?.offset ?? 0));
       if (session === undefined) throw unreadable(original);
-      // Called like its folder, also where that was copied or renamed by hand.
+      // The session has the name of its folder, also where that was copied or renamed by hand.
       return { session: { ...session, id }, log: sessionLog(folder, file, release, snapshot) };
     } catch (error) {
       await file.close().catch(() => {});
@@ -117,7 +117,7 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
     makeFolder(folder, 0o700);
     const release = await takeLock(join(folder, "lock"), `Session '${as.id}'`);
     try {
-      // Somebody may have had it between the first look and the lock.
+      // Another process may have used the id between the first look and the lock.
       if (!isEmpty(folder)) throw exists(as.id);
       await copyLog(join(source, LOG), join(folder, LOG), as);
     } catch (error) {
@@ -178,15 +178,15 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
         const text = snapshotOf(options.redact(session()), file);
         offset = file.size;
         bytes = text.length;
-        // It must not know what a power cut takes from the log.
+        // A snapshot must not hold entries that a power cut takes from the log.
         await file.sync();
-        // Without it the next opening takes longer, and that is all.
+        // Without a snapshot the next opening takes longer, and nothing else.
         await writeSnapshot(folder, text).catch(() => {});
       },
       close: () => (closing ??= close()),
     };
 
-    /** Together: to write costs more than what is written. */
+    /** Lines are written together: a write costs more than its bytes. */
     function flush(): void {
       if (lines.length === 0) return;
       const text = lines.join("\n");
@@ -251,7 +251,7 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
     }
   }
 
-  /** Gone in one step: nobody ever opens half a session. */
+  /** The folder is renamed first: nobody ever opens half a session. */
   async function discard(folder: string): Promise<void> {
     const away = join(root, `${REMOVED}${mintId()}`);
     await rename(folder, away);
@@ -277,7 +277,7 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   }
 }
 
-/** A few at once, and none when too many files are open already: a session that cannot be saved is not opened. */
+/** Opens a few sessions at once, and none when too many files are open: a session that cannot be saved is not opened. */
 async function admitted<T>(open: () => Promise<T>): Promise<T> {
   return opening.run(async () => {
     const claimed = descriptors.claim(DESCRIPTORS);
@@ -300,17 +300,17 @@ function succeeds(work: () => void): boolean {
   }
 }
 
-/** Nothing was ever said there. */
+/** Whether the log is missing or empty. */
 function isEmpty(folder: string): boolean {
   return (statSync(join(folder, LOG), { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
-/** A prompt without words is in the log, so that its turn is told from what is said into it; nobody said anything. */
+/** Whether the event is a prompt without words. The log has it to tell the prompt from steering; hosts are not told. */
 function isSilent(event: Event): boolean {
   return event.type === "user.message" && event.parts.length === 0;
 }
 
-/** Its deltas are not kept, so a block that was streamed then is whole now. */
+/** Deltas are not kept, so a block that was streamed then is whole now. */
 function replayed(event: Event): Event {
   if (event.type !== "text.done" && event.type !== "thinking.done") return event;
   const { streamed: _, ...whole } = event;
