@@ -1,10 +1,13 @@
 // Writes docs/vocabulary.md from the published schemas, the tables of docs/relay.md from what each dialect covers, the table of commands in
-// docs/extensions.md from what a session tells, and docs/models.md from what the provider tests found; --check only tells whether they are up
-// to date, all but the last, which those tests check themselves.
+// docs/extensions.md from what a session tells, the tables of docs/configuration.md from the table of settings, and docs/models.md from what
+// the provider tests found; --check only tells whether they are up to date, all but the last, which those tests check themselves.
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { rolldown } from "rolldown";
+import * as v from "valibot";
 
 /** What each word means, and the word to avoid. */
 const WORDS = {
@@ -144,12 +147,14 @@ ${lossTable(schema.definitions.op, OP_GAPS)}
 ${lossTable(schema.definitions.event, EVENT_GAPS)}
 `;
 const relay = filled("docs/relay.md", "coverage", coverage);
+const configuration = filled("docs/configuration.md", "settings", await settingTables());
 const extensions = filled("docs/extensions.md", "commands", commandTable());
 
 for (const [file, text] of [
   [FILE, page],
   ["docs/relay.md", relay],
   ["docs/extensions.md", extensions],
+  ["docs/configuration.md", configuration],
 ]) {
   if (!process.argv.includes("--check")) writeFileSync(file, text);
   else if (readFileSync(file, "utf8") !== text) {
@@ -167,6 +172,91 @@ if (!process.argv.includes("--check")) {
 function filled(file, mark, text) {
   const between = new RegExp(`(?<=<!-- ${mark} -->\\n)[^]*(?=<!-- /${mark} -->)`);
   return readFileSync(file, "utf8").replace(between, () => `\n${text}\n`);
+}
+
+/** The rows of src/settings/table.ts, and the variables of the providers. */
+async function settingTables() {
+  const { ROWS, SWITCH_ROWS, LISTS } = await source("src/settings/table.ts");
+  const { PROVIDERS } = await source("src/core/providers.ts");
+  const cell = (text) => (text === undefined || text === "" ? "–" : text.replaceAll("|", "\\|"));
+  const code = (text) => (text === undefined ? undefined : `\`${text}\``);
+  const rows = (lines) => lines.map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n");
+  const flagOf = (flag) =>
+    flag === undefined
+      ? undefined
+      : [
+          ...(flag.short === undefined ? [] : [`-${flag.short}`]),
+          `--${flag.name}`,
+          ...(flag.alias === undefined ? [] : [`--${flag.alias}`]),
+        ]
+          .map((name, at, all) => code(at === all.length - 1 && flag.value !== undefined ? `${name} ${flag.value}` : name))
+          .join(", ");
+  const meaning = ({ doc, userOnly }) => (userOnly ? `${doc} (*yours only*)` : doc);
+  const presetOf = ({ preset, variable }) => (preset === undefined ? variable && "the provider's variable" : code(String(preset)));
+  const mayBe = ({ schema }) => v.safeParse(schema, undefined).issues[0].message.replace(/^be (one of )?/, "");
+  return `## Keys
+
+| key | value | default | flag | session key | meaning |
+|---|---|---|---|---|---|
+${rows(
+  ROWS.filter(([, { file }]) => file !== undefined).map(([, row]) => [
+    code(row.file),
+    mayBe(row),
+    presetOf(row),
+    flagOf(row.flag),
+    code(row.session),
+    meaning(row),
+  ]),
+)}
+
+## Lists and mappings
+
+| key | meaning |
+|---|---|
+${rows(Object.entries(LISTS).map(([key, row]) => [code(key), meaning(row)]))}
+
+## Flags without a key
+
+| flag | sets | meaning |
+|---|---|---|
+${rows([
+  ...ROWS.filter(([, { file }]) => file === undefined).map(([, row]) => [
+    flagOf(row.flag),
+    row.session === undefined ? undefined : `session key ${code(row.session)}`,
+    row.doc,
+  ]),
+  ...SWITCH_ROWS.map(([, row]) => [
+    flagOf(row),
+    row.sets && `\`${ROWS.find(([key]) => key === row.sets[0])[1].file}: ${row.sets[1]}\``,
+    row.doc,
+  ]),
+])}
+
+## Variables of the providers
+
+| provider | key | base URL |
+|---|---|---|
+${rows(
+  Object.entries(PROVIDERS)
+    .filter(([, { keyVariable, baseUrlVariable }]) => keyVariable ?? baseUrlVariable)
+    .map(([name, { keyVariable, otherKeyVariables = [], baseUrlVariable }]) => [
+      code(name),
+      [keyVariable, ...otherKeyVariables].filter(Boolean).map(code).join(", "),
+      code(baseUrlVariable),
+    ]),
+)}
+`;
+}
+
+/** The exports of one of our sources. */
+async function source(path) {
+  const folder = mkdtempSync(join(tmpdir(), "parley-docs-"));
+  const build = await rolldown({ input: path, platform: "node", resolve: { extensionAlias: { ".js": [".ts", ".js"] } } });
+  const { output } = await build.write({ dir: folder, format: "esm", entryFileNames: "source.mjs" });
+  await build.close();
+  const exports = await import(pathToFileURL(join(folder, output[0].fileName)).href);
+  rmSync(folder, { recursive: true });
+  return exports;
 }
 
 /** Out of the catalogue of a session in a home where nobody has anything of their own. */

@@ -9,6 +9,7 @@ import { tooDeepAt } from "../core/yaml/depth.js";
 import { offsetOf } from "../core/yaml/position.js";
 import { readYaml } from "../core/yaml/text.js";
 import { isRecord } from "../core/json-object.js";
+import { LISTS, ROWS } from "./table.js";
 
 /** What a file's aliases may expand to; more is an attack, or as good as one. */
 const MAX_ALIASES = 100;
@@ -71,7 +72,11 @@ function namesIn(value: unknown): Config {
   };
 }
 
-const RESERVED: ReadonlySet<string> = new Set(["baseUrl", "apiKey", "headers", "providers", "llamaServer"]);
+/** `headers` is no key of a file; a workspace that tries it is warned like one that names an address. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...[...ROWS, ...Object.entries(LISTS)].flatMap(([key, { userOnly }]) => (userOnly === true ? [key] : [])),
+  "headers",
+]);
 
 function withoutReserved(value: unknown): { value: unknown; removed: Keys[] } {
   if (!isRecord(value)) return { value, removed: [] };

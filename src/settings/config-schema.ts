@@ -8,7 +8,7 @@ import type { Rule as CoreRule } from "../core/config.js";
 import { isMatch } from "../core/hooks.js";
 import { OwnProviders } from "../core/own-provider.js";
 import { anyText, between, oneOf, text, textByName, texts } from "../core/value-schemas.js";
-import { ROWS, ruleText, type SettingKey, type TABLE } from "./table.js";
+import { ROWS, ruleText, type LISTS, type SettingKey, type TABLE } from "./table.js";
 
 /** No more than setTimeout can wait for. */
 const MAX_MILLISECONDS = 2_147_483_647;
@@ -64,21 +64,19 @@ const ToolHook = v.strictObject(
 export type Hook = v.InferOutput<typeof ToolHook>;
 const ToolHooks = v.optional(v.array(ToolHook, "be a list of hooks"));
 
-export const Config = v.strictObject(
-  {
-    ...singles(),
-    rules: v.optional(v.array(Rule, "be a list of rules")),
-    mcpServers: v.optional(v.record(text, McpServer, "be a mapping of servers")),
-    hooks: v.optional(
-      v.strictObject(
-        { pre_tool_use: ToolHooks, post_tool_use: ToolHooks, prompt: Hooks, stop: Hooks, session_start: Hooks, session_end: Hooks },
-        "be a mapping of lists of hooks",
-      ),
+const lists = {
+  rules: v.optional(v.array(Rule, "be a list of rules")),
+  mcpServers: v.optional(v.record(text, McpServer, "be a mapping of servers")),
+  hooks: v.optional(
+    v.strictObject(
+      { pre_tool_use: ToolHooks, post_tool_use: ToolHooks, prompt: Hooks, stop: Hooks, session_start: Hooks, session_end: Hooks },
+      "be a mapping of lists of hooks",
     ),
-    providers: v.optional(OwnProviders),
-  },
-  "be a mapping of settings",
-);
+  ),
+  providers: v.optional(OwnProviders),
+} satisfies Record<keyof typeof LISTS, v.GenericSchema>;
+
+export const Config = v.strictObject({ ...singles(), ...lists }, "be a mapping of settings");
 export type Config = v.InferOutput<typeof Config>;
 
 type Table = typeof TABLE;

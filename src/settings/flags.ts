@@ -1,28 +1,21 @@
-/** The flags of one run: those that are settings (table.ts), and switches that only a command line has. */
+/** The flags of one run: values of the table's rows, and the table's switches. */
 import * as v from "valibot";
-import { ROWS, TABLE, type SettingKey, type Values } from "./table.js";
+import { ROWS, type SWITCHES, type TABLE, type SettingKey, type Values } from "./table.js";
 
 type FlagKey = { [K in SettingKey]: (typeof TABLE)[K] extends { flag: unknown } ? K : never }[SettingKey];
 type Given = { text: string; choice: string; count: number; list: string[] };
 type KindOf<K extends SettingKey> = (typeof TABLE)[K] extends { flag: { as: infer A extends keyof Given } } ? A : never;
 
-/** As the command line gives them: words are not checked yet. */
+/** The values as the command line gives them, not checked yet. */
 export type Flags = { [K in FlagKey]?: Given[KindOf<K>] | undefined } & Switches;
 
-interface Switches {
-  /** The approval mode yolo. */
-  autoApprove?: boolean;
-  workspace?: string | undefined;
-  trustWorkspace?: boolean;
-  noSession?: boolean;
-}
+type Switches = {
+  [K in keyof typeof SWITCHES]?: ((typeof SWITCHES)[K] extends { value: string } ? string : boolean) | undefined;
+};
 
 export type CheckedFlags = Values & Switches;
 
-/**
- * Throws nothing: the problems come back as sentences. A host that has no provider, model, address or key to give may pass "",
- * which counts as not given.
- */
+/** Throws nothing: the problems come back as sentences. */
 export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: string[] } {
   const { autoApprove, workspace, trustWorkspace, noSession, ...given } = flags;
   const counts: string[] = [];
@@ -30,7 +23,7 @@ export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: strin
   const checked: Record<string, unknown> = {};
   for (const [key, { flag, schema }] of ROWS) {
     const value = Object.entries(given).find(([name]) => name === key)?.[1];
-    if (flag === undefined || value === undefined || (value === "" && MAY_BE_EMPTY.has(key))) continue;
+    if (flag === undefined || value === undefined || (value === "" && flag.mayBeEmpty === true)) continue;
     const { issues: [issue] = [] } = flag.as === "choice" || flag.as === "count" ? v.safeParse(schema, value) : {};
     const problem = `flag --${flag.name} must ${issue?.message}, not ${typeof value === "string" ? `'${value}'` : String(value)}`;
     if (issue === undefined) checked[key] = value;
@@ -49,5 +42,3 @@ export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: strin
   }
   return { flags: { ...checked, autoApprove, workspace, trustWorkspace, noSession }, problems };
 }
-
-const MAY_BE_EMPTY: ReadonlySet<SettingKey> = new Set(["provider", "model", "baseUrl", "apiKey"]);

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { isRecord } from "../core/json-object.js";
 import type { ConfigFile } from "./config-file.js";
 import type { CheckedFlags } from "./flags.js";
-import { fileNameOf, ROWS, TABLE, type SettingKey, type Values } from "./table.js";
+import { fileNameOf, ROWS, SWITCH_ROWS, TABLE, type SettingKey, type Values } from "./table.js";
 
 export interface Layer {
   values: Values;
@@ -16,10 +16,11 @@ export function fileLayer({ config, locate }: ConfigFile): Layer {
 }
 
 export function flagLayer(flags: CheckedFlags): Layer {
-  const { autoApprove, noSession, workspace: _folder, trustWorkspace: _trust, ...values } = flags;
+  const { autoApprove: _yolo, noSession: _none, workspace: _folder, trustWorkspace: _trust, ...values } = flags;
+  const set = SWITCH_ROWS.flatMap(([key, { name, sets }]) => (sets !== undefined && flags[key] === true ? [{ name, sets }] : []));
   return {
-    values: { ...values, ...(autoApprove === true && { mode: "yolo" }), ...(noSession === true && { "sessions.enabled": false }) },
-    from: (key) => `flag --${flagName(key, autoApprove === true)}`,
+    values: { ...values, ...valuesOf(set.map(({ sets }) => sets)) },
+    from: (key) => `flag --${set.find(({ sets }) => sets[0] === key)?.name ?? flagName(key)}`,
   };
 }
 
@@ -27,9 +28,7 @@ export function presetLayer(): Layer {
   return { values: valuesOf(ROWS.map(([key, { preset }]) => [key, preset])), from: () => "default" };
 }
 
-function flagName(key: SettingKey, isYolo: boolean): string {
-  if (key === "mode" && isYolo) return "auto-approve";
-  if (key === "sessions.enabled") return "no-session";
+function flagName(key: SettingKey): string {
   return ROWS.find(([name]) => name === key)?.[1].flag?.name ?? key;
 }
 

@@ -1,6 +1,7 @@
 /** Which provider, model and address the flags, the environment and the files name together. */
 import type { ConfigFile } from "./config-file.js";
 import type { CheckedFlags } from "./flags.js";
+import { TABLE } from "./table.js";
 import type { OwnProvider } from "../core/own-provider.js";
 import { isApiRoot, isProviderName, PROVIDERS } from "../core/providers.js";
 import { chooseProvider, matchNames, type Found } from "../core/choose-provider.js";
@@ -41,7 +42,7 @@ export function nameModel(flags: CheckedFlags, files: readonly ConfigFile[], env
 /** A file's `baseUrl` is meant for the provider that the file names; for any, if it names none. */
 function baseUrlOf(provider: string | undefined, flags: CheckedFlags, files: readonly ConfigFile[], env: Env): Found<string> | undefined {
   if (flags.baseUrl !== undefined) return { value: flags.baseUrl, from: "flag --base-url" };
-  const variable = provider !== undefined && isProviderName(provider) ? PROVIDERS[provider].baseUrlVariable : undefined;
+  const variable = provider !== undefined && isProviderName(provider) ? PROVIDERS[provider][TABLE.baseUrl.variable] : undefined;
   if (variable !== undefined && env[variable]) return { value: env[variable], from: variable };
   for (const { config, locate } of files) {
     const own = provider === undefined ? undefined : config.providers?.[provider]?.baseUrl;

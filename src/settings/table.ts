@@ -1,7 +1,6 @@
 /**
- * The settings, one row each: what a value may be, where it may stand, its default and one line about it. The config file's schema, the
- * flags, `parley config`, the help and docs/configuration.md are made from these rows. Lists that add up (rules, hooks, servers,
- * providers) are in config-schema.ts.
+ * The settings, one row each: the values that it takes, the places that may name it, its default and one line about it. The config file's
+ * schema, the flags, `parley config`, the help and docs/configuration.md are made from these rows. The schemas of LISTS are in config-schema.ts.
  */
 import * as v from "valibot";
 import { Mode, OutputCompaction, Thinking, type SessionConfig } from "../core/config.js";
@@ -17,11 +16,18 @@ interface Row {
   /** The key path in a config file; absent: no file may say it. */
   readonly file?: string;
   readonly flag?: SettingFlag;
-  readonly preset?: unknown;
+  /** The environment variable of the provider that says it, as PROVIDERS names it. */
+  readonly variable?: "keyVariable" | "baseUrlVariable";
+  /** The default. */
+  readonly preset?: string | number | boolean;
   /** The key of a session's configuration that takes this value. */
   readonly session?: keyof SessionConfig;
   /** Each source's values count, not only the highest source's. */
   readonly adds?: true;
+  /** A workspace's file loses this key: it would decide where prompts and keys are sent. */
+  readonly userOnly?: true;
+  /** A relay cannot pass it on: the command of the driven agent says it. */
+  readonly ofAgent?: true;
   readonly doc: string;
 }
 
@@ -32,8 +38,10 @@ interface SettingFlag {
   readonly value: string;
   /** `choice` and `count` are checked by the row's schema; a list has commas. */
   readonly as: "text" | "choice" | "count" | "list";
-  /** Another name that programs of others have for it. */
+  /** Another flag that says it where this one is absent; only other programs' command lines become this flag. */
   readonly else?: string;
+  /** An empty value counts as none: a host may have nothing to pass. */
+  readonly mayBeEmpty?: true;
 }
 
 export const ruleText = v.pipe(text, v.check(isRule, "be Tool or Tool(pattern)"));
@@ -47,21 +55,32 @@ export const TABLE = {
   provider: {
     schema: text,
     file: "provider",
-    flag: { name: "provider", value: "NAME", as: "text", else: "account" },
+    flag: { name: "provider", value: "NAME", as: "text", else: "account", mayBeEmpty: true },
     session: "provider",
     doc: `${Object.keys(PROVIDERS).join(", ")}, or one of the config's own`,
   },
   model: {
     schema: text,
     file: "model",
-    flag: { name: "model", short: "m", value: "ID", as: "text" },
+    flag: { name: "model", short: "m", value: "ID", as: "text", mayBeEmpty: true },
     session: "model",
     doc: "the model; for rehearsal a script file",
   },
-  baseUrl: { schema: apiRoot, file: "baseUrl", flag: { name: "base-url", value: "URL", as: "text" }, doc: "the provider's API root" },
+  baseUrl: {
+    schema: apiRoot,
+    file: "baseUrl",
+    flag: { name: "base-url", value: "URL", as: "text", mayBeEmpty: true },
+    variable: "baseUrlVariable",
+    userOnly: true,
+    ofAgent: true,
+    doc: "the provider's API root",
+  },
   apiKey: {
     schema: text,
-    flag: { name: "api-key", value: "KEY", as: "text" },
+    flag: { name: "api-key", value: "KEY", as: "text", mayBeEmpty: true },
+    variable: "keyVariable",
+    userOnly: true,
+    ofAgent: true,
     doc: "the provider's key (better: its environment variable)",
   },
   maxTokens: {
@@ -77,7 +96,7 @@ export const TABLE = {
     flag: { name: "max-turns", value: "N", as: "count" },
     session: "maxTurns",
     preset: 200,
-    doc: "the most model calls of one turn (default 200)",
+    doc: "the most model calls of one turn",
   },
   system: {
     schema: anyText,
@@ -91,21 +110,21 @@ export const TABLE = {
     file: "appendSystemPrompt",
     flag: { name: "append-system-prompt", value: "TEXT", as: "text" },
     session: "appendSystem",
-    doc: "is added to the system prompt",
+    doc: "added to the system prompt",
   },
   approveTools: {
     schema: toolList,
     file: "allowTools",
     flag: { name: "approve-tools", value: "A,B", as: "list" },
     session: "approveTools",
-    doc: "run these unasked: Tool or Tool(pattern)",
+    doc: "run these calls unasked: Tool or Tool(pattern)",
   },
   allowedTools: {
     schema: toolList,
     file: "allowedTools",
     flag: { name: "allowed-tools", value: "A,B", as: "list" },
     session: "allowedTools",
-    doc: "the only tools there are",
+    doc: "the only tools of the session",
   },
   disallowedTools: {
     schema: toolList,
@@ -113,7 +132,7 @@ export const TABLE = {
     flag: { name: "disallowed-tools", value: "A,B", as: "list" },
     session: "disallowedTools",
     adds: true,
-    doc: "tools that there are not",
+    doc: "remove these tools",
   },
   sessionId: {
     schema: anyText,
@@ -123,20 +142,26 @@ export const TABLE = {
   resume: {
     schema: anyText,
     flag: { name: "resume", value: "ID", as: "text" },
-    doc: "go on with a stored session; latest is the last one used in this folder",
+    doc: "continue a stored session; latest is the one last used in this folder",
   },
   offlineModel: {
     schema: text,
     flag: { name: "offline-model", value: "FILE", as: "text" },
+    ofAgent: true,
     doc: "start llama-server with this GGUF file and use it as the provider local",
   },
-  llamaServer: { schema: text, file: "llamaServer", doc: "the program that serves --offline-model (default: llama-server on the PATH)" },
+  llamaServer: {
+    schema: text,
+    file: "llamaServer",
+    userOnly: true,
+    doc: "the program that serves --offline-model (default: llama-server on the PATH)",
+  },
   thinking: {
     schema: oneOf(Thinking.options),
     file: "thinking",
     flag: { name: "thinking", value: "LEVEL", as: "choice" },
     session: "thinking",
-    doc: "disabled, enabled, low, medium, high, deep or max",
+    doc: "how much the model thinks",
   },
   thinkingBudget: {
     schema: wholeNumber(0, Number.MAX_SAFE_INTEGER, "be a whole number"),
@@ -149,7 +174,7 @@ export const TABLE = {
     file: "outputCompaction",
     flag: { name: "compaction", value: "LEVEL", as: "choice" },
     session: "outputCompaction",
-    doc: "how much of a tool's output is folded: off, safe or full",
+    doc: "how much of a tool's output is folded",
   },
   mode: {
     schema: oneOf(Mode.options),
@@ -157,7 +182,7 @@ export const TABLE = {
     flag: { name: "approval-mode", value: "MODE", as: "choice" },
     session: "mode",
     preset: "default",
-    doc: "default, auto_edit, plan or yolo",
+    doc: "which calls run unasked",
   },
   capabilities: {
     schema: texts,
@@ -167,7 +192,7 @@ export const TABLE = {
   },
   theme: { schema: oneOf(["dark", "light", "plain"]), file: "theme", doc: "the colours of the chat" },
   "sessions.enabled": { schema: yesOrNo, file: "sessions.enabled", preset: true, doc: "keep sessions, so that they can be resumed" },
-  "sessions.keep": { schema: count, file: "sessions.keep", preset: 200, doc: "so many stored sessions; the oldest go" },
+  "sessions.keep": { schema: count, file: "sessions.keep", preset: 200, doc: "the most stored sessions; the oldest are removed" },
   "limits.contextTokens": {
     schema: count,
     file: "limits.contextTokens",
@@ -251,6 +276,53 @@ export function valueOf(settled: SettledValues, key: SettingKey): unknown {
 }
 
 export const ROWS: readonly (readonly [SettingKey, Row])[] = Object.entries(TABLE).map(([key, row]) => [key as SettingKey, row]);
+
+/**
+ * Flags of one run that no key holds. `sets`: the flag says this value of a row, and beats every other source; a flag without it is read by
+ * settings.ts.
+ */
+export const SWITCHES = {
+  autoApprove: {
+    name: "auto-approve",
+    alias: "yolo",
+    sets: ["mode", "yolo"],
+    doc: "run every tool unasked, except what rules deny or ask",
+  },
+  workspace: { name: "workspace", value: "DIR", doc: "the folder to work in (default: this one)" },
+  trustWorkspace: { name: "trust-workspace", ofAgent: true, doc: "use the workspace's own configuration" },
+  noSession: { name: "no-session", sets: ["sessions.enabled", false], ofAgent: true, doc: "keep nothing of this session" },
+} as const satisfies Readonly<Record<string, Switch>>;
+
+interface Switch {
+  readonly name: string;
+  readonly alias?: string;
+  readonly value?: string;
+  readonly sets?: readonly [SettingKey, unknown];
+  readonly ofAgent?: true;
+  readonly doc: string;
+}
+
+export const SWITCH_ROWS: readonly (readonly [keyof typeof SWITCHES, Switch])[] = Object.entries(SWITCHES).map(([key, row]) => [
+  key as keyof typeof SWITCHES,
+  row,
+]);
+
+/** Keys of a config file that hold lists and mappings. The entries of a trusted workspace's file join the user's. */
+export const LISTS: Readonly<Record<"rules" | "mcpServers" | "hooks" | "providers", ListRow>> = {
+  rules: {
+    doc: "calls that are denied, asked about or allowed: a list of `deny`, `ask` or `allow` with a pattern; deny beats ask, and ask beats allow",
+  },
+  mcpServers: { doc: "MCP servers by name: `command`, `args`, `env`, or `url`, `headers`; `enabledTools`, `timeoutMs`" },
+  hooks: { doc: "commands that run at an event: `pre_tool_use`, `post_tool_use`, `prompt`, `stop`, `session_start`, `session_end`" },
+  providers: { doc: "providers of your own, and overrides: `kind`, `baseUrl`, `apiKeyEnv`, `headers`, `models`", userOnly: true },
+};
+
+type ListRow = Pick<Row, "doc" | "userOnly">;
+
+/** The values of a choice; empty for other schemas. */
+export function optionsOf(schema: v.GenericSchema): string[] {
+  return "options" in schema && Array.isArray(schema.options) ? schema.options.map(String) : [];
+}
 
 /** The name in a config file, or the key itself where no file may say it. */
 export function fileNameOf(key: string): string {

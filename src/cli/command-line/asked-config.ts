@@ -4,15 +4,12 @@ import * as v from "valibot";
 import { SessionConfig } from "../../core/config.js";
 import { messageOf } from "../../core/errors.js";
 import { programOf, programs } from "../../dialects/index.js";
-import { count, list, text, usage, type Parsed } from "./flags.js";
+import { SESSION_ROWS } from "../serve/structured-flags.js";
+import { text, usage, type Parsed } from "./flags.js";
 
 export async function askedConfig(parsed: Parsed, dialect: string): Promise<SessionConfig> {
   const config = {
-    directories: list(parsed, "include-directories"),
-    fallbackModels: list(parsed, "fallback-model"),
-    maxToolCalls: count(parsed, "max-tool-calls"),
-    maxSeconds: count(parsed, "max-seconds"),
-    nesting: count(parsed, "subagent-depth"),
+    ...Object.fromEntries(SESSION_ROWS.map(({ name, as, session }) => [session, as(parsed, name)])),
     mcpServers: await serversIn(text(parsed, "mcp-config"), dialect),
   };
   return v.parse(SessionConfig, Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined)));

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { ParleyError } from "../../core/errors.js";
 import type { Flags } from "../../settings/flags.js";
-import { ROWS } from "../../settings/table.js";
+import { optionsOf, ROWS, SWITCH_ROWS } from "../../settings/table.js";
 import { nearest } from "../../core/nearest-word.js";
 
 export interface Flag {
@@ -21,16 +21,23 @@ export interface Flag {
 
 /** The flags that every command with an agent has: the settings that a flag may say, and the switches of one run. */
 export const SHARED_FLAGS: readonly Flag[] = [
-  ...ROWS.flatMap(([, { flag, doc }]): Flag[] => {
-    if (flag === undefined) return [];
-    const { name, short, value } = flag;
-    return [{ name, value, help: doc, ...(short !== undefined && { short }) }];
+  ...ROWS.flatMap(([, row]): Flag[] => {
+    if (row.flag === undefined) return [];
+    const { name, short, value } = row.flag;
+    return [{ name, value, help: helpOf(row), ...(short !== undefined && { short }) }];
   }),
-  { name: "auto-approve", alias: "yolo", help: "run every tool unasked, except what rules deny or ask" },
-  { name: "workspace", value: "DIR", help: "the folder to work in (default: this one)" },
-  { name: "trust-workspace", help: "believe the workspace's own configuration" },
-  { name: "no-session", help: "keep nothing of this session" },
+  ...SWITCH_ROWS.map(([, { name, alias, value, doc }]) => ({
+    name,
+    help: doc,
+    ...(alias !== undefined && { alias }),
+    ...(value !== undefined && { value }),
+  })),
 ].map((flag) => ({ ...flag, group: "Flags of the agent" }));
+
+function helpOf({ doc, schema, preset }: (typeof ROWS)[number][1]): string {
+  const options = optionsOf(schema);
+  return `${doc}${options.length === 0 ? "" : `: ${options.join(", ")}`}${preset === undefined ? "" : ` (default: ${String(preset)})`}`;
+}
 
 export const COMMON_FLAGS: readonly Flag[] = [
   { name: "help", short: "h", help: "this text" },
@@ -82,11 +89,11 @@ export function settingsFlags(parsed: Parsed): Flags {
     const value = read[flag.as](parsed, flag.name) ?? (flag.else === undefined ? undefined : text(parsed, flag.else));
     return value === undefined ? [] : [[key, value] as const];
   });
-  const flags: Flags = { ...Object.fromEntries(entries), workspace: text(parsed, "workspace") };
-  if (given(parsed, "no-session")) flags.noSession = true;
-  if (given(parsed, "auto-approve")) flags.autoApprove = true;
-  if (given(parsed, "trust-workspace")) flags.trustWorkspace = true;
-  return flags;
+  const switches = SWITCH_ROWS.flatMap(([key, { name, value }]) => {
+    const said = value === undefined ? given(parsed, name) || undefined : text(parsed, name);
+    return said === undefined ? [] : [[key, said] as const];
+  });
+  return Object.fromEntries([...entries, ...switches]);
 }
 
 /** What cannot be a number stays for the settings to refuse, with the flag's name. */

@@ -1,12 +1,17 @@
 /** The flags of `parley relay`: its own, those that a session can be told, and those that only its hosts write. */
+import { ROWS, SWITCH_ROWS } from "../../settings/table.js";
 import { SHARED_FLAGS, type Flag } from "../command-line/flags.js";
 import { programs } from "../../dialects/index.js";
 import { dialectsWith, lineFormats, STRUCTURED_FLAGS } from "../serve/structured-flags.js";
 
 /** Flags that a relay cannot pass on: COMMAND must say them itself. */
-export const OF_THE_AGENT: readonly Flag[] = SHARED_FLAGS.filter(({ name }) =>
-  ["base-url", "api-key", "trust-workspace", "no-session", "offline-model"].includes(name),
-);
+export const OF_THE_AGENT: readonly Flag[] = SHARED_FLAGS.filter((flag) => {
+  const isFlag = ({ name }: { name: string }): boolean => name === flag.name;
+  return (
+    ROWS.some(([, row]) => row.ofAgent === true && row.flag !== undefined && isFlag(row.flag)) ||
+    SWITCH_ROWS.some(([, row]) => row.ofAgent === true && isFlag(row))
+  );
+});
 
 /** Flags for the wire itself: the host writes them for the agent that it believes to start. */
 const OF_THE_WIRE: Readonly<Record<string, string>> = {

@@ -2,12 +2,27 @@
 import type { SessionConfig } from "../../core/config.js";
 import { programOf, programs } from "../../dialects/index.js";
 import type { FormatChoice, Formats } from "../../dialects/kit/program.js";
-import { given, text, usage, type Flag, type Parsed } from "../command-line/flags.js";
+import { count, given, list, text, usage, type Flag, type Parsed } from "../command-line/flags.js";
 
 /** The dialects that have a choice of formats. */
 const CHOICES = programs.flatMap(({ dialect, program: { formats } }) => (formats === undefined ? [] : [{ dialect, formats }]));
 /** The choice that is meant where no dialect is named, and of dialects that have none. */
 const UNNAMED = CHOICES.find(({ formats }) => formats.unnamed !== undefined);
+
+/** Flags that say a key of the session's configuration and no setting. */
+export const SESSION_ROWS = [
+  { name: "include-directories", value: "A,B", as: list, session: "directories", help: "folders that belong to the workspace, too" },
+  {
+    name: "fallback-model",
+    value: "A,B",
+    as: list,
+    session: "fallbackModels",
+    help: "models to ask when the server of the first is overloaded",
+  },
+  { name: "max-tool-calls", value: "N", as: count, session: "maxToolCalls", help: "the most tool calls of one turn" },
+  { name: "max-seconds", value: "N", as: count, session: "maxSeconds", help: "the most seconds of one turn" },
+  { name: "subagent-depth", value: "N", as: count, session: "nesting", help: "how deep sub-agents may start others" },
+] as const satisfies readonly (Flag & { session: keyof SessionConfig; as: typeof list | typeof count })[];
 
 export const STRUCTURED_FLAGS: readonly Flag[] = [
   { name: "input-format", value: "FORMAT", help: `structured input: ${lineFormats(", ")} (default: text, one prompt)` },
@@ -28,11 +43,7 @@ export const STRUCTURED_FLAGS: readonly Flag[] = [
     help: `one prompt whose result has this schema; @FILE reads it (--dialect ${dialectsWith("json-schema")})`,
   },
   { name: "fork-session", help: "with --resume: go on with a copy, and leave the stored session alone" },
-  { name: "include-directories", value: "A,B", help: "folders that belong to the workspace, too" },
-  { name: "fallback-model", value: "A,B", help: "models to ask when the server of the first is overloaded" },
-  { name: "max-tool-calls", value: "N", help: "the most tool calls of one turn" },
-  { name: "max-seconds", value: "N", help: "the most time of one turn" },
-  { name: "subagent-depth", value: "N", help: "how deep sub-agents may start others" },
+  ...SESSION_ROWS.map(({ name, value, help }) => ({ name, value, help })),
   { name: "mcp-config", value: "JSON", help: "MCP servers of this session, or the file that has them" },
   { name: "allowed-mcp-server-names", value: "A,B", help: "the only MCP servers of the configuration to use" },
   { name: "unasked", value: "A,B", help: "calls that run unasked, beside those that do anyway: Tool or Tool(pattern)" },
@@ -119,15 +130,7 @@ export function beatSecondsOf(parsed: Parsed): number | undefined {
 }
 
 /** Flags of a session that a program drives. */
-export const SESSION_FLAGS = [
-  "fork-session",
-  "include-directories",
-  "fallback-model",
-  "max-tool-calls",
-  "max-seconds",
-  "subagent-depth",
-  "mcp-config",
-];
+export const SESSION_FLAGS: readonly string[] = ["fork-session", ...SESSION_ROWS.map(({ name }) => name), "mcp-config"];
 
 /** The session flags as a session's configuration. Their reader is loaded only where one of them is given. */
 export async function sessionFlags(parsed: Parsed, dialect: string): Promise<SessionConfig> {
