@@ -12,7 +12,7 @@ import { crc32 } from "node:zlib";
 
 type Exports = Record<string, unknown>;
 
-/** What a file of the bundle is (`scripts/command-files.mjs`). */
+/** The form of a file of the bundle (`scripts/command-files.mjs`). */
 type Run = (
   exports: Exports,
   require: (name: string) => unknown,
@@ -23,15 +23,15 @@ type Run = (
 
 const FOLDER = join(__dirname, "command");
 const CODE = join(FOLDER, "code", `${process.version}-${process.arch}`);
-/** Of the source and its code. */
+/** The length of the checksum over a source and its code. */
 const SUM_BYTES = 4;
-/** Node's own word for it. */
+/** Node's variable that turns kept code off. */
 const isKept = process.env["NODE_DISABLE_COMPILE_CACHE"] === undefined;
-/** V8 takes no code that was made with other flags: what there is is for runs without any, who make it anew where it is not. */
+/** V8 refuses code that was made with other flags. We keep code for runs without flags, and only such a run replaces it. */
 const isWithoutFlags = process.execArgv.length === 0 && (process.env["NODE_OPTIONS"] ?? "") === "";
 
 const loaded = new Map<string, Exports>();
-/** The sources of which no code is kept yet. */
+/** Sources without kept code. */
 const unkept = new Map<string, Buffer>();
 
 function load(name: string): Exports {
@@ -61,7 +61,7 @@ function sourceOf(name: string): Buffer {
   }
 }
 
-/** Not with `error` as its cause: where a model is asked, a system's code means the connection. */
+/** The message holds the error; as `cause` a system's code would look like a failed connection to a model. */
 function missing(error: unknown): never {
   throw new Error(`A part of Parley is gone or cannot be read; if it was updated while it ran, start it anew (${String(error)})`);
 }
@@ -70,7 +70,7 @@ function compile(name: string, source: Buffer, cachedData?: Buffer): Script {
   return new Script(source.toString("latin1"), { filename: join(FOLDER, name), cachedData });
 }
 
-/** V8 refuses the code of another V8, but runs what was damaged. */
+/** V8 refuses the code of another V8, but runs damaged code; hence the checksum. */
 function keptCode(name: string, source: Buffer): Buffer | undefined {
   try {
     const kept = readFileSync(join(CODE, name));
@@ -87,7 +87,7 @@ function sum(source: Buffer, code: Buffer): number {
 
 function keepCode(): void {
   try {
-    // What we leave in a package of somebody else they could not remove with it, and a package that is gone stays gone.
+    // In another user's package they could not remove our files, and a removed package must not come back.
     if (statSync(FOLDER).uid !== (process.geteuid?.() ?? 0)) return;
     mkdirSync(CODE, { recursive: true, mode: 0o755 });
     removeForsaken();

@@ -1,4 +1,4 @@
-/** The command: which one is meant, its flags, its exit code. Everything else is loaded when it is needed. */
+/** The entry of the command: finds the command, parses its flags, and sets the exit code. Other code is loaded when it is needed. */
 import { messageOf, ParleyError, systemCode, toFault } from "../core/errors.js";
 import { dialectIds, loadDialect, programOf } from "../dialects/index.js";
 import type { Command } from "./command-line/commands.js";
@@ -24,7 +24,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return command.run(parsed, telemetry);
 }
 
-/** Under another program's name, or asked for its stream, its command line is what we are given. */
+/** Translates the command line of another program, under whose name or with whose words we were started. */
 function ownWords(argv: readonly string[]): string[] {
   if (argv[0] === "relay") return relayWords(argv, changesNothing);
   const asked = personalityAsked(argv, program, isCommand);
@@ -36,7 +36,7 @@ function changesNothing(flag: string): void {
   process.stderr.write(`parley: ${flag} changes nothing here\n`);
 }
 
-/** As the original says it: its name, and the version of what it speaks. */
+/** The version text: in the original's form under its name. */
 async function versionText(): Promise<string> {
   const named = program ?? (words[0] === "relay" ? relayedPersonality(words) : undefined);
   if (named === undefined) return `parley ${VERSION}`;
@@ -44,7 +44,7 @@ async function versionText(): Promise<string> {
   return `${named.name} ${(await loadDialect(named.dialect)).version}`;
 }
 
-/** `-p` and `--report` may stand alone. */
+/** `-p` and `--report` may stand without a value. */
 function prepared(command: Command, argv: readonly string[]): string[] {
   const end = argv.indexOf("--");
   const isOurs = (index: number): boolean => end === -1 || index < end;
@@ -70,7 +70,7 @@ function say(text: string): number {
   return 0;
 }
 
-/** A host that speaks a protocol to us hears of a wrong command line where it listens. */
+/** Reports a wrong command line to a host in its own protocol. */
 async function report(error: unknown): Promise<number> {
   const code = error instanceof ParleyError ? error.fault.code : "internal";
   const dialect = spokenDialect(words);
@@ -86,7 +86,7 @@ async function report(error: unknown): Promise<number> {
   return program?.exits[code] ?? EXITS[code] ?? 1;
 }
 
-/** For people and scripts; a dialect may have codes of its own. */
+/** Exit codes for people and scripts; a dialect may have codes of its own. */
 const EXITS: Readonly<Record<string, number>> = { usage: 2, sandbox: 44 };
 
 /** The dialect of the host that started us, read off a command line that may be wrong elsewhere; undefined for people. */
@@ -106,14 +106,14 @@ function knownDialect(id: string | undefined): string | undefined {
   return id !== undefined && dialectIds.includes(id) ? id : undefined;
 }
 
-/** How long a finished command may take to let go of everything. */
+/** The time that a finished command has to close its handles. */
 const FORGOTTEN_MS = 2000;
 
-/** Until everything is said that there is to say. */
+/** Runs the command until all its output is written. */
 async function run(): Promise<void> {
   process.exitCode = await main(words).catch(report);
   const isSent = await telemetry.end();
-  // Everything is said, and once it is read a handle that somebody forgot must not keep us.
+  // After the output is read, a handle that was not closed must not keep the process alive.
   await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
   if (!isSent) process.exit();
   setTimeout(() => process.exit(), FORGOTTEN_MS).unref();

@@ -1,4 +1,4 @@
-/** An agent that is a command: started when a session needs it, driven over the dialect that it speaks. */
+/** Drives an agent that is a command: starts it when a session needs it, and speaks its dialect. */
 import type { Agent } from "../core/agent.js";
 import type { Dialect } from "../dialects/dialect.js";
 import { connect, type ConnectOptions, type Dial } from "../link/connect.js";
@@ -6,11 +6,11 @@ import { spawnTransport, type ProcessOptions } from "../transports/process.js";
 import { withFlags } from "./launch.js";
 
 export interface DriveOptions extends ConnectOptions, Omit<ProcessOptions, "framing"> {
-  /** The environment of the command; ours by default. */
+  /** The environment of the command; the default is ours. */
   env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** `command` gets the flags that the dialect puts on a command line, in the folder of the session. No shell is involved. */
+/** `command` gets the flags of the dialect, in the folder of the session. No shell is involved. */
 export function drive(dialect: Dialect, command: readonly string[], { env = process.env, ...options }: DriveOptions = {}): Agent {
   const dial: Dial = (launch) =>
     spawnTransport(

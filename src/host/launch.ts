@@ -1,6 +1,6 @@
-/** The command line of an agent that we start: what somebody wrote, and what its dialect adds for the session. */
+/** The command line of an agent that we start: the given words, and the dialect's flags for the session. */
 
-/** What the command says itself is not said twice. */
+/** Adds the flags that the command does not have itself. */
 export function withFlags(command: readonly string[], flags: readonly string[]): string[] {
   const added: string[] = [];
   for (let at = 0; at < flags.length;) {

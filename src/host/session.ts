@@ -1,4 +1,4 @@
-/** A conversation with an agent, for people who write hosts: open, prompt, answer, interrupt, close. */
+/** A conversation with an agent, for authors of hosts: open, prompt, answer, interrupt, close. */
 import * as v from "valibot";
 import type { Agent } from "../core/agent.js";
 import type { SessionConfig } from "../core/config.js";
@@ -9,26 +9,29 @@ import { mintId } from "../core/ids.js";
 import { becamePrompt, CommandReply, SuggestReply } from "../core/command.js";
 import type { Answer, Op, OpOf } from "../core/op.js";
 
-/** Which session: a new one by default, or a stored one by its id. */
+/** The session to open: a new one by default, or a stored one by its id. */
 export interface Opening {
   open?: "new" | "resume";
   sessionId?: string;
-  /** What people call it. */
+  /** The name for people. */
   name?: string;
   config?: SessionConfig;
 }
 
 export interface PromptOptions {
-  /** For what a person wrote who may read what you may: `@path` in it attaches that file. Without it the text is words to every agent. */
+  /**
+   * Set it for text of a person who may read the files that you may read: `@path` then attaches that file. Otherwise the text is plain
+   * words to every agent.
+   */
   mentions?: boolean;
-  /** What only one dialect says, by dialect. */
+  /** Fields of a single dialect, by dialect. */
   ext?: Record<string, unknown>;
 }
 
-/** Agents whose events somebody reads: two would take them from each other. */
+/** Agents whose events have a reader: two readers would take events from each other. */
 const taken = new WeakSet<Agent>();
 
-/** Opens the session of an agent, of which nobody else reads the events. Throws what the agent refused it with; then the agent is closed, too. */
+/** Opens a session of an agent whose events have no other reader. Throws the agent's refusal, after closing the agent. */
 export async function openSession(agent: Agent, opening: Opening = {}): Promise<HostSession> {
   if (taken.has(agent)) {
     const message = "This agent has a session already: another session takes an agent of its own";
@@ -39,7 +42,7 @@ export async function openSession(agent: Agent, opening: Opening = {}): Promise<
   try {
     return await opened(agent, events, opening);
   } catch (error) {
-    // Nobody may have kept it. Who did can wait for its end.
+    // The caller may not have kept the agent; a caller that kept it can wait for its end.
     agent.close().catch(() => {});
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Reading one config file: there or not, readable or not. What stands in it is config-parse.ts's business. */
+/** Reads one config file. config-parse.ts reads its text. */
 import { readFile } from "node:fs/promises";
 import { messageOf, systemCode } from "../core/errors.js";
 import type { Keys } from "../core/value-issues.js";
@@ -6,7 +6,7 @@ import type { Config } from "./config-schema.js";
 
 export interface ConfigFile {
   path: string;
-  /** When there are problems, no more than the names of providers. */
+  /** Of a file with problems only the names of providers are kept. */
   config: Config;
   /** `path:line` of a key. */
   locate: (keys: Keys) => string;
@@ -17,10 +17,10 @@ export interface ConfigFile {
   problems: string[];
 }
 
-/** Nobody writes more settings than this by hand. */
+/** A larger file was not written by hand. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Undefined when there is no such file. Never throws: what is wrong is in `problems`. */
+/** Undefined when the file does not exist. Never throws: `problems` holds the errors. */
 export async function readConfigFile(path: string, owner: "user" | "workspace"): Promise<ConfigFile | undefined> {
   const unusable = (why: string) => brokenFile(path, `${path}: ${why}`);
   let bytes: Uint8Array;
@@ -38,7 +38,7 @@ export async function readConfigFile(path: string, owner: "user" | "workspace"):
   return parseConfig(path, text, owner);
 }
 
-/** A file of which nothing but its problem is known. */
+/** A file that has one problem and no content. */
 export function brokenFile(path: string, problem: string): ConfigFile {
   return { path, config: {}, locate: () => path, locateValue: () => path, warnings: [], problems: [problem] };
 }

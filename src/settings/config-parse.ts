@@ -1,4 +1,4 @@
-/** The text of a config file, as settings with positions. Loads YAML and the schema, so only a file that exists leads here. */
+/** The text of a config file as settings with positions. This file loads YAML and the schema, so only an existing config file loads it. */
 import { visit, type Document } from "yaml";
 import { messageOf } from "../core/errors.js";
 import { checkValue, nameOf, type Keys } from "../core/value-issues.js";
@@ -11,13 +11,13 @@ import { readYaml } from "../core/yaml/text.js";
 import { isRecord } from "../core/json-object.js";
 import { LISTS, ROWS } from "./table.js";
 
-/** What a file's aliases may expand to; more is an attack, or as good as one. */
+/** The most values that a file's aliases may expand to; more of them is an attack. */
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 100;
-/** Problems that are told with their places. */
+/** The most problems that are reported with their places. */
 const MOST_PLACED = 100;
 
-/** A workspace's file loses what would decide where prompts and keys are sent; each loss is a warning. */
+/** Removes from a workspace's file the keys that decide where prompts and keys are sent, with a warning for each. */
 export function parseConfig(path: string, text: string, owner: "user" | "workspace"): ConfigFile {
   const deep = tooDeepAt(text, MAX_DEPTH);
   if (deep !== undefined) return brokenFile(path, `${path}:${deep.line}:${deep.column}: this is nested too deeply`);
@@ -39,7 +39,7 @@ export function parseConfig(path: string, text: string, owner: "user" | "workspa
   const warnings = removed.map((keys) => `${locate(keys)}: ${nameOf(keys)} is ignored: only your own config.yaml may set it`);
   const checked = checkValue(Config, value);
   if ("output" in checked) return { ...file, config: checked.output, warnings };
-  // To find a place takes a walk through the file.
+  // Finding a place walks through the file.
   const placed = checked.problems.slice(0, MOST_PLACED).map((problem) => ({ ...problem, offset: offsetOf(doc, problem.keys, problem.on) }));
   const problems = placed.toSorted((a, b) => a.offset - b.offset).map(({ offset, text: what }) => `${point(offset)}: ${what}`);
   if (checked.problems.length > MOST_PLACED) problems.push(more(checked.problems.length - MOST_PLACED));

@@ -10,7 +10,7 @@ import { OwnProviders } from "../core/own-provider.js";
 import { anyText, between, oneOf, text, textByName, texts } from "../core/value-schemas.js";
 import { ROWS, ruleText, type LISTS, type SettingKey, type TABLE } from "./table.js";
 
-/** No more than setTimeout can wait for. */
+/** The longest time that setTimeout can wait. */
 const MAX_MILLISECONDS = 2_147_483_647;
 const milliseconds = between(1, MAX_MILLISECONDS);
 
@@ -56,7 +56,7 @@ const hookEntries = {
 };
 const Hooks = v.optional(v.array(v.strictObject(hookEntries, "be a mapping"), "be a list of hooks"));
 
-/** Only a hook about a tool can choose which. */
+/** Only a hook of a tool can match tools. */
 const ToolHook = v.strictObject(
   { match: v.optional(v.pipe(text, v.check(isMatch, "be Tool or Tool(pattern), or several of them joined by |"))), ...hookEntries },
   "be a mapping",
@@ -91,7 +91,7 @@ type Singles = {
   limits: v.OptionalSchema<v.StrictObjectSchema<GroupEntries<"limits">, string>, undefined>;
 };
 
-/** The rows of the table that a file may say, nested by their key paths. */
+/** The rows of the table that have a key in a file, nested by their key paths. */
 function singles(): Singles {
   const entries: Record<string, v.GenericSchema> = {};
   const groups = new Map<string, Record<string, v.GenericSchema>>();

@@ -1,4 +1,4 @@
-/** The sources of settings in one shape: the values of each, by key, and the name of the place that says one. */
+/** The sources of settings in one shape: the values of each by key, and the place of each value. */
 import * as v from "valibot";
 import { isRecord } from "../core/json-object.js";
 import type { ConfigFile } from "./config-file.js";
@@ -38,7 +38,7 @@ function valueAt(config: Readonly<Record<string, unknown>>, path: string): unkno
   return name === undefined ? value : isRecord(value) ? value[name] : undefined;
 }
 
-/** The entries whose values fit their rows; the others are as good as absent. */
+/** Keeps the entries whose values fit their rows. */
 function valuesOf(entries: readonly (readonly [SettingKey, unknown])[]): Values {
   return Object.fromEntries(entries.filter(([key, value]) => value !== undefined && v.is(TABLE[key].schema, value)));
 }

@@ -1,4 +1,4 @@
-/** Which provider, model and address the flags, the environment and the files name together. */
+/** Finds the provider, the model and the address that flags, environment and files name together. */
 import type { ConfigFile } from "./config-file.js";
 import type { CheckedFlags } from "./flags.js";
 import { TABLE } from "./table.js";
@@ -39,7 +39,7 @@ export function nameModel(flags: CheckedFlags, files: readonly ConfigFile[], env
   return { provider, model, baseUrl, problems };
 }
 
-/** A file's `baseUrl` is meant for the provider that the file names; for any, if it names none. */
+/** A file's `baseUrl` belongs to the provider that the file names, else to any provider. */
 function baseUrlOf(provider: string | undefined, flags: CheckedFlags, files: readonly ConfigFile[], env: Env): Found<string> | undefined {
   if (flags.baseUrl !== undefined) return { value: flags.baseUrl, from: "flag --base-url" };
   const variable = provider !== undefined && isProviderName(provider) ? PROVIDERS[provider][TABLE.baseUrl.variable] : undefined;

@@ -32,7 +32,7 @@ export interface Settings extends SettledValues {
   workspace: string;
   trusted: boolean;
   mcpServers: Record<string, McpServer>;
-  /** The user's rules, then the workspace's. */
+  /** The user's rules, then those of the workspace. */
   rules: Rule[];
   hooks: Record<HookEvent, Hook[]>;
   providers: Record<string, OwnProvider>;
@@ -43,7 +43,7 @@ export interface Loaded {
   /** Key path of a setting → "flag --model", "ANTHROPIC_BASE_URL", "/x/config.yaml:3" or "default". */
   origins: Map<string, string>;
   warnings: string[];
-  /** The workspace's own file, when it does not count because the workspace is not trusted. */
+  /** The workspace's own file, when it is ignored because the workspace is not trusted. */
   ignored?: string | undefined;
 }
 
@@ -104,7 +104,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
   return { settings, origins, warnings: [...trust.warnings, ...warnings], ignored };
 }
 
-/** The values by key, with `limits.x` as `limits: {x}`. Every row with a preset has a value: presetLayer says it. */
+/** Nests `limits.x` as `limits: {x}`. Every row with a preset has a value, because presetLayer says it. */
 function settle(values: Values): SettledValues {
   const settled: Record<string, unknown> = {};
   const groups: Record<string, Record<string, unknown>> = {};
@@ -127,7 +127,7 @@ async function realFolder(path: string): Promise<string> {
   return realpath(path);
 }
 
-/** In falling order. Nothing of an untrusted workspace is read. */
+/** Returns the files in falling order of rank, and reads nothing of an untrusted workspace. */
 async function readFiles(
   home: string,
   workspace: string,
@@ -162,7 +162,7 @@ async function workspaceFile(workspace: string, own: string): Promise<string | u
 
 type Origins = Map<string, string>;
 
-/** The user's entries, and the workspace's, which win where they have the same name. */
+/** Merges by name; an entry of the workspace replaces the user's entry of the same name. */
 function byName<T>(
   files: readonly ConfigFile[],
   key: string,
@@ -182,7 +182,7 @@ function serversOf({ path, config: { mcpServers = {} } }: ConfigFile): Record<st
   return Object.fromEntries(Object.entries(mcpServers).map(([name, server]) => [name, besideFile(path, server)]));
 }
 
-/** The user's items, then the workspace's. */
+/** Joins lists: the user's items, then those of the workspace. */
 function joined<T>(
   files: readonly ConfigFile[],
   keys: readonly string[],

@@ -13,7 +13,7 @@ import { anyText, between, count, oneOf, text, texts, wholeNumber, yesOrNo } fro
 
 interface Row {
   readonly schema: v.GenericSchema;
-  /** The key path in a config file; absent: no file may say it. */
+  /** The key path in a config file; without it no file may say it. */
   readonly file?: string;
   readonly flag?: SettingFlag;
   /** The environment variable of the provider that says it, as PROVIDERS names it. */
@@ -34,7 +34,7 @@ interface Row {
 interface SettingFlag {
   readonly name: string;
   readonly short?: string;
-  /** What stands for the value in the help. */
+  /** The placeholder of the value in the help. */
   readonly value: string;
   /** `choice` and `count` are checked by the row's schema; a list has commas. */
   readonly as: "text" | "choice" | "count" | "list";
@@ -256,19 +256,19 @@ type Table = typeof TABLE;
 export type SettingKey = keyof Table;
 type RowValue<K extends SettingKey> = v.InferOutput<Table[K]["schema"]>;
 
-/** What one source says. */
+/** The values of one source. */
 export type Values = { [K in SettingKey]?: RowValue<K> | undefined };
 
 type Settled<K extends SettingKey> = Table[K] extends { preset: unknown } ? RowValue<K> : RowValue<K> | undefined;
 type Group<G extends string> = { [K in SettingKey as K extends `${G}.${infer Name}` ? Name : never]: Settled<K> };
 
-/** What counts, by key; `limits.x` is `limits: {x}`. */
+/** The values that count, by key; `limits.x` is `limits: {x}`. */
 export type SettledValues = { [K in SettingKey as K extends `${string}.${string}` ? never : K]: Settled<K> } & {
   sessions: Group<"sessions">;
   limits: Group<"limits">;
 };
 
-/** What counts for a key. */
+/** The value that counts for a key. */
 export function valueOf(settled: SettledValues, key: SettingKey): unknown {
   const [first = "", name] = key.split(".");
   const value: unknown = Object.entries(settled).find(([found]) => found === first)?.[1];

@@ -1,4 +1,4 @@
-/** Which workspaces the user trusts: PARLEY_HOME/trust.json, `{"trusted": ["/path", …]}`. A trusted folder covers what lies in it. */
+/** The workspaces that the user trusts: PARLEY_HOME/trust.json, `{"trusted": ["/path", …]}`. A trusted folder covers the folders in it. */
 import { readFile } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import * as v from "valibot";
@@ -10,12 +10,12 @@ const TrustFile = v.object({ trusted: v.array(v.string()) });
 
 export interface Trust {
   trusted: boolean;
-  /** Who said so. */
+  /** The place that says so. */
   from: string;
   warnings: string[];
 }
 
-/** `workspace` is a real path. A list that cannot be read trusts nothing. */
+/** `workspace` is a real path. An unreadable list trusts nothing. */
 export async function readTrust(home: string, workspace: string): Promise<Trust> {
   const from = join(home, "trust.json");
   try {
@@ -35,7 +35,7 @@ function covers(folder: string, workspace: string): boolean {
   return inside === "" || (inside.split(sep)[0] !== ".." && !isAbsolute(inside));
 }
 
-/** Adds a workspace (a real path) to the list. A list that cannot be read is not overwritten. */
+/** Adds a workspace (a real path) to the list, and never overwrites an unreadable list. */
 export async function addTrust(home: string, workspace: string): Promise<void> {
   const file = join(home, "trust.json");
   const before = await readFile(file, "utf8").catch((error: unknown) => {

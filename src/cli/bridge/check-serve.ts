@@ -1,4 +1,7 @@
-/** `parley bridge check CONFIG`: is a serving bridge's configuration right, what runs on each platform, and who may talk and approve there? */
+/**
+ * `parley bridge check CONFIG`: checks a serving bridge's configuration, and shows for each platform what runs, who may talk and who may
+ * approve.
+ */
 import { checkProfile, findProfile, loadBridgeConfig, type BridgeConfig, type PlatformConfig } from "../../bridge/index.js";
 import { messageOf } from "../../core/errors.js";
 import { homeOf } from "../../os/home.js";
@@ -16,10 +19,10 @@ interface Report {
 interface PlatformReport {
   name: string;
   profile: string;
-  /** Ids; "*" is everybody. */
+  /** Ids of senders; "*" is everybody. */
   allow: readonly string[];
   approvers: readonly string[];
-  /** Why nobody may approve. */
+  /** The reason why nobody may approve. */
   nobody_approves?: string;
 }
 

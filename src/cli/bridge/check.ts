@@ -1,4 +1,4 @@
-/** `parley bridge check`: is the profile right, and what would run? The same of each platform of a serving bridge: check-serve.ts. */
+/** `parley bridge check`: checks a profile and shows what would run. check-serve.ts does the same for each platform of a serving bridge. */
 import { checkProfile, findProfile, type Checked, type Profile } from "../../bridge/index.js";
 import { protocolOf } from "../../bridge/protocol.js";
 import { isBridgeConfig } from "../../bridge/serve/config.js";

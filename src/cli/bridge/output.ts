@@ -1,13 +1,13 @@
-/** What `parley bridge run` says: the reply for people, or lines for machines. */
+/** The output of `parley bridge run`: the reply for people, or lines for programs. */
 import type { Profile, TurnEvents, TurnResult } from "../../bridge/index.js";
 import { shown } from "../../core/terminal-text.js";
 
 export interface Output extends Pick<TurnEvents, "partial" | "warning"> {
-  /** A line of its own; only machines get one. */
+  /** A result line; only programs get one. */
   say(line: unknown): void;
-  /** What is said on stderr next begins a line, on a screen that shows both. */
+  /** The next text on stderr begins a line, on a screen that shows both. */
   endLine(): void;
-  /** False when nobody read it. */
+  /** False when there is no reader. */
   result(result: TurnResult): Promise<boolean>;
 }
 
@@ -15,7 +15,7 @@ function warn(text: string): void {
   process.stderr.write(`parley: ${shown(text, process.stderr)}\n`);
 }
 
-/** Only the later revisions know of roles. */
+/** Only the later revisions have roles. */
 export function forMachines(profile: Profile | undefined): Output {
   const hasRoles = profile?.dialect !== undefined || (profile?.protocol !== "0.1" && profile?.protocol !== "0.2");
   const say = (line: unknown): Promise<void> | undefined => written(process.stdout, `${JSON.stringify(line)}\n`);
@@ -31,7 +31,7 @@ export function forMachines(profile: Profile | undefined): Output {
   };
 }
 
-/** Thinking and the like is beside the answer. */
+/** Thinking and other roles are not part of the answer. */
 export function forPeople(): Output {
   let last = "\n";
   const write = (text: string): Promise<void> | undefined => {
@@ -76,12 +76,12 @@ function resultLine(result: TurnResult): object {
   };
 }
 
-/** Whether the last words are out. */
+/** Resolves to whether the last output was written. */
 function arrived(text: string): Promise<boolean> {
   return new Promise((resolve) => process.stdout.write(text, (error) => resolve(error === null || error === undefined)));
 }
 
-/** A promise while the reader is slow. */
+/** Returns a promise while the reader is slow. */
 function written(stream: NodeJS.WriteStream, text: string): Promise<void> | undefined {
   if (stream.write(text) || stream.destroyed) return undefined;
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Who answers when an agent asks for permission: a policy, the person at the terminal, or the machine that reads our lines. */
+/** Answers an agent's permission requests: by a policy, by the person at the terminal, or by the program that reads our lines. */
 import { createInterface, type Interface } from "node:readline/promises";
 import * as v from "valibot";
 import type { PermissionAnswer, PermissionRequest } from "../../bridge/index.js";
@@ -9,12 +9,12 @@ import { shown } from "../../core/terminal-text.js";
 
 export interface Permissions {
   ask(request: PermissionRequest): Promise<PermissionAnswer>;
-  /** Lets go of stdin. */
+  /** Closes stdin. */
   close(): void;
 }
 
 export interface Asking {
-  /** stdin carried the message: nobody can answer there. */
+  /** stdin carried the message, so that it has no place for answers. */
   isStdinTaken: boolean;
   say(line: unknown): void;
   warn(text: string): void;

@@ -1,4 +1,4 @@
-/** `parley bridge profiles`: what comes with the package. */
+/** `parley bridge profiles`: the profiles of the package. */
 import { checkProfile, readyMade, readyMadeNames, type Place } from "../../bridge/index.js";
 import { protocolOf } from "../../bridge/protocol.js";
 

@@ -53,7 +53,7 @@ function whoAnswers(policy: "ask" | "allow" | "deny", asJson: boolean, isStdinTa
   return byPolicy("deny", "nobody can be asked here; --permission allow allows it");
 }
 
-/** The turn is ended in order, and so are we when nobody reads us any more; a second signal leaves at once. */
+/** The first signal ends the turn in order, and so does a reader that has left; a second signal ends the process at once. */
 function stopOnSignal(stopped: AbortController): () => number | undefined {
   let code: number | undefined;
   for (const [signal, exitCode] of Object.entries(SIGNALS)) {
@@ -67,7 +67,7 @@ function stopOnSignal(stopped: AbortController): () => number | undefined {
   return () => code;
 }
 
-/** When it is stopped before, the turn says so. */
+/** A turn that a signal stops before its start says so. */
 async function forget(runner: Runner, name: string, on: Pick<Output, "warning">, signal: AbortSignal): Promise<void> {
   try {
     await runner.forget(name, on, signal);
@@ -76,7 +76,7 @@ async function forget(runner: Runner, name: string, on: Pick<Output, "warning">,
   }
 }
 
-/** What machines hear of a profile that cannot be used. */
+/** The result for programs when a profile cannot be used. */
 function refused(error: string): TurnResult {
   return { reply: "", sessionId: "", error, exitCode: 1, processExitCode: null, signal: null, timedOut: false, truncated: false };
 }

@@ -36,7 +36,7 @@ export async function serveBridge({ positionals: [path] }: Parsed, env: Env, cwd
   }
 }
 
-/** Every line may come from elsewhere: what could move a terminal's cursor is left out. */
+/** Removes characters that could move a terminal's cursor: a line may come from elsewhere. */
 function log(text: string): void {
   process.stderr.write(`parley: ${text.replace(/\p{Cc}+/gu, " ")}\n`);
 }

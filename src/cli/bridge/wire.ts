@@ -1,4 +1,4 @@
-/** `--wire`. */
+/** The flag `--wire`. */
 import type { Wire } from "../../bridge/index.js";
 import { WIRES } from "../../bridge/protocol.js";
 import { text, usage, type Parsed } from "../command-line/flags.js";

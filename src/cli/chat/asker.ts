@@ -2,7 +2,7 @@
 import type { Interface } from "node:readline/promises";
 
 export interface Asker {
-  /** Undefined when the question was withdrawn, or there is nobody to answer it. */
+  /** Undefined when the question was withdrawn or the terminal is closed. */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
 }
 

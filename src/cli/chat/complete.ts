@@ -1,4 +1,4 @@
-/** What Tab offers: commands behind a `/` at the start of the line, files behind the last `@`. */
+/** The completions of Tab: commands behind a `/` at the start of the line, files behind the last `@`. */
 import * as v from "valibot";
 import { SuggestReply } from "../../core/command.js";
 import type { Completion } from "./line-input.js";
@@ -18,7 +18,7 @@ export async function completion(line: string, suggest: (trigger: "slash" | "at"
   return { typed, values: values.length === 1 ? values.map(whole) : values };
 }
 
-/** Where something begins as typed, or at least contains it, what is only similar would stand in the way. */
+/** Candidates that begin as typed, or contain it, hide those that are only similar. */
 function nearest(typed: string, values: readonly string[]): string[] {
   const wanted = typed.toLowerCase().replace(/^@"/, "@");
   const beginning = values.filter((value) => value.toLowerCase().startsWith(wanted));
@@ -27,7 +27,7 @@ function nearest(typed: string, values: readonly string[]): string[] {
   return containing.length > 0 ? containing : [...values];
 }
 
-/** The only one there is: the next word can follow, or the next name in the folder. */
+/** A single candidate gets a space, so that the next word can follow, or a slash for the next name in the folder. */
 function whole(value: string): string {
   return /[\s/]$/.test(value) ? value : `${value} `;
 }

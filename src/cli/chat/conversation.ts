@@ -1,4 +1,4 @@
-/** The conversation: lines from the keyboard become prompts, commands and steering; what the agent tells is shown as it comes. */
+/** The conversation: makes prompts, commands and steering of the user's lines, and shows the agent's events. */
 import type { Agent } from "../../core/agent.js";
 import { textPart } from "../../core/content.js";
 import { messageOf, ParleyError } from "../../core/errors.js";
@@ -23,7 +23,7 @@ export class Conversation {
   #recall = new Recall(0);
   #session = "";
   #opened: () => void = () => {};
-  /** Prompts and commands that are not over, by their op. */
+  /** Unfinished prompts and commands, by op. */
   readonly #busy = new Set<string>();
   #hasTurn = false;
   #isInterrupted = false;
@@ -37,7 +37,7 @@ export class Conversation {
     this.#questions = this.#ask();
   }
 
-  /** Until the user leaves; the exit code. */
+  /** Runs until the user leaves, and returns the exit code. */
   async run(opening: Opening, first: string | undefined): Promise<number> {
     const heard = this.#listen();
     await this.#open(opening);

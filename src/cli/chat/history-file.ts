@@ -1,11 +1,11 @@
-/** The lines of earlier chats, in PARLEY_HOME/history: a line each, the newest last, for the user's eyes only. */
+/** The lines of earlier chats in PARLEY_HOME/history: one line each, the newest last, readable by the user only. */
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../../os/folders.js";
 
 const MOST_LINES = 1000;
 
-/** A home that cannot be written costs the history, not the chat. */
+/** A home that is not writable costs the history, not the chat. */
 export class HistoryFile {
   readonly #home: string;
   readonly #file: string;
@@ -15,7 +15,7 @@ export class HistoryFile {
     this.#file = join(home, "history");
   }
 
-  /** Newest first, each once, as readline has it. Shortens a file that has grown long. */
+  /** The lines in readline's order: newest first, each once. Shortens a file that has grown long. */
   read(): string[] {
     try {
       const lines = readFileSync(this.#file, "utf8").split("\n").filter(Boolean);
@@ -26,7 +26,7 @@ export class HistoryFile {
     }
   }
 
-  /** At once, so that chats side by side keep each other's lines. */
+  /** Appends the line at once, so that chats side by side keep each other's lines. */
   add(line: string): void {
     try {
       makeFolder(this.#home, 0o700);

@@ -1,4 +1,4 @@
-/** The terminal chat: who is asked for trust, which engine answers, and the session that the conversation begins with. */
+/** The terminal chat: asks for trust, makes the engine, and opens the first session. */
 import type { Loaded } from "../../settings/settings.js";
 import { buildEngine } from "../compose/build-engine.js";
 import { rehearsalFallback } from "../compose/rehearsal-fallback.js";
@@ -11,7 +11,7 @@ import { askForTrust } from "./trust.js";
 
 type Env = Record<string, string | undefined>;
 
-/** `reload` reads the settings again, after something was trusted. */
+/** `reload` reads the settings again after the user trusted the workspace. */
 export async function runChat(
   first: Loaded,
   reload: () => Promise<Loaded>,

@@ -12,7 +12,7 @@ export class Keyboard extends Transform {
   readonly #decoder = new StringDecoder("utf8");
   readonly #pastes = new Pastes();
 
-  /** `canPaste`: whether the terminal understands that it should mark what is pasted. */
+  /** `canPaste`: whether the terminal marks pasted text when it is asked to. */
   constructor(input: ReadStream, output: WriteStream, canPaste: boolean) {
     super();
     this.#input = input;
@@ -32,12 +32,12 @@ export class Keyboard extends Transform {
     return this;
   }
 
-  /** With what was pasted. */
+  /** The line with its pasted text. */
   expanded(line: string): string {
     return this.#pastes.expanded(line);
   }
 
-  /** Nothing more is read. */
+  /** Stops reading keys. */
   release(): void {
     this.#input.unpipe(this);
     this.#input.pause();

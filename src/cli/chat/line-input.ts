@@ -1,4 +1,4 @@
-/** The keyboard as lines: a prompt at the bottom with history and completion, questions that can be withdrawn, and what is shown above. */
+/** The keyboard as lines: an edited line with history and completion at the bottom, questions that can be withdrawn, and output above. */
 import { clearScreenDown, cursorTo, moveCursor } from "node:readline";
 import { createInterface, type Interface } from "node:readline/promises";
 import type { Redactor } from "../../core/redact.js";
@@ -11,13 +11,13 @@ import { Paper } from "./paper.js";
 const MOST_HISTORY = 1000;
 const CONTINUED = /(?:^|[^\\])(?:\\\\)*\\$/;
 
-/** What could stand in place of the end of a line; `typed` is the part that they replace. */
+/** Completions for the end of a line; `typed` is the part that they replace. */
 export interface Completion {
   typed: string;
   values: string[];
 }
 
-/** What was entered: as it was typed, and with what was pasted. */
+/** An entered line: as typed, and with its pasted text. */
 export interface Entry {
   typed: string;
   text: string;
@@ -25,14 +25,14 @@ export interface Entry {
 
 export interface Listener {
   entered(entry: Entry): void;
-  /** Ctrl-C. */
+  /** Called on Ctrl-C. */
   interrupted(): void;
 }
 
 export class LineInput implements Asker {
-  /** Where to show things. */
+  /** The terminal that shows everything. */
   readonly paper: Sink;
-  /** When no line can come any more. */
+  /** Called when no line can come any more. */
   readonly closed: Promise<void>;
   readonly #terminal: Interface;
   readonly #keyboard: Keyboard;
@@ -41,7 +41,7 @@ export class LineInput implements Asker {
   /** Whether the terminal can do more than print. */
   readonly #canMove: boolean;
   #listener: Listener | undefined;
-  /** Came before anybody listened. */
+  /** Lines that came before there was a listener. */
   #early: Entry[] = [];
   #code = 0;
   #complete: (line: string) => Promise<Completion> = () => Promise.resolve({ typed: "", values: [] });
@@ -79,7 +79,7 @@ export class LineInput implements Asker {
     this.#terminal.on("SIGINT", () => this.#interrupted());
     this.#terminal.on("SIGTSTP", () => this.#stop());
     process.on("SIGCONT", this.#goOn);
-    // Before readline shows the key.
+    // This listener runs before readline handles the key.
     this.#keyboard.prependListener("keypress", (_text: unknown, key: { name?: string; ctrl?: boolean }) => this.#pressed(key));
   }
 

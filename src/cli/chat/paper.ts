@@ -1,11 +1,11 @@
-/** Text goes out as it comes. While somebody writes a line, text goes above that line: whole rows for good, the last row anew with each piece. */
+/** Writes text as it comes. While the user edits a line, text goes above that line: whole rows once, the last row again with each piece. */
 import type { Sink } from "./screen.js";
 
 /** The line at the bottom. */
 interface Line {
-  /** Whether rows that are on the screen can be taken off again; where not, the last row waits until it is whole. */
+  /** Whether written rows can be erased; otherwise the last row waits until it is whole. */
   canErase: boolean;
-  /** Takes the line and so many rows above it off the screen; the cursor is where they began. */
+  /** Erases the line and this number of rows above it; the cursor stands where they began. */
   erase(rowsAbove: number): void;
   draw(): void;
 }
@@ -14,12 +14,12 @@ export class Paper implements Sink {
   readonly isTTY = true;
   readonly #output: Sink;
   #line: Line | undefined;
-  /** The row that is not whole yet. It came while somebody writes. */
+  /** The row that is not whole yet, while the user edits a line. */
   #held = "";
-  /** The held row stands above the line. */
+  /** Whether the held row stands above the line. */
   #isHeldShown = false;
   #isMidLine = false;
-  /** A line was broken off for the one at the bottom: its own end, when it comes, is no line more. */
+  /** Whether a line was broken off for the edited line: its own line end then adds no line. */
   #isBroken = false;
 
   constructor(output: Sink) {
@@ -36,7 +36,7 @@ export class Paper implements Sink {
     this.#showAbove(this.#line);
   }
 
-  /** From here on the bottom belongs to this line. */
+  /** The bottom of the screen belongs to this line from now on. */
   lend(line: Line): void {
     if (this.#isMidLine) this.#output.write("\n");
     this.#isBroken ||= this.#isMidLine;
@@ -44,7 +44,7 @@ export class Paper implements Sink {
     this.#line = line;
   }
 
-  /** The line is done, and the cursor is below it. */
+  /** The line is finished, and the cursor stands below it. */
   takeBack(): void {
     this.#line = undefined;
     if (this.#isHeldShown) this.#isBroken = true;
@@ -53,7 +53,7 @@ export class Paper implements Sink {
     this.#isHeldShown = false;
   }
 
-  /** The held row is shown as it is. */
+  /** Writes the held row as it is. */
   flush(): void {
     if (this.#held === "" || this.#line === undefined) return;
     this.#held += "\n";

@@ -1,8 +1,8 @@
-/** What is pasted comes as one text and never as keys: no line of it is sent, no tab completes. A mark in the line stands for it. */
+/** Pasted text arrives as one text and never as keys: no line of it is sent, and no tab completes. A mark in the line stands for it. */
 
 const START = "\u001b[200~";
 const END = "\u001b[201~";
-/** A beginning that has not come whole; a lone escape is a key. */
+/** The beginning of a paste mark that has not arrived whole; a lone escape is a key. */
 // oxlint-disable-next-line no-control-regex
 const HALF_START = /\u001b\[(?:20{0,2})?$/;
 // oxlint-disable-next-line no-control-regex

@@ -4,23 +4,23 @@ import type { Answer } from "../../core/op.js";
 import type { Asker } from "./asker.js";
 import type { Screen } from "./screen.js";
 
-/** Lines of a call's content that the question shows. */
+/** The most lines of a call's content that the question shows. */
 const SHOWN_LINES = 20;
 
-/** Where the answers go. */
+/** The receiver of the answers. */
 interface Answering {
   answer(answers: Answer[]): Promise<void>;
 }
 
 /**
- * Shows the events of a session and asks what they ask, one question at a time, beside the events: a question is withdrawn when its
- * call is settled otherwise. What happens meanwhile is shown after the answer. A terminal that is closed denies.
+ * Shows the events of a session and asks its questions one at a time. A question is withdrawn when its call is settled otherwise. Events
+ * that arrive during a question are shown after the answer. A closed terminal denies.
  */
 export class Questions {
   readonly #asker: Asker;
   readonly #screen: Screen;
   readonly #session: Answering;
-  /** By call: what is not answered yet. */
+  /** Unanswered calls, by id. */
   readonly #open = new Map<string, AbortController>();
   #asked: string | undefined;
   #held: Event[] = [];
@@ -90,7 +90,7 @@ function coverText({ prefix, domain, tool = "this", within }: Covers): string {
   return within === undefined ? tool : `${tool} in the workspace`;
 }
 
-/** What would be done, so that nobody has to say yes to a title. */
+/** The effect of the call, so that the user does not approve a title alone. */
 function showCall({ name, args = {}, preview = [] }: Call, screen: Screen): void {
   if (preview.length > 0) return screen.parts(preview);
   const { old_string: before, new_string: after, content, command } = args;
@@ -111,7 +111,7 @@ function cut(text: string): string {
   return [...lines.slice(0, SHOWN_LINES), `… ${lines.length - SHOWN_LINES} more lines`].join("\n");
 }
 
-/** An empty answer is no. Always reaches as far as the question said, and to the call alone where it said nothing. */
+/** An empty answer is no. "Always" reaches as far as the question said, else it covers this call alone. */
 function read(asked: Call, reply: string): Answer {
   const call = asked.id;
   const word = reply.trim();

@@ -9,12 +9,12 @@ export class Recall {
   #events: Event[] = [];
   #left: number;
 
-  /** `count`: so many events of it follow. */
+  /** `count` is the number of replayed events that follow. */
   constructor(count: number) {
     this.#left = count;
   }
 
-  /** With the last one it is shown. */
+  /** The last event shows the replay. */
   take(event: Event, screen: Screen): void {
     if (SHOWN_AGAIN.has(event.type) && event.under === undefined) this.#events.push(event);
     this.#left--;

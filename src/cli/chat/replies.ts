@@ -1,4 +1,4 @@
-/** What was asked of the agent, and who waits for the answer. */
+/** Ops that wait for a reply, and their receivers. */
 import type { EventOf } from "../../core/event.js";
 import { mintId } from "../../core/ids.js";
 
@@ -7,7 +7,7 @@ type Reply = EventOf<"reply">;
 export class Replies {
   readonly #waiting = new Map<string, (reply: Reply) => void>();
 
-  /** An id for an op; `take` gets what is replied to it, but not that it takes a while. */
+  /** Returns an id for an op; `take` gets the reply to it, except that it is still loading. */
   expect(take: (reply: Reply) => void): string {
     const id = mintId();
     this.#waiting.set(id, take);

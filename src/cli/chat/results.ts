@@ -1,4 +1,4 @@
-/** What came of a command, for a person at a terminal. */
+/** Shows the result of a command to a person at a terminal. */
 import * as v from "valibot";
 import { CommandReply } from "../../core/command.js";
 import { THEMES, type Screen } from "./screen.js";
@@ -6,13 +6,13 @@ import { table } from "../command-line/table.js";
 
 export const THEMES_HELP = `Themes: ${THEMES.join(", ")}. /theme NAME takes one; 'theme: NAME' in config.yaml keeps it.`;
 
-/** A line that is a command; a path or a fraction is none. */
+/** Whether a line is a command; a path or a fraction is none. */
 export function commandOf(line: string): { name: string; args: string } | undefined {
   const [, name, args = ""] = /^\/([a-z][\w:.-]*|\?)(?:\s+([^]*))?$/i.exec(line) ?? [];
   return name === undefined ? undefined : { name, args: args.trim() };
 }
 
-/** True when the command goes on: as a turn, or in another session. */
+/** True when the command continues: as a turn, or in another session. */
 export function showResult(data: unknown, screen: Screen, resume: (session: string) => void): boolean {
   if (!v.is(CommandReply, data)) return false;
   const { command, result } = data;

@@ -1,4 +1,4 @@
-/** Events as a person reads them: streamed text, dimmed thinking, a line a tool with what it prints, diffs in colour. */
+/** Shows events to a person: streamed text, dimmed thinking, one line a tool with its output, diffs in colour. */
 import type { Part } from "../../core/content.js";
 import { plainText } from "../../core/content.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
@@ -8,22 +8,22 @@ import { ToolLines } from "./tool-lines.js";
 export interface Sink {
   write(text: string): unknown;
   isTTY?: boolean;
-  /** Of a terminal: how many characters fit; 0 when it does not say. */
+  /** The characters of a terminal's line; 0 when the terminal does not say. */
   columns?: number;
 }
 
 export interface ScreenOptions {
-  /** The answer. */
+  /** The sink of the answer. */
   answer: Sink;
-  /** Everything else; may be the same. */
+  /** The sink of everything else; may be the same. */
   aside: Sink;
   colour: boolean;
   theme?: Theme | undefined;
-  /** Shows what tools print while they run. */
+  /** Show the output of running tools. */
   progress?: boolean;
 }
 
-/** By role, the code of the colour. A light background needs darker ones, and some people want none. */
+/** The code of each role's colour. A light background needs darker colours, and some people want none. */
 const COLOURS = {
   dark: { accent: "36", aside: "2", added: "32", removed: "31", hunk: "36", heading: "1", warning: "33", error: "31" },
   light: { accent: "34", aside: "90", added: "32", removed: "31", hunk: "34", heading: "1", warning: "35", error: "31" },
@@ -33,7 +33,7 @@ export type Theme = keyof typeof COLOURS;
 type Role = keyof (typeof COLOURS)[Theme];
 export const THEMES: readonly Theme[] = ["dark", "light", "plain"];
 
-/** Lines of a tool's output that are worth showing. */
+/** The most lines of a tool's output that are shown. */
 const OUTPUT_LINES = 12;
 const DEFAULT_WIDTH = 80;
 
@@ -42,9 +42,9 @@ export class Screen {
   readonly #titles = new Map<string, string>();
   readonly #toolLines = new ToolLines(OUTPUT_LINES);
   #theme: Theme;
-  /** What the last written character leaves open, by sink. */
+  /** Whether the last written character left a line open, by sink. */
   #midLine: Sink | undefined;
-  /** Before each line of what sub-agents do. */
+  /** The indent of the lines of sub-agents. */
   #inset = "";
 
   constructor(options: ScreenOptions) {
@@ -52,7 +52,7 @@ export class Screen {
     this.#theme = options.theme ?? "dark";
   }
 
-  /** False when there is no such theme. */
+  /** False when the theme does not exist. */
   setTheme(name: string): boolean {
     const theme = THEMES.find((known) => known === name);
     if (theme !== undefined) this.#theme = theme;

@@ -1,4 +1,4 @@
-/** A keyboard and a screen that know of each other. */
+/** A keyboard and a screen that share one terminal. */
 import { Redactor } from "../../core/redact.js";
 import type { Loaded } from "../../settings/settings.js";
 import { secretValues } from "../../core/secrets.js";

@@ -1,4 +1,4 @@
-/** What tools print while they run, as whole lines, up to a limit for each call; the rest is only counted. */
+/** The output of running tools as whole lines, up to a limit for each call; further lines are counted. */
 
 interface Printed {
   open: string;
@@ -13,7 +13,7 @@ export class ToolLines {
     this.#most = most;
   }
 
-  /** The lines that are whole now and still to be shown. */
+  /** The new whole lines that are shown. */
   take({ call, text = "" }: { call: string; text?: string | undefined }): string[] {
     const printed = this.#calls.get(call) ?? { open: "", lines: 0 };
     this.#calls.set(call, printed);
@@ -24,7 +24,7 @@ export class ToolLines {
     return lines.slice(0, Math.max(0, this.#most - from));
   }
 
-  /** What is left to say about a call that is over; `shown` when anything of it was. */
+  /** The rest of a finished call's output; `shown` when some of it was shown before. */
   end(call: string): { shown: boolean; rest: string[] } {
     const printed = this.#calls.get(call);
     if (printed === undefined) return { shown: false, rest: [] };

@@ -1,11 +1,11 @@
-/** Whether the user trusts a workspace that brings settings of its own. Asked once: the answer yes is kept. */
+/** Asks the user whether to trust a workspace with settings of its own. The answer yes is kept. */
 import { realpath } from "node:fs/promises";
 import type { Loaded } from "../../settings/settings.js";
 import { addTrust } from "../../settings/trust.js";
 import type { Screen } from "./screen.js";
 import type { LineInput } from "./line-input.js";
 
-/** True when it was trusted just now, so that its settings count from here on. */
+/** True when the user trusted the workspace just now, so that its settings count from here on. */
 export async function askForTrust({ settings, ignored }: Loaded, input: LineInput, screen: Screen): Promise<boolean> {
   if (ignored === undefined) return false;
   screen.line(`This folder brings settings of its own, which can start programs and allow tools: ${screen.foreign(ignored)}`);

@@ -15,7 +15,7 @@ export async function askedConfig(parsed: Parsed, dialect: string): Promise<Sess
   return v.parse(SessionConfig, Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined)));
 }
 
-/** In the form of the dialect's own program; where that has none, in the form of the first in the registry. */
+/** The dialect's own program decides the form of the JSON; without one, the first program of the registry that has a form. */
 async function serversIn(given: string | undefined, dialect: string): Promise<SessionConfig["mcpServers"]> {
   const read = programOf(dialect)?.mcpConfig ?? programs.find(({ program }) => program.mcpConfig !== undefined)?.program.mcpConfig;
   if (given === undefined || read === undefined) return undefined;

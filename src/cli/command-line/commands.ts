@@ -1,4 +1,4 @@
-/** The commands as data; what each does is loaded when it runs. */
+/** The commands as data; the code of each is loaded when it runs. */
 import type { Rule } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { Loaded } from "../../settings/settings.js";
@@ -17,12 +17,12 @@ import { asksStructured, asksText, choiceMeant, SESSION_FLAGS, STRUCTURED_FLAGS 
 import type { Telemetry } from "../compose/telemetry.js";
 
 export interface Command {
-  /** One word or more; "" is what runs without a command. */
+  /** One word or more; "" for the command without a name. */
   name: string;
   usage: string;
   summary: string;
   details?: string;
-  /** How many words beside the flags. */
+  /** The most words beside the flags. */
   positionals: number;
   flags: readonly Flag[];
   /** The dialect that it speaks with a host, where none is named. */
@@ -64,7 +64,7 @@ const WEBSOCKET_FLAGS: readonly Flag[] = [
     help: "with --ws: how often a client of another machine is asked whether it is there (default: 30)",
   },
 ];
-/** Only to refuse it with a better sentence. */
+/** The flag exists to be refused with a better sentence. */
 const PROMPT: Flag = { name: "prompt", short: "p", value: "TEXT", help: "", hidden: true };
 
 export const COMMANDS: readonly Command[] = [
@@ -235,7 +235,7 @@ function refuseSessionFlags(parsed: Parsed): void {
   for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
 }
 
-/** A command of its own for a dialect. */
+/** The command `parley WORD` of a dialect. */
 function commandServing(dialect: string, { word, summary, details, overWebSockets }: ProgramCommand): Command {
   const isOver = overWebSockets === true;
   return {
@@ -281,7 +281,7 @@ async function load(parsed: Parsed): Promise<Loaded> {
   return limited(await loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: here() }), parsed);
 }
 
-/** What runs unasked beside what the settings say, and which of their servers there are. */
+/** Adds the calls of `--unasked` to the rules, and keeps only the servers of `--allowed-mcp-server-names`. */
 function limited(loaded: Loaded, parsed: Parsed): Loaded {
   const rules = (list(parsed, "unasked") ?? []).map((allow): Rule => ({ allow }));
   const servers = list(parsed, "allowed-mcp-server-names");

@@ -1,9 +1,9 @@
-/** Which command a command line means. */
+/** Finds the command that a command line means. */
 import { nearest } from "../../core/nearest-word.js";
 import { COMMANDS, type Command } from "./commands.js";
 import { given, usage, type Parsed } from "./flags.js";
 
-/** The longest name that fits; the default command has none. */
+/** The command with the longest name that fits, else the default command. */
 export function commandOf(argv: readonly string[]): { command: Command; words: readonly string[] } {
   const named = COMMANDS.filter(({ name }) => name.split(" ").every((word, at) => word === argv[at]));
   const command = named.toSorted((one, other) => other.name.length - one.name.length)[0] ?? COMMANDS.find(({ name }) => name === "");
@@ -11,7 +11,7 @@ export function commandOf(argv: readonly string[]): { command: Command; words: r
   return { command, words: command.name === "" ? argv : argv.slice(command.name.split(" ").length) };
 }
 
-/** What `parley help NAME` asks about; undefined for any other command line. */
+/** The command that `parley help NAME` asks about; undefined for any other command line. */
 export function helpTopic([first, ...name]: readonly string[]): Command | undefined {
   if (first !== "help") return undefined;
   const { command, words } = commandOf(name);
@@ -37,7 +37,7 @@ export function isCommand(word: string): boolean {
   return word !== "" && COMMANDS.some(({ name }) => name === word);
 }
 
-/** Those that do something: a name that only begins others is not listed beside them. */
+/** The commands below this one that do something; a name that only begins others is left out. */
 export function commandsBelow({ name: above }: Command): Command[] {
   const isBelow = (name: string): boolean => name !== above && (above === "" || name.startsWith(`${above} `));
   const beginsOthers = (name: string): boolean => COMMANDS.some((other) => other.name.startsWith(`${name} `));

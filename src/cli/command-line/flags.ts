@@ -6,16 +6,16 @@ import { optionsOf, ROWS, SWITCH_ROWS } from "../../settings/table.js";
 import { nearest } from "../../core/nearest-word.js";
 
 export interface Flag {
-  /** Without the dashes. */
+  /** The name without the dashes. */
   name: string;
   short?: string;
   alias?: string;
-  /** What stands for the value in the help; a flag without it is a switch. */
+  /** The placeholder of the value in the help; a flag without it is a switch. */
   value?: string;
   help: string;
   /** The heading that the help lists it under, where that is not "Flags". */
   group?: string;
-  /** For nobody to write: what other programs' flags mean in our words, and what is only refused with a better sentence. */
+  /** The help leaves it out: other programs' flags become it, or it exists to be refused with a better sentence. */
   hidden?: true;
 }
 
@@ -45,7 +45,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
 ];
 
 export interface Parsed {
-  /** By name; lists of values where a flag was given more than once. */
+  /** The values of each flag, by name; a flag may be given more than once. */
   values: ReadonlyMap<string, readonly (string | true)[]>;
   positionals: string[];
 }
@@ -96,7 +96,7 @@ export function settingsFlags(parsed: Parsed): Flags {
   return Object.fromEntries([...entries, ...switches]);
 }
 
-/** What cannot be a number stays for the settings to refuse, with the flag's name. */
+/** Throws where the value is no whole number; the settings check its range. */
 export function count(parsed: Parsed, name: string): number | undefined {
   const value = text(parsed, name);
   if (value === undefined) return undefined;
@@ -104,7 +104,7 @@ export function count(parsed: Parsed, name: string): number | undefined {
   return Number(value);
 }
 
-/** Comma-separated, and repeated; commas inside parentheses belong to a pattern. */
+/** Splits at commas outside parentheses, which belong to a pattern, and joins repeated flags. */
 export function list(parsed: Parsed, name: string): string[] | undefined {
   const values = parsed.values.get(name)?.filter((value) => value !== true);
   return values
@@ -113,7 +113,7 @@ export function list(parsed: Parsed, name: string): string[] | undefined {
     .filter((item) => item !== "");
 }
 
-/** The prompt on the command line: that of `-p`, or the word beside the flags, also where `-p` stands alone. `-` is what stdin says. */
+/** The prompt on the command line: the value of `-p`, or the word beside the flags. `-` stands for stdin. */
 export function promptWords(parsed: Parsed): string | undefined {
   const [printed, [word]] = [text(parsed, "print"), parsed.positionals];
   if (printed === undefined || word === undefined) return printed ?? word;
@@ -121,7 +121,7 @@ export function promptWords(parsed: Parsed): string | undefined {
   return word;
 }
 
-/** What stands behind `--` is meant for somebody else. */
+/** Words behind `--` are not ours to read. */
 export function beforeDashes(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf("--");
   return end === -1 ? argv : argv.slice(0, end);

@@ -9,11 +9,11 @@ export interface Topic {
   flags: readonly Flag[];
 }
 
-/** Where nobody says how wide it is; wider lines are hard to read. */
+/** The width of a text for an output without one; wider lines are hard to read. */
 const WIDEST = 100;
 const NARROWEST = 50;
 
-/** `commands`: those below this one. */
+/** `commands` are those below this topic. */
 export function helpText(topic: Topic, commands: readonly { name: string; summary: string }[], columns = WIDEST): string {
   const width = Math.max(NARROWEST, Math.min(WIDEST, columns));
   const shown = topic.flags.filter(({ hidden }) => hidden !== true);
@@ -33,7 +33,7 @@ function commandRows(commands: readonly { name: string; summary: string }[]): Ro
   return commands.map(({ name, summary }) => [`parley ${name}`, summary]);
 }
 
-/** In the order in which the groups first appear, but a command's own flags first. */
+/** A command's own flags come first; the other groups keep the order in which they appear. */
 function groups(flags: readonly Flag[]): [title: string, flags: Flag[]][] {
   const found = new Map<string, Flag[]>([["Flags", []]]);
   for (const flag of flags) found.set(flag.group ?? "Flags", [...(found.get(flag.group ?? "Flags") ?? []), flag]);
@@ -45,7 +45,7 @@ function flagRow({ name, short, alias, value, help }: Flag): Row {
   return [value === undefined ? names : `${names} ${value}`, help];
 }
 
-/** The text's own lines stay apart. */
+/** Wraps each line of the text by itself. */
 function paragraph(text: string, width: number): string {
   return text
     .split("\n")

@@ -1,4 +1,4 @@
-/** How the command line asks for a session: a new one or a stored one, and what it says explicitly. */
+/** The session that the command line asks for: a new one or a stored one, with the configuration that flags say. */
 import type { SessionConfig } from "../../core/config.js";
 import type { Launch } from "../../core/wire.js";
 import { programOf, type Dialect } from "../../dialects/index.js";
@@ -23,31 +23,31 @@ export function openingOf(loaded: Loaded, fork = false): Opening & { open: "new"
 }
 
 interface LaunchOptions extends Partial<Omit<Launch, "argv">> {
-  /** What the command line says to the protocol itself. */
+  /** The words of the command line for the protocol itself. */
   switches?: readonly string[];
 }
 
-/** Where a process is a session, the command line opens it; elsewhere the host does. */
+/** The launch that opens the session, in dialects where a process is a session; elsewhere the host opens it. */
 export function launchOf(dialect: Dialect, loaded: Loaded, options: LaunchOptions): { launch?: Launch } {
   if (dialect.lifetime === "connection" && dialect.launches !== true) return {};
   const { switches = [], env = {}, open = openingOf(loaded), ...rest } = options;
   return { launch: { argv: [...switchFlags(loaded), ...switches], env, open, ...rest } };
 }
 
-/** How long somebody may take to answer: the user's word, and else the dialect's. */
+/** The time to answer an approval: the user's value, else the dialect's. */
 export function answerSecondsOf({ settings, origins }: Loaded, { answerSeconds }: Dialect): number {
   const { approvalSeconds } = settings.limits;
   return origins.get("limits.approvalSeconds") === "default" ? (answerSeconds ?? approvalSeconds) : approvalSeconds;
 }
 
-/** What the command line says to the protocol itself. */
+/** The flags of the command line for the protocol itself. */
 function switchFlags({ settings }: Loaded): string[] {
   return (settings.capabilities ?? []).flatMap((name) => ["--capability", name]);
 }
 
 /**
- * Only what a flag says: a resumed session keeps its own model and tools unless told otherwise. The approval mode is always that of
- * this run: who starts without --auto-approve must not find a session of last week running everything unasked.
+ * Keeps only the values of flags: a resumed session keeps its own model and tools. The approval mode is always the mode of this run: a run
+ * without --auto-approve must not resume a session that runs everything unasked.
  */
 function explicitConfig({ settings, origins }: Loaded): SessionConfig {
   const isFlag = (key: string): boolean => origins.get(key)?.startsWith("flag ") === true;

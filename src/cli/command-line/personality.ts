@@ -1,4 +1,4 @@
-/** Other programs' command lines: which one ours is written for, and the same in our own words. */
+/** Other programs' command lines: finds the program that ours is written for, and translates its words into ours. */
 import { basename } from "node:path";
 import { programs } from "../../dialects/index.js";
 import type { ForeignFlag } from "../../dialects/kit/program.js";
@@ -41,21 +41,21 @@ function personality(name: string, dialect: string): Personality {
   };
 }
 
-/** By the name of the program that was started. Without words that ask for another, the first dialect of that name in the registry. */
+/** Finds the personality by the name of the started program. The dialect is the first of that name in the registry. */
 export function personalityNamed(program: string | undefined): Personality | undefined {
   const name = basename(program ?? "").replace(/\.(exe|cmd|m?js)$/, "");
   const first = programs.find((one) => one.program.name === name);
   return first === undefined ? undefined : personality(name, first.dialect);
 }
 
-/** Of a dialect's hosts; undefined where they start no program but ours. */
+/** The personality of a dialect's hosts; undefined where they start no program but ours. */
 export function personalityOf(id: string): Personality | undefined {
   const dialect = id.replace(/@.*/, "");
   const name = programs.find((one) => one.dialect === dialect)?.program.name;
   return name === undefined ? undefined : personality(name, dialect);
 }
 
-/** The program that a command line is written for: the one that was started, or the one whose words stand there under our own name. */
+/** The program that a command line is written for: the started program, or under our own name the program whose words it has. */
 export function personalityAsked(
   argv: readonly string[],
   named: Personality | undefined,
@@ -79,14 +79,14 @@ function dialectAsked(argv: readonly string[], among: string | undefined): { dia
   return matching.find(({ isNamed }) => isNamed) ?? matching.at(-1);
 }
 
-/** `--flag`, with any value or none; `--flag=value`, in one word or two. */
+/** `--flag` matches the flag with any value or none; `--flag=value` also matches two words. */
 function isSaid(argv: readonly string[], asked: string): boolean {
   const [flag = "", value] = asked.split("=");
   if (value === undefined) return argv.some((word) => word === flag || word.startsWith(`${flag}=`));
   return argv.some((word, at) => word === asked || (word === flag && argv[at + 1] === value));
 }
 
-/** The same in our own words. Flags that change nothing here are told through `unused`. */
+/** Translates a command line into our words, and passes flags that change nothing here to `unused`. */
 export function inOurWords(
   argv: readonly string[],
   { dialect, shortFlags, flags, words: commands, variables }: Personality,

@@ -1,12 +1,12 @@
-/** The prompt of a run for one: an argument with whatever is piped to it, or standard input alone. */
+/** The prompt of a one-prompt run: an argument with the piped input, or standard input alone. */
 import { fstatSync } from "node:fs";
 import { messageOf, ParleyError } from "../../core/errors.js";
 import { usage } from "./flags.js";
 
 const MAX_MIB = 8;
-/** A shell's pipe is there because somebody writes into it, however long that takes to begin. */
+/** A program writes into a shell's pipe, however late it begins. */
 const PIPE_SECONDS = 30;
-/** Programs that start others leave them a socket that they may never write to nor close. */
+/** Programs that start others may leave them a socket that nobody writes to or closes. */
 const SOCKET_SECONDS = 3;
 
 export async function promptOf(given: string | undefined): Promise<string> {
@@ -17,7 +17,7 @@ export async function promptOf(given: string | undefined): Promise<string> {
   return piped.trim() === "" ? text : `${text}\n\n${fenced(piped)}`;
 }
 
-/** All of it, up to a size; nothing at a terminal. The first byte must come within `seconds`; without them it is waited for to the end. */
+/** Reads all of stdin, up to a limit; nothing at a terminal. With `seconds`, the first byte must come within that time. */
 async function stdinText(seconds?: number): Promise<string> {
   const { stdin } = process;
   if (stdin.isTTY) return "";
@@ -39,7 +39,7 @@ async function stdinText(seconds?: number): Promise<string> {
     }
   } catch (error) {
     if (error instanceof ParleyError) throw error;
-    // Closed by us, or never readable, as nohup leaves it: nothing came.
+    // We closed stdin, or it was never readable, as under nohup: there is no input.
     if (size > 0) throw usage(`stdin could not be read to its end: ${messageOf(error)}`);
   } finally {
     clearTimeout(timer);

@@ -1,9 +1,9 @@
-/** Names and what they mean, in two columns that fit the terminal. */
+/** A table of names and their meanings, in two columns that fit the terminal. */
 
 const WIDEST_NAME = 24;
 const NARROWEST_TEXT = 20;
 
-/** A name that is too long has a line of its own; meanings go on below themselves. */
+/** A name that is too long takes a line of its own; a long meaning continues below itself. */
 export function table(rows: readonly (readonly [name: string, meaning: string])[], width: number): string {
   const column = Math.max(0, ...rows.map(([name]) => name.length).filter((length) => length <= WIDEST_NAME)) + 2;
   const indent = " ".repeat(column + 2);
@@ -16,7 +16,7 @@ export function table(rows: readonly (readonly [name: string, meaning: string])[
     .join("\n");
 }
 
-/** Broken between words; one that is too long stays whole. */
+/** Breaks a text between words; a word that is too long stays whole. */
 export function wrapped(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(/\s+/)) {

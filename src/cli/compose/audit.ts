@@ -1,4 +1,4 @@
-/** `--audit FILE`: which file, what is known to be secret, and who hears when the disk is full. Loaded only where it is asked for. */
+/** `--audit FILE`: opens the file, knows the secrets, and reports a full disk. Loaded only with the flag. */
 import { Redactor } from "../../core/redact.js";
 import { parseJson } from "../../core/parse-json.js";
 import { isRecord } from "../../core/json-object.js";
@@ -8,7 +8,7 @@ import { secretsIn } from "./message-secrets.js";
 import { Audit } from "../../transports/audit.js";
 import { VERSION } from "../version.js";
 
-/** `wire` names the dialects. Throws a fault that names the file when it cannot be written. */
+/** `wire` names the dialects. Throws a fault that names the file when it is not writable. */
 export function openAudit(path: string, wire: Record<string, string>, { settings }: Pick<Loaded, "settings">, env: Env): Promise<Audit> {
   const argv = process.argv.slice(2);
   const { apiKey } = settings;
@@ -19,7 +19,7 @@ export function openAudit(path: string, wire: Record<string, string>, { settings
   });
 }
 
-/** What is JSON within a text, where nobody else would look: a record of a wire of lines, and the links among a turn's variables. */
+/** JSON inside of a text, which redaction would not parse: a record of a line protocol, and links among the variables of a turn. */
 function within(message: unknown): unknown[] {
   if (!isRecord(message)) return [];
   const { text, turn } = message;

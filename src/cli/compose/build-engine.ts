@@ -1,4 +1,4 @@
-/** Settings in, engine out: the composition that every command that runs an agent shares. */
+/** Makes an engine of settings, for every command that runs an agent. */
 import { realpath } from "node:fs/promises";
 import type { Agent } from "../../core/agent.js";
 import type { SessionConfig } from "../../core/config.js";
@@ -19,15 +19,15 @@ import { VERSION } from "../version.js";
 type Env = Record<string, string | undefined>;
 
 export interface Surroundings extends Pick<EngineOptions, "openTracer" | "redactor"> {
-  /** Providers that are registered from the start. */
+  /** Providers that exist from the start. */
   registered?: Readonly<Record<string, ProviderOverride>>;
-  /** Secrets that neither the settings nor the environment hold. */
+  /** Secrets beside those of the settings and the environment. */
   secrets?: readonly string[];
-  /** A turn waits for MCP servers that still connect. */
+  /** The first turn waits until MCP servers are connected. */
   awaitsServers?: boolean;
-  /** Settles when nobody else in this process is about to let go of a session, or nobody wants one any more. */
+  /** Settles when no other engine of this process is about to let go of a session, or when the client is gone. */
   resumable?(): Promise<unknown>;
-  /** Whose sessions and saved chats these are; the user's own where there is none. */
+  /** The owner of sessions and saved chats; the user without one. */
   owner?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
   const source = modelSource(settings, env);
   const keys = Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""]);
   const headers = Object.fromEntries(Object.entries(providers).map(([name, provider]) => [name, { headers: provider.headers }]));
-  // Asked for in each turn, and always the same.
+  // Each turn asks for the workspace, and it never changes.
   let workspace: Promise<string> | undefined;
   const realWorkspace = (): Promise<string> => (workspace ??= realpath(settings.workspace).catch(() => settings.workspace));
   limitStandstill(limits.stuckSeconds);

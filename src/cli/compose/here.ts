@@ -1,7 +1,7 @@
-/** The folder that we were started in. */
+/** The folder in which the process was started. */
 import { ParleyError } from "../../core/errors.js";
 
-/** Throws when it is gone meanwhile: a shell may stand in a folder that somebody removed. */
+/** Throws when the folder is gone: a shell may stand in a removed folder. */
 export function here(): string {
   try {
     return process.cwd();

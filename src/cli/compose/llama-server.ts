@@ -1,4 +1,4 @@
-/** llama.cpp's server as a child of ours: found, started on a free loopback port, waited for, and ended with us. */
+/** llama.cpp's server as a child process: found, started on a free loopback port, waited for, and ended with us. */
 import { access, constants, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,7 +8,7 @@ import type { Env } from "../../settings/settings.js";
 import { startTree, type Exit, type Tree } from "../../os/process.js";
 import { Tail } from "../../os/tail.js";
 
-/** What an agent needs at least. */
+/** The smallest context that an agent needs. */
 export const CONTEXT_TOKENS = 32_768;
 
 /** A large model on a slow disk takes minutes. */
@@ -26,16 +26,16 @@ export interface LlamaServer {
 }
 
 export interface LlamaOptions {
-  /** How the model is called. */
+  /** The name of the model. */
   name: string;
-  /** Undefined: `llama-server`, wherever PATH has it. */
+  /** Undefined means `llama-server` on PATH. */
   program?: string | undefined;
   env: Env;
   say(line: string): void;
   waitMs?: number;
 }
 
-/** Resolves when it answers. Rejects with a fault that says what is wrong, quotes its last words and names the remedy. */
+/** Resolves when the server answers. Rejects with a fault that quotes its last output and names the remedy. */
 export async function startLlamaServer(file: string, options: LlamaOptions): Promise<LlamaServer> {
   await checkModel(file);
   const program = options.program ?? "llama-server";
@@ -62,7 +62,7 @@ export async function startLlamaServer(file: string, options: LlamaOptions): Pro
   };
 }
 
-/** The child, its last words, and how it ended. */
+/** The child, its last output, and how it ended. */
 class Watched {
   readonly ended: Promise<void>;
   isWanted = true;
@@ -78,13 +78,13 @@ class Watched {
     });
   }
 
-  /** A sentence, and what it said last. */
+  /** A sentence, followed by the server's last output. */
   howItEnded(): string {
     const { code = null, signal = null } = this.exit ?? {};
     return `${this.#program} ${signal === null ? `exited with code ${code ?? "unknown"}` : `was ended by ${signal}`}.${this.lastWords()}`;
   }
 
-  /** What another sentence can follow. */
+  /** Ends a text so that another sentence can follow it. */
   lastWords(): string {
     const words = this.#tail.lastLines(QUOTED_LINES);
     return words === "" ? " " : ` Its last words:\n${words.replaceAll(/^/gm, "  ")}\n`;
@@ -147,7 +147,7 @@ async function isHealthy(root: string): Promise<boolean> {
   }
 }
 
-/** Free a moment ago; should somebody take it first, the server says so. */
+/** The port was free a moment ago; the server reports it if another program takes it first. */
 async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {

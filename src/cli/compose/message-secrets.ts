@@ -1,9 +1,9 @@
-/** What is secret in a message of a wire, whatever wire that is: it must be known before the message is written down. */
+/** Secrets in a message of any wire, so that redaction knows them before the message is written down. */
 import { secretsOf, serverSecrets } from "../../core/secrets.js";
 
 /**
- * What a message of a host brings along: values of fields that sound secret (`apiKey`, `auth_token`), and what it gives servers, also as
- * lists of `{name, value}`.
+ * Values of fields with secret names (`apiKey`, `auth_token`), and the environments and headers of servers, also as lists of `{name,
+ * value}`.
  */
 export function secretsIn(message: unknown, env: Record<string, string | undefined>): string[] {
   if (typeof message !== "object" || message === null) return [];
@@ -19,7 +19,7 @@ export function secretsIn(message: unknown, env: Record<string, string | undefin
   return [...own, ...serverSecrets({ server }, env), ...fields.flatMap(([, value]) => secretsIn(value, env))];
 }
 
-/** `apiKey` is called as a variable would be. The name of a key alone is no secret: `{"key": "ArrowDown"}`. */
+/** `apiKey` is judged as the variable API_KEY would be. The word `key` alone names no secret: `{"key": "ArrowDown"}`. */
 function asVariable(name: string): string {
   const words = name.replace(/([a-z\d])([A-Z])/g, "$1_$2").replaceAll("-", "_");
   return /^(?:keys?|token|pat|pwd)$/i.test(words) ? "" : words;

@@ -1,4 +1,4 @@
-/** A model file becomes the provider `local`: the server that serves it, and the settings that name it. */
+/** A model file as the provider `local`: starts its server, and writes it into the settings. */
 import { basename } from "node:path";
 import type { Env, Loaded } from "../../settings/settings.js";
 import { CONTEXT_TOKENS, startLlamaServer } from "./llama-server.js";
@@ -16,7 +16,7 @@ export async function startOfflineModel(file: string, loaded: Loaded, env: Env, 
   };
 }
 
-/** A provider that the command line names is used all the same; `local` is there for whoever asks for it. */
+/** A provider on the command line stays the chosen one; `local` exists beside it. */
 function withLocal({ settings, origins, ...rest }: Loaded, model: string): Loaded {
   const providers = { ...settings.providers, local: { ...settings.providers["local"], models: { [model]: { context: CONTEXT_TOKENS } } } };
   if (origins.get("provider") === "flag --provider" && settings.provider !== "local") {

@@ -1,16 +1,16 @@
-/** Whether a run brings its own model server; what that takes is loaded only then. */
+/** Decides whether a run starts its own model server, and loads the code for it only then. */
 import type { Env, Loaded } from "../../settings/settings.js";
 import type { ProviderOverride } from "../../engine/models/access.js";
 
 export interface Offline {
-  /** The settings, in which the server is the provider `local`. */
+  /** The settings with the server as the provider `local`. */
   loaded: Loaded;
-  /** For the engines of this run: they share it. */
+  /** The providers that all engines of this run share. */
   registered: Readonly<Record<string, ProviderOverride>>;
   end(): Promise<void>;
 }
 
-/** `say` gets the progress. Throws a fault with the remedy when `--offline-model` cannot be had. */
+/** `say` gets the progress. Throws a fault with the remedy when the server of `--offline-model` cannot start. */
 export async function withOfflineModel(loaded: Loaded, env: Env, say: (line: string) => void): Promise<Offline> {
   const { offlineModel } = loaded.settings;
   if (offlineModel === undefined) return { loaded, registered: {}, end: async () => {} };

@@ -1,12 +1,12 @@
-/** Owners: each named token of a server has its conversations in a folder of its own, so that nobody else's store reaches them. */
+/** Owners: each named token of a server keeps its conversations in a folder of its own, out of reach of the others. */
 import { join } from "node:path";
 
-/** A name is a folder's name, on every system. */
+/** The owner's name is a folder name on every system. */
 export function isOwnerName(name: string): boolean {
   return /^[\w-]{1,64}$/.test(name);
 }
 
-/** Holds sessions and saved chats; those without an owner are in PARLEY_HOME itself. Case does not tell owners apart. */
+/** The folder of an owner's sessions and saved chats; PARLEY_HOME without an owner. Names that differ only in case share a folder. */
 export function ownerHome(home: string, owner: string | undefined): string {
   return owner === undefined ? home : join(home, "owners", owner.toLowerCase());
 }

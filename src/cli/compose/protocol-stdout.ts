@@ -1,19 +1,19 @@
-/** What a command whose stdout carries a protocol owes to its host: nothing else on stdout, and words for a start that failed. */
+/** A stdout that carries a protocol: nothing else is written to it, and a start that fails is reported in the protocol. */
 import { Console } from "node:console";
 import type { Fault } from "../../core/errors.js";
 import type { Dialect } from "../../dialects/index.js";
 import { sideEnv } from "../../link/stamp.js";
 import { stdio } from "../../transports/stdio.js";
 
-/** stdout carries the protocol and nothing else; an error of ours that nobody caught is told on stderr, and the process lives. */
+/** Sends the console to stderr. An uncaught error of ours is reported there, and the process lives. */
 export function keepStdoutClean(): void {
   globalThis.console = new Console(process.stderr, process.stderr);
   process.on("uncaughtException", (error) => console.error("parley: internal error:", error));
 }
 
 /**
- * What cannot start says so in the dialect's own words, on stdout, where its host listens; and on stderr for people. The exit code, where
- * the dialect has one of its own for it. `switches`: what the command line says to the wire itself, where that decides on the words.
+ * Reports a start that failed: in the dialect's words on stdout for the host, and on stderr for people. Returns the dialect's own exit code
+ * for it. `switches` are the words of the command line for the wire itself, where they decide how it is reported.
  */
 export async function refuseToStart(dialect: Dialect, fault: Fault, switches?: readonly string[]): Promise<number | undefined> {
   const side = dialect.agentSide(sideEnv);

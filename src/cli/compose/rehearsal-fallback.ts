@@ -1,4 +1,4 @@
-/** In the terminal a missing key is no dead end: the rehearsal model answers, and says so. A protocol mode never does this. */
+/** The rehearsal model answers in the terminal where a key is missing, and says so. A protocol mode never does this. */
 import type { SessionConfig } from "../../core/config.js";
 import { chooseProvider, type Loaded } from "../../settings/settings.js";
 

@@ -1,6 +1,6 @@
 /**
- * Signals end a run in order: the turn is interrupted and told so, children are ended, output is drained. A second signal leaves at once,
- * and a host that does not read is not waited for: whoever signals kills what is still there after five seconds.
+ * Signals end a run in order: the turn is interrupted, children are ended, output is drained. A second signal ends the process at once. A
+ * host that does not read is not waited for: it may kill us five seconds after its signal.
  */
 import type { Interface } from "node:readline/promises";
 import type { Agent } from "../../core/agent.js";
@@ -10,11 +10,11 @@ const CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 export interface SignalWatch {
   /** The exit code that a signal asked for. */
   code(): number | undefined;
-  /** An open terminal makes Ctrl-C a key instead of a signal: it counts as one, and `interrupt` says what the first one does. */
+  /** An open terminal reads Ctrl-C as a key: the key counts as a signal, and `interrupt` handles the first one. */
   listen(terminal: Interface, interrupt: () => void): void;
 }
 
-/** Output that waits so long, twice over, and does not move is not read. */
+/** Output that has not moved in two such intervals has no reader. */
 const STUCK_MS = 1500;
 
 function leaveWhenStuck(exitCode: number): void {

@@ -1,14 +1,14 @@
-/** Whether the environment asks for traces. What that takes is loaded only then, and behind the ready session. */
+/** Decides by the environment whether traces are exported, and loads the code for it only then, after the session is ready. */
 import type { Env } from "../../settings/settings.js";
 import type { EngineOptions } from "../../engine/engine.js";
 
-/** One for the whole process: its engines share it. */
+/** The engines of the process share one tracer. */
 export interface Telemetry extends Pick<EngineOptions, "openTracer"> {
-  /** Sends what is left. False when that is not done in two seconds, and we should leave all the same. */
+  /** Sends the remaining spans. False when that takes more than two seconds; the process should end all the same. */
   end(): Promise<boolean>;
 }
 
-/** `tell` gets what people should know, once. */
+/** `tell` gets messages for people, each once. */
 export function telemetryOf(env: Env, tell: (text: string) => void): Telemetry {
   const endpoint = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || env["OTEL_EXPORTER_OTLP_ENDPOINT"];
   if (!endpoint || isTrue(env["OTEL_SDK_DISABLED"]) || env["OTEL_TRACES_EXPORTER"] === "none") return { end: async () => true };
@@ -17,7 +17,7 @@ export function telemetryOf(env: Env, tell: (text: string) => void): Telemetry {
     (opened ??= import("./trace-export.js").then(({ openTraceExport }) => openTraceExport(endpoint, tell)));
   return {
     openTracer: async () => (await open()).tracer,
-    // What could not be opened was told, and has nothing to send.
+    // A failed opening was reported already, and there is nothing to send.
     end: async () => (await opened?.catch(() => undefined))?.end() ?? true,
   };
 }

@@ -1,14 +1,14 @@
-/** `--token-file`: the tokens that a WebSocket asks for, or the one that it is asked for. A line each, `name:token` or one without a name. */
+/** `--token-file`: the tokens that a WebSocket server accepts, or the token that a client sends. Each line is `name:token` or a token. */
 import { readFile, stat } from "node:fs/promises";
 import { systemReason } from "../../core/errors.js";
 import type { Token } from "../../transports/ws-rules.js";
 import { text, usage, type Parsed } from "../command-line/flags.js";
 import { isOwnerName } from "./owners.js";
 
-/** A shorter token can be guessed, and would not be redacted. */
+/** A shorter token can be guessed, and redaction would skip it. */
 const SHORTEST = 8;
 
-/** Blank lines and lines that begin with `#` do not count, nor do blanks around a token. None without the flag. */
+/** Skips blank lines, lines that begin with `#`, and blanks around a token. Returns no tokens without the flag. */
 export async function readTokens(parsed: Parsed): Promise<Token[]> {
   const file = text(parsed, "token-file");
   if (file === undefined) return [];
@@ -29,7 +29,7 @@ export async function readTokens(parsed: Parsed): Promise<Token[]> {
   return tokens;
 }
 
-/** Of a client. */
+/** The token of a client. */
 export async function readToken(parsed: Parsed): Promise<string | undefined> {
   const [first, ...more] = await readTokens(parsed);
   if (more.length > 0)
@@ -45,7 +45,7 @@ function tokenOf(line: string): Token {
   return { owner: line.slice(0, colon).trim(), token: line.slice(colon + 1).trim() };
 }
 
-/** Never says the token itself. */
+/** The message never contains the token itself. */
 function problemOf({ owner, token }: Token, before: readonly Token[]): string | undefined {
   if (owner !== undefined && !isOwnerName(owner)) return "before the colon stands no name: 1 to 64 letters, digits, '-' or '_'";
   if (token.length < SHORTEST) return `a token has ${SHORTEST} characters or more`;

@@ -1,6 +1,6 @@
 /**
- * Traces on their way out, as OTLP in JSON over HTTP. They wait in a bounded queue and go out in batches beside the work: a collector that
- * is slow or gone costs traces, never a turn. The packages read the other OTEL_* variables (headers, timeouts, sampling, names) themselves.
+ * Exports traces as OTLP in JSON over HTTP. Spans wait in a bounded queue and leave in batches: a collector that is slow or gone costs
+ * traces, never a turn. The packages read the other OTEL_* variables (headers, timeouts, sampling, names) themselves.
  */
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
@@ -10,16 +10,16 @@ import { otelTracer } from "../../engine/trace/otel-tracer.js";
 import type { Tracer } from "../../engine/trace/tracer.js";
 import { VERSION } from "../version.js";
 
-/** For the last batch, when we leave. */
+/** The time for the last batch at the end of the process. */
 const END_MS = 2000;
 
 interface TraceExport {
   tracer: Tracer;
-  /** False when it took too long. */
+  /** False when the time is over. */
   end(): Promise<boolean>;
 }
 
-/** Throws when `endpoint`, the variable's value, is no address. */
+/** Throws when `endpoint`, the variable's value, is no URL. */
 export async function openTraceExport(endpoint: string, tell: (text: string) => void): Promise<TraceExport> {
   const origin = originOf(endpoint);
   const complain = once((why) => tell(`traces cannot be sent to ${origin}: ${why}`));
@@ -36,7 +36,7 @@ export async function openTraceExport(endpoint: string, tell: (text: string) => 
     const late = new Promise<boolean>((resolve) => {
       timer = setTimeout(resolve, END_MS, false);
     });
-    // What failed was told when it did.
+    // Failed batches were reported when they failed.
     const isDone = await Promise.race([
       provider.shutdown().then(
         () => true,

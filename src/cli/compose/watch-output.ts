@@ -1,6 +1,6 @@
-/** What becomes of output that nobody takes. */
+/** Handles output that cannot be written. */
 
-/** One that cannot be written is told once, and by the exit code; a reader that has left is no reason to complain. */
+/** A failed write is reported once and by the exit code; a reader that has left is no failure. */
 export function watchOutput(): void {
   let isLost = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-/** `parley demo`: a stranger's first minute. A real agent mends a real bug with real tools; only the model is rehearsed. */
+/** `parley demo`: a real agent mends a real bug with real tools; only the model is rehearsed. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, relative } from "node:path";
@@ -35,7 +35,7 @@ export async function runDemo(): Promise<number> {
   const goodbye = nextSteps(process.argv[1] ?? "parley", here());
   const scratch = await scratchFolder();
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
-  // The user's own configuration stays out of it: the demo is the same for everybody.
+  // The demo ignores the user's configuration, so that it is the same for everybody.
   const env = { ...process.env, PARLEY_HOME: join(scratch, ".parley-home") };
   const loaded = await loadSettings({ flags: { provider: "rehearsal", workspace: scratch }, env, cwd: scratch });
   const agent = buildEngine(loaded, env, { rules: [{ allow: "Bash(node check.mjs)" }] });

@@ -1,4 +1,4 @@
-/** `parley doctor`: what this machine has of what Parley can use, and what to do about the rest. Looks only; changes nothing. */
+/** `parley doctor`: reports which tools, keys and servers this machine has, and how to get the missing ones. It changes nothing. */
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { messageOf, systemCode, type Fault } from "../../core/errors.js";
@@ -9,15 +9,15 @@ import { openModel } from "../../engine/models/open.js";
 import { findRipgrep } from "../../engine/tools/search/ripgrep.js";
 import { modelSource } from "../compose/build-engine.js";
 
-/** What surrounds the process. */
+/** The environment of the process. */
 export interface Surroundings {
   cwd: string;
-  /** As in `process.versions.node`. */
+  /** The value of `process.versions.node`. */
   nodeVersion: string;
   stdout: { isTTY?: boolean; columns?: number; getColorDepth?(env?: object): number };
 }
 
-/** `fail` prevents working; `hint` is something that would be nice to have. */
+/** `fail` prevents working; `hint` is an improvement. */
 interface Check {
   name: string;
   state: "ok" | "hint" | "fail";
@@ -85,7 +85,7 @@ async function checkHome(home: string): Promise<Check> {
   return { name, state: "ok", found: existing === home ? home : `${home} (will be created)` };
 }
 
-/** Itself or the nearest folder above it that is there. */
+/** The folder itself, or the nearest existing folder above it. */
 async function nearestExisting(path: string): Promise<string> {
   const isMissing = await stat(path).then(
     () => false,
@@ -123,7 +123,7 @@ function checkKeys(env: Env, settings: Settings | undefined): Check {
   return { name: "keys", state: "hint", found: "none is set", remedy: `set one of ${ours.join(", ")}; the rehearsal model needs none` };
 }
 
-/** As a session would open it: what that lacks is what is missing. */
+/** Opens the model as a session would: its fault names the missing part. */
 async function checkProvider(settings: Settings, env: Env): Promise<Check> {
   const name = "provider";
   const provider = chooseProvider(settings, env);

@@ -1,4 +1,4 @@
-/** `parley doctor`: a broken configuration is a finding, not an end. */
+/** `parley doctor` with the settings of this run: a broken configuration is a finding, and the report continues. */
 import { toFault } from "../../core/errors.js";
 import type { Loaded } from "../../settings/settings.js";
 import { here } from "../compose/here.js";

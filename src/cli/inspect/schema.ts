@@ -2,7 +2,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { loadDialect } from "../../dialects/index.js";
 
-/** What only a program can check has no words there. */
+/** Checks that only code can do are left out of the schema. */
 const LENIENT = { ignoreActions: ["check"] };
 
 const LINES = {

@@ -1,4 +1,4 @@
-/** `parley sessions`: what is stored, for people and for machines. */
+/** `parley sessions`: the stored sessions, for people and for programs. */
 import type { Event } from "../../core/event.js";
 import type { Env } from "../../settings/settings.js";
 import { homeOf } from "../../os/home.js";
@@ -37,7 +37,7 @@ function row({ id, usedAt, cwd, name, firstPrompt }: SessionSummary): string {
   return harmless(`${id}  ${when}  ${cwd}  ${about}`);
 }
 
-/** Ids, names and prompts are others' words: none of them may move the cursor, begin a line or turn one around. */
+/** Ids, names and prompts come from others: none of them may move the cursor, begin a line or reverse one. */
 function harmless(text: string): string {
   return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, "\u{FFFD}");
 }

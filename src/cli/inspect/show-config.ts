@@ -3,7 +3,7 @@ import { fileNameOf } from "../../settings/table.js";
 import { chooseProvider, type Env, type Loaded, type Settings } from "../../settings/settings.js";
 import { isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "../../core/providers.js";
 
-/** Secrets, and what may carry one (headers, environments, arguments), are never shown. */
+/** Hides secrets, and values that may contain one: headers, environments, arguments. */
 export function showConfig(loaded: Loaded, as: "text" | "json", env: Env): string {
   const rows = rowsOf(loaded, env);
   if (as === "json") {
@@ -32,7 +32,7 @@ function rowsOf({ settings, origins }: Loaded, env: Env): Row[] {
 
 type Implied = Record<string, Omit<Row, "key"> | undefined>;
 
-/** What a run uses although no setting names it. */
+/** Values that a run uses although no setting names them. */
 function impliedBy(settings: Settings, env: Env): Implied {
   const provider = chooseProvider(settings, env);
   if (provider === undefined) return {};
@@ -89,7 +89,7 @@ function hiddenList(key: string, values: readonly string[] | undefined): object 
   return values === undefined ? {} : { [key]: `${values.length} (hidden)` };
 }
 
-/** Without what a URL may carry besides an address: a user, a password, a query. */
+/** Removes the user, the password and the query from a URL. */
 function safeUrl(text: string): string {
   if (!URL.canParse(text)) return HIDDEN;
   const url = new URL(text);

@@ -1,4 +1,4 @@
-/** `parley trust`: the user's word that a folder's own configuration may be believed. */
+/** `parley trust`: the user decides that a folder's own configuration counts. */
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageOf, ParleyError, systemCode, systemReason } from "../../core/errors.js";

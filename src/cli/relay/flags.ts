@@ -1,4 +1,4 @@
-/** The flags of `parley relay`: its own, those that a session can be told, and those that only its hosts write. */
+/** The flags of `parley relay`: its own, flags of the session, and flags that only hosts write. */
 import { ROWS, SWITCH_ROWS } from "../../settings/table.js";
 import { SHARED_FLAGS, type Flag } from "../command-line/flags.js";
 import { programs } from "../../dialects/index.js";

@@ -1,4 +1,4 @@
-/** `parley relay`: a host of one dialect, an agent of another, and us between them. */
+/** `parley relay`: connects a host of one dialect with an agent of another. */
 import type { SessionConfig } from "../../core/config.js";
 import { messageOf, toFault } from "../../core/errors.js";
 import { Redactor } from "../../core/redact.js";
@@ -26,7 +26,7 @@ import type { Onlookers } from "../serve/serving.js";
 import { sessionMap } from "./session-map.js";
 import { endOnSignal } from "../compose/signals.js";
 
-/** The exit code when `--check` found something. */
+/** The exit code when `--check` found a violation. */
 const VIOLATED = 3;
 
 export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env: Env, onlookers: Onlookers): Promise<number> {
@@ -107,7 +107,7 @@ interface Prepared {
   loaded: Loaded;
   trace: RelayTrace | undefined;
   audit: Audit | undefined;
-  /** Both wires are written down, where that is asked for. */
+  /** Wraps a transport with the audit, where there is one. */
   audited: Wrap;
 }
 
@@ -139,8 +139,8 @@ async function traceOf({ openTracer }: Onlookers["telemetry"], redactor: Redacto
 }
 
 /**
- * What the relay says beyond its flags must not undo what COMMAND says: the mode goes along only where somebody chose it. What runs
- * unasked is what the host's wire promises, unless the driven one promises the same.
+ * The session that the relay opens. It must not undo the flags of COMMAND: the mode is passed on only where the user chose one. Tools run
+ * unasked as the host's wire promises, unless the driven wire promises the same.
  */
 export function relayOpening(
   loaded: Loaded,
@@ -155,15 +155,15 @@ export function relayOpening(
   return { ...open, config: { ...known, ...more(asked.unasked, known, drive), ...chosen, ...asked.config } };
 }
 
-/** What a host's command line asks of its session that is no setting. */
+/** Wishes of a host's command line for its session that are no settings. */
 interface HostAsked {
   config: SessionConfig;
-  /** Calls that run unasked beside those that do anyway. */
+  /** Calls that run unasked beside the agent's own. */
   unasked: readonly string[];
   fork: boolean;
 }
 
-/** In rules, which add to what an agent runs unasked; where its wire has none, in its list of tools. */
+/** Adds calls that run unasked: as rules, or as tools where the driven wire has no rules. */
 function more(calls: readonly string[], { approveTools = [], rules = [] }: SessionConfig, drive: Dialect): SessionConfig {
   if (calls.length === 0) return {};
   if (includes(drive.coverage["session.open"], "rules")) return { rules: [...rules, ...calls.map((allow) => ({ allow }))] };
@@ -175,7 +175,7 @@ function unasked({ settings }: Loaded, as: Dialect, drive: Dialect): SessionConf
   return { approveTools: settings.approveTools ?? [...as.unasked] };
 }
 
-/** How the driven agent ended is how we end; one that never ran, was killed, or left a turn behind is a failure. */
+/** We end as the driven agent ended; an agent that never ran, was killed, or left a turn unfinished is a failure. */
 export function exitCode({ code, signal, reason }: Closed): number {
   const status = code || (signal || reason !== undefined ? 1 : 0);
   if (status !== 0 && reason !== undefined) console.error(`parley: ${reason}`);
@@ -184,7 +184,7 @@ export function exitCode({ code, signal, reason }: Closed): number {
 
 type Reach = (launch: Launch, drive: Dialect, loaded: Loaded, env: Env) => Promise<Transport>;
 
-/** The agent is a command that we start, or one that runs already. */
+/** The agent is a command that we start, or listens at an address. */
 async function dialled(parsed: Parsed): Promise<Reach> {
   const own = parsed.positionals;
   const url = text(parsed, "url");
@@ -215,13 +215,13 @@ function start(command: readonly string[], launch: Launch, drive: Dialect, { set
   );
 }
 
-/** A host may tell by the environment which revision it speaks. */
+/** Loads the host's dialect, in the revision that our environment tells. */
 async function hostDialect(id: string, env: Env): Promise<Dialect> {
   const dialect = await loadDialect(id);
   return dialect.startedIn?.(env) ?? dialect;
 }
 
-/** The user may choose the revision of a driven agent by a flag of its own. */
+/** Loads the agent's dialect, in the revision that the user chose. */
 async function agentDialect(id: string, parsed: Parsed): Promise<Dialect> {
   const revisions = programOf(id)?.drive?.revisions;
   for (const flag of programs.flatMap(({ program }) => program.drive?.revisions?.flag ?? []))
@@ -233,7 +233,7 @@ async function agentDialect(id: string, parsed: Parsed): Promise<Dialect> {
   return dialect.driven?.(name) ?? dialect;
 }
 
-/** A relay lasts for a session, whose prompts come over the protocol. */
+/** Refuses flags of a one-prompt run: a relay lasts for a session, whose prompts come over the protocol. */
 function refuseOnePrompt(parsed: Parsed): void {
   const refused = text(parsed, "refused");
   if (refused !== undefined) throw usage(refused);

@@ -1,4 +1,4 @@
-/** What a relay carried, and how well: counted at the seam, judged by what each dialect covers. */
+/** The report of a relay: counts ops and events at the seam, and judges them by the coverage of both dialects. */
 import type { Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
 import type { Covers, Dialect } from "../../dialects/index.js";

@@ -1,4 +1,4 @@
-/** The relay's memory: which session of the driven agent stands behind a name that a host knows, across restarts. */
+/** The relay's memory across restarts: the session of the driven agent for each name that a host knows. */
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -8,10 +8,10 @@ import { digest } from "../../os/digest.js";
 import { makeFolder } from "../../os/folders.js";
 
 const Entry = v.object({ dialect: v.string(), name: v.string(), sessionId: v.string() });
-/** The oldest are forgotten. */
+/** The most entries; the oldest are removed. */
 const MOST = 2000;
 
-/** A file an entry, so that relays that run side by side need no lock. A home that cannot be written costs the memory, not the relay. */
+/** Each entry is a file, so that relays side by side need no lock. A home that is not writable costs the memory, not the relay. */
 export function sessionMap(home: string, dialect: string): SessionMap {
   const folder = join(home, "relay");
   const fileOf = (name: string): string => join(folder, `${digest(`${dialect} ${name}`, 32)}.json`);
@@ -40,7 +40,7 @@ function read(file: string): string | undefined {
   }
 }
 
-/** Whole or not at all. */
+/** Writes the whole file or nothing. */
 function write(file: string, text: string): void {
   const draft = `${file}.${process.pid}.tmp`;
   writeFileSync(draft, text, { mode: 0o600 });

@@ -1,11 +1,11 @@
-/** The traces of a driven agent, as far as its events tell: turns, tools and approvals. Whom it asks is its own business. */
+/** Traces of a driven agent: turns, tools and approvals, as its events tell. The agent itself traces its model calls. */
 import type { Event, EventOf } from "../../core/event.js";
 import type { Op, OpOf } from "../../core/op.js";
 import type { Redactor } from "../../core/redact.js";
 import { sessionTrace, type SessionTrace, type TracedSpan } from "../../engine/trace/trace.js";
 import type { Tracer } from "../../engine/trace/tracer.js";
 
-/** What is open in a session. */
+/** The open spans of a session. */
 interface Following {
   trace: SessionTrace;
   model: { provider: string; id: string } | undefined;
@@ -18,7 +18,7 @@ export class RelayTrace {
   readonly #tracer: Tracer;
   readonly #redactor: Redactor;
   readonly #sessions = new Map<string, Following>();
-  /** By the ids of their ops: the traces that prompts brought along. */
+  /** The traces that prompts brought along, by the ids of their ops. */
   readonly #traces = new Map<string, string>();
 
   constructor(tracer: Tracer, redactor: Redactor) {
@@ -102,7 +102,7 @@ export class RelayTrace {
     }
   }
 
-  /** By somebody else than the host: a grant, a deadline, an interrupt. */
+  /** Ends an approval that a grant, a deadline or an interrupt decided. */
   #settled(session: string, call: string, decision: "allow" | "deny" | "void"): void {
     const { approvals } = this.#of(session);
     approvals.get(call)?.endApproval({ decision });

@@ -22,7 +22,7 @@ export function relayWords(argv: readonly string[], unused: (flag: string) => vo
   return [...ours.slice(0, start), ...told, ...argv.slice(ours.length)];
 }
 
-/** Whose version is asked for. */
+/** The personality whose version the command line asks for. */
 export function relayedPersonality(argv: readonly string[]): Personality | undefined {
   const ours = beforeDashes(argv);
   const as = dialectOfHost(ours);
@@ -33,13 +33,13 @@ function dialectOfHost(words: readonly string[]): string | undefined {
   return words.flatMap((word, at) => (word === "--as" ? [words[at + 1] ?? ""] : word.startsWith("--as=") ? [word.slice(5)] : [])).at(-1);
 }
 
-/** So many words of the host's were read, and mean these of ours. */
+/** The number of words read from the host's command line, and our words for them. */
 interface Read {
   taken: number;
   means: readonly string[];
 }
 
-/** Where the COMMAND of the driven agent may be: behind dashes or at an address, or nowhere, because its dialect has a default. */
+/** Tells where COMMAND stands: behind dashes, at an address, or nowhere because the dialect has a default. */
 interface CommandPlace {
   isCommandElsewhere: boolean;
   hasDefault: boolean;
@@ -69,7 +69,7 @@ function hostWords(
 
   function readPlain(word: string): Read {
     const isHostCommand = isFirst && word === command;
-    // Without another place for the COMMAND, this word belongs to it.
+    // Without another place for COMMAND, this word belongs to it.
     if (!isCommandElsewhere && !(isHostCommand && hasDefault)) return { taken: 1, means: [word] };
     if (ignoresWords === true || isHostCommand) return { taken: 1, means: [] };
     return { taken: 1, means: ["--refused", `Unexpected argument '${word}': prompts come over the protocol`] };

@@ -1,7 +1,6 @@
 /**
- * The engine for a process that lasts for one turn. There is no next one, so the prompt waits until everything around the session is
- * there; a session that is not stored any more begins anew, because nobody could give the bridge another id; and what has no word on
- * the wire goes to stderr.
+ * The engine for a process of one turn. The prompt waits until servers and extensions are loaded, because no later turn could use them. A
+ * session that is no longer stored begins anew, because the bridge has no other id. Events without a word on the wire go to stderr.
  */
 import type { Agent } from "../../core/agent.js";
 import { textPart } from "../../core/content.js";
@@ -17,7 +16,7 @@ export function oneTurn(engine: Agent, settings: Settings, { personOf }: Dialect
   const surroundings = new Promise<void>((resolve) => {
     whole = resolve;
   });
-  /** The prompt is on its way; the end of input must not overtake it. */
+  /** Settles when the prompt is sent; the end of input must not overtake it. */
   let sent: Promise<void> = Promise.resolve();
   return { send, events: heard(), close: () => engine.close() };
 
@@ -27,7 +26,7 @@ export function oneTurn(engine: Agent, settings: Settings, { personOf }: Dialect
       return engine.send(opening(op, settings));
     }
     if (op.type === "turn.prompt") {
-      // Not waited for: whoever sends it reads the events that it waits for.
+      // We do not wait here: the sender of the prompt must read events meanwhile.
       sent = surroundings.then(() => engine.send(inContext(op, name, personOf?.(op))));
       return;
     }

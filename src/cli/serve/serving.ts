@@ -1,4 +1,4 @@
-/** What serving takes whatever the transport is: the settings, an offline model, and an engine for each connection. */
+/** Everything that serving needs beside the transport: settings, an offline model, and an engine for each connection. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent } from "../../core/agent.js";
@@ -18,26 +18,26 @@ import type { Telemetry } from "../compose/telemetry.js";
 
 export interface Serving {
   settings: Loaded["settings"];
-  /** An engine of its own for whoever is at the other end, and the way to him, written down where that is asked for. */
+  /** Makes the engine of one connection, and wraps the transport with the audit where there is one. */
   connection(transport: Transport, one?: One): { agent: Agent; transport: Transport };
   launch: Pick<ServeOptions, "launch">;
   end(): Promise<void>;
 }
 
-/** `turn`: what our own environment says in the words of the wire. */
+/** `turn`: the variables of our environment that belong to the wire. */
 type One = { conn?: string; turn?: Record<string, string> } & Pick<Surroundings, "resumable" | "owner">;
 
-/** What a command line asks for that is no setting. */
+/** Wishes of a command line that are no settings. */
 export interface Asked {
-  /** For the wire itself. */
+  /** Words for the wire itself. */
   switches?: readonly string[];
-  /** Of the session. */
+  /** Configuration of the session. */
   config?: SessionConfig;
-  /** Of a stored session: a copy goes on, under a name of its own. */
+  /** Continue a copy of the stored session, under a new id. */
   fork?: boolean;
 }
 
-/** Who looks on, and what must not be told. */
+/** The observers of a run, and the secrets that they must not see. */
 export interface Onlookers {
   telemetry: Telemetry;
   /** The file of `--audit`. */
@@ -86,7 +86,7 @@ function withConfig<O extends { config?: SessionConfig }>(open: O, config: Sessi
   return { ...open, config: { ...open.config, ...config } };
 }
 
-/** What the dialect says where the user does not. */
+/** Defaults of the dialect for settings that the user does not say. */
 function promised(dialect: Dialect, loaded: Loaded): SessionConfig {
   const approveTools = loaded.settings.approveTools ?? dialect.unasked;
   return { answerSeconds: answerSecondsOf(loaded, dialect), ...(approveTools !== undefined && { approveTools: [...approveTools] }) };

@@ -6,7 +6,7 @@ import { makeFolder } from "../../os/folders.js";
 import { usage } from "../command-line/flags.js";
 import { programNames } from "../command-line/personality.js";
 
-/** By this a launcher of ours is known again. */
+/** The mark by which we recognise a launcher of ours. */
 const MARK = "// Written by parley shims";
 
 export async function writeShims(folder: string, program: string, node: string): Promise<string> {
@@ -24,11 +24,11 @@ export async function writeShims(folder: string, program: string, node: string):
   return `${programNames.map((name) => join(dir, name)).join("\n")}\nPut ${dir} first in PATH, or give a host one of these paths.\n`;
 }
 
-/** A script of Node's own, so that what is started knows its name; started by this Node, wherever the host's PATH points. */
+/** Writes a script of Node, which tells the program its name. The script names this Node, wherever the host's PATH points. */
 async function writeLauncher(path: string, target: string, node: string): Promise<void> {
   const interpreter = /\s/.test(node) ? "/usr/bin/env node" : node;
   const program = JSON.stringify(target);
-  // Which kind of module the launcher is depends on the folder that it is in, and `import()` takes no path with a backslash.
+  // The folder decides which kind of module the launcher is, and `import()` takes no path with a backslash.
   const load = `process.getBuiltinModule("node:module").createRequire(${program})(${program});`;
   await writeFile(path, `#!${interpreter}\n${MARK}.\n${load}\n`);
   await chmod(path, 0o755);

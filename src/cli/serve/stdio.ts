@@ -10,9 +10,9 @@ import { prepareServing, type Asked, type Onlookers } from "./serving.js";
 import { endOnSignal } from "../compose/signals.js";
 
 export interface StdioOptions extends Asked {
-  /** All that there is to hear, in place of standard input. */
+  /** The whole input, in place of standard input. */
   records?: readonly unknown[];
-  /** A sign of life every so many seconds. */
+  /** Seconds between two signs of life. */
   beatSeconds?: number | undefined;
 }
 

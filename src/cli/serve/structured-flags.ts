@@ -6,7 +6,7 @@ import { count, given, list, text, usage, type Flag, type Parsed } from "../comm
 
 /** The dialects that have a choice of formats. */
 const CHOICES = programs.flatMap(({ dialect, program: { formats } }) => (formats === undefined ? [] : [{ dialect, formats }]));
-/** The choice that is meant where no dialect is named, and of dialects that have none. */
+/** The choice of formats for a command line without a dialect, and for dialects that have no choice. */
 const UNNAMED = CHOICES.find(({ formats }) => formats.unnamed !== undefined);
 
 /** Flags that say a key of the session's configuration and no setting. */
@@ -64,7 +64,7 @@ export function lineFormats(apart: string): string {
   return CHOICES.map(({ dialect, formats }) => `${formats.lines.join(apart)} (${dialect})`).join(apart);
 }
 
-/** The choice of formats that a command line means: that of its dialect, else the one without a name. */
+/** The choice of formats of a command line: its dialect's, else the one without a name. */
 export function choiceMeant(dialect: string | undefined): { dialect: string; formats: Formats } | undefined {
   const own = dialect === undefined ? undefined : programOf(dialect)?.formats;
   if (dialect === undefined) return UNNAMED;
@@ -72,7 +72,7 @@ export function choiceMeant(dialect: string | undefined): { dialect: string; for
   return formats === undefined ? undefined : { dialect, formats };
 }
 
-/** The dialect that an output format means where none is named. */
+/** The dialect that an output format means where the command line names none. */
 export function unnamedDialect(format: string): string | undefined {
   return UNNAMED?.formats.unnamed !== undefined && format.startsWith(UNNAMED.formats.unnamed) ? UNNAMED.dialect : undefined;
 }
@@ -103,7 +103,7 @@ export function formatSwitches(parsed: Parsed): string[] {
   return [...named, ...wireSwitches(parsed)];
 }
 
-/** The same for a relay, whose host may leave the formats out. */
+/** The same words for a relay, whose host may leave the formats out. */
 export function relayedSwitches(parsed: Parsed): string[] {
   const named = FORMATS.flatMap((flag) => {
     const format = text(parsed, flag);
@@ -139,7 +139,7 @@ export async function sessionFlags(parsed: Parsed, dialect: string): Promise<Ses
   return askedConfig(parsed, dialect);
 }
 
-/** Text in and text out, in so many words: that is for people, whatever dialect is named. */
+/** Whether the command line names text for input and output: text is for people, whatever dialect is named. */
 export function asksText(parsed: Parsed): boolean {
   return FORMATS.some((flag) => given(parsed, flag)) && FORMATS.every((flag) => isText(parsed, flag));
 }

@@ -1,4 +1,4 @@
-/** Structured input and output on the command line: which formats, where the prompt comes from, and how often there is a sign of life. */
+/** Structured input and output on the command line: formats, prompt and heartbeat. */
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
 import { isRecord } from "../../core/json-object.js";

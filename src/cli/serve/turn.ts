@@ -23,7 +23,7 @@ export async function serveTurn(
   const loaded = await loadDialect(dialectId);
   const dialect = loaded.startedIn?.(env) ?? loaded;
   keepStdoutClean();
-  // An agent that a tool starts has its turn from whoever starts it, not from our bridge.
+  // The agent's tools may start agents, which must not inherit our bridge's turn.
   const serving = await prepareServing(dialect, load, withoutTurn(env), onlookers).catch(toFault);
   if (!("connection" in serving)) {
     await refuseToStart(dialect, serving);

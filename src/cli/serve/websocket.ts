@@ -1,4 +1,4 @@
-/** `parley serve --ws`: an engine a connection, until one of them says Shutdown or a signal comes. */
+/** `parley serve --ws`: one engine a connection, until a client says Shutdown or a signal comes. */
 import type { Agent } from "../../core/agent.js";
 import { timerMs } from "../../core/limits.js";
 import { loadDialect } from "../../dialects/index.js";
@@ -13,7 +13,7 @@ import { prepareServing, type Onlookers } from "./serving.js";
 import { endOnSignal } from "../compose/signals.js";
 import { readTokens } from "../compose/token-file.js";
 
-/** How long the other clients may take to read their last words when the server leaves. */
+/** The time that other clients have to read their last records when the server leaves. */
 const LEAVE_MS = 5000;
 
 export async function serveWs(
@@ -31,7 +31,7 @@ export async function serveWs(
   keepStdoutClean();
   const serving = await prepareServing(dialect, load, env, { ...onlookers, secrets: tokens.map(({ token }) => token) });
   const connections = new Map<SocketTransport, { agent: Agent; done: Promise<void> }>();
-  /** Engines whose clients have gone, and which still hold their sessions. */
+  /** Engines that still hold sessions although their clients are gone. */
   const letting = new Set<Promise<void>>();
   let accepted = 0;
   let leave = (): void => {};
@@ -52,7 +52,7 @@ export async function serveWs(
   }
 
   function accept(socket: SocketTransport, owner: string | undefined): void {
-    // A client that lost its connection comes back for its session: the next connection is served when the last one is over.
+    // A client that lost its connection resumes its session: the next engine waits until the last one has let go of it.
     const resumable = (): Promise<unknown> => Promise.race([Promise.all(letting), socket.closed]);
     const { agent, transport } = serving.connection(socket, { conn: String(++accepted), resumable, owner });
     const done = serve(agent, dialect, transport, { ...serving.launch, onLog: tellPeople, onShutdown: leave }).then(
