@@ -9,7 +9,7 @@ export { Grammar } from "./core/grammar.js";
 export type { Answer, Op, OpOf, OpType } from "./core/op.js";
 export type { Frame, Launch, Transport } from "./core/wire.js";
 export { connect, type ConnectOptions, type Dial } from "./link/connect.js";
-export { relay, type Relay, type RelayOptions, type SessionMap } from "./link/relay.js";
+export { relay, type Relay, type KnownSession, type RelayOptions, type SessionMap } from "./link/relay.js";
 export { serve, type ServeOptions } from "./link/serve.js";
 export { memoryPair } from "./transports/memory.js";
 export { spawnTransport, type ProcessLaunch, type ProcessOptions, type ProcessTransport } from "./transports/process.js";

@@ -4,7 +4,7 @@ import type { Event } from "../core/event.js";
 import type { Op } from "../core/op.js";
 import { native } from "../dialects/native/index.js";
 import { memoryPair } from "../transports/memory.js";
-import { relay, type SessionMap } from "./relay.js";
+import { relay, type KnownSession, type SessionMap } from "./relay.js";
 import { serve } from "./serve.js";
 
 const TURN = { session: "s", turn: "t" };
@@ -114,21 +114,22 @@ describe("a relay", () => {
     expect(await near.closed).toEqual({});
   });
 
-  test("shows the host its own handle, and finds the agent's session behind it again", async () => {
-    const known = new Map<string, string>();
+  test("shows the host its own handle, finds the agent's session behind it again, and knows its model", async () => {
+    const known = new Map<string, KnownSession>();
     const { agent, host, closed } = chain(chat, {
       sessions: { get: (name) => known.get(name), set: (name, id) => known.set(name, id).size > 0 },
     });
-    host.say({ type: "session.open", session: "mine", open: "new" });
+    host.say({ type: "session.open", session: "mine", open: "new", config: { model: "m", provider: "p" } });
     expect(await host.of("session.ready")).toMatchObject({ session: "mine", sessionId: "mine" });
     host.say({ type: "session.open", session: "again", open: "resume", sessionId: "mine" } satisfies Op);
     expect(await agent.of("session.open", 2)).toMatchObject({ sessionId: "theirs" });
+    expect(await host.of("session.ready", 2)).toMatchObject({ config: { model: "m", provider: "p" } });
     host.leave();
     await closed;
   });
 
   test("gives a copy a name of its own: the original's still means the original", async () => {
-    const known = new Map([["mine", "theirs"]]);
+    const known = new Map<string, KnownSession>([["mine", { sessionId: "theirs", model: "m" }]]);
     const { agent, host, closed } = chain(
       {
         ...chat,
@@ -146,8 +147,8 @@ describe("a relay", () => {
     expect(await agent.of("session.open")).toMatchObject({ sessionId: "theirs", fork: true });
     expect(await host.of("session.ready")).toMatchObject({ session: "copy", sessionId: "copy" });
     expect([...known]).toEqual([
-      ["mine", "theirs"],
-      ["copy", "their copy"],
+      ["mine", { sessionId: "theirs", model: "m" }],
+      ["copy", { sessionId: "their copy", model: "m" }],
     ]);
     host.leave();
     await closed;

@@ -10,7 +10,7 @@ import { connect, type ConnectOptions, type Dial } from "./connect.js";
 import { serve, type ServeOptions } from "./serve.js";
 import { SessionNames, type SessionMap } from "./session-names.js";
 
-export type { SessionMap } from "./session-names.js";
+export type { KnownSession, SessionMap } from "./session-names.js";
 
 export interface RelayOptions extends ConnectOptions, ServeOptions {
   as: Dialect;

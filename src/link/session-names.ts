@@ -3,23 +3,37 @@
  * with, or else its handle; a name that nobody gave to the host (the agent's own id, "latest") is passed on as it is, or taken off where
  * only known ones count.
  */
+import type { SessionConfig } from "../core/config.js";
 import type { Event, EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
 import type { OpOf } from "../core/op.js";
 
+/** A session of the driven agent, and the model that it was last said to work with: some agents do not tell it when they resume. */
+export interface KnownSession {
+  sessionId: string;
+  model?: string | undefined;
+  provider?: string | undefined;
+}
+
 /** Which session of the driven agent stands behind a name that the host knows. */
 export interface SessionMap {
-  get(name: string): string | undefined;
+  get(name: string): KnownSession | undefined;
   /** False when it cannot be remembered. */
-  set(name: string, sessionId: string): boolean;
+  set(name: string, session: KnownSession): boolean;
 }
+
+type ModelChoice = Pick<SessionConfig, "model" | "provider">;
 
 export class SessionNames {
   readonly #map: SessionMap;
   readonly #onlyKnown: boolean;
   /** What the host will call the session that an open brings, by the id of that op; by the agent's own name where there is none. */
   readonly #opening = new Map<string, string>();
+  /** The model that an open asks for, or that its session had, by the id of that op. */
+  readonly #asked = new Map<string, ModelChoice>();
   /** The same for sessions that are ready, by handle. */
+  readonly #models = new Map<string, ModelChoice>();
+  /** Names of the sessions that are ready, by handle. */
   readonly #names = new Map<string, string>();
 
   constructor(map: SessionMap, onlyKnown = false) {
@@ -33,9 +47,10 @@ export class SessionNames {
     // A copy has a name of its own: the one that was asked for stays the original's.
     if (op.fork === true) this.#opening.set(op.id ?? "", this.#free(op.session));
     else if (op.open === "new" || known !== undefined) this.#opening.set(op.id ?? "", asked ?? this.#free(op.session));
+    this.#asked.set(op.id ?? "", { ...choiceOf(known), ...choiceOf(op.config) });
     const { sessionId: _asked, ...nameless } = op;
     if (known === undefined) return this.#onlyKnown ? nameless : op;
-    return { ...nameless, sessionId: known };
+    return { ...nameless, sessionId: known.sessionId };
   }
 
   towardsHost(event: Event): Event {
@@ -47,9 +62,10 @@ export class SessionNames {
         return this.#renamed(event);
       case "session.ended":
         this.#names.delete(event.session ?? "");
+        this.#models.delete(event.session ?? "");
         return event;
       case "reply":
-        if (event.to === "session.open") this.#opening.delete(event.parent ?? "");
+        if (event.to === "session.open") this.#forgetOpening(event.parent ?? "");
         return event;
       default:
         return event;
@@ -59,17 +75,31 @@ export class SessionNames {
   #ready(opener: string, handle: string): void {
     const name = this.#opening.get(opener);
     if (name !== undefined) this.#names.set(handle, name);
+    this.#models.set(handle, this.#asked.get(opener) ?? {});
+    this.#forgetOpening(opener);
+  }
+
+  #forgetOpening(opener: string): void {
     this.#opening.delete(opener);
+    this.#asked.delete(opener);
   }
 
   #renamed(event: EventOf<"session.ready" | "session.updated">): Event {
-    const name = this.#names.get(event.session ?? "");
-    if (name === undefined || event.sessionId === undefined || !this.#map.set(name, event.sessionId)) return event;
-    return { ...event, sessionId: name };
+    const handle = event.session ?? "";
+    const choice = { ...this.#models.get(handle), ...choiceOf(event.config) };
+    this.#models.set(handle, choice);
+    const told: typeof event = event.type === "session.ready" ? { ...event, config: { ...choice, ...event.config } } : event;
+    const name = this.#names.get(handle);
+    if (name === undefined || event.sessionId === undefined || !this.#map.set(name, { sessionId: event.sessionId, ...choice })) return told;
+    return { ...told, sessionId: name };
   }
 
   /** A host may use its handles again; an earlier session keeps its name. */
   #free(handle: string): string {
     return this.#map.get(handle) === undefined ? handle : mintId();
   }
+}
+
+function choiceOf({ model, provider }: Omit<KnownSession, "sessionId"> = {}): ModelChoice {
+  return { ...(model !== undefined && { model }), ...(provider !== undefined && { provider }) };
 }

@@ -3,11 +3,17 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
-import type { SessionMap } from "../../link/relay.js";
+import type { KnownSession, SessionMap } from "../../link/relay.js";
 import { digest } from "../../os/digest.js";
 import { makeFolder } from "../../os/folders.js";
 
-const Entry = v.object({ dialect: v.string(), name: v.string(), sessionId: v.string() });
+const Entry = v.object({
+  dialect: v.string(),
+  name: v.string(),
+  sessionId: v.string(),
+  model: v.optional(v.string()),
+  provider: v.optional(v.string()),
+});
 /** The most entries; the oldest are removed. */
 const MOST = 2000;
 
@@ -17,11 +23,12 @@ export function sessionMap(home: string, dialect: string): SessionMap {
   const fileOf = (name: string): string => join(folder, `${digest(`${dialect} ${name}`, 32)}.json`);
   return {
     get: (name) => read(fileOf(name)),
-    set(name, sessionId) {
-      if (read(fileOf(name)) === sessionId) return true;
+    set(name, { sessionId, model, provider }) {
+      const known = read(fileOf(name));
+      if (known?.sessionId === sessionId && known.model === model && known.provider === provider) return true;
       try {
         makeFolder(folder, 0o700);
-        write(fileOf(name), JSON.stringify({ dialect, name, sessionId }));
+        write(fileOf(name), JSON.stringify({ dialect, name, sessionId, model, provider }));
         forgetOldest(folder);
         return true;
       } catch (error) {
@@ -32,9 +39,10 @@ export function sessionMap(home: string, dialect: string): SessionMap {
   };
 }
 
-function read(file: string): string | undefined {
+function read(file: string): KnownSession | undefined {
   try {
-    return v.parse(Entry, JSON.parse(readFileSync(file, "utf8"))).sessionId;
+    const { sessionId, model, provider } = v.parse(Entry, JSON.parse(readFileSync(file, "utf8")));
+    return { sessionId, ...(model !== undefined && { model }), ...(provider !== undefined && { provider }) };
   } catch {
     return undefined;
   }
