@@ -9,6 +9,11 @@ export class Tail {
     this.#text = (this.#text + text).slice(-KEPT);
   }
 
+  /** The words so far have nothing to do with what follows. */
+  clear(): void {
+    this.#text = "";
+  }
+
   /** The line that says most: the last, but for programs of Node that crash, whose last words are the version of Node. */
   reason(): string {
     const lines = this.#text.trim().split("\n");

@@ -120,6 +120,23 @@ describe("the end", () => {
     expect(await transport.closed).toEqual(closed);
   });
 
+  test.each([
+    [[], "exited with code 1"],
+    [["the disk is full"], "exited with code 1: the disk is full"],
+  ])("with %j for last words does not quote what was said before the work that it ended in", async (words, reason) => {
+    let heard = "";
+    const argv = [process.execPath, fixture("warns-and-dies.mjs"), ...words];
+    const transport = await spawnTransport({ argv, env: marked().env }, { framing: "json", onStderr: (text) => (heard += text) });
+    const frames = transport.frames[Symbol.asyncIterator]();
+    expect(await next(frames)).toEqual({ rec: "ready" });
+    await until(() => heard.includes("an old setting"));
+    void transport.write([1]);
+    expect(await next(frames)).toEqual({ rec: "heard" });
+    void transport.write([2]);
+    expect(await next(frames)).toBeUndefined();
+    expect((await transport.closed).reason).toBe(`Agent '${process.execPath}' ${reason}`);
+  });
+
   test("of a program of Node that crashed is told with its error, not with what Node says below it", async () => {
     const argv = [process.execPath, join(scratch(), "nowhere.mjs")];
     const transport = await spawnTransport({ argv, env: marked().env }, { framing: "json" });

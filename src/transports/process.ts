@@ -1,7 +1,7 @@
 /** A child process as a transport: its stdin and stdout carry the records, its stderr is kept for the error message. */
 import type { Readable } from "node:stream";
 import type { Closed } from "../core/event.js";
-import type { Launch, Transport } from "../core/wire.js";
+import type { Frame, Launch, Transport } from "../core/wire.js";
 import { startTree, type Exit, type Tree } from "../os/process.js";
 import type { Framing } from "../os/lines.js";
 import { Tail } from "../os/tail.js";
@@ -39,8 +39,11 @@ export async function spawnTransport(launch: ProcessLaunch, options: ProcessOpti
   const writer = new LineWriter(stdin, options.framing);
   if (launch.input !== undefined) writer.end(launch.input);
   const tail = new Tail();
+  /** The child has sent a record since its last words on stderr. */
+  let hasGoneOn = false;
   stderr.setEncoding("utf8");
   stderr.on("data", (text: string) => {
+    hasGoneOn = false;
     tail.push(text);
     options.onStderr?.(text);
   });
@@ -48,14 +51,25 @@ export async function spawnTransport(launch: ProcessLaunch, options: ProcessOpti
   stdout.on("readable", () => {});
   return {
     pid: tree.pid,
-    frames: readFrames(stdout, options.framing, options.lineCap),
-    write: (records) => writer.write(records),
+    frames: noting(readFrames(stdout, options.framing, options.lineCap), () => (hasGoneOn = true)),
+    write(records) {
+      // The child went on behind these words and is given more to do: they do not say why it ends.
+      if (hasGoneOn) tail.clear();
+      return writer.write(records);
+    },
     close(how) {
       writer.end();
       if (how === "term") void tree.end(options.graceMs ?? GRACE_MS);
     },
     closed: ended(tree, launch, tail),
   };
+}
+
+async function* noting(frames: AsyncIterable<Frame>, onFrame: () => void): AsyncIterable<Frame> {
+  for await (const frame of frames) {
+    onFrame();
+    yield frame;
+  }
 }
 
 /** Does not wait for its output to be read: whoever reads the frames sees their end. */
