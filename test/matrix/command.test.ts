@@ -196,6 +196,25 @@ describe("an agent", () => {
   });
 });
 
+describe.each(Object.keys(agents).filter((drive) => !drive.startsWith("agentproc")))("a host of aionrs before an agent of %s", (drive) => {
+  it("is not warned of a default that the agent cannot be told, and is of a list of its own", async () => {
+    const agent = [NODE, PARLEY, ...(agents[drive] ?? [])];
+    const input = lines({ type: "message", msg_id: "m", input: "say hello" });
+    const silent = await relay("aionrs", drive, agent, { flags: [...driving(drive)], input });
+    expect(silent.stdout).toContain("stream_end");
+    expect(silent.stdout).not.toContain("approveTools");
+    const told = await relay("aionrs", drive, agent, { flags: [...driving(drive), "--approve-tools", "Glob"], input });
+    expect(told.stdout.includes("approveTools")).toBe(!["native", "qwen-shipped"].includes(drive));
+  });
+});
+
+it("a host of aionrs is told what a call of Qwen Code does in the agent's own words", async () => {
+  const agent = [NODE, PARLEY, ...(agents["qwen-shipped"] ?? [])];
+  const input = lines({ type: "message", msg_id: "m", input: "run `touch made.txt`" });
+  const { stdout } = await relay("aionrs", "qwen-shipped", agent, { input });
+  expect(stdout).toMatch(/"type":"tool_request".*"description":"[^"]*touch made\.txt/);
+});
+
 describe("what runs unasked", () => {
   const READ = lines({ type: "message", msg_id: "m", input: "read a.txt" });
   const WRITE = lines({ type: "message", msg_id: "m", input: "write 1 to b.txt" });

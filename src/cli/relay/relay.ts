@@ -172,7 +172,11 @@ function more(calls: readonly string[], { approveTools = [], rules = [] }: Sessi
 
 function unasked({ settings }: Loaded, as: Dialect, drive: Dialect): SessionConfig {
   if (as.unasked === undefined || as.unasked.join() === drive.unasked?.join()) return {};
-  return { approveTools: settings.approveTools ?? [...as.unasked] };
+  if (settings.approveTools !== undefined) return { approveTools: settings.approveTools };
+  // A default that the wire cannot say, as an empty list in a flag, is not worth a warning in each session.
+  const covers = drive.coverage["session.open"];
+  const isSaid = covers === "exact" || (as.unasked.length > 0 && includes(covers, "approveTools"));
+  return isSaid ? { approveTools: [...as.unasked] } : {};
 }
 
 /** We end as the driven agent ended; an agent that never ran, was killed, or left a turn unfinished is a failure. */

@@ -118,7 +118,7 @@ function writeCall(event: CallEvent, msg_id: string, state: AgentState): Out[] {
       return [];
     case "approval.requested":
       for (const call of event.calls) state.announced.add(call.id);
-      return event.calls.map((call) => line({ type: "tool_request", msg_id, call_id: call.id, tool: toolOf(call) }));
+      return event.calls.map((call) => line({ type: "tool_request", msg_id, call_id: call.id, tool: toolOf(withTitle(call, event)) }));
     case "tool.started":
       return running(event.call, msg_id, state);
     case "tool.ended":
@@ -159,6 +159,11 @@ function ended(event: EventOf<"tool.ended">, msg_id: string, state: AgentState):
     ...outputOf(event.output ?? [], state.calls.get(event.call)),
   });
   return [...first, result];
+}
+
+/** Some agents say what they ask about in their question alone. */
+function withTitle(call: Call, { calls, message }: EventOf<"approval.requested">): Call {
+  return call.title === undefined && calls.length === 1 && message !== undefined ? { ...call, title: message } : call;
 }
 
 export function toolOf(call: Call): WireEventOf<"tool_request">["tool"] {
