@@ -7,7 +7,7 @@ import { canonicalTool } from "../../src/core/names.js";
 import { LaterEvent, WireEvent as FirstEvent } from "../../src/dialects/aionrs/wire/records.js";
 import { faultOf } from "../../src/dialects/ante/wire/failure-kinds.js";
 import { EventMsg, type EventFields } from "../../src/dialects/ante/wire/records.js";
-import { Chunk, ControlRequest, EventLine, ToolDisplay, Thought, type Metadata } from "../../src/dialects/qwen/wire/event-lines.js";
+import { Chunk, ControlRequest, EventLine, ToolDisplay, Thought, type Metadata } from "../../src/dialects/qwen/wire/event-records.js";
 import {
   AgentLine,
   Assistant,

@@ -11,7 +11,7 @@ import {
   ToolCallPiece,
   type Metadata,
   type WireUsage,
-} from "../../src/dialects/qwen/wire/event-lines.js";
+} from "../../src/dialects/qwen/wire/event-records.js";
 
 export interface Heard {
   /** "receipt", "text", "delta", "tool_calls", "display:executing", "event:Finished", "summary", "result/cancel", … */

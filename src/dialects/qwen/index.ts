@@ -4,8 +4,8 @@ import { agentSide } from "./agent/side.js";
 import { coverage } from "./coverage.js";
 import { hostSide } from "./host/side.js";
 import { writeFormats } from "./launch.js";
-import { EventLine, VERSION } from "./wire/event-lines.js";
-import { OpLine } from "./wire/op-lines.js";
+import { EventLine, VERSION } from "./wire/event-records.js";
+import { OpLine } from "./wire/op-records.js";
 
 export const qwen: Dialect = {
   id: "qwen",

@@ -5,10 +5,9 @@ import type { Answer, Op } from "../../../core/op.js";
 import type { Launch } from "../../../core/wire.js";
 import type { Out, Side, SideEnv, Step } from "../../dialect.js";
 import { isTurnInEnv } from "../wire/environment.js";
-import { askedByEnv, askedByRecord, type Asked } from "./read-turn.js";
-import { lineSpeech, recordSpeech, type Speech } from "./write-lines.js";
+import { askedByEnv, askedByRecord, readAnswer, type Asked } from "./read-ops.js";
+import { lineSpeech, recordSpeech, type Speech } from "./write-events.js";
 import { speaksLines, type Options } from "../wire/options.js";
-import { readAnswer } from "./read-answer.js";
 
 const EMPTY = "The message is empty, and nothing is attached to it";
 const NO_TURN = 'No turn came: neither AGENT_MESSAGE in the environment nor a line {"type":"turn",…} on standard input';

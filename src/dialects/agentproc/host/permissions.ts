@@ -7,7 +7,7 @@ import { QUEUE_LIMIT } from "../../../core/limits.js";
 import type { Answer } from "../../../core/op.js";
 import type { Out } from "../../dialect.js";
 import type { TurnReader } from "../../kit/turn-reader.js";
-import type { Said } from "./read-lines.js";
+import type { Said } from "./read-events.js";
 import { RESPONSE, type PermissionAnswer } from "../wire/records.js";
 
 interface Asked {

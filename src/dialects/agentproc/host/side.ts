@@ -8,8 +8,8 @@ import type { Side, SideEnv, Step } from "../../dialect.js";
 import { refusal, reply, warning } from "../../kit/reply.js";
 import { NOTHING } from "../../kit/step.js";
 import { TurnReader } from "../../kit/turn-reader.js";
-import { HostTurn } from "./turn.js";
-import { writeLaunch, type Conversation } from "./write-turn.js";
+import { HostTurn } from "./read-turns.js";
+import { writeLaunch, type Conversation } from "./write-ops.js";
 import type { Options } from "../wire/options.js";
 
 export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {

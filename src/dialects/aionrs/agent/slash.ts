@@ -8,7 +8,7 @@ import { resultText } from "../../kit/slash.js";
 import { afterStream } from "./changes.js";
 import { errorLine, info, line } from "./lines.js";
 import type { AgentState } from "./state.js";
-import { toUsage } from "../wire/usage.js";
+import { writeUsage } from "../wire/usage.js";
 
 /** A text that names no known command is a prompt after all. */
 export function promptAfterAll(event: Event, state: AgentState): Op | undefined {
@@ -40,7 +40,7 @@ export function writeCommand({ parent = "", fault, data }: EventOf<"reply">, sta
     type: "stream_end" as const,
     msg_id,
     ...state.revision.says.end({ type: "turn.ended", outcome }),
-    usage: toUsage(undefined),
+    usage: writeUsage(undefined),
   };
   return afterStream([...told, line(end)], state);
 }

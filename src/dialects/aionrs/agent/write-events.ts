@@ -8,7 +8,7 @@ import { writeServers, writeUnchanged, writeUpdated } from "./changes.js";
 import { errorLine, info, line } from "./lines.js";
 import { writeCommand } from "./slash.js";
 import type { AgentState } from "./state.js";
-import { toUsage } from "../wire/usage.js";
+import { writeUsage } from "../wire/usage.js";
 import type { LaterEvent, WireEventOf } from "../wire/records.js";
 
 export function writeEvent(event: Event, state: AgentState): Out[] {
@@ -85,7 +85,7 @@ function endStream(event: EventOf<"turn.ended">, msg_id: string, state: AgentSta
   state.slashed.delete(event.turn ?? "");
   state.calls.clear();
   state.announced.clear();
-  const end = line({ type: "stream_end", msg_id, ...state.revision.says.end(event), usage: toUsage(event.usage) });
+  const end = line({ type: "stream_end", msg_id, ...state.revision.says.end(event), usage: writeUsage(event.usage) });
   return [end, ...state.afterStream.splice(0)];
 }
 

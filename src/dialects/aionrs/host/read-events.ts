@@ -2,12 +2,12 @@
 import type { Part, PartOf } from "../../../core/content.js";
 import type { Event, Usage } from "../../../core/event.js";
 import { stringField } from "../../kit/issues.js";
-import { onChanged, onChangeRefused, onChangeTold, onPong, onServer } from "./answers.js";
+import { onChanged, onChangeRefused, onChangeTold, onPong, onServer } from "./changes.js";
 import { readCapabilities } from "../wire/capabilities.js";
 import { parse } from "./parse.js";
 import { here, runningCall, startTurn, type HostState, type RunningTurn } from "./state.js";
 import { isOfPastTurn } from "./stale-records.js";
-import { fromUsage } from "../wire/usage.js";
+import { readUsage } from "../wire/usage.js";
 import type { LaterEvent, LaterEventOf } from "../wire/records.js";
 
 /** Readers repair: beginnings and ends that the wire does not say, blocks that it does not close, calls that it does not announce. */
@@ -211,7 +211,7 @@ function isOfTurn(msg_id: string | null | undefined, code: string, { reader }: R
 }
 
 function onEnd(event: LaterEventOf<"stream_end">, running: RunningTurn, state: HostState): Event[] {
-  const { finish, failed = false, usage = event.usage ? fromUsage(event.usage) : undefined } = state.revision.hears.end(event);
+  const { finish, failed = false, usage = event.usage ? readUsage(event.usage) : undefined } = state.revision.hears.end(event);
   if (failed) running.failed ??= { code: "provider", message: "The agent ended the turn with an error", retryable: false };
   return endTurn(running, state, usage, finish);
 }

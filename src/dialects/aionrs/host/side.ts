@@ -8,7 +8,8 @@ import type { Revision } from "../wire/revision.js";
 import { endTurn, readEvent } from "./read-events.js";
 import { denyUnasked } from "./stale-records.js";
 import { hostState, startTurn } from "./state.js";
-import { linesAtReady, openOp, writeOp } from "./write-ops.js";
+import { linesAtReady, openOp } from "./open.js";
+import { writeOp } from "./write-ops.js";
 
 export function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
   const state = hostState(revision);

@@ -1,15 +1,11 @@
 /** Host → agent, written: ops become commands. */
 import { plainText, type Part } from "../../../core/content.js";
-import type { SessionConfig } from "../../../core/config.js";
 import type { Event } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import { withoutCommand } from "../../../core/plain-words.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
-import { configLines, configProblem, configure, noMode } from "./answers.js";
-import { openingGap } from "../../kit/covers.js";
+import { configure } from "./changes.js";
 import { refused, replied, reply, warning } from "../../kit/reply.js";
-import { writeLaunch } from "../launch.js";
-import { modeName } from "../wire/revision.js";
 import type { HostState } from "./state.js";
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
@@ -30,34 +26,6 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     default:
       return { in: [], out: [] };
   }
-}
-
-/** A process is one session: opening it is starting it. Translation never widens authority: what would restrict it and cannot be said is refused. */
-export function openOp(op: OpOf<"session.open">, state: HostState): Step<Event> {
-  const { revision } = state;
-  state.session = op.session;
-  const { mode } = op.config ?? {};
-  if (mode !== undefined && modeName(revision, mode) === undefined) return refused(op, noMode(mode, revision));
-  const gap = openingGap(revision.name, op.config ?? {}, revision.coverage["session.open"]);
-  if (gap.refusal !== undefined) return refused(op, gap.refusal);
-  const wrong = configProblem(op.config ?? {}, state);
-  if (wrong !== undefined) return refused(op, wrong);
-  state.opener = op.id;
-  state.atReady = revision.isLater ? atReady(op.config ?? {}) : mode === "auto_edit" ? { mode } : {};
-  return {
-    in: gap.warning === undefined ? [] : [warning(gap.warning, state.session, state.revision.id)],
-    out: [{ launch: writeLaunch(op, revision) }],
-  };
-}
-
-/** Servers first: a real one takes none behind any other word. */
-export function linesAtReady(state: HostState): Out[] {
-  return configLines(state.atReady, state);
-}
-
-/** Without what the command line says. */
-function atReady({ mode, thinking, thinkingBudget, effort, outputCompaction, mcpServers }: SessionConfig): SessionConfig {
-  return { ...(mode === "auto_edit" && { mode }), thinking, thinkingBudget, effort, outputCompaction, mcpServers };
 }
 
 /** Both names of the text: each revision reads its own and ignores the other. A text that begins as a command does is none. */

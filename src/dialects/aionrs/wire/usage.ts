@@ -3,7 +3,7 @@ import type { Usage } from "../../../core/event.js";
 import type { WireUsage } from "./records.js";
 
 /** The counts are disjoint on both sides; reasoning is output here. */
-export function toUsage(usage: Usage | undefined): WireUsage {
+export function writeUsage(usage: Usage | undefined): WireUsage {
   return {
     input_tokens: usage?.input ?? 0,
     output_tokens: (usage?.output ?? 0) + (usage?.reasoning ?? 0),
@@ -12,7 +12,7 @@ export function toUsage(usage: Usage | undefined): WireUsage {
   };
 }
 
-export function fromUsage(usage: WireUsage): Usage {
+export function readUsage(usage: WireUsage): Usage {
   return {
     input: tokens(usage.input_tokens),
     output: tokens(usage.output_tokens),

@@ -8,8 +8,9 @@ import { writeCatalogue } from "../wire/catalogue.js";
 import { kindOf } from "../wire/failure-kinds.js";
 import { wireId } from "../wire/ids.js";
 import { writeSpec } from "../wire/spec.js";
+import { writeUsage } from "../wire/usage.js";
 import type { ClientSession } from "./state.js";
-import type { EventFields, EventName, ToolUse, TurnEndStatus, WireUsage } from "../wire/records.js";
+import type { EventFields, EventName, ToolUse, TurnEndStatus } from "../wire/records.js";
 
 /** What goes into an envelope: the tagged variant, or the name of one with nothing in it. */
 export type Tagged = EventName | Record<string, unknown>;
@@ -218,21 +219,5 @@ function usageUpdate({ scope, usage }: EventOf<"usage">, session: ClientSession)
 function counted(usage: Usage, session: ClientSession): Tagged[] {
   session.isCounted = true;
   session.usage = addUsage(session.usage, usage);
-  return [tagged("UsageUpdate", { usage: toUsage(usage), session_usage: toUsage(session.usage) })];
-}
-
-/** The wire's input includes what was read from and written to the cache. */
-function toUsage({
-  input,
-  output,
-  cacheRead,
-  cacheWrite,
-  reasoning = 0,
-}: Usage): Required<Pick<WireUsage, "input_tokens" | "output_tokens">> & WireUsage {
-  return {
-    input_tokens: input + (cacheRead ?? 0) + (cacheWrite ?? 0),
-    output_tokens: output + reasoning,
-    ...(cacheRead !== undefined && { cache_read_tokens: cacheRead }),
-    ...(cacheWrite !== undefined && { cache_creation_tokens: cacheWrite }),
-  };
+  return [tagged("UsageUpdate", { usage: writeUsage(usage), session_usage: writeUsage(session.usage) })];
 }

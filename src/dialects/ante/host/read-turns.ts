@@ -1,10 +1,11 @@
 /** Daemon → client, read: what happens in a turn. Readers repair: turns, calls and blocks that nobody began or ended. */
 import { textPart, type Part } from "../../../core/content.js";
-import type { Call, Event, EventOf, Usage } from "../../../core/event.js";
+import type { Call, Event, EventOf } from "../../../core/event.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
 import { isRecord } from "../../../core/json-object.js";
 import { nameOf, readId } from "../wire/ids.js";
 import { faultOf } from "../wire/failure-kinds.js";
+import { readUsage } from "../wire/usage.js";
 import type { HostState, Reading } from "./state.js";
 import { TurnReader, type KnownCall } from "../../kit/turn-reader.js";
 import type { EventFields, ToolUse, WireUsage } from "../wire/records.js";
@@ -164,15 +165,8 @@ function diffPart(patch: string, path: string): Part {
 // --- usage ---
 
 export function onUsage(wire: WireUsage, state: HostState, reading: Reading): Event[] {
-  const usage = fromUsage(wire);
+  const usage = readUsage(wire);
   return reading.turn?.spent(usage) ?? [{ type: "usage", session: state.session, scope: "call", usage }];
-}
-
-/** The wire's input includes the cache's share. */
-function fromUsage({ input_tokens = 0, output_tokens = 0, cache_read_tokens, cache_creation_tokens }: WireUsage): Usage {
-  const cacheRead = cache_read_tokens ?? 0;
-  const cacheWrite = cache_creation_tokens ?? 0;
-  return { input: Math.max(0, input_tokens - cacheRead - cacheWrite), output: output_tokens, cacheRead, cacheWrite };
 }
 
 // --- addresses ---

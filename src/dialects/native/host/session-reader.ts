@@ -8,7 +8,7 @@ import type { Op, OpOf } from "../../../core/op.js";
 import type { Step } from "../../dialect.js";
 import { NOTHING } from "../../kit/step.js";
 import { TurnReader } from "../../kit/turn-reader.js";
-import { denial, isTurnScoped, readInTurn, tell, withoutTurn, type Running } from "./read-turn.js";
+import { denial, isTurnScoped, readInTurn, tell, withoutTurn, type Running } from "./read-turns.js";
 
 /** Turns that have ended and whose names are remembered: an agent may count them anew in every process, but hardly in one. */
 const REMEMBERED = 1024;

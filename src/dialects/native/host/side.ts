@@ -7,7 +7,7 @@ import { badLine } from "../../kit/bad-line.js";
 import { exitMessage } from "../../kit/exit-message.js";
 import { NOTHING } from "../../kit/step.js";
 import { readEvent } from "./read-events.js";
-import { denial, isTurnScoped, tell, withoutTurn } from "./read-turn.js";
+import { denial, isTurnScoped, tell, withoutTurn } from "./read-turns.js";
 import { SessionReader } from "./session-reader.js";
 
 export function hostSide({ breach }: Pick<SideEnv, "breach">): Side<Event, Op> {

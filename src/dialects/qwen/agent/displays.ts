@@ -4,7 +4,7 @@ import type { Call, EventOf } from "../../../core/event.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
 import { seconds, type Said } from "./lines.js";
 import type { ShownCall } from "./state.js";
-import type { Confirmation, ResultDisplay, ToolDisplay } from "../wire/event-lines.js";
+import type { Confirmation, ResultDisplay, ToolDisplay } from "../wire/event-records.js";
 
 type Status = "pending" | "confirming" | "executing" | "success" | "error" | "canceled";
 

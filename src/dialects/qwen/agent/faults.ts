@@ -1,6 +1,6 @@
 /** What went wrong, in OpenAI's words for it, and the exit codes of Qwen's command. */
 import type { Fault } from "../../../core/errors.js";
-import type { WireError } from "../wire/event-lines.js";
+import type { WireError } from "../wire/event-records.js";
 
 const CODES: Readonly<Record<string, string>> = { config: "config_error", version: "unsupported_protocol" };
 

@@ -2,8 +2,8 @@
 import type { EventOf } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import type { SideEnv, Step } from "../../dialect.js";
-import type { Request } from "./read-lines.js";
-import { resultHint } from "./write-results.js";
+import type { Request } from "./read-ops.js";
+import { resultHint } from "./write-replies.js";
 import { sessionNamed, type AgentState, type ClientSession, type HintAsked } from "./state.js";
 
 type LineOf<K extends Request["kind"]> = Extract<Request, { kind: K; line: unknown }>["line"];

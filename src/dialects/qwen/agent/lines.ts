@@ -2,7 +2,8 @@
 import type { Usage } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import type { AgentState, ClientSession, Turn } from "./state.js";
-import type { Annotation, Chunk, Completion, Metadata, ToolCall, ToolCallPiece, WireError, WireUsage } from "../wire/event-lines.js";
+import { writeUsage } from "../wire/usage.js";
+import type { Annotation, Chunk, Completion, Metadata, ToolCall, ToolCallPiece, WireError } from "../wire/event-records.js";
 
 /** What a line is about. */
 export interface Said {
@@ -42,7 +43,7 @@ export function completion(said: Said, message: Message, { finish = "stop", usag
     object: "chat.completion",
     ...head(said),
     choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finish }],
-    ...(usage !== undefined && { usage: toUsage(usage) }),
+    ...(usage !== undefined && { usage: writeUsage(usage) }),
     metadata: metadataOf(said, metadata),
     ...(fingerprint !== undefined && { system_fingerprint: fingerprint }),
   };
@@ -55,7 +56,7 @@ export function chunk(said: Said, delta: Delta, { finish, usage, metadata, finge
     object: "chat.completion.chunk",
     ...head(said),
     choices: [{ index: 0, delta, finish_reason: finish ?? null }],
-    ...(usage !== undefined && { usage: toUsage(usage) }),
+    ...(usage !== undefined && { usage: writeUsage(usage) }),
     metadata: metadataOf(said, metadata),
     ...(fingerprint !== undefined && { system_fingerprint: fingerprint }),
   };
@@ -98,17 +99,4 @@ function metadataOf({ session, turn, under, promptId }: Said, more: Partial<Meta
 
 export function seconds(at: number): number {
   return Math.floor(at / 1000);
-}
-
-/** Ours are disjoint, the wire's prompt includes the cache and its completion the reasoning. */
-function toUsage({ input, output, cacheRead, cacheWrite, reasoning }: Usage): WireUsage {
-  const prompt_tokens = input + (cacheRead ?? 0) + (cacheWrite ?? 0);
-  const completion_tokens = output + (reasoning ?? 0);
-  return {
-    prompt_tokens,
-    completion_tokens,
-    total_tokens: prompt_tokens + completion_tokens,
-    ...(cacheRead !== undefined && cacheRead > 0 && { prompt_tokens_details: { cached_tokens: cacheRead } }),
-    ...(reasoning !== undefined && reasoning > 0 && { completion_tokens_details: { reasoning_tokens: reasoning } }),
-  };
 }

@@ -5,10 +5,10 @@ import type { Op, OpOf } from "../../../core/op.js";
 import type { SideEnv, Step } from "../../dialect.js";
 import { invalid } from "./faults.js";
 import { recoverable, type Said } from "./lines.js";
-import type { Chat } from "./read-lines.js";
+import type { Chat } from "./read-ops.js";
 import { commandRef } from "../wire/command-path.js";
 import { newTurn, type AgentState, type ClientSession } from "./state.js";
-import type { CommandRef } from "../wire/op-lines.js";
+import type { CommandRef } from "../wire/op-records.js";
 
 const TERMINAL = "annotations.terminal";
 

@@ -1,12 +1,12 @@
 /** Host → agent: cancels, and results of the host's tools, as ops. */
 import type { Op } from "../../../core/op.js";
 import type { SideEnv, Step } from "../../dialect.js";
-import { closing, quietSummary, sessionEvent } from "./end-turn.js";
+import { closing, quietSummary, sessionEvent } from "./write-turns.js";
 import { invalid } from "./faults.js";
 import { recoverable } from "./lines.js";
 import { promptIdOf } from "./read-chats.js";
-import type { Chat, Request } from "./read-lines.js";
-import { resultCancel } from "./write-results.js";
+import type { Chat, Request } from "./read-ops.js";
+import { resultCancel } from "./write-replies.js";
 import { sessionNamed, type AgentState, type ClientSession, type Turn } from "./state.js";
 
 type Cancel = Extract<Request, { kind: "cancel" }>["line"];

@@ -1,9 +1,9 @@
 /** The handshake: what we are and can do, and whether that is what the host asks for. */
 import type { Out, SideEnv } from "../../dialect.js";
 import { chunk, completion, line, type Said } from "./lines.js";
-import type { Head } from "./read-lines.js";
+import type { Head } from "./read-ops.js";
 import type { AgentState, ClientSession } from "./state.js";
-import { PROTOCOL_VERSION, type WireError } from "../wire/event-lines.js";
+import { PROTOCOL_VERSION, type WireError } from "../wire/event-records.js";
 
 const CAPABILITIES: readonly string[] = [
   "chat.completion",

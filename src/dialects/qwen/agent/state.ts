@@ -5,10 +5,10 @@ import type { Call, Usage } from "../../../core/event.js";
 import type { OpOf } from "../../../core/op.js";
 import type { Out } from "../../dialect.js";
 import type { Formats } from "../launch.js";
-import type { Chat } from "./read-lines.js";
+import type { Chat } from "./read-ops.js";
 import { AnsiReader } from "./terminal.js";
-import type { ControlFailure } from "../wire/event-lines.js";
-import type { CommandRef } from "../wire/op-lines.js";
+import type { ControlFailure } from "../wire/event-records.js";
+import type { CommandRef } from "../wire/op-records.js";
 
 /** A line of the host, or what is wrong with it. */
 export type HostLine = { rec: unknown } | { bad: string };

@@ -1,7 +1,8 @@
 /** Terminal styling: escape sequences are taken out of a text, and stay as positions and spans over what is left. */
-import type { Terminal } from "../wire/event-lines.js";
+import type { Said } from "./lines.js";
+import type { Terminal } from "../wire/event-records.js";
 
-type Styled = { content: string; ansi: NonNullable<Terminal["ansi"]>; spans: NonNullable<Terminal["spans"]> };
+export type Styled = { content: string; ansi: NonNullable<Terminal["ansi"]>; spans: NonNullable<Terminal["spans"]> };
 
 /** The CLI's theme: which of its colours an SGR code means. */
 const THEME: Readonly<Record<number, string>> = {
@@ -93,4 +94,20 @@ function patchToken(line: string, isHead: boolean): string | undefined {
   return line.startsWith("-") ? "DiffRemoved" : undefined;
 }
 
-export type { Styled };
+/** The annotation that says how a line looked in a terminal, and where it came from. */
+export function terminal(
+  { turn }: Said,
+  kind: Omit<Terminal, "type" | "spans" | "ansi" | "prompt_id">,
+  styled: Pick<Styled, "ansi" | "spans"> = { ansi: [], spans: [] },
+): Terminal {
+  const { ansi, spans } = styled;
+  return {
+    type: "x-qwen-terminal",
+    ...kind,
+    spans,
+    ansi,
+    console_level: kind.console_level ?? null,
+    exit_code: kind.exit_code ?? null,
+    ...(turn !== undefined && { prompt_id: turn.promptId }),
+  };
+}

@@ -2,11 +2,11 @@
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { isRecord } from "../../../core/json-object.js";
-import { askHost, expire } from "./control.js";
+import { askHost, expire } from "./questions.js";
 import { invalid, wireError } from "./faults.js";
 import { line, recoverable, spoken, type Said } from "./lines.js";
 import type { AgentState } from "./state.js";
-import { terminal } from "./terminal-line.js";
+import { terminal } from "./terminal.js";
 
 export function writeLoose(event: Event, said: Said, state: AgentState): Out[] {
   switch (event.type) {

@@ -1,8 +1,8 @@
 /** Agent → host, read: how a tool's work is shown (`result_display`, `confirmation`) becomes parts of ours. */
 import * as v from "valibot";
 import type { Part } from "../../../core/content.js";
-import type { Call, Usage } from "../../../core/event.js";
-import { FileDiff, PlanSummary, StringDisplay, TaskExecution, TodoList, Confirmation, type WireUsage } from "../wire/event-lines.js";
+import type { Call } from "../../../core/event.js";
+import { FileDiff, PlanSummary, StringDisplay, TaskExecution, TodoList, Confirmation } from "../wire/event-records.js";
 
 export function readDisplay(display: unknown): Part[] {
   if (display === undefined || display === null || display === "") return [];
@@ -56,16 +56,4 @@ export function readConfirmation(confirmation: unknown): Pick<Call, "title" | "p
       confirmation satisfies never;
       return {};
   }
-}
-
-/** The wire's counts are inclusive, as OpenAI's are; ours are disjoint. */
-export function readUsage(usage: WireUsage): Usage {
-  const cacheRead = usage.prompt_tokens_details?.cached_tokens ?? 0;
-  const reasoning = usage.completion_tokens_details?.reasoning_tokens ?? 0;
-  return {
-    input: Math.max(0, usage.prompt_tokens - cacheRead),
-    output: Math.max(0, usage.completion_tokens - reasoning),
-    ...(cacheRead > 0 && { cacheRead }),
-    ...(reasoning > 0 && { reasoning }),
-  };
 }

@@ -21,7 +21,7 @@ import {
   ToolDisplay,
   WireCommandResult,
   type Metadata,
-} from "../wire/event-lines.js";
+} from "../wire/event-records.js";
 
 export function readEvent(rec: unknown, state: HostState): Step<Event> {
   const finished = [...state.sessions.values()].flatMap((session) => (session.running?.isFinished === true ? [session.running] : []));

@@ -7,7 +7,8 @@ import { canonicalTool, categoryOf } from "../../../core/names.js";
 import type { KnownCall } from "../../kit/turn-reader.js";
 import { isRecord } from "../../../core/json-object.js";
 import { startTurn, type HostedSession, type HostState, type RunningTurn } from "./state.js";
-import { readConfirmation, readDisplay, readUsage } from "./read-displays.js";
+import { readUsage } from "../wire/usage.js";
+import { readConfirmation, readDisplay } from "./read-displays.js";
 import {
   SessionEvent,
   Terminal,
@@ -19,7 +20,7 @@ import {
   type ToolCallPiece,
   type WireError,
   type WireUsage,
-} from "../wire/event-lines.js";
+} from "../wire/event-records.js";
 
 /** A `chat.completion` or a chunk of one: what both have. */
 export interface Said {

@@ -10,7 +10,7 @@ import { NOTHING } from "../../kit/step.js";
 import { isRecord } from "../../../core/json-object.js";
 import type { HostedSession, HostState, Question, SentPrompt } from "./state.js";
 import { commandRef } from "../wire/command-path.js";
-import type { CommandRef, RequestMetadata, WireOptions, WirePart } from "../wire/op-lines.js";
+import type { CommandRef, RequestMetadata, WireOptions, WirePart } from "../wire/op-records.js";
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   if (op.type === "ping") return ping(op, state);

@@ -1,5 +1,5 @@
 /** Commands that have sub-commands: `/chat list` is the path `["chat", "list"]`, where `/model name` is the path `["model"]`. */
-import type { CommandRef } from "../wire/op-lines.js";
+import type { CommandRef } from "./op-records.js";
 
 const SUB_COMMANDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["chat", new Set(["list", "save", "resume", "delete"])],

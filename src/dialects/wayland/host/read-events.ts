@@ -1,11 +1,11 @@
 /** What a driven Wayland Core says beyond aionrs: what we have words for is read, the rest is passed on, and what is critical must be understood. */
 import * as v from "valibot";
 import type { Event } from "../../../core/event.js";
-import { onServer } from "../../aionrs/host/answers.js";
+import { onServer } from "../../aionrs/host/changes.js";
 import { at, isOpen, onRequest, stray } from "../../aionrs/host/read-events.js";
 import type { Hears } from "../../aionrs/wire/revision.js";
 import { here, runningCall, type HostState } from "../../aionrs/host/state.js";
-import { fromUsage } from "../../aionrs/wire/usage.js";
+import { readUsage } from "../../aionrs/wire/usage.js";
 import { stringField } from "../../kit/issues.js";
 import { events, ownEvents, PASSED_ON, type OwnEvent, type OwnEventOf } from "../wire.js";
 
@@ -21,7 +21,7 @@ export const hears: Hears = {
     const { finish_reason, usage_delta } = v.is(events.stream_end, event) ? event : {};
     return {
       ...(finish_reason !== undefined && { finish: finish_reason, failed: finish_reason === "error" }),
-      ...(usage_delta && { usage: fromUsage(usage_delta) }),
+      ...(usage_delta && { usage: readUsage(usage_delta) }),
     };
   },
 };

@@ -4,8 +4,8 @@ import type { Out } from "../../dialect.js";
 import { exitOf, wireError } from "./faults.js";
 import { chunk, completion, line, spoken, type Said } from "./lines.js";
 import type { AgentState, Turn } from "./state.js";
-import { terminal } from "./terminal-line.js";
-import type { Metadata, Summary } from "../wire/event-lines.js";
+import { terminal } from "./terminal.js";
+import type { Metadata, Summary } from "../wire/event-records.js";
 
 type Ended = EventOf<"turn.ended">;
 

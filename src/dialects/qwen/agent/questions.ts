@@ -7,7 +7,7 @@ import { isRecord, sameJson } from "../../../core/json-object.js";
 import { confirmationOf, reasonOf } from "./displays.js";
 import { line, type Said } from "./lines.js";
 import type { AgentState, ClientSession, ControlQuestion } from "./state.js";
-import type { ControlResponse } from "../wire/op-lines.js";
+import type { ControlResponse } from "../wire/op-records.js";
 
 /** Ids of questions that need no answer any more, the newest; a late answer to one of them is no mistake. */
 const REMEMBERED = 256;

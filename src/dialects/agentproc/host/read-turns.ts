@@ -8,7 +8,7 @@ import type { TurnReader } from "../../kit/turn-reader.js";
 import { speaksLines, type Options } from "../wire/options.js";
 import { Permissions } from "./permissions.js";
 import { readUsage } from "../wire/usage.js";
-import { notARecord, saidByLine, saidByRecord, type Said } from "./read-lines.js";
+import { notARecord, saidByLine, saidByRecord, type Said } from "./read-events.js";
 
 /** Characters of a reply that are kept. */
 const REPLY_LIMIT = 16 * 1024 * 1024;

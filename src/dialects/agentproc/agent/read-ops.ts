@@ -1,10 +1,12 @@
-/** What a turn that was brought to us asks for: read off our environment, or off one object on our input. */
-import type { Part } from "../../../core/content.js";
-import { textPart } from "../../../core/content.js";
+/** Reads the turn that is brought to us, from the environment or from one object on our input, and the host's answers within it. */
+import * as v from "valibot";
+import { textPart, type Part } from "../../../core/content.js";
 import { isRecord } from "../../../core/json-object.js";
 import { stringField } from "../../kit/issues.js";
+import type { Answer } from "../../../core/op.js";
 import { parseJson } from "../../../core/parse-json.js";
 import { attachmentPart, attachmentsOfEnv, readAttachment, type Attachment } from "../wire/attachments.js";
+import { PermissionAnswer, RESPONSE } from "../wire/records.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -49,4 +51,17 @@ export function askedByRecord(line: unknown): Asked | undefined {
 
 function partsOf(message: string, attachments: readonly Attachment[]): Part[] {
   return [...(message.trim() === "" ? [] : [textPart(message)]), ...attachments.map(attachmentPart)];
+}
+
+// --- answers ---
+
+/** Undefined where the line is no answer. An answer that names its request and cannot be understood denies. */
+export function readAnswer(line: unknown): Answer | undefined {
+  const said = typeof line === "string" ? parseJson(line.startsWith(RESPONSE) ? line.slice(RESPONSE.length) : line)?.json : line;
+  const call = stringField(said, "request_id");
+  if (!isRecord(said) || call === undefined) return undefined;
+  if (!v.is(PermissionAnswer, said)) return { call, decision: "deny", reason: "the answer could not be understood" };
+  const { behavior, updated_input, message } = said;
+  if (behavior === "allow") return { call, decision: "allow", ...(updated_input !== undefined && { args: updated_input }) };
+  return { call, decision: "deny", ...(message !== undefined && { reason: message }) };
 }

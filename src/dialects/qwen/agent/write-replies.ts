@@ -7,8 +7,8 @@ import type { Out } from "../../dialect.js";
 import { partDisplay } from "./displays.js";
 import { line, seconds } from "./lines.js";
 import type { AgentState, ClientSession, HintAsked } from "./state.js";
-import type { ResultDisplay, WireCommandResult } from "../wire/event-lines.js";
-import type { CommandRef } from "../wire/op-lines.js";
+import type { ResultDisplay, WireCommandResult } from "../wire/event-records.js";
+import type { CommandRef } from "../wire/op-records.js";
 
 type Reply = EventOf<"reply">;
 

@@ -1,7 +1,7 @@
 /** Agent → host: `chat.completion` lines, chunks, annotations, `result/*`, control requests and the fatal error, as the RFC spells them. */
 import * as v from "valibot";
 import type { Known } from "../../../core/without-index-signature.js";
-import { CommandRef } from "./op-lines.js";
+import { CommandRef } from "./op-records.js";
 
 export const VERSION = "1";
 /** The version as the wire spells it. */

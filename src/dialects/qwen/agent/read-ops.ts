@@ -7,7 +7,7 @@ import { echo, shapeOf, stringField } from "../../kit/issues.js";
 import { isRecord } from "../../../core/json-object.js";
 import { invalid } from "./faults.js";
 import { partsOf, textOf, toolResponse } from "./read-parts.js";
-import type { WireError } from "../wire/event-lines.js";
+import type { WireError } from "../wire/event-records.js";
 import {
   asked,
   ChatRequest,
@@ -19,8 +19,8 @@ import {
   type ControlResponse,
   type RequestMetadata,
   type WireOptions,
-} from "../wire/op-lines.js";
-import type { CommandHintCancel, CommandHintRequest, ControlCancel, HeartbeatRequest } from "../wire/op-lines.js";
+} from "../wire/op-records.js";
+import type { CommandHintCancel, CommandHintRequest, ControlCancel, HeartbeatRequest } from "../wire/op-records.js";
 
 type Prompt = OpOf<"turn.prompt">;
 
