@@ -1,12 +1,12 @@
-/** What a dialect is: a pure, synchronous codec between a wire's records and our ops and events, for both ends of the wire. */
+/** A dialect is a pure, synchronous codec between a wire's records and our ops and events, for both ends of the wire. */
 import type { GenericSchema } from "valibot";
 import type { Closed, Event, EventType } from "../core/event.js";
 import type { Op, OpOf, OpType } from "../core/op.js";
 import type { Frame, Launch } from "../core/wire.js";
 
 /**
- * What a side puts on the wire or does to the process behind it. `end`: the process hears the end of its input, and is read on.
- * `exit`: we leave with that code; `reason` is for people, and so is `log`, for which the wire has no place.
+ * The output of a side: a record for the wire, or an act on the process behind it. `end` closes the input of the process, which is read on.
+ * `exit` leaves with that code. `reason` and `log` are words for people: the wire has no place for them.
  */
 export type Out =
   | { rec: unknown }
@@ -20,14 +20,14 @@ export type Out =
 export interface Step<In> {
   in: In[];
   out: Out[];
-  /** Of an end of input, or of the host's word for the end: something is held back still, and the side itself says `shutdown` behind it. */
+  /** Set by an end of input, or by the host's word for the end, while something is held back: the side itself says `shutdown` behind it. */
   waits?: true;
 }
 
 /**
- * One end of one connection (of one session, where the lifetime is session or turn; it outlives its transports).
- * `read` answers by itself what the wire answers by itself; `write` tells through `in` what the wire does not say.
- * `end` comes once a transport. Readers repair, writers trust.
+ * A side is one end of one connection (of one session, where the lifetime is session or turn; the side outlives its transports). `read`
+ * answers by itself what the wire answers by itself; `write` tells through `in` what the wire does not say. `end` comes once a transport.
+ * Readers repair, writers trust.
  */
 export interface Side<In, Written> {
   read(frame: Frame): Step<In>;
@@ -56,7 +56,7 @@ export interface Dialect {
   readonly framing: "json" | "text";
   /** The schemas of every record, by direction. */
   readonly wire: { readonly op: GenericSchema; readonly event: GenericSchema };
-  /** What one transport lasts for. */
+  /** The lifetime of one transport. */
   readonly lifetime: "connection" | "session" | "turn";
   /** The command line opens a session even where a transport may have several. */
   readonly launches?: true;
@@ -69,7 +69,10 @@ export interface Dialect {
   readonly oneTurn?: true;
   /** While a turn runs the link asks so often, in seconds, whether the agent is still there, and ends one that says nothing for so long. */
   readonly heartbeat?: { readonly every: number; readonly within: number };
-  /** What this wire's agents answer at once, whatever else they do, and in how many seconds; the link refuses what they leave unanswered. */
+  /**
+   * The ops that agents of this wire answer at once, whatever else they do, and the seconds within which they do; the link refuses ops that
+   * stay unanswered.
+   */
   readonly replies?: { readonly to: readonly (OpType | "turn.prompt continues")[]; readonly within: number };
   /** Seconds from its launch within which an agent is expected to say something; then its side hears that it did not. */
   readonly quietSeconds?: number;
@@ -81,7 +84,7 @@ export interface Dialect {
   readonly heedsArgsOf?: readonly string[];
   /** How a line begins with which an agent asks its host, and waits: told of one that was too long to be read, the link stops the turn. */
   readonly question?: RegExp;
-  /** Who hears that the agent is ready hears that the tools of its MCP servers are there: the first turn waits for them. */
+  /** A ready agent's MCP servers are connected: the first turn waits for them. */
   readonly awaitsServers?: true;
   /** The revision that our own environment tells, where the host of this wire tells it there. */
   readonly startedIn?: (env: Readonly<Record<string, string | undefined>>) => Dialect;

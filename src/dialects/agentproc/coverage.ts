@@ -1,4 +1,4 @@
-/** What each AgentProc wire can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
+/** The coverage of each AgentProc wire. `none`: the link answers, folds or refuses the word (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
 import { speaksLines, type Options } from "./wire/options.js";
 

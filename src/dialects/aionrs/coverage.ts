@@ -1,8 +1,8 @@
-/** What the aionrs wire can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
+/** The coverage of the aionrs wire. `none`: the link answers, folds or refuses the word (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
 
 const OPENING = ["provider", "model", "maxTokens", "maxTurns", "system", "cwd", "mode"];
-/** What `set_config` and `add_mcp_server` can say. */
+/** The settings that `set_config` and `add_mcp_server` can say. */
 const CHANGES = ["thinking", "thinkingBudget", "effort", "outputCompaction", "mcpServers"];
 
 export const coverage: Coverage = {

@@ -1,4 +1,4 @@
-/** What Ante's wire can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
+/** The coverage of Ante's wire. `none`: the link answers, folds or refuses the word (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
 
 /** The keys of a model's specification. */

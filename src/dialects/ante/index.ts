@@ -12,7 +12,7 @@ export const ante: Dialect = {
   wire: { op: OpMsg, event: EventMsg },
   lifetime: "session",
   question: /"TurnPause"/,
-  // What a real one does with an input during a turn is nowhere said.
+  // Ante does not document how it takes an input during a turn.
   oneTurn: true,
   unasked: ["Read", "Glob", "Grep", "TodoWrite", "Spawn"],
   agentSide,

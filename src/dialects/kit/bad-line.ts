@@ -1,4 +1,4 @@
-/** What a host hears of a line of its agent that is no record. */
+/** Tells a host of a line of its agent that is no record. */
 import type { Event } from "../../core/event.js";
 import { echo } from "./issues.js";
 

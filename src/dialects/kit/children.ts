@@ -1,4 +1,4 @@
-/** What a sub-agent does, in words for the call that it works under: for wires that show one conversation. */
+/** The work of a sub-agent, in words for the call that it works under, on wires that show one conversation. */
 import type { Event } from "../../core/event.js";
 
 /** Undefined where there is nothing to tell: pieces of what comes whole later, and what went well. */

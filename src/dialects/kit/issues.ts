@@ -1,4 +1,4 @@
-/** What is wrong with a record, in words: for the answers that every wire gives to a bad line. */
+/** The problems of a record, in words, for the answers that every wire gives to a bad line. */
 import { isRecord } from "../../core/json-object.js";
 import { Redactor } from "../../core/redact.js";
 import * as v from "valibot";
@@ -12,7 +12,7 @@ export function echo(text: string): string {
   return text.length <= ECHO ? safe : `${safe.slice(0, ECHO).toWellFormed()}…`;
 }
 
-/** What a schema says against a record: "parts: Expected Array but received undefined; …", the first three. */
+/** The complaints of a schema about a record: "parts: Expected Array but received undefined; …", the first three. */
 export function issuesOf(schema: v.GenericSchema, rec: unknown): string {
   const { issues = [] } = v.safeParse(schema, rec);
   const told = issues.slice(0, 3).map((issue) => {

@@ -1,4 +1,4 @@
-/** What this wire can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
+/** The coverage of this wire. `none`: the link answers, folds or refuses the word (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
 
 export const OPENING: readonly string[] = [

@@ -20,7 +20,7 @@ export const qwenShipped: Dialect = {
   answerSeconds: 60,
   // As long as the SDK waits for a control response.
   replies: { to: ["session.configure", "turn.interrupt", "turn.prompt continues"], within: 60 },
-  // Its word for an interrupt names no prompt: one that waits can only be taken back before it is on the wire.
+  // The wire's interrupt names no prompt: a waiting prompt can only be taken back before it is on the wire.
   oneTurn: true,
   agentSide,
   hostSide,

@@ -1,4 +1,4 @@
-/** What the RFC's wire can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
+/** The coverage of the RFC's wire. `none`: the link answers, folds or refuses the word (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
 
 /** Goes along with each request, except for the mode: what that allows is answered on the host's side. */

@@ -71,7 +71,7 @@ const SubAgentEvent = message("sub_agent_event", {
   inner: v.looseObject({ type: text }),
 });
 
-/** What aionrs reads too. */
+/** The events that aionrs reads too. */
 export const events = { ...laterEvents, ready: Ready, config_changed: ConfigChanged, stream_end: StreamEnd } as const;
 
 export const WireEvent = v.variant("type", [

@@ -131,7 +131,7 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
     }
   }
 
-  /** What is asked about several at once says nothing about one of them. */
+  /** The message of a question about several calls says nothing about one of them. */
   function requests({ calls, message }: Extract<Event, { type: "approval.requested" }>): Out[] {
     return calls.flatMap((call) => speech.request(call, calls.length === 1 ? message : undefined));
   }

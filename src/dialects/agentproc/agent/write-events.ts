@@ -1,4 +1,4 @@
-/** What an agent says in a turn, in either form. Text of several blocks is one message: a blank line stands between them. */
+/** The words of an agent in a turn, in either form. Text of several blocks is one message: a blank line stands between them. */
 import type { Call, EventOf, Usage } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { writeUsage } from "../wire/usage.js";
@@ -66,7 +66,7 @@ export function recordSpeech({ version }: { version: string }): Speech {
     words(event) {
       if (event.type === "thinking.delta" || (event.type === "thinking.done" && event.streamed !== true))
         return event.text === "" ? [] : [record({ type: "partial", text: event.text, role: "thinking", ...own() })];
-      // Its hosts add `text` to the partials, and nothing tells whether they show these.
+      // Hosts of wire 0.3 add `text` to the partials, and nothing tells whether they show these.
       if (isOld) return pieces(reply.piece(event, false), (text) => ({ type: "text", text }));
       return pieces(reply.piece(event, true), (text) => ({ type: "partial", text, ...own() }));
     },
@@ -99,7 +99,7 @@ class Reply {
   /** Inside a block that is streamed. */
   #open = false;
 
-  /** What an event adds to it: a piece at a time, or a block at its end. */
+  /** The text that an event adds to the reply: a piece at a time, or a block at its end. */
   piece(event: Words, streamed: boolean): string {
     if (event.type !== "text.delta" && event.type !== "text.done") return "";
     const isEnd = event.type === "text.done";

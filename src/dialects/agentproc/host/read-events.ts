@@ -1,4 +1,4 @@
-/** What an agent says on any of the wires, line by line, before anybody knows what it means for the turn. */
+/** Reads what an agent says on any of the wires, line by line, without its meaning for the turn. */
 import * as v from "valibot";
 import { echo, issuesOf, stringField } from "../../kit/issues.js";
 import { isRecord } from "../../../core/json-object.js";

@@ -1,4 +1,4 @@
-/** The host's side: a process a turn. What the wire does not say (that a session is ready, that a turn has begun) is made up here. */
+/** The host's side: a process a turn. The side makes up words that the wire lacks: that a session is ready, that a turn has begun. */
 import type { SessionConfig } from "../../../core/config.js";
 import { unsaidKeys, type UnsaidKeys } from "../../../core/session-keys.js";
 import type { Fault } from "../../../core/errors.js";
@@ -107,7 +107,7 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
 
 const UNOPENED: Fault = { code: "session", message: "There is no session: it could not be opened", retryable: false };
 
-/** What cannot be opened, and why. Without restrictions that were asked for, the agent could do more than it may. */
+/** The reason why a session cannot be opened. Without restrictions that were asked for, the agent could do more than it may. */
 function refusalOf({ open, sessionId, session, config = {} }: OpOf<"session.open">): Fault | undefined {
   if (open !== "new" && sessionId === undefined) {
     const message = `No session '${session}' is known here: an agent of this protocol names its sessions itself`;

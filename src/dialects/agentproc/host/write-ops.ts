@@ -7,10 +7,10 @@ import { attachmentsOf, envOfAttachments, recordOfAttachment, type Attachment } 
 import { speaksLines, speaksRecords, type Options } from "../wire/options.js";
 import type { Turn } from "../wire/records.js";
 
-/** What one variable may hold on Linux, its name and two bytes more included. */
+/** The most bytes of one variable on Linux, its name and two bytes more included. */
 const LONGEST_VARIABLE = 128 * 1024;
 
-/** What the side knows of the conversation when a prompt comes. */
+/** The conversation as the side knows it when a prompt comes. */
 export interface Conversation {
   sessionId: string;
   name: string;
@@ -19,7 +19,7 @@ export interface Conversation {
 
 export interface TurnLaunch {
   launch: Launch;
-  /** What goes to its input first where that stays open. */
+  /** The first line of an input that stays open. */
   first?: Turn;
   warning?: string;
 }
@@ -92,7 +92,7 @@ function turnOf(
   };
 }
 
-/** Who sent the message has a place on these wires only. */
+/** The sender of a message, who has a place on these wires only. */
 function fromUser({ ext }: OpOf<"turn.prompt">): string {
   const own = ext?.["agentproc"];
   const from = isRecord(own) ? own["from_user"] : undefined;

@@ -1,4 +1,4 @@
-/** What is attached to a message: links on the wire, parts of a prompt inside. */
+/** The attachments of a message: links on the wire, parts of a prompt inside. */
 import * as v from "valibot";
 import type { Part, PartOf } from "../../../core/content.js";
 import { isRecord } from "../../../core/json-object.js";

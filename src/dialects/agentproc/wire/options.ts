@@ -15,8 +15,8 @@ export interface AgentprocOptions {
   /** The agent may ask whether it may run a tool; its input stays open for the answers. 0.1 has no words for that. */
   permission?: boolean;
   /**
-   * Nobody said that it does ask: only the turn of 0.4 offers it, and its input ends with its first line of 0.1, or when it says nothing for
-   * QUIET_SECONDS, because it may well wait for that end.
+   * The user did not say that the agent asks: only the turn of 0.4 offers it. The agent's input ends with its first line of 0.1, or when it
+   * says nothing for QUIET_SECONDS, because it may wait for that end.
    */
   unsure?: boolean;
   /** 0.1 and 0.2: `message` puts the message on its input, too. Otherwise that is empty. */

@@ -22,7 +22,7 @@ const Environment = v.looseObject({
 /** Only the protocol sets these. */
 export const ENV_NAMES: readonly string[] = Object.keys(Environment.entries);
 
-/** What AGENT_ATTACHMENTS is a JSON list of. */
+/** An item of the JSON list in AGENT_ATTACHMENTS. */
 export const EnvAttachment = v.looseObject({ type: v.picklist(["image", "file", "audio", "video"]), url: text, name: text });
 export type EnvAttachment = v.InferOutput<typeof EnvAttachment>;
 
@@ -37,7 +37,7 @@ const ResponseLine = v.pipe(text, v.regex(/^AGENT_PERMISSION_RESPONSE:\{/));
 /** Any line is a line: what has none of the prefixes is body. */
 const OutputLine = text;
 
-/** Of wires 0.1 and 0.2. */
+/** Lines of wires 0.1 and 0.2. */
 export const lineWire = { op: v.union([Environment, ResponseLine]), event: OutputLine };
 
 // --- 0.3 and 0.4 ---
@@ -108,13 +108,13 @@ const recordsOf04 = [
   v.looseObject({ type: v.literal("error"), message: text, ...sessionId, usage: v.optional(WireUsage) }),
   v.looseObject({ type: v.literal("permission_request"), ...PermissionRequest.entries, ...sessionId }),
 ] as const;
-/** Of 0.3 alone: a piece of the reply, and the session's id. */
+/** Records of 0.3 alone: a piece of the reply, and the session's id. */
 const recordsOf03 = [v.looseObject({ type: v.literal("text"), text }), v.looseObject({ type: v.literal("session"), id: text })] as const;
 const AgentRecord = v.variant("type", [...recordsOf04, ...recordsOf03]);
 export type AgentRecord = v.InferOutput<typeof AgentRecord>;
 
 const recordOp = v.variant("type", [Turn, PermissionResponse]);
-/** Of wire 0.4. */
+/** Records of wire 0.4. */
 export const recordWire = { op: recordOp, event: v.variant("type", [...recordsOf04]) };
-/** Of wire 0.3, and of `auto`, which takes the records of both. */
+/** Records of wire 0.3, and of `auto`, which takes the records of both. */
 export const mixedRecordWire = { op: recordOp, event: AgentRecord };

@@ -2,7 +2,7 @@
 import type { Usage } from "../../../core/event.js";
 import type { WireUsage } from "./records.js";
 
-/** What is no number counts for nothing. */
+/** A value that is no number counts for nothing. */
 export function readUsage(said: Readonly<Record<string, unknown>>): { usage: Usage; cost?: number } {
   const count = (name: keyof WireUsage): number => {
     const value = said[name];

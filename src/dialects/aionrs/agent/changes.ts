@@ -1,4 +1,4 @@
-/** What a host changes while the session lives: mode, configuration, servers; and how it hears what came of it. */
+/** Changes by the host while the session lives, to its mode, configuration and servers, and the lines that answer them. */
 import type { McpServer, SessionConfig } from "../../../core/config.js";
 import type { EventOf, ListedMcpServer } from "../../../core/event.js";
 import type { Fault } from "../../../core/errors.js";
@@ -22,7 +22,7 @@ export function setMode({ mode }: CommandOf<"set_mode">, state: AgentState, head
   return { in: [configure(head, { mode: modeNamed(state.revision, mode) })], out: [] };
 }
 
-/** It counts from the next turn on in any case: what waits for the end of a stream is only the telling. */
+/** A change counts from the next turn on in any case: only its line waits for the end of a stream. */
 export function setConfig(command: CommandOf<"set_config">, state: AgentState, head: Head): Step<Op> {
   const patch = patchOf(command);
   if (Object.keys(patch).length === 0) return { in: [], out: [info("set_config: no changes"), ...changed(state)] };
@@ -32,8 +32,8 @@ export function setConfig(command: CommandOf<"set_config">, state: AgentState, h
 }
 
 /**
- * What the agent tells of its servers may have lost their secrets, so all that were added are said each time.
- * One whose fate is known is left out first: said again as it was, it would be no change, and nothing would be heard of it.
+ * The agent's list of its servers may have lost their secrets, so every change names all servers that were added. A server whose fate is
+ * known is left out first: it would be no change, and the host would hear nothing of it.
  */
 export function addServer(command: CommandOf<"add_mcp_server">, state: AgentState, head: Head, env: SideEnv): Step<Op> {
   const { name } = command;
@@ -100,7 +100,7 @@ export function writeUpdated(event: EventOf<"session.updated">, state: AgentStat
   return afterStream([info(`config ${change.waits ? "applied" : "updated"}: ${words}`), ...changed(state)], state);
 }
 
-/** What was put off is refused behind the stream as well: some hosts take an error for the end of what streams. */
+/** A change that was put off is refused behind the stream as well: some hosts take an error for the end of the stream. */
 export function writeUnchanged(parent: string | undefined, fault: Fault, state: AgentState): Out[] {
   const change = takeChange(parent, state);
   if (change !== undefined && "server" in change) {

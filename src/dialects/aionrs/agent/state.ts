@@ -15,7 +15,7 @@ export interface AgentState {
   session: string;
   /** `ready` is out: what fails from then on is no reason to leave. */
   ready: boolean;
-  /** What was to be told before that, and what was answered. */
+  /** Events and answers that wait for `ready`. */
   readonly early: Event[];
   readonly earlyLines: Out[];
   /** We leave, and have said why: that was the last word. */
@@ -25,7 +25,7 @@ export interface AgentState {
   readonly calls: Map<string, Call>;
   /** Calls that the host has heard of. */
   readonly announced: Set<string>;
-  /** What the agent said of itself last. */
+  /** The agent's latest word about itself. */
   config: SessionConfig;
   capabilities: Readonly<Record<string, unknown>>;
   /** Capabilities that are switched on. */

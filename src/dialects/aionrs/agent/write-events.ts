@@ -64,7 +64,7 @@ function writeReady(event: EventOf<"session.ready">, state: AgentState): Out[] {
   return [line(readyLine(event, state)), ...writeEarly(state)];
 }
 
-/** What may come before `ready`. */
+/** The events that may come before `ready`. */
 function isEarly(event: Event): boolean {
   return event.type === "notice" || event.type === "error" || (event.type === "reply" && event.to === "ping");
 }
@@ -94,7 +94,7 @@ function writeError({ turn, fault }: EventOf<"error">, msg_id: string, { revisio
   return (fault.code === "tool" ? revision.says.passingError(fault, msg_id) : undefined) ?? [errorLine(msg_id, fault)];
 }
 
-/** What a sub-agent says stays with it; a call of it that must be asked for comes up as one of the parent's message. */
+/** The output of a sub-agent stays with it; a call of it that must be asked for is a call of the parent's message. */
 function writeChild(event: Event, state: AgentState): Out[] {
   const told = state.revision.says.child(event, state);
   if (told !== undefined) return told;

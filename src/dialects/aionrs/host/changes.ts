@@ -1,4 +1,4 @@
-/** What a driven agent answers to changes of its configuration: it tells a new one, or what became of a server, and rarely that it refused. */
+/** Reads a driven agent's answers to changes of its configuration: a new configuration, the fate of a server, rarely a refusal. */
 import type { McpServer, SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, ListedMcpServer } from "../../../core/event.js";
@@ -12,7 +12,7 @@ import type { LaterEventOf } from "../wire/records.js";
 
 // --- asking ---
 
-/** What the wire does not acknowledge, we do. */
+/** Our side acknowledges the changes that the wire does not. */
 export function configure(op: OpOf<"session.configure">, state: HostState): Step<Event> {
   const { patch } = op;
   const problem =
@@ -67,7 +67,7 @@ function serverFields({ type, command, args, env, url, headers }: McpServer): Re
   return { transport: type === "sse" ? "sse" : "streamable-http", url, ...(headers && { headers }) };
 }
 
-/** What must be heard before all of it is done. */
+/** The answers that must come before the whole change is done. */
 function partsOf({ mode, mcpServers, ...rest }: SessionConfig, { tellsChanges, servers }: HostState): Set<string> {
   const waits = tellsChanges ? [...(mode === undefined ? [] : ["mode"]), ...(Object.keys(rest).length === 0 ? [] : ["config"])] : [];
   const connecting = Object.keys(mcpServers ?? {}).filter((name) => servers.get(name)?.status === "connecting");

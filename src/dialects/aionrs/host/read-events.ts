@@ -78,7 +78,7 @@ function onBadRecord(rec: unknown, message: string, state: HostState): Event[] {
   return isEnd && running !== undefined ? [error, ...endTurn(running, state)] : [error];
 }
 
-/** What we have no name for, or no place: it is passed on as it is. */
+/** Passes on a record that we have no name or no place for. */
 export function stray(name: string, data: unknown, state: HostState): Event {
   return { type: "other", ...at(state), name, data };
 }
@@ -112,7 +112,7 @@ function begin(event: MessageEvent, state: HostState): Event[] | undefined {
   return state.prompts.has(event.msg_id) ? startTurn(event.msg_id, state) : undefined;
 }
 
-/** One without a name is the oldest message that waits, if any does. */
+/** A message without a name is the oldest one that waits, if any does. */
 function onStart(named: string, state: HostState): Event[] | undefined {
   const { running } = state;
   const turn = running?.reader.address.turn;

@@ -1,4 +1,7 @@
-/** What a driven agent leaves out or spells in its own way, put right where that is harmless; the schemas judge what comes of it. */
+/**
+ * Repairs lines in which a driven agent leaves a field out or spells it in its own way, where that is harmless; the schemas judge the
+ * result.
+ */
 import { categoryOf } from "../../../core/names.js";
 import { isRecord } from "../../../core/json-object.js";
 
@@ -25,7 +28,7 @@ function ready({ session_id, ...rest }: Fields): Fields {
   return { ...rest, ...(session_id !== null && { session_id }), capabilities: capabilities(rest["capabilities"]) };
 }
 
-/** What is not promised is not there. */
+/** A capability that is not promised is not there. */
 function capabilities(said: unknown): Fields {
   const { effort_levels, modes, current_mode, ...given } = isRecord(said) ? said : {};
   const flags = ["tool_approval", "thinking", "mcp"].map((name) => [name, given[name] === true]);

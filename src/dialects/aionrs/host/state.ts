@@ -12,7 +12,7 @@ interface Pending {
   left: Set<string>;
 }
 
-/** The message that the agent works on. Its id is the turn's. */
+/** The message that the agent works on. The id of the message is the turn's. */
 export interface RunningTurn {
   readonly reader: TurnReader;
   /** Our ids of calls that we denied: the wire has one word for denied and cancelled. */

@@ -1,4 +1,4 @@
-/** What an agent says of itself in `ready` and `config_changed`, and what a host makes of it. */
+/** The capabilities in `ready` and `config_changed`, as an agent writes and a host reads them. */
 import type { SessionConfig } from "../../../core/config.js";
 import { modeName, modeNamed, type Revision } from "./revision.js";
 import type { AgentState } from "../agent/state.js";

@@ -1,4 +1,4 @@
-/** What sets the revisions of this protocol apart, and a protocol that builds on it. Everything else they share. */
+/** The differences between the revisions of this protocol, and a protocol that builds on it. The revisions share everything else. */
 import type { GenericSchema } from "valibot";
 import type { Mode } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
@@ -21,7 +21,7 @@ import {
 
 export interface Revision {
   readonly id: string;
-  /** Of the protocol: told in `ready`, and compared with what a driven agent tells there. */
+  /** The version of the protocol: told in `ready`, and compared with that of a driven agent. */
   readonly version: string;
   /** The protocol's name, in words for people. */
   readonly name: string;
@@ -31,7 +31,7 @@ export interface Revision {
   /** By type: what may stand in a command, and in an event of a driven agent. */
   readonly commands: Readonly<Record<string, GenericSchema<Command>>>;
   readonly events: Readonly<Record<string, GenericSchema<LaterEvent>>>;
-  /** What it calls the words of a message; the other name is read too. */
+  /** The field with the words of a message; the other name is read too. */
   readonly text: "input" | "content";
   /** Each mode by its name on this wire. */
   readonly modes: Readonly<Record<"default" | "auto_edit" | "yolo", string>>;
@@ -47,16 +47,16 @@ export interface Revision {
   readonly hears: Hears;
 }
 
-/** What an agent says in its own way. */
+/** The lines that an agent writes in its own way. */
 export interface Says {
-  /** What it adds to the capabilities that all later revisions tell. */
+  /** The capabilities of this revision beyond those that all later revisions tell. */
   capabilities(state: AgentState): Record<string, unknown>;
   /** Before the first word of a call that nobody was asked about. */
   announcement(call: Call | undefined, msg_id: string): Out[];
   /** Fields of the end of a message. */
   end(event: EventOf<"turn.ended">): Record<string, unknown>;
   progress(event: EventOf<"tool.progress">, msg_id: string, state: AgentState): Out[];
-  /** What a sub-agent says; undefined: nothing but the calls of it that must be asked for. */
+  /** The events of a sub-agent that are written; undefined: only its calls that must be asked for. */
   child(event: Event, state: AgentState): Out[] | undefined;
   /** An error of a turn that goes on; undefined: as any other. */
   passingError(fault: Fault, msg_id: string): Out[] | undefined;
@@ -66,7 +66,7 @@ export interface Says {
   allServers: boolean;
 }
 
-/** What a host hears in its own way. */
+/** The lines that a host reads in its own way. */
 export interface Hears {
   /** Events that only this protocol has; undefined: it is none of them. */
   own(rec: unknown, state: HostState): Event[] | undefined;

@@ -1,4 +1,4 @@
-/** What a reply is on a wire that has none: failures are an Error, and what a client wants to know is an Info. */
+/** Replies, on a wire that has none: failures are an Error, and news that a client wants is an Info. */
 import * as v from "valibot";
 import { CommandReply } from "../../../core/command.js";
 import { plainText } from "../../../core/content.js";
@@ -30,7 +30,7 @@ export function storedNames({ status, data }: EventOf<"reply">): string[] | unde
   return data.stored.map(({ id }) => nameOf(wireId("ses", id)));
 }
 
-/** What a command came to, for a wire that has one line for it. */
+/** The outcome of a command in the one line that the wire has for it. */
 function resultText(data: unknown): string | undefined {
   if (!v.is(CommandReply, data)) return undefined;
   const { result } = data;

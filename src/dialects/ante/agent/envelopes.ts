@@ -12,7 +12,7 @@ const LAST_MOMENT = 8.64e15;
 
 export class Envelopes {
   readonly #env: SideEnv;
-  /** Of the last live record: its time, and the event that it came from. */
+  /** The time of the last live record, and the event that the record came from. */
   #latest = 0;
   #from = { session: "", at: -1, seq: -1, index: 0 };
   /** A stream has many records of one session within one millisecond. */
@@ -23,7 +23,7 @@ export class Envelopes {
     this.#env = env;
   }
 
-  /** Of what happens now: times never go backwards, though a session may be told later than it was ready. */
+  /** Puts an event of now into envelopes: times never go backwards, though a session may be told later than it was ready. */
   live(event: Event, variants: readonly Tagged[]): unknown[] {
     if (variants.length === 0) return [];
     const at = momentOf(event.at);
@@ -34,14 +34,14 @@ export class Envelopes {
     return variants.map((variant, index) => this.#record(timestamp, this.#id(event, at, first + index), variant, event.parent));
   }
 
-  /** Of what happened before, as it was told then. */
+  /** Puts an earlier event into envelopes, with the time and the ids that it had. */
   replayed(event: Event, variants: readonly Tagged[]): unknown[] {
     const at = momentOf(event.at) ?? 0;
     const { timestamp } = this.#at(at);
     return variants.map((variant, index) => this.#record(timestamp, this.#id(event, at, index), variant, event.parent));
   }
 
-  /** Of what no event stands behind: an answer that the wire gives by itself. */
+  /** Puts an answer that the wire gives by itself, without an event, into an envelope. */
   own(variant: Tagged, parent: string | undefined): unknown {
     const { id, at } = this.#env.stamp();
     this.#latest = Math.max(this.#latest, at);

@@ -6,7 +6,7 @@ import { readId } from "../wire/ids.js";
 import type { Operation } from "./state.js";
 import { ops, UNIT_OPS, type OpName } from "../wire/records.js";
 
-/** What is wrong with an operation, and whose it is, where that can be told. */
+/** The problem of an operation, and the operation's id where it can be read. */
 export interface Refusal {
   problem: string;
   id?: string;

@@ -79,7 +79,7 @@ function sessionConfig(fields: WireSessionConfig): SessionConfig {
     provider: fields.provider,
     streaming: fields.streaming ?? true,
     ...(policy != null && { mode: MODES[policy] }),
-    // It is none of the vocabulary's modes, and a resumed session must know it again.
+    // The vocabulary has no such mode, and a resumed session must find the policy again.
     ...(policy === "Deny" && { policy }),
     ...(fields.system_prompt != null && { system: fields.system_prompt }),
     ...(fields.append_system_prompt != null && { appendSystem: fields.append_system_prompt }),
@@ -90,7 +90,10 @@ function sessionConfig(fields: WireSessionConfig): SessionConfig {
   };
 }
 
-/** It is what it was: nothing of it is configured anew. The one that is live must end first, so it is asked before whether it is still kept. */
+/**
+ * Resumes a session as it was: nothing is configured anew. A live session must end first, so our side first asks whether its log is still
+ * kept.
+ */
 function resume(sessionId: string, id: string, state: AgentState, env: SideEnv): Op[] | Refusal {
   const read = readId(sessionId);
   if ("problem" in read) return { problem: `Failed to resume session: session_id '${echo(sessionId)}': ${read.problem}`, id };
@@ -160,7 +163,7 @@ function answer(
     if (decision === "AcceptForSession") return { call, decision: "allow", grant: "tool" };
     return { call, decision: "deny", reason: "skipped by the user" };
   });
-  // What waits is void with the turn that it belongs to.
+  // Approvals that wait are void with their turn.
   if (responses.some(([, decision]) => decision === "Abort"))
     return [{ type: "turn.interrupt", id, session, turn, reason: "aborted by the user" }];
   return [{ type: "approval.answer", id, session, answers }];

@@ -48,13 +48,13 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return state.opening !== undefined || state.next !== undefined;
   }
 
-  /** What comes behind an opening waits for its outcome; what is said to the turn that runs reaches it at once. */
+  /** Operations behind an opening wait for its outcome; operations for the turn that runs reach it at once. */
   function waits(operation: Operation): Step<Op> {
     switch (operation.name) {
       case "ApprovalResponse":
         return state.live === undefined ? hold(operation) : meant(operation);
       case "Interrupt":
-        // It also means what it stands behind. A session that is being replaced is interrupted already.
+        // An Interrupt also means the operations in front of it. A session that is being replaced is interrupted already.
         return together(
           state.live === undefined || state.next !== undefined ? NOTHING : meant(operation),
           state.held.length === 0 ? NOTHING : hold(operation),
@@ -90,7 +90,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return { in: [], out: lines([envelopes.own(tagged(isHarmless === true ? "Info" : "Error", problem), id)]) };
   }
 
-  /** What waited for the outcome of an opening, up to the next one. */
+  /** Releases the operations that waited for the outcome of an opening, up to the next opening. */
   function released(): Step<Op> {
     const step: Step<Op> = { in: [], out: [] };
     let count = 0;
@@ -159,7 +159,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return [start, empty, each(waiting)].reduce(together);
   }
 
-  /** What comes before the first ExtensionRefreshed waits for it; what is replayed follows it. */
+  /** Events before the first ExtensionRefreshed wait for it; replayed events follow it. */
   function told(event: Event): Step<Op> {
     if (event.session === undefined) return said(event, looseVariants(event));
     const session = state.live?.handle === event.session ? state.live : state.next?.handle === event.session ? state.next : undefined;
@@ -180,7 +180,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
 
   function firstCatalogue(event: EventOf<"catalog.updated">, session: ClientSession): Step<Op> {
     session.isTold = true;
-    // It is a part of the beginning, and what waited for it happened before it came: times do not go backwards.
+    // The catalogue belongs to the beginning, and the waiting events happened before it came: times do not go backwards.
     const head = { ...event, parent: session.opener, at: session.begunAt ?? event.at };
     const first = said(head, [refreshed({ ...event, mcpServers: [] }, session)]);
     const again = session.replayLeft > 0 ? [] : lines(session.replayed.splice(0));
@@ -190,7 +190,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return [first, { in: [], out: again }, second, rest].reduce(together);
   }
 
-  /** What no operation asked for was news then, and without a parent a client would take it for news of now. */
+  /** A replayed event that no operation asked for gets no line: without a parent a client would take it for news of now. */
   function replayed(event: Event, session: ClientSession): Step<Op> {
     const isHistory = event.parent !== undefined || event.turn !== undefined;
     session.replayed.push(...(isHistory ? envelopes.replayed(event, variantsOf(event, session)) : []));
@@ -234,7 +234,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return together(refused({ problem: resumeFailure(why), id: op }), released());
   }
 
-  /** It could not be resumed while it was there. */
+  /** The session could not be resumed while it was live. */
   function again(): Step<Op> {
     const { opening } = state;
     if (opening?.closes === undefined) return NOTHING;

@@ -12,20 +12,20 @@ export interface ClientSession {
   handle: string;
   /** As the wire names it. */
   id: string;
-  /** It can be resumed once it is closed. */
+  /** The session can be resumed once it is closed. */
   isKept: boolean;
   /** The operation that asked for it, and when that was answered. */
   opener: string | undefined;
   begunAt: number | undefined;
   /** The turn whose start was written and whose end was not. */
   turn: string | undefined;
-  /** What it is, as far as it is known: as it was asked for, until the agent tells. */
+  /** The configuration as the client asked for it, until the agent tells its own. */
   config: SessionConfig;
-  /** What would ask is denied: the policy `Deny`. */
+  /** The policy `Deny`: calls that would be asked about are denied. */
   denies: boolean;
   /** Pieces are told; a driven agent may write them unasked. */
   streams: boolean;
-  /** Told: SessionStart and the first ExtensionRefreshed. What comes before that waits. */
+  /** SessionStart and the first ExtensionRefreshed are written. Earlier events wait. */
   isTold: boolean;
   waiting: Event[];
   /** Replayed events that are still to come, and the records that they made, the newest ones. */
@@ -53,7 +53,7 @@ export interface Opening {
   /** The word that ends the live session, which is to begin again behind its end. */
   closes?: string;
   config: SessionConfig;
-  /** What is told about it before it is there. */
+  /** Events of the session that came before it was ready. */
   early: Event[];
 }
 
@@ -61,7 +61,7 @@ export interface Opening {
 export interface AgentState {
   /** Where sessions work that name no folder. */
   cwd: string | undefined;
-  /** What the command line says; an operation's own words come first. */
+  /** The configuration of the command line; an operation's own fields override it. */
   defaults: SessionConfig;
   live: ClientSession | undefined;
   opening: Opening | undefined;

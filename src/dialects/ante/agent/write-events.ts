@@ -12,7 +12,7 @@ import { writeUsage } from "../wire/usage.js";
 import type { ClientSession } from "./state.js";
 import type { EventFields, EventName, ToolUse, TurnEndStatus } from "../wire/records.js";
 
-/** What goes into an envelope: the tagged variant, or the name of one with nothing in it. */
+/** The content of an envelope: the tagged variant, or the name of a variant without fields. */
 export type Tagged = EventName | Record<string, unknown>;
 
 export function tagged<N extends EventName>(name: N, fields: EventFields<N>): Tagged {
@@ -23,7 +23,7 @@ export function variantsOf(event: Event, session: ClientSession): Tagged[] {
   return event.under === undefined ? own(event, session) : ofChild(event, event.under, session);
 }
 
-/** Of no session, or of one that is not there yet. */
+/** Writes events without a session, or with a session that is not there yet. */
 export function looseVariants(event: Event): Tagged[] {
   if (event.type === "error") return [tagged("Error", event.fault.message)];
   return event.type === "notice" ? [tagged("Info", event.text)] : [];
@@ -77,7 +77,9 @@ function own(event: Event, session: ClientSession): Tagged[] {
   }
 }
 
-/** What a sub-agent does is progress of the call that it works under; a call of it that must be asked for comes up as one of the turn. */
+/**
+ * Writes the work of a sub-agent as progress of the call that it works under; a call of it that must be asked for is a call of the turn.
+ */
 function ofChild(event: Event, under: string, session: ClientSession): Tagged[] {
   switch (event.type) {
     case "usage":
@@ -106,7 +108,7 @@ function announced(call: Call, session: ClientSession): Tagged[] {
 
 // --- sessions ---
 
-/** What an agent does not tell is what it was told, or told before. */
+/** Fields that the agent does not tell are taken from the open, or from what the agent told before. */
 export function initialized(event: EventOf<"session.ready" | "session.updated">, session: ClientSession): EventFields<"SessionStart"> {
   const config = event.replay === true ? (event.config ?? {}) : { ...session.config, ...event.config };
   if (event.replay !== true) session.config = config;
@@ -145,7 +147,7 @@ function errorText({ turn, fault }: EventOf<"error">): Tagged[] {
   return fault.code === "tool" ? [tagged("Info", fault.message)] : [];
 }
 
-/** What a driven daemon of a later revision says is passed on as it said it. */
+/** Lines of a later revision, from a driven daemon, are passed on unchanged. */
 function passedOn({ ext }: EventOf<"other">): Tagged[] {
   const said = ext?.["ante"];
   return isRecord(said) ? [said] : [];
@@ -174,7 +176,7 @@ function update({ replay }: Event, call: string, message: string, session: Clien
   return [tagged("ToolUpdate", { tool_use_id: call, seq, message })];
 }
 
-/** That a call runs has no word of its own: it is the first of its updates. */
+/** The wire has no record for a call that runs: the first update says it. */
 function titleOf(id: string, session: ClientSession): string {
   const call = session.calls.get(id);
   return call?.title ?? call?.name ?? "Running";
@@ -191,7 +193,7 @@ function toolEnd({ call, status, output = [], reason }: EventOf<"tool.ended">): 
   };
 }
 
-/** What a driven agent has put into a form of its own stays in it. */
+/** Output that a driven agent put into a form of its own keeps that form. */
 function resultJson(output: readonly Part[], reason = ""): unknown {
   const [only, ...more] = output;
   if (only?.type === "json" && more.length === 0) return only.data;
@@ -211,7 +213,7 @@ function details(output: readonly Part[]): Record<string, unknown> {
 
 // --- usage ---
 
-/** One response's own, and beside it the session's: real clients add the former up, the document means the latter. */
+/** Tells the usage of one response and that of the session: real clients add up the former, the document means the latter. */
 function usageUpdate({ scope, usage }: EventOf<"usage">, session: ClientSession): Tagged[] {
   return scope === "call" ? counted(usage, session) : [];
 }

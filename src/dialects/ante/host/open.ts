@@ -36,7 +36,7 @@ export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv)
   state.answeredMode = state.runsAll ? undefined : config.mode;
   const start = line("StartSession", startFields({ ...config, model, provider }), sentAs(op), state, env);
   const { name: _name, thinking: _thinking, ...more } = writeSpec(config);
-  // What StartSession has no field for and a model's specification has.
+  // A model's specification has fields that StartSession has not.
   const rest = Object.keys(more).length === 0 ? [] : specLine(config, state, env);
   return { in: warnings, out: [launch, start, ...rest] };
 }
@@ -56,7 +56,7 @@ function startFields(config: SessionConfig & { model: string; provider: string }
   };
 }
 
-/** Nobody asked for it by itself, so nobody waits for its answer. */
+/** The line has no id: no op of ours waits for its answer. */
 function specLine(config: SessionConfig, state: HostState, env: SideEnv): Out[] {
   if (config.model === undefined) return [];
   return [line("UpdateSession", { model: writeSpec(config) }, { type: "session.configure", id: undefined }, state, env)];

@@ -24,7 +24,7 @@ interface Envelope {
 export function readEvent(rec: unknown, state: HostState): Event[] {
   const envelope = readEnvelope(rec);
   if (typeof envelope === "string") return [bad(envelope, state)];
-  // What goes back to an op that is none of ours happened before.
+  // A record for an op that is not ours happened before.
   const isReplay = state.ready && envelope.parent !== undefined && !state.sent.has(envelope.parent);
   if (!isReplay) return told(envelope, state, state.now);
   if (!state.wantsReplay) return [];
@@ -187,7 +187,7 @@ function onInfo(text: string, state: HostState, reading: Reading, { parent }: En
   return [{ type: "reply", to: op.type, status: "ok", session, parent: op.id, data: { command: op.command, result } }];
 }
 
-/** One that answers an op of ours is its refusal; the rest is an error of the turn or of the session. */
+/** An error that answers an op of ours is its refusal; other errors belong to the turn or to the session. */
 function onError(message: string, state: HostState, reading: Reading, { parent }: Envelope): Event[] {
   const fault: Fault = { code: "agent", message, retryable: false };
   const { session } = state;
@@ -205,7 +205,7 @@ function onError(message: string, state: HostState, reading: Reading, { parent }
   return [{ type: "error", ...inTurn(state, reading), fault }];
 }
 
-/** What we have no name for, or no place: it is passed on as it is. */
+/** Passes on a record that we have no name or no place for. */
 function stray({ name, rec }: Envelope, state: HostState): Event {
   const said = isRecord(rec) ? rec["event"] : undefined;
   return { type: "other", session: state.session, name, data: said, ext: { ante: said } };

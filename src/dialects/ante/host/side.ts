@@ -35,7 +35,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     },
   });
 
-  /** What the mode allows and the wire's policy asks about is answered here. */
+  /** Answers the questions that the mode allows and the wire's policy asks. */
   function answered(events: readonly Event[]): Step<Event> {
     return events.map((event) => (isQuestion(event) ? allowed(event) : { in: [event], out: [] })).reduce(together<Event>, NOTHING);
   }

@@ -34,7 +34,7 @@ export interface HostState {
   /** The mode whose calls our side answers itself: the wire has two policies, and for the whole session. */
   answeredMode: Mode | undefined;
   runsAll: boolean;
-  /** What it is now, for a wire that wants a whole specification for each change. */
+  /** The session's present configuration, since the wire wants a whole specification for each change. */
   config: SessionConfig;
   /** The first list of extensions has come; servers may still connect. */
   catalogued: boolean;

@@ -57,7 +57,7 @@ function interrupt(op: OpOf<"turn.interrupt">, state: HostState, env: SideEnv): 
   return { in: [reply(op, "ok")], out: [line("Interrupt", null, sentAs(op), state, env)] };
 }
 
-/** One answer for the whole batch: it goes out when all of it is decided. */
+/** The whole batch gets one answer: it goes out when every call is decided. */
 function answer(op: OpOf<"approval.answer">, state: HostState, env: SideEnv): Step<Event> {
   const { pause } = state;
   const heard = op.answers.filter(({ call }) => pause?.calls.has(call) === true);
@@ -67,7 +67,7 @@ function answer(op: OpOf<"approval.answer">, state: HostState, env: SideEnv): St
   return settled(sentAs(op), state, env);
 }
 
-/** What was allowed begins now: the wire will not say so. */
+/** An allowed call begins now: the wire has no word for it. */
 export function settled(op: SentOp, state: HostState, env: SideEnv): Step<Event> {
   const { pause } = state;
   if (pause === undefined || [...pause.calls.values()].includes(undefined)) return { in: [], out: [] };
@@ -85,7 +85,7 @@ export function settled(op: SentOp, state: HostState, env: SideEnv): Step<Event>
 /** From the least permissive to the most. */
 const DECISIONS = ["Skip", "Accept", "AcceptForSession"];
 
-/** One response for each id on the wire: calls that share an id are answered alike, by the least permissive decision. */
+/** Each id on the wire gets one response: calls that share an id are answered alike, by the least permissive decision. */
 function responsesOf(decisions: ReadonlyMap<string, string | undefined>, wireId: (call: string) => string): Map<string, string> {
   const responses = new Map<string, string>();
   for (const [call, decision = "Skip"] of decisions) {

@@ -1,4 +1,4 @@
-/** What kind of failure ended a turn: a word of later revisions beside the message, and the only one that tells whether to try again. */
+/** The kind of failure that ended a turn: later revisions tell it beside the message, and it alone tells whether another try may help. */
 import type { Fault } from "../../../core/errors.js";
 
 const KINDS: readonly { kind: string; status?: number; retryable: boolean }[] = [
@@ -20,7 +20,7 @@ export function kindOf({ code, status, retryable }: Fault): string | undefined {
   return KINDS.find((known) => known.status === status)?.kind ?? (status >= 500 ? "server_error" : undefined);
 }
 
-/** What a turn failed of, as far as its kind tells. */
+/** The fault that a kind of failure stands for. */
 export function faultOf(kind: string | undefined, message: string): Fault {
   const known = KINDS.find((each) => each.kind === kind);
   if (known === undefined) return { code: "agent", message, retryable: false };

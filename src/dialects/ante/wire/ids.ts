@@ -1,4 +1,4 @@
-/** Ante's ids: a prefix of up to four bytes, `_`, and a ULID. What is named otherwise here gets one that always comes out the same. */
+/** Ante's ids: a prefix of up to four bytes, `_`, and a ULID. A name of another form gets an id that always comes out the same. */
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;

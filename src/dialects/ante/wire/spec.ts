@@ -28,7 +28,7 @@ export function readSpec(spec: ModelSpec): SessionConfig & { model: string } {
   };
 }
 
-/** What is not set is left out, never null. */
+/** Fields that are not set are left out, never null. */
 export function writeSpec(config: SessionConfig): ModelSpec {
   const { model = "", temperature, topP, topK, maxTokens, stop, contextLimit, thinking } = config;
   return {

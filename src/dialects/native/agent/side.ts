@@ -17,7 +17,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       },
       bad: (words) => answer(refusal("", words)),
       write(event) {
-        // Of flat literals: V8 makes nested ones the slow way, and each delta comes through here.
+        // The literals are flat: V8 makes nested ones the slow way, and each delta comes through here.
         const rec: Out = { rec: event };
         const out = [rec];
         const none: Op[] = [];

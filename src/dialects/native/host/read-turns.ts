@@ -1,4 +1,4 @@
-/** What a driven agent says within a turn that runs, put in order: each event as it is, behind whatever had to come before it. */
+/** Puts the events of a turn that runs in order: each event as it is, behind the events that had to come before it. */
 import type { Call, Event, EventOf, Usage } from "../../../core/event.js";
 import type { Meta } from "../../../core/meta.js";
 import type { Answer, Op } from "../../../core/op.js";
@@ -45,7 +45,7 @@ function whole(event: EventOf<"text.done" | "thinking.done">, told: TurnReader):
   return spoken(rest, told.whole(event.type === "text.done" ? "text" : "thinking", event.text, event.under));
 }
 
-/** What the turn makes of it, with what only the event itself says. */
+/** The turn's own form of the event, with the fields that only the event itself has. */
 function spoken(event: Meta & Pick<Event, "type">, made: readonly Event[]): Step<Event> {
   const { under: _told, ...own }: Meta = event;
   return tell(...made.map((each) => (each.type === event.type ? { ...own, ...each } : each)));
@@ -91,7 +91,7 @@ export function isTurnScoped({ type }: Event): boolean {
   return /^(turn|text|thinking|tool|approval)\./.test(type);
 }
 
-/** What says something without its turn, which does not run. */
+/** An event of a turn that does not run, without its turn. */
 export function withoutTurn({ turn: _turn, under: _call, ...alone }: Event): Event {
   return alone;
 }

@@ -1,6 +1,6 @@
 /**
- * One session of a driven agent as the native wire tells it. The wire is our own vocabulary, but who speaks it may be anybody: whatever is
- * left out, said twice or said too late, what comes out of here is grammatical. What is in order passes as it is.
+ * One session of a driven agent as the native wire tells it. The wire is our own vocabulary, but any program may speak it: whether events
+ * are left out, said twice or said too late, the events that come out of here are grammatical. Events in order pass as they are.
  */
 import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
@@ -25,7 +25,7 @@ export class SessionReader {
   #prompts: OpOf<"turn.prompt">[] = [];
   /** How many turns of a name have ended. */
   readonly #ended = new Map<string, number>();
-  /** What was complained about last: a flood of the same is told once. */
+  /** The last complaint: a flood of the same complaint is told once. */
   #complaint = "";
 
   constructor(handle: string) {
@@ -81,7 +81,7 @@ export class SessionReader {
     }
   }
 
-  /** What is open is closed, and then the session is. */
+  /** Closes the open turn, and then the session. */
   end(fault: Fault, ended: EventOf<"session.ended"> = { type: "session.ended", session: this.#handle }): Event[] {
     const turn = this.#close({ outcome: "failed", reason: fault.message, fault });
     const session = this.#isReady ? [{ ...ended, session: this.#handle }] : [];
@@ -89,7 +89,7 @@ export class SessionReader {
     return [...turn, ...session];
   }
 
-  /** One that nobody asked for tells how the session is now. */
+  /** A `session.ready` that no op asked for tells the session's present state. */
   #ready(event: EventOf<"session.ready">): Event {
     const [oldest] = this.#opening;
     const parent = event.parent ?? oldest;
@@ -126,7 +126,7 @@ export class SessionReader {
     return tell(...before, ...told.start().map((made) => ({ ...event, ...made })));
   }
 
-  /** Who does not say which prompt a turn answers means the oldest. */
+  /** A turn that does not name its prompt answers the oldest one. */
   #promptOf({ parent, turn }: EventOf<"turn.started">): OpOf<"turn.prompt"> | undefined {
     if (parent !== undefined) return this.#prompts.find(({ id }) => id === parent);
     return this.#prompts.find((prompt) => prompt.turn !== undefined && prompt.turn === turn) ?? this.#prompts[0];
@@ -160,7 +160,7 @@ export class SessionReader {
     return closed.map((made) => (made.type === "turn.ended" ? { ...event, ...made } : made));
   }
 
-  /** Of a turn that does not run: what says something without it is told without it. */
+  /** An event of a turn that does not run: an event that makes sense without the turn is told without it. */
   #stray(event: Event, isScoped: boolean): Step<Event> {
     if (isScoped) return this.#leftOut(event, `told of turn '${event.turn ?? ""}', which does not run,`);
     return tell(withoutTurn(event));

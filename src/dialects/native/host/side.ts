@@ -50,7 +50,7 @@ export function hostSide({ breach }: Pick<SideEnv, "breach">): Side<Event, Op> {
     return handle === undefined || session === undefined ? undefined : [handle, session];
   }
 
-  /** Said once: a flood of it is nobody's news. */
+  /** An unknown session is named once: a flood of its events is no news. */
   function unheardOf(event: Event): Step<Event> {
     const { session = "" } = event;
     const text = `The agent told of session '${session}', which is not open here, and was not heard`;

@@ -1,4 +1,4 @@
-/** What is said in one line: everything, for `--output-format json`, or the value alone that a schema asked for, for `text`. */
+/** Output in one line: the whole conversation for `--output-format json`, or for `text` the value alone that a schema asked for. */
 import type { Op } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
 import { isRecord } from "../../../core/json-object.js";
@@ -16,7 +16,7 @@ export function collected(step: Step<Op>, state: AgentState): Step<Op> {
   return { ...step, out: [{ rec: state.document.splice(0) }, ...rest] };
 }
 
-/** What went wrong is told on stderr, and by the exit code. */
+/** Errors are told on stderr, and by the exit code. */
 function valueIn(rec: unknown): Out[] {
   return isRecord(rec) && "structured_result" in rec ? [{ rec: rec["structured_result"] }] : [];
 }

@@ -1,4 +1,4 @@
-/** What a process leaves with that could not begin: Qwen Code's own exit codes. */
+/** The exit codes of a process that could not begin, which are Qwen Code's own. */
 import type { Fault } from "../../../core/errors.js";
 
 const AUTH = 41;

@@ -1,4 +1,4 @@
-/** What the agent needs its host for, and what this side answers itself. */
+/** The agent's requests to its host, and those that this side answers itself. */
 import * as v from "valibot";
 import type { EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";

@@ -1,4 +1,4 @@
-/** A bound on the text of a tool's result on this wire. What is cut is the middle, and the text says so. */
+/** The bound on the text of a tool's result on this wire. The middle is cut, and the text says so. */
 
 /** Bytes of it as JSON. */
 const MOST = 65_536;

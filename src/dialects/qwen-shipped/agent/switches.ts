@@ -1,4 +1,4 @@
-/** What the command line says to the wire itself. */
+/** The switches of the command line that are meant for the wire. */
 
 export interface Switches {
   /** Pieces of messages as they come. */
@@ -7,7 +7,7 @@ export interface Switches {
   format: "lines" | "document" | "value";
   /** There is one prompt, and when it is answered that is the end. */
   isOneShot: boolean;
-  /** Of the result that the model must hand over. */
+  /** The schema of the result that the model must hand over. */
   schema?: Record<string, unknown>;
   /** The mode as it was called. */
   mode?: string;

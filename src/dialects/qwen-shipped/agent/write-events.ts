@@ -1,4 +1,4 @@
-/** What happens in a turn, and around it, as lines. */
+/** Writes the events of a turn, and around it, as lines. */
 import type { EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import { addUsage } from "../../../core/usage.js";
@@ -145,7 +145,7 @@ function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> 
   return { in: stop, out: [...said, ...own, ...ended, result, ...next] };
 }
 
-/** Nobody can be asked over a channel that was never opened, or is closed. */
+/** A host cannot be asked over a channel that was never opened, or is closed. */
 function onApproval({ calls, under }: EventOf<"approval.requested">, state: AgentState): Step<Op> {
   const said = speechOf(state, under).end();
   if (state.isControlled && !state.isDeaf) return told([...said, ...state.questions.permissions(calls)]);
@@ -204,7 +204,7 @@ function fallbackData({ from, to, status, index }: Record<string, unknown>): Sys
   };
 }
 
-/** What a sub-agent sums up is not the session's conversation. */
+/** The summary of a sub-agent's conversation is not the session's. */
 function onCompaction({ phase, summary, under }: EventOf<"compaction">, state: AgentState): Out[] {
   if (phase === "started" || under !== undefined) return [];
   const text = phase === "ended" ? "The conversation was summed up" : `The conversation could not be summed up: ${summary ?? ""}`;

@@ -1,4 +1,4 @@
-/** That a call is alive, and how far it is, for hosts that want pieces. What it printed comes whole with its result. */
+/** Signs of life of a call and its progress, for hosts that want pieces. The output comes whole with the call's result. */
 import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { streamLine } from "../../kit/stream-json/write-lines.js";

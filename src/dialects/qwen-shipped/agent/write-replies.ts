@@ -18,7 +18,7 @@ const CAPABILITIES = {
   can_handle_mcp_message: true,
 } as const;
 
-/** What `/context` counted. */
+/** The counts of `/context`. */
 const Counts = v.looseObject({
   used: v.nullish(v.number()),
   window: v.nullish(v.number()),

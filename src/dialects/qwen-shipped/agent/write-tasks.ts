@@ -1,4 +1,4 @@
-/** Sub-agents on this wire: what each was told, that it began, and that it ended. What they say and do has their call as its parent. */
+/** Sub-agents on this wire: the prompt of each, its beginning and its end. Their own words and calls have the call as their parent. */
 import * as v from "valibot";
 import type { EventOf, Usage } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
@@ -36,7 +36,7 @@ export function taskStarted(call: string, task: Task, state: AgentState): Out[] 
   ]);
 }
 
-/** What several of one call cost is known of all of them only. */
+/** The cost of several sub-agents of one call is known as a sum only. */
 export function taskEnded({ call, status, at = 0 }: EventOf<"tool.ended">, task: Task, state: AgentState): Out[] {
   const ended = status === "ok" ? "completed" : status === "failed" ? "failed" : "cancelled";
   const total_tokens = task.usage === undefined ? 0 : (writeUsage(task.usage).total_tokens ?? 0);

@@ -23,9 +23,9 @@ export interface Turn {
   modelMs: number;
   /** Requests to the model of the session's own agent. */
   modelCalls: number;
-  /** It was asked, and something of its answer has come. */
+  /** The model was asked, and a part of its answer has come. */
   isAnswering: boolean;
-  /** What was said last. */
+  /** The last text. */
   text: string;
   readonly denials: Denial[];
   readonly calls: Map<string, { name: string; input: Record<string, unknown>; progress?: Progress }>;
@@ -94,7 +94,7 @@ export function answered(turn: Turn, at: number): void {
   turn.askedAt = undefined;
 }
 
-/** What a call came to is told to the model next. */
+/** The result of a call is told to the model next. */
 export function toolResult(event: EventOf<"tool.ended">, at: number, state: AgentState): Out {
   const { turn } = state;
   const call = turn?.calls.get(event.call);
@@ -156,7 +156,7 @@ export function endOf(event: EventOf<"turn.ended">, state: AgentState): End {
 
 const NO_STRUCTURE = "The model ended without calling structured_output, so there is no structured result";
 
-/** Of a process that runs one prompt. */
+/** The exit codes of a process that runs one prompt. */
 const EXITS = { turns: 53, budget: 55, interrupted: 130 } as const;
 
 const STOPS: Readonly<Record<string, End>> = {

@@ -47,7 +47,7 @@ export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Ev
   }
 }
 
-/** Nobody asked for anything. Words that come then are a turn of their own, which ends with them: whether more follows nobody knows. */
+/** No prompt waits for an answer. Words that come then are a turn of their own, which ends with them: more may follow or not. */
 function isIdle({ running, prompts }: HostState): boolean {
   return running === undefined && prompts.length === 0;
 }
@@ -61,7 +61,7 @@ function bad(message: string, { session }: HostState): Event {
   return { type: "error", session, fault: { code: "protocol", message, retryable: false } };
 }
 
-/** What we have no name for is passed on as it is. */
+/** Passes on a line that we have no name for. */
 function stray(name: string, data: unknown, { session }: HostState): Event {
   return { type: "other", session, name, data };
 }
@@ -114,7 +114,7 @@ const NOTICES: ReadonlyMap<string, (data: Record<string, unknown>) => string | u
   ["continue_turn_failed", (data) => stringField(data, "error")],
 ]);
 
-/** The first line of every turn. It also tells what the session is now. */
+/** The first line of every turn, which also tells the session's present state. */
 function onInit(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
   const { begun } = turnOf(state, env);
   if (!v.is(Init, rec)) return begun;
@@ -133,7 +133,7 @@ function updated(now: { model: string; mode: HostState["config"]["mode"]; sessio
   return [{ type: "session.updated", session: state.session, sessionId: now.sessionId, config }];
 }
 
-/** What surrounds the session, where it is news. */
+/** Tells the surroundings of the session, where they are news. */
 function gathered(now: Partial<HostState["catalogue"]>, state: HostState): Event[] {
   const next = { ...state.catalogue, ...now };
   if (JSON.stringify(next) === JSON.stringify(state.catalogue)) return [];
@@ -215,7 +215,7 @@ function namesIn(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((name) => typeof name === "string") : [];
 }
 
-/** Its turn begins by itself where there is something to go on with. */
+/** The turn that goes on begins by itself. */
 function onContinued(
   { prompt }: Extract<Purpose, { for: "continue" }>,
   fault: Fault | undefined,

@@ -20,7 +20,7 @@ export function turnOf(state: HostState, env: SideEnv): { begun: Event[]; turn: 
 
 const COMPLAINT = "[API Error: ";
 
-/** What was held back and is not said again is an answer like any other. */
+/** Text that was held back and that no result repeats is an answer like any other. */
 function released(turn: RunningTurn): Event[] {
   const text = turn.complaint;
   turn.complaint = "";
@@ -104,7 +104,7 @@ function onResultOf(wireId: string, block: Record<string, unknown>, { told, deni
 
 // --- the end ---
 
-/** Whatever is missing in it, a result is the end. */
+/** A result is the end, whatever it lacks. */
 export function onResult(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
   const { begun, turn } = turnOf(state, env);
   if (turn === undefined) return begun;

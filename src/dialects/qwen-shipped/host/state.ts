@@ -32,14 +32,14 @@ export interface RunningTurn {
   complaint: string;
 }
 
-/** What a request of ours was written for. */
+/** The purpose of a request of ours. */
 export type Purpose =
   | { for: "initialize" | "commands" }
   | { for: "interrupt"; op: string | undefined }
   | { for: "continue"; prompt: SentPrompt }
   | { for: "change"; change: Change };
 
-/** One `session.configure`, which may be several requests: it is answered when the last of them is. */
+/** One `session.configure`, which may be several requests: the last answer of them answers it. */
 export interface Change {
   op: OpOf<"session.configure">;
   left: number;

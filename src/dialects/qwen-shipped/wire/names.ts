@@ -1,4 +1,4 @@
-/** What Qwen Code calls our tools, modes and levels of effort. Its hosts look for these names, so they are what goes on the wire. */
+/** Qwen Code's names for our tools, modes and levels of effort. Hosts of this wire look for these names, so the wire has them. */
 import type { Mode, Thinking } from "../../../core/config.js";
 
 /** The version of Qwen Code that hosts are told. */
@@ -23,7 +23,7 @@ export function wireTool(name: string): string {
   return Object.hasOwn(TOOLS, name) ? (TOOLS[name] ?? name) : name;
 }
 
-/** `auto` lets a model decide what may run. Nobody decides that here, so it asks as `default` does. */
+/** `auto` lets a model decide what may run. No model decides that here, so `auto` asks as `default` does. */
 const MODES: Readonly<Record<string, Mode>> = {
   plan: "plan",
   default: "default",

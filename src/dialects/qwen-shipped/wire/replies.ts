@@ -1,4 +1,4 @@
-/** What each control request of the host is answered with. */
+/** The answer to each control request of the host. */
 import * as v from "valibot";
 import { request, text } from "../../kit/stream-json/wire.js";
 

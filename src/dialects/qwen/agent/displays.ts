@@ -68,7 +68,7 @@ export function endDisplay({ status, output = [], reason }: EventOf<"tool.ended"
 
 const TASK_ENDS = { ok: "completed", failed: "failed", denied: "cancelled", cancelled: "cancelled" } as const;
 
-/** Of content that is more than words. */
+/** Shows content that is more than words. */
 export function partDisplay(parts: readonly Part[], shown?: ShownCall): ResultDisplay | undefined {
   const diff = parts.find((part) => part.type === "diff");
   if (diff !== undefined) return diffDisplay(diff, shown);
@@ -95,7 +95,7 @@ function diffDisplay({ path, patch, before, after, stat }: PartOf<"diff">, shown
   };
 }
 
-/** What the host made of the text that the model wanted to write. */
+/** Counts the lines that the host changed in the text that the model wanted to write. */
 function changesByUser(shown: ShownCall | undefined): { added: number; removed: number } {
   const before = textArgument(shown?.call.args);
   const after = textArgument(shown?.changed);
@@ -121,7 +121,7 @@ function linesBeyond(text: string, other: string): number {
   return beyond;
 }
 
-/** What ends with a newline has no line behind it. */
+/** A text that ends with a newline has no line behind it. */
 function linesOf(text: string): string[] {
   const lines = text.split("\n");
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;

@@ -1,10 +1,10 @@
-/** What went wrong, in OpenAI's words for it, and the exit codes of Qwen's command. */
+/** Faults in OpenAI's words, and the exit codes of Qwen's command. */
 import type { Fault } from "../../../core/errors.js";
 import type { WireError } from "../wire/event-records.js";
 
 const CODES: Readonly<Record<string, string>> = { config: "config_error", version: "unsupported_protocol" };
 
-/** Of a request: a call that the host asked for by it is named as it stands in the line. */
+/** The fault of a request that asked for a call by itself names that call as it stands in the line. */
 export function ofRequest(fault: Fault | undefined, firstCall: string): Fault | undefined {
   if (fault === undefined || !isOfToolRequest(fault)) return fault;
   return { ...fault, param: fault.param?.replace(/^calls\[0\]/, firstCall).replace(/^calls/, "tool_request") };

@@ -45,7 +45,10 @@ function suggest(
 
 // --- answers ---
 
-/** One that a hint for another prompt has overtaken is asked for again behind it; one of the same prompt takes its place for good. */
+/**
+ * A hint that a hint for another prompt has overtaken is asked for again behind it; a hint for the same prompt replaces the earlier one for
+ * good.
+ */
 export function answerHint(event: EventOf<"reply">, asked: HintAsked, state: AgentState, env: SideEnv): Step<Op> {
   const { session, promptId, trigger } = asked;
   const key = hintKey(session, promptId, trigger);
@@ -59,7 +62,7 @@ export function answerHint(event: EventOf<"reply">, asked: HintAsked, state: Age
 function nextOvertaken(session: ClientSession, trigger: string, state: AgentState, env: SideEnv): Op[] {
   const at = session.overtaken.findIndex((hint) => hint.trigger === trigger);
   const [next] = at === -1 ? [] : session.overtaken.splice(at, 1);
-  // It may have been called off, or asked for anew, meanwhile.
+  // Meanwhile the hint may have been called off, or asked for anew.
   if (next === undefined || state.hints.get(hintKey(session, next.promptId, trigger)) !== next.op.id) return [];
   return [askHint({ ...next, op: { ...next.op, id: env.stamp().id } }, state)];
 }

@@ -1,11 +1,11 @@
-/** Agent → host: how a line is made, in both formats. What went wrong on the control channel rides on whichever comes next. */
+/** Agent → host: how a line is made, in both formats. Errors of the control channel ride on the next line. */
 import type { Usage } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import type { AgentState, ClientSession, Turn } from "./state.js";
 import { writeUsage } from "../wire/usage.js";
 import type { Annotation, Chunk, Completion, Metadata, ToolCall, ToolCallPiece, WireError } from "../wire/event-records.js";
 
-/** What a line is about. */
+/** The subject of a line. */
 export interface Said {
   at: number;
   session: ClientSession;
@@ -69,7 +69,7 @@ export function spoken(state: AgentState, said: Said, message: { content?: strin
   return chunk(said, message, more);
 }
 
-/** An error that the process survives. Of a line it is a chunk without choices. */
+/** An error that the process survives. An error about a line is a chunk without choices. */
 export function recoverable(state: AgentState, said: Said, error: WireError): Out {
   if (!state.chunks) return completion(said, { content: "" }, { metadata: { error } });
   const record: Chunk = {

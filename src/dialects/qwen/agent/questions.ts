@@ -12,7 +12,7 @@ import type { ControlResponse } from "../wire/op-records.js";
 /** Ids of questions that need no answer any more, the newest; a late answer to one of them is no mistake. */
 const REMEMBERED = 256;
 
-/** What went wrong, until a line comes that tells of it: the newest. */
+/** The most errors of the control channel that wait for a line; the newest are kept. */
 const TOLD = 64;
 
 // --- asking ---
@@ -26,7 +26,7 @@ export function askApproval(state: AgentState, said: Said, call: Call, message: 
   });
 }
 
-/** A hook or an MCP server of the host. Its tools need no question: their calls are on the wire, and are answered by a request. */
+/** Asks a hook or an MCP server of the host. A tool of the host needs no question: its call is on the wire, and a request answers it. */
 export function askHost(state: AgentState, said: Said, { request, kind, call, data }: EventOf<"host.request">): Out[] {
   const asked = isRecord(data) ? data : {};
   if (kind === "mcp")
@@ -45,7 +45,7 @@ function ask(
   target: string,
   more: Record<string, unknown>,
 ): Out[] {
-  // Nobody is there to answer: the agent goes by its default at once.
+  // The host cannot answer any more: the agent goes by its default at once.
   if (state.isDeaf) return [];
   const prompt_id = turn?.promptId ?? promptId;
   const fields = { session_id: session.id, ...(prompt_id !== undefined && { prompt_id }), ...more };
@@ -87,7 +87,9 @@ function resultOf({ response }: ControlResponse, { subtype }: ControlQuestion): 
   return response.result?.mcp_response ?? response.mcp_response ?? null;
 }
 
-/** A hook may also speak as an approval does. It allows nothing by that, but what is not a clear yes is a no here as well. */
+/**
+ * A hook may also answer as an approval does. Its yes allows nothing by that, but an answer that is not a clear yes is a no here as well.
+ */
 function verdictOf(result: NonNullable<ControlResponse["response"]["result"]>): unknown {
   const { behavior, message } = result;
   if (behavior == null || isYes(behavior)) return result;
@@ -106,7 +108,7 @@ function isYes(behavior: string): boolean {
   return YES.has(behavior.toLowerCase());
 }
 
-/** What is not a clear yes is a no. Arguments that come back as they went out are no change: what is secret in them was not shown. */
+/** An answer that is not a clear yes is a no. Arguments that come back as they went out are no change: their secrets were not shown. */
 function decision(call: string, ok: boolean, data: unknown, tool: unknown): Answer {
   const { behavior, message, updated_arguments, updatedInput } = isRecord(data) ? data : {};
   if (!ok || typeof behavior !== "string" || !isYes(behavior))

@@ -38,7 +38,7 @@ function offered({ metadata, system }: Chat, session: ClientSession, state: Agen
   const id = env.stamp().id;
   state.asked.set(id, { kind: "change", session });
   session.config = { ...session.config, ...patch };
-  // Whoever cannot answer has no servers either.
+  // A host that cannot answer has no servers either.
   if (!state.isDeaf) for (const name of servers) session.awaited.add(name);
   return [{ type: "session.configure", id, session: session.handle, patch }];
 }
@@ -71,7 +71,7 @@ function empty(chat: Chat, session: ClientSession, state: AgentState, env: SideE
   return { in: [], out: [recoverable(state, said, invalid("The request says nothing", "input.parts"))] };
 }
 
-/** Said into the turn that runs. With nothing to say there is nothing to do: it goes on anyway. */
+/** Steers the turn that runs. Without words there is nothing to steer: the turn goes on anyway. */
 function steer(chat: Chat, parts: Part[], session: ClientSession, state: AgentState, env: SideEnv): Step<Op> {
   if (parts.length === 0) return { in: [], out: [] };
   const id = env.stamp().id;
@@ -117,7 +117,7 @@ function hostTools({ overrides: { hostTools: tools = [] } }: Chat): Set<string> 
   return new Set(tools.map(({ name }) => name));
 }
 
-/** What was said before counts in a session where nothing was. */
+/** The earlier messages of a request count in a session where nothing was said yet. */
 function history({ history: said }: Chat, { handle, isFresh }: ClientSession, env: SideEnv): Op[] {
   if (said.length === 0 || !isFresh) return [];
   const text = said.map(({ role, text: words }) => `${role}: ${words}`).join("\n\n");

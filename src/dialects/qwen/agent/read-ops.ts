@@ -24,26 +24,26 @@ import type { CommandHintCancel, CommandHintRequest, ControlCancel, HeartbeatReq
 
 type Prompt = OpOf<"turn.prompt">;
 
-/** What a host asks the agent to do in a session. */
+/** The request of a host for a turn of a session. */
 export interface Chat {
   kind: "chat";
   sessionId: string | undefined;
   promptId: string | undefined;
   origin: "user" | "tool_response" | "system";
   text: string;
-  /** What is not text. */
+  /** The parts that are not text. */
   parts: Part[];
   command: CommandRef | undefined;
   calls: NonNullable<Prompt["calls"]>;
   /** Where the first of them stands in the line. */
   firstCall: "tool_request" | "tool_request[0]";
   continues: boolean;
-  /** What a tool of the host came to. */
+  /** The result of a tool that the host ran. */
   toolCallId: string | undefined;
   response: { ok: boolean; data: unknown };
   overrides: NonNullable<Prompt["overrides"]>;
   metadata: RequestMetadata;
-  /** Of an OpenAI-style line: the session's system prompt, and what was said before. */
+  /** Of an OpenAI-style line: the session's system prompt, and the messages before the prompt. */
   system: string | undefined;
   history: { role: "user" | "assistant"; text: string }[];
 }
@@ -63,7 +63,7 @@ interface Wrong {
   fatal?: true;
 }
 
-/** What a line says of itself, whatever else it is. */
+/** Fields that a line of any kind may have. */
 export const Head = v.looseObject({ ...asked });
 export type Head = v.InferOutput<typeof Head>;
 
@@ -114,7 +114,7 @@ function issueError(issue: v.BaseIssue<unknown>, code?: string, root = ""): Wire
   return invalid(param === "" ? told : `${param}: ${told}`, param === "" ? undefined : param, code);
 }
 
-/** Of the forms that something may have, the one that it comes nearest to tells most. */
+/** Of several forms, the error of the nearest one tells most. */
 function deepest({ path, message, issues }: v.BaseIssue<unknown>): { path: unknown[]; message: string } {
   const here = path?.map(({ key }) => key) ?? [];
   const [inner] = issues?.map(deepest).toSorted((a, b) => b.path.length - a.path.length) ?? [];
@@ -214,7 +214,7 @@ function tool(
   return { name, ...(description != null && { description }), ...(parameters != null && { parameters }) };
 }
 
-/** One, or several at once. */
+/** Reads one call or a list of calls. */
 function askedCalls(given: unknown): { list: Chat["calls"] } | Wrong {
   if (given === undefined || given === null) return { list: [] };
   const isList = Array.isArray(given);

@@ -8,7 +8,7 @@ export function textOf(parts: readonly WirePart[]): string {
   return parts.flatMap((part) => ("text" in part && typeof part.text === "string" ? [part.text] : [])).join("");
 }
 
-/** What is not words. */
+/** The parts that are not words. */
 export function partsOf(parts: readonly WirePart[]): Part[] {
   return parts.flatMap((part): Part[] => {
     if ("text" in part) return [];
@@ -22,7 +22,7 @@ export function partsOf(parts: readonly WirePart[]): Part[] {
   });
 }
 
-/** What came of a tool that the host ran: as it was put, or its words. `error` in it is a failure. */
+/** The result of a tool that the host ran: the response as it was put, or its words. An `error` in it is a failure. */
 export function toolResponse(parts: readonly WirePart[]): { ok: boolean; data: unknown } {
   const given = parts.find((part) => "function_response" in part || "functionResponse" in part);
   if (given === undefined) return { ok: true, data: textOf(parts) };
@@ -57,7 +57,7 @@ function localPath(uri: string): string | undefined {
   }
 }
 
-/** What is no image is read as any linked file is. */
+/** Inline data that is no image is read as a linked file. */
 function inline(mime: string, data: string, name: string | null | undefined): Part {
   const more = name != null ? { name } : {};
   if (mime.startsWith("image/")) return { type: "image", mime, data, ...more };

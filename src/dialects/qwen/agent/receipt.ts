@@ -36,7 +36,7 @@ export function receipt(said: Said, version: string | undefined, { formats, chun
   return chunks ? chunk(said, { role: "assistant" }, more) : completion(said, { content: "" }, more);
 }
 
-/** What a line asks for that this is not. */
+/** The demands of a line that this agent does not meet. */
 export function handshakeProblem({ protocol_version, metadata }: Head): Pick<WireError, "message" | "param"> | undefined {
   const asked = metadata?.protocol_version ?? protocol_version ?? PROTOCOL_VERSION;
   if (asked !== PROTOCOL_VERSION)

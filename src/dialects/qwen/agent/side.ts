@@ -115,12 +115,12 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return { in: [], out: [recoverable(state, { at: env.stamp().at, session, promptId }, error)] };
   }
 
-  /** Whoever asked waits for an answer by the name that he gave. */
+  /** The answer names the session and the prompt that the unreadable line named. */
   function unreadable(rec: unknown, error: WireError): Step<Op> {
     return refused(error, sessionNamed(state, stringField(rec, "session_id") ?? ""), stringField(rec, "prompt_id"));
   }
 
-  /** Nothing more is heard. What runs is ended first, so that this is the last line. */
+  /** Reads nothing more. The running turns are ended first, so that this is the last line. */
   function fatal(says: (session: ClientSession | undefined) => Out, exit: number): Step<Op> {
     state.isOver = true;
     state.last = { says, exit };
@@ -154,14 +154,14 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return { in: [opening(session, { open: "new", config: state.defaults, ...(sessionId !== undefined && { sessionId }) })], out: [] };
   }
 
-  /** What waited for a session, in order. */
+  /** Releases the requests that waited for a session, in order. */
   function released(session: ClientSession): Step<Op> {
     let step: Step<Op> = NOTHING;
     while (session.isReady && session.awaited.size === 0) {
       const next = session.held.shift();
       if (next === undefined) break;
       step = together(step, chatSteps(next, session, state, env));
-      // Its host's servers are to be connected first.
+      // The servers of the session's host must be connected first.
       if (session.awaited.size > 0) session.held.unshift(next);
     }
     return step;

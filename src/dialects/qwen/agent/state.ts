@@ -1,4 +1,4 @@
-/** What the agent's side of a connection remembers: its sessions, their turns, and who waits for which answer. */
+/** The state of our side when we are the agent: its sessions, their turns, and the lines that wait for an answer. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Call, Usage } from "../../../core/event.js";
@@ -17,7 +17,7 @@ export interface AgentState {
   formats: Formats;
   /** Lines are chunks. */
   chunks: boolean;
-  /** What the command line says of every session. */
+  /** The configuration that the command line gives every session. */
   defaults: SessionConfig;
   fingerprint: string | undefined;
   /** By handle. */
@@ -49,7 +49,7 @@ export interface AgentState {
 /** A session as its host sees it. */
 export interface ClientSession {
   readonly handle: string;
-  /** Its name on the wire. */
+  /** The session's name on the wire. */
   id: string;
   isReady: boolean;
   /** A stored one of that name has been tried. */
@@ -66,17 +66,17 @@ export interface ClientSession {
   /** Asked for and not ended, in order; the one that runs. */
   readonly turns: Map<string, Turn>;
   live: Turn | undefined;
-  /** Its host asked for terminal annotations. */
+  /** The session's host asked for terminal annotations. */
   showsTerminal: boolean;
   /** Chunks: somebody has declared the role for its next turn. */
   hasRole: boolean;
-  /** What went wrong on the control channel, for the next line that can carry it. */
+  /** Errors of the control channel, for the next line that can carry them. */
   readonly controlErrors: ControlFailure[];
   /** Hints that one for another prompt has overtaken: they are asked for again behind it. */
   readonly overtaken: HintAsked[];
   /** Calls that the host runs, and the requests that wait for them; undefined once it has answered. */
   readonly hostCalls: Map<string, string | undefined>;
-  /** What a host that is quick says of a call before it is asked for it. */
+  /** Answers of a quick host about calls that it was not asked for yet. */
   readonly earlyResponses: Map<string, { ok: boolean; data: unknown }>;
 }
 
@@ -86,7 +86,7 @@ export interface Turn {
   readonly model: string | undefined;
   /** Tools of it that the host runs. */
   readonly hostTools: ReadonlySet<string>;
-  /** What is told of a command as soon as its turn begins. */
+  /** The `at` command of the prompt: its result is told as soon as the turn begins. */
   readonly command: CommandRef | undefined;
   startedAt: number;
   /** Model calls, and how far the one that runs is told of. */
@@ -100,7 +100,7 @@ export interface Turn {
   readonly shown: Map<string, ShownCall>;
 }
 
-/** One agent within a turn, the session's own or a sub-agent: what it has said and we have not. */
+/** One agent within a turn, the session's own or a sub-agent: the output that is not written yet. */
 export interface Scope {
   readonly under: string | undefined;
   /** A text that waits for its usage. */
@@ -123,14 +123,14 @@ export interface ShownCall {
   readonly call: Call;
   readonly under: string | undefined;
   status: "pending" | "confirming" | "executing" | "ended";
-  /** What the host made of the arguments that it approved. */
+  /** The arguments that the host approved in place of the model's. */
   changed: Record<string, unknown> | undefined;
-  /** Of a Spawn call: what its sub-agents call. */
+  /** The calls of the sub-agents of a Spawn call. */
   readonly children: Map<string, { name: string; status: string }>;
   readonly ansi: { stdout: AnsiReader; stderr: AnsiReader };
 }
 
-/** What an op was for. */
+/** The purpose of an op, for the line that answers it. */
 export type Asked =
   | { kind: "open"; session: ClientSession }
   | { kind: "prompt"; session: ClientSession; turn: Turn; command: CommandRef | undefined; firstCall: Chat["firstCall"] }
@@ -149,7 +149,7 @@ export interface HintAsked {
   op: OpOf<"command.suggest">;
 }
 
-/** What a control request asks, and for whom; `fields` make the same request under another id. */
+/** The question of a control request, and its target; `fields` make the same request under another id. */
 export interface ControlQuestion {
   session: ClientSession;
   subtype: "can_use_tool" | "hook_callback" | "mcp_message";
@@ -247,7 +247,7 @@ export function sessionNamed(state: AgentState, id: string): ClientSession | und
   return [...state.sessions.values()].find((session) => session.id === id) ?? state.sessions.get(id);
 }
 
-/** One that nobody asked for goes on with what was said last. */
+/** A turn without a prompt of the host goes on with the last prompt. */
 export function turnNamed(session: ClientSession, id: string): Turn {
   const known = session.turns.get(id);
   if (known !== undefined) return known;

@@ -27,7 +27,7 @@ const THEME: Readonly<Record<number, string>> = {
 /** CSI and OSC sequences, and the short ones of two characters. */
 // oxlint-disable-next-line no-control-regex -- escape sequences are what this is about
 const SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
-/** One that has begun and may go on in the next piece. */
+/** A sequence that has begun and may go on in the next piece. */
 // oxlint-disable-next-line no-control-regex -- escape sequences are what this is about
 const BEGUN = /\u001b(?:\[[0-?]*[ -/]*|\][^\u0007\u001b]{0,4096}\u001b?)?$/;
 

@@ -50,7 +50,7 @@ export function writeTurn(event: Event, session: ClientSession, turn: Turn, stat
     case "host.request":
       return [...flush(said, scope, state), ...hostRequest(event, said, state)];
     case "error":
-      // What the turn does not survive is told at its end.
+      // A fault that the turn does not survive is told at its end.
       if (event.fault.code === "tool") return [...flush(said, scope, state), recoverable(state, said, wireError(event.fault))];
       turn.fault = event.fault;
       return [];
@@ -148,7 +148,7 @@ function thought(text: string, said: Said, state: AgentState): Out {
   return spoken(state, said, { annotations: [{ type: "x-qwen-thought", subject: subject.trim(), description }] });
 }
 
-/** What waited is told: it is known by now what it was. */
+/** Writes the buffered output: its kind is known now. */
 function flush(said: Said, scope: Scope, state: AgentState, asked: readonly Call[] = []): Out[] {
   const out: Out[] = [];
   const { text } = scope;
@@ -166,7 +166,7 @@ function flush(said: Said, scope: Scope, state: AgentState, asked: readonly Call
   return [...out, ...waiting.map(({ id }) => spoken(state, said, { annotations: [display(said, id, "pending")] }))];
 }
 
-/** What a sub-agent said last comes before the end of the call that it works under. */
+/** The last output of a sub-agent comes before the end of the call that it works under. */
 function flushChild(call: string, said: Said, turn: Turn, state: AgentState): Out[] {
   const child = turn.scopes.get(call);
   return child === undefined ? [] : flush({ ...said, under: call }, child, state);
@@ -192,7 +192,7 @@ function callLine(calls: readonly Call[], said: Said, scope: Scope): Out {
   return completion(said, { tool_calls }, { finish: "tool_calls", usage: scope.usage });
 }
 
-/** Those that were not streamed go out whole; then that the model waits for them. */
+/** Calls that were not streamed are written whole; then the model waits for them. */
 function callChunks(calls: readonly Call[], said: Said, scope: Scope): Out[] {
   const out: Out[] = [];
   for (const { id, name, args = {} } of calls) {
@@ -269,7 +269,7 @@ function ended(event: EventOf<"tool.ended">, said: Said, turn: Turn, state: Agen
   return shown === undefined ? out : [...out, ...ofParent(shown, status, said, turn, state)];
 }
 
-/** What a sub-agent calls also shows on the call that it works under. */
+/** The calls of a sub-agent also show on the call that it works under. */
 function ofParent(shown: ShownCall, status: string, said: Said, turn: Turn, state: AgentState): Out[] {
   const parent = shown.under === undefined ? undefined : turn.shown.get(shown.under);
   if (parent === undefined) return [];

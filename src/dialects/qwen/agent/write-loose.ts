@@ -16,7 +16,7 @@ export function writeLoose(event: Event, said: Said, state: AgentState): Out[] {
       if (!event.ok) expire(state, said.session, event.request, event.reason ?? "failed", event.reason === "the turn was interrupted");
       return [];
     case "compaction":
-      // What a sub-agent sums up is not the session's conversation.
+      // The summary of a sub-agent's conversation is not the session's.
       return event.phase === "ended" && event.under === undefined ? [compressed(event, said)] : [];
     case "notice":
       return notice(event, said, state);

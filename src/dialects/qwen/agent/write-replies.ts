@@ -16,7 +16,7 @@ export function resultCommand(session: ClientSession, promptId: string, command:
   return line({ type: "result/command", session_id: session.id, prompt_id: promptId, command, result });
 }
 
-/** What a command came to, or why it came to nothing. */
+/** The outcome of a command, or the reason why there is none. */
 export function commandResult({ fault, data }: Reply, state: AgentState): WireCommandResult {
   if (fault !== undefined) return { type: "message", level: "error", content: fault.message };
   return v.is(CommandReply, data) ? wireResult(data.result, state) : { type: "message", level: "info", content: "" };
@@ -80,7 +80,7 @@ export function resultHint({ status, fault, data }: Reply, asked: HintAsked): Ou
   ];
 }
 
-/** Of commands only those that begin so, where some do. */
+/** Suggests the commands that begin with the written word, where some do. */
 function offered(suggestions: SuggestReply["suggestions"], { trigger, op }: HintAsked): Record<string, unknown>[] {
   const written = op.text.slice(0, op.cursor).replace(/^\//, "");
   const begins = suggestions.filter(({ value }) => value.toLowerCase().startsWith(written.toLowerCase()));

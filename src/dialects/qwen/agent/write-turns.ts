@@ -46,7 +46,7 @@ export function closing(state: AgentState, said: Said, more: { usage?: Ended["us
   return state.chunks ? chunk(said, {}, { finish: "stop", ...more }) : completion(said, { content: "" }, { finish: "stop", ...more });
 }
 
-/** Of a request that needed no model. */
+/** The summary of a request that needed no model. */
 export function quietSummary(promptId: string, startedAt: number, at: number, is_error = false): Summary {
   return { prompt_id: promptId, num_turns: 0, duration_ms: Math.max(0, at - startedAt), is_error };
 }

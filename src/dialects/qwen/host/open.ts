@@ -25,13 +25,16 @@ export function openOp(op: OpOf<"session.open">, state: HostState): Step<Event> 
     state.firstId = undefined;
   }
   if (state.isGreeted) return { in: ready(session, state), out: [] };
-  // One that never greets answers this all the same.
+  // An agent that never greets answers the heartbeat all the same.
   if (!isFirst) return NOTHING;
   state.pings.push(undefined);
   return { in: [], out: [heartbeat(undefined)] };
 }
 
-/** What keeps the agent from something and cannot be said: without it the agent would do more than was asked for, or elsewhere. */
+/**
+ * The reason why a session cannot be opened: without a restriction that the wire cannot say, the agent would do more than asked for, or
+ * elsewhere.
+ */
 function problemOf({ open, sessionId, config = {}, fork }: OpOf<"session.open">, state: HostState): string | undefined {
   if (open !== "new" && sessionId === "latest") return "Qwen has no word for the session last used; ask for it by its name";
   const { refusal } = openingGap("Qwen", config, coverage["session.open"], fork === true ? ["to fork a session"] : []);

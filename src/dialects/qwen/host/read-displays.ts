@@ -34,7 +34,7 @@ function todoItem({ id, content, status }: v.InferOutput<typeof TodoList>["todos
   return { id, text: content, status: known ?? STATUS.pending };
 }
 
-/** What a person should see before they decide. */
+/** The details that a person should see before the decision. */
 export function readConfirmation(confirmation: unknown): Pick<Call, "title" | "preview"> {
   if (!v.is(Confirmation, confirmation)) return {};
   const { title } = confirmation;

@@ -26,7 +26,7 @@ import {
 export function readEvent(rec: unknown, state: HostState): Step<Event> {
   const finished = [...state.sessions.values()].flatMap((session) => (session.running?.isFinished === true ? [session.running] : []));
   const step = readLine(rec, state);
-  // One that has finished has only its summary left to say; whatever else comes stands for it.
+  // A finished turn has only its summary left to say; any other line stands for the summary.
   const late = [...state.sessions.values()].flatMap((session) =>
     session.running !== undefined && finished.includes(session.running) ? endTurn(session.running, session, state) : [],
   );
@@ -133,13 +133,13 @@ function greeted(metadata: Metadata, sessionId: string | undefined, state: HostS
   return metadata.summary === undefined && metadata.prompt_id === undefined ? [] : undefined;
 }
 
-/** It cannot go on: nothing that it says after this counts. */
+/** The agent cannot go on: nothing that it says after this counts. */
 function onFatal(fault: Fault, state: HostState): Event[] {
   state.refused = fault;
   return [];
 }
 
-/** Whose line it is: by its prompt, by its session, or else by who waits. */
+/** The session of a line: the one of its prompt, the one that it names, or else one that waits. */
 function sessionOf(promptId: string | undefined, id: string | undefined, state: HostState): HostedSession | undefined {
   const all = [...state.sessions.values()];
   const isAsked = (session: HostedSession): boolean => session.prompts.length > 0;
@@ -183,7 +183,7 @@ function refusedPrompt({ error, prompt_id, summary }: Metadata, session: HostedS
   ];
 }
 
-/** What went wrong on the control channel. A question of the agent that is named here waits no more. */
+/** Errors of the control channel. A question of the agent that an error names waits no more. */
 function controlErrors({ control_errors = [] }: Metadata, { handle, running }: HostedSession, state: HostState): Event[] {
   return control_errors.flatMap(({ request_id, message }): Event[] => {
     const question = state.questions.get(request_id);
@@ -239,7 +239,7 @@ function at(rec: Record<string, unknown>, state: HostState): { session?: string 
   return session === undefined ? {} : { session: session.handle };
 }
 
-/** One that became a prompt has a turn, which follows. */
+/** A command that became a prompt has a turn, which follows. */
 function onCommand(
   { session_id, prompt_id, command, result }: v.InferOutput<(typeof results)["result/command"]>,
   state: HostState,
@@ -348,7 +348,7 @@ function onControl(rec: v.InferOutput<typeof ControlRequest>, state: HostState):
   }
 }
 
-/** Nobody here can answer it; silence would hold the turn up for ever. */
+/** Our side cannot answer the request; silence would hold the turn up for ever. */
 function refused(request_id: string, message: string): Out {
   return { rec: { type: "control_response", request_id, response: { subtype: "error", error: { message, retryable: false } } } };
 }

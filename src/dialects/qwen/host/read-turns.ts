@@ -25,7 +25,7 @@ import {
 /** A `chat.completion` or a chunk of one: what both have. */
 export interface Said {
   isChunk: boolean;
-  /** Of its session, from its metadata or its id. */
+  /** The id of the line's session, from its metadata or its own id. */
   sessionId: string | undefined;
   content: string;
   calls: readonly ToolCall[];
@@ -56,7 +56,7 @@ export function turnOf(
   const named = promptId === undefined ? undefined : session.prompts.find((prompt) => prompt.promptId === promptId);
   const { running } = session;
   if (running !== undefined && (named === undefined || named === running.prompt)) return { begun: [], turn: running };
-  // Another's turn begins: the end of this one was not said.
+  // The turn of another prompt begins: the wire did not say the end of this one.
   const ended = running === undefined ? [] : endTurn(running, session, state);
   const prompt = named ?? session.prompts[0];
   if (prompt === undefined) return undefined;
@@ -64,7 +64,7 @@ export function turnOf(
   return session.running === undefined ? undefined : { begun: [...ended, ...started], turn: session.running };
 }
 
-/** What a model call used may be told behind the end. */
+/** The usage of a model call may be told behind the end of its turn. */
 function outsideTurns({ usage }: Said, { handle }: HostedSession): Event[] {
   return usage === undefined ? [] : [{ type: "usage", session: handle, scope: "call", usage: readUsage(usage) }];
 }
@@ -82,7 +82,7 @@ function inTurn(said: Said, turn: RunningTurn, session: HostedSession, state: Ho
   return [...thoughts, ...words(said, turn, under), ...calls, ...pieces, ...whole, ...rest];
 }
 
-/** What a console or a tool printed is no word of the answer. */
+/** Text that a console or a tool printed is no part of the answer. */
 function words(said: Said, turn: RunningTurn, under: string | undefined): Event[] {
   const { told } = turn;
   const printed = said.annotations.find((each) => v.is(Terminal, each) && each.source !== "assistant");
@@ -128,7 +128,7 @@ function tell(usage: ReturnType<typeof readUsage> | undefined, { told }: Running
   return usage === undefined ? [] : told.spent(usage);
 }
 
-/** Whatever is open in it is closed; questions that wait for an answer are void. */
+/** Closes everything that is open in the turn; questions that wait for an answer are void. */
 export function endTurn(turn: RunningTurn, session: HostedSession, state: HostState): Event[] {
   const { failed, finish, told, prompt } = turn;
   const before = flushed(turn, undefined);

@@ -1,4 +1,7 @@
-/** What the host's end remembers: the agent behind the connection, its sessions, the prompts on the wire and the questions of both sides. */
+/**
+ * The state of our side when we drive the agent: the agent behind the connection, its sessions, the prompts on the wire and the questions
+ * of both sides.
+ */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
@@ -30,9 +33,9 @@ export interface RunningTurn {
   failed: Fault | undefined;
   finish: string | undefined;
   isCancelled: boolean;
-  /** It says that it has finished; only its summary is missing. */
+  /** The agent says that the turn has finished; only its summary is missing. */
   isFinished: boolean;
-  /** Of the whole turn, where the closing line tells it. */
+  /** The usage of the whole turn, where the closing line tells it. */
   usage: Usage | undefined;
 }
 
@@ -44,7 +47,7 @@ export interface HostedSession {
   /** The agent has not said its name yet: until then it is asked for as a new one. */
   isNew: boolean;
   config: SessionConfig;
-  /** What was said before it, until its first prompt. */
+  /** The messages before the session's first prompt. */
   seed: { role: "user" | "assistant"; content: string }[];
   /** The system prompt is said with the first prompt. */
   systemIsSaid: boolean;
@@ -56,7 +59,7 @@ export interface HostedSession {
   ended: string | undefined;
   /** How many prompts it has had. */
   count: number;
-  /** It ends when its turn has ended. */
+  /** The session ends when its turn has ended. */
   isClosing: boolean;
 }
 
@@ -70,7 +73,7 @@ export type Question = { session: HostedSession } & (
 export interface HostState {
   /** The agent has said which version it speaks, or has shown that it speaks without saying so. */
   isGreeted: boolean;
-  /** Its version is none of ours, or it said that it cannot go on: nothing that it says counts any more. */
+  /** The agent's version is none of ours, or the agent said that it cannot go on: nothing that it says counts any more. */
   refused: Fault | undefined;
   version: string | undefined;
   /** The name that the first new session will have. */

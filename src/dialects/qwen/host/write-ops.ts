@@ -137,7 +137,7 @@ function saidBefore(op: OpOf<"turn.prompt">, session: HostedSession): { role: st
   return [...first, ...session.seed.splice(0)];
 }
 
-/** What goes for this request alone: the session's own choices, and the prompt's on top of them. */
+/** The fields of this request alone: the session's own choices, and the prompt's on top of them. */
 function asked(op: OpOf<"turn.prompt">, { config }: HostedSession): object {
   const { model, temperature, topP, topK, maxTokens, stop } = { ...config, ...op.overrides };
   const tools = toolsOf(config.allowedTools, op.overrides?.tools);
@@ -185,7 +185,7 @@ function writePart(part: Part): WirePart[] {
         return [{ type: "inline_data", inline_data: { mime_type, data: part.data, ...shownAs(part.name) } }];
       }
       const file_uri = part.uri ?? part.path;
-      // Somebody else may have written it: it mentions nothing.
+      // The text of a file was written by others: it mentions nothing.
       if (file_uri === undefined || part.text !== undefined) return [{ type: "text", text: withoutMentions(part.text ?? "") }];
       return [
         { type: "file_data", file_data: { file_uri, ...(part.mime !== undefined && { mime_type: part.mime }), ...shownAs(part.name) } },
@@ -204,7 +204,7 @@ function shownAs(name: string | undefined): { display_name?: string } {
 
 const SAYABLE: ReadonlySet<string> = new Set(["model", "temperature", "topP", "topK", "maxTokens", "stop", "tools", "hostTools"]);
 
-/** What a prompt asks for and the wire cannot say is told to people. */
+/** Tells people the parts of a prompt that the wire cannot say. */
 function lost(op: OpOf<"turn.prompt">, { handle }: HostedSession, isMessages: boolean): Event[] {
   const overrides = Object.entries(op.overrides ?? {}).flatMap(([key, value]) => (value === undefined || SAYABLE.has(key) ? [] : [key]));
   const parts = isMessages ? op.parts.filter((part) => plainText([part]) === "").map((part) => `a part of type ${part.type}`) : [];

@@ -11,7 +11,7 @@ const text = v.string();
 const count = v.number();
 const json = v.record(v.string(), v.unknown());
 
-/** What is known today; a later agent may say more. */
+/** The words that are known today; a later agent may say others. */
 function open<const W extends readonly string[]>(words: W) {
   return v.union([v.picklist(words), text]);
 }
@@ -82,7 +82,7 @@ export const ResultDisplay = v.union([
 ]);
 export type ResultDisplay = Known<v.InferOutput<typeof ResultDisplay>>;
 
-/** What waits for approval. */
+/** The details of a call that waits for approval. */
 export const Confirmation = v.variant("type", [
   v.looseObject({ type: v.literal("edit"), title: text, file_name: text, diff: text, original: v.nullable(text), modified: text }),
   v.looseObject({ type: v.literal("exec"), title: text, command: text }),
@@ -193,7 +193,7 @@ export const ToolCall = v.looseObject({
 });
 export type ToolCall = Known<v.InferOutput<typeof ToolCall>>;
 
-/** Of the pieces of one call only the first has `id`, `type` and `name`. */
+/** Only the first piece of a call has `id`, `type` and `name`. */
 export const ToolCallPiece = v.looseObject({
   index: v.optional(count),
   id: v.optional(text),
@@ -309,7 +309,7 @@ export const ControlRequest = v.looseObject({
   metadata: v.optional(v.looseObject({ reason: v.optional(text) })),
 });
 
-/** What we say to a `control/cancel` with a `request_id`, and to control requests of a host. */
+/** The answer to a `control/cancel` with a `request_id`, and to control requests of a host. */
 const ControlAck = v.looseObject({
   type: v.literal("control_response"),
   request_id: text,

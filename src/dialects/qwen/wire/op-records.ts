@@ -4,7 +4,7 @@ import { HOST_EVENTS } from "../../../core/hooks.js";
 import type { Known } from "../../../core/without-index-signature.js";
 
 const text = v.string();
-/** One that many lines repeat. */
+/** The name is bounded, since many lines repeat it. */
 const name = v.pipe(text, v.maxLength(1024));
 const json = v.record(v.string(), v.unknown());
 
@@ -74,7 +74,7 @@ export type WireOptions = Known<v.InferOutput<typeof Options>>;
 
 const HostTool = v.looseObject({ name: text, description: v.nullish(text), parameters: v.nullish(json) });
 
-/** What every object has already cannot be a name in one. */
+/** Names that every object has already cannot be keys of one. */
 const ServerName = v.pipe(
   text,
   v.check((given) => given !== "" && !(given in {}), "Expected a name for a server"),
@@ -85,7 +85,7 @@ const HookName = v.pipe(
   v.check((given) => HOST_EVENTS.some((event) => event === given), `Expected ${HOST_EVENTS.join(", ")}`),
 );
 
-/** What a host asks of the protocol, and offers: tools, MCP servers and hooks of its own. */
+/** The protocol that a host asks for, and its offers: tools, MCP servers and hooks of its own. */
 const RequestMetadata = v.looseObject({
   protocol_version: v.nullish(v.number()),
   required_capabilities: v.nullish(v.array(text)),

@@ -1,4 +1,4 @@
-/** What our side says as a Wayland Core, beyond aionrs. */
+/** Lines that only a Wayland Core writes, beyond those of aionrs. */
 import type { Fault } from "../../../core/errors.js";
 import type { Call, Event, EventOf } from "../../../core/event.js";
 import { info } from "../../aionrs/agent/lines.js";
@@ -14,7 +14,7 @@ export const says: Says = {
   end: (event) => ({ finish_reason: finishReason(event) }),
   progress: (event, msg_id, state) => (state.switched.has("streaming_tools") ? chunk(event, msg_id, state) : []),
   child: (event, state) => (state.switched.has("sub_agent_traces") ? trace(event, state) : undefined),
-  // Its host takes an error for the end of the turn, which this one is not.
+  // Wayland's host takes an error for the end of the turn, which goes on here.
   passingError: (fault: Fault, msg_id) => [info(fault.message, msg_id)],
   serverFailed: (name, reason) => [line({ type: "mcp_failed", name, reason })],
   allServers: true,

@@ -1,4 +1,7 @@
-/** What a driven Wayland Core says beyond aionrs: what we have words for is read, the rest is passed on, and what is critical must be understood. */
+/**
+ * Reads the lines of a driven Wayland Core beyond those of aionrs: known lines become events, unknown ones are passed on, and a critical
+ * one must be understood.
+ */
 import * as v from "valibot";
 import type { Event } from "../../../core/event.js";
 import { onServer } from "../../aionrs/host/changes.js";
@@ -82,7 +85,7 @@ function onApproval({ call_id, resume_token, context = "" }: OwnEventOf<"approva
   return onRequest({ type: "tool_request", msg_id: running.reader.address.turn, call_id, tool }, running, state);
 }
 
-/** What a child says is progress of the call that started it. */
+/** The output of a child is progress of the call that started it. */
 function onTrace({ parent_call_id, agent_name, inner }: OwnEventOf<"sub_agent_event">, state: HostState): Event[] | undefined {
   const said = inner["text"] ?? inner["message"];
   const text = typeof said === "string" ? `${agent_name}: ${said}\n` : `${agent_name}: ${inner.type}\n`;
