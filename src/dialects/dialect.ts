@@ -16,7 +16,7 @@ export type Out =
   | { exit: number; reason?: string }
   | { log: string };
 
-/** `in`: ops or events for our side of the connection. `out`: what goes to the other side. */
+/** The result of one call of a side. `in`: ops or events for our side of the connection. `out`: records and acts for the other side. */
 export interface Step<In> {
   in: In[];
   out: Out[];
@@ -80,7 +80,7 @@ export interface Dialect {
   readonly answerSeconds?: number;
   /** Tools that run unasked where the user says nothing; undefined is the engine's own choice. */
   readonly unasked?: readonly string[];
-  /** Where `approval.answer` does not cover `args`: the tools whose changed arguments this wire's agents heed all the same. */
+  /** The tools whose changed arguments agents of this wire heed, although `approval.answer` does not cover `args`. */
   readonly heedsArgsOf?: readonly string[];
   /** How a line begins with which an agent asks its host, and waits: told of one that was too long to be read, the link stops the turn. */
   readonly question?: RegExp;

@@ -16,7 +16,7 @@ export function dialectOf(revision: Revision): Dialect {
     wire,
     lifetime: "session",
     question: /"tool_request"/,
-    // A real one drops messages that come during a turn.
+    // The real program drops messages that come during a turn.
     oneTurn: true,
     ...(heartbeat !== undefined && { heartbeat }),
     // The document: all tools need approval except those that the user lists.

@@ -13,7 +13,7 @@ export interface OpeningGap {
   warning?: string;
 }
 
-/** `restrictions`: what restricts this session beside the keys that the coverage speaks of. */
+/** `restrictions`: restrictions of this session beside the keys that the coverage speaks of. */
 export function openingGap(agent: string, config: SessionConfig, covers: Covers, restrictions: readonly string[] = []): OpeningGap {
   const unsaid = unsaidKeys(config, (word) => includes(covers, word));
   const refused = [...unsaid.restrictions, ...restrictions];

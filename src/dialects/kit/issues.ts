@@ -3,11 +3,11 @@ import { isRecord } from "../../core/json-object.js";
 import { Redactor } from "../../core/redact.js";
 import * as v from "valibot";
 
-/** How much of somebody else's text an answer repeats. */
+/** The most characters of a foreign text that an answer repeats. */
 const ECHO = 120;
 
 export function echo(text: string): string {
-  // Before the cut: half a secret would not be known again.
+  // Redacted before the cut: half a secret would not be known again.
   const safe = new Redactor().text(text.slice(0, 8 * ECHO));
   return text.length <= ECHO ? safe : `${safe.slice(0, ECHO).toWellFormed()}…`;
 }

@@ -42,9 +42,9 @@ type TurnEnd = Pick<EventOf<"turn.ended">, "outcome" | "finish" | "reason" | "fa
 export class TurnReader {
   readonly address: TurnAddress;
   readonly #saysStarts: boolean;
-  /** By id on the wire: the open calls of an id, or the last one that ended. */
+  /** The calls by their id on the wire: the open ones of an id, or the last one that ended. */
   readonly #named = new Map<string, KnownCall[]>();
-  /** By our id, in the order of their requests. */
+  /** The calls by our id, in the order of their requests. */
   readonly #calls = new Map<string, KnownCall>();
   readonly #blocks = new Map<string, { kind: BlockKind; text: string }>();
   #usage: Usage | undefined;
@@ -96,7 +96,7 @@ export class TurnReader {
     return this.openCalls(wireId)[0] ?? this.#named.get(wireId)?.at(-1);
   }
 
-  /** Several, where the wire gives one id to calls that are open at the same time. */
+  /** The open calls of an id: several, where the wire gives one id to calls that are open at the same time. */
   openCalls(wireId: string): readonly KnownCall[] {
     return this.#named.get(wireId)?.filter(({ now }) => now !== "ended") ?? [];
   }
@@ -117,7 +117,7 @@ export class TurnReader {
 
   /** Requests a call whose id may be that of an open call. */
   requestAnother(call: Call, above?: string): Event[] {
-    // Nothing happens under itself.
+    // A call does not happen under itself.
     const under = above === call.id ? undefined : above;
     const before = this.#named.get(call.id);
     const known: KnownCall = { id: this.#freeId(call.id), wireId: call.id, call, now: "requested", under };

@@ -15,10 +15,10 @@ export const qwenShipped: Dialect = {
   // A process has one session: its id, its model and its modes stand on the command line.
   lifetime: "session",
   question: /"control_request"/,
-  // Qwen Code runs every other call with the arguments that the model wrote, whatever the permission says.
+  // Qwen Code runs every other call with the arguments that the model wrote, even if the permission changed them.
   heedsArgsOf: [ASK_USER.name],
   answerSeconds: 60,
-  // As long as the SDK waits for a control response.
+  // The SDK waits that long for a control response.
   replies: { to: ["session.configure", "turn.interrupt", "turn.prompt continues"], within: 60 },
   // The wire's interrupt names no prompt: a waiting prompt can only be taken back before it is on the wire.
   oneTurn: true,

@@ -17,7 +17,7 @@ export const wayland: Dialect = dialectOf({
     "tool.requested": "exact",
     "tool.progress": { only: ["streaming_tools"] },
   },
-  // As its own host does: every half minute, and three of them unanswered are too many.
+  // Wayland's own host asks every half minute, and gives up after three questions without an answer.
   heartbeat: { every: 30, within: 90 },
   commands,
   events,

@@ -1,4 +1,4 @@
-/** The Wayland Core `--json-stream` wire, protocol 0.2.0: what it has beyond aionrs, or spells in another way. */
+/** The Wayland Core `--json-stream` wire, protocol 0.2.0: its lines beyond those of aionrs, and the lines that it spells in another way. */
 import * as v from "valibot";
 import {
   AddMcpServer,
@@ -39,7 +39,7 @@ export const Command = v.union([LaterMessage, Stop, ToolApprove, ToolDeny, InitH
 
 // --- events: agent → host ---
 
-/** Off, and then left out, unless the user switches them on. */
+/** Capabilities that are off, and then left out, unless the user switches them on. */
 export const SWITCHES = ["streaming_tools", "sub_agent_traces"] as const;
 
 const Capabilities = v.looseObject({
@@ -53,10 +53,10 @@ const StreamEnd = message("stream_end", {
   msg_id: text,
   finish_reason: v.optional(v.picklist(["stop", "length", "error", "max_turns"])),
   usage: v.nullish(WireUsage),
-  /** Real ones send totals of the session as `usage`, and this run's share here. */
+  /** The real program sends totals of the session as `usage`, and this run's share here. */
   usage_delta: v.nullish(WireUsage),
 });
-/** A call that nobody is asked about, before its first word: some hosts take no word of a call that they never heard of. */
+/** A call that needs no approval, before its first word: some hosts take no word of a call that they never heard of. */
 const CallAnnounced = message("call_announced", {
   msg_id: text,
   call_id: text,
@@ -100,7 +100,7 @@ export type WireEventOf<T extends WireEvent["type"]> = Extract<WireEvent, { type
 // --- events that real ones send and we only read ---
 
 const ToolPanicked = message("tool_panicked", { msg_id: text, call_id: text, tool_name: text, panic_message: text });
-/** With an empty token it repeats a `tool_request`; with one it is answered by `approval_resume`. */
+/** With an empty token the event repeats a `tool_request`; with a token it is answered by `approval_resume`. */
 const ApprovalRequired = message("approval_required", {
   call_id: text,
   resume_token: text,
@@ -136,7 +136,7 @@ const OwnEvent = v.variant("type", [
 export type OwnEvent = v.InferOutput<typeof OwnEvent>;
 export type OwnEventOf<T extends OwnEvent["type"]> = Extract<OwnEvent, { type: T }>;
 
-/** Known by name, and passed on as they are. */
+/** Events that are known by name, and passed on as they are. */
 export const PASSED_ON: ReadonlySet<string> = new Set([
   "execution_policy",
   "workspace_policy",

@@ -61,7 +61,7 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
     speech = asRecords ? recordSpeech(turn) : lineSpeech(turn);
     if (turn.parts.length === 0) return failed(EMPTY);
     const { open } = launch;
-    // `latest` is our own word for whichever session was last, in whatever conversation; a bridge has only ids.
+    // `latest` is our own word for the session that was used last, in any conversation; a bridge has only ids.
     const resumed = turn.sessionId !== "" && turn.sessionId !== "latest";
     session = resumed ? turn.sessionId : (open?.sessionId ?? env.stamp().id);
     const own = turn.from === "" ? {} : { ext: { agentproc: { from_user: turn.from } } };
@@ -82,7 +82,7 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
     };
   }
 
-  /** Where there is nobody to answer it, what comes on the input is not ours. */
+  /** A host that was not asked cannot answer: other lines on the input are not ours. */
   function answered(line: unknown): Step<Op> {
     const answer: Answer | undefined = asked?.permission === true ? readAnswer(line) : undefined;
     return { in: answer === undefined ? [] : [{ type: "approval.answer", id: env.stamp().id, session, answers: [answer] }], out: [] };
@@ -101,7 +101,7 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
 
   function write(event: Event): Step<Op> {
     if (over || event.replay === true) return { in: [], out: [] };
-    // Where the wire has no words for it, the link answers.
+    // The link answers an approval that the wire has no words for.
     if (event.type === "approval.requested" && options.permission && asked?.permission !== true) return { in: [refused(event)], out: [] };
     return { in: [], out: told(event) };
   }

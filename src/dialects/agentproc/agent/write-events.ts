@@ -96,7 +96,7 @@ function used(usage: Usage | undefined): { usage?: ReturnType<typeof writeUsage>
 /** The text of a turn as it grows. */
 class Reply {
   text = "";
-  /** Inside a block that is streamed. */
+  /** A block is being streamed. */
   #open = false;
 
   /** The text that an event adds to the reply: a piece at a time, or a block at its end. */

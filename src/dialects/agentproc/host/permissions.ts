@@ -1,6 +1,6 @@
 /**
  * Requests of an agent for permission, and their answers: written in the order of asking, whatever the order of answering. The wire does
- * not tell what became of a call that was allowed: it counts as done when the agent goes on talking, or ends well.
+ * not tell the end of an allowed call: it counts as done when the agent goes on talking, or ends well.
  */
 import type { Event } from "../../../core/event.js";
 import { QUEUE_LIMIT } from "../../../core/limits.js";
@@ -34,7 +34,7 @@ export class Permissions {
     return this.#waiting.length > 0;
   }
 
-  /** `late`: the turn has failed already, and nobody is asked. */
+  /** `late`: the turn has failed already, and the host is not asked. */
   ask(said: Extract<Said, { is: "request" | "bad request" }>, asRecords: boolean, late: boolean): { in: Event[]; out: Out[] } {
     if (said.is === "bad request") return this.#refuse(said.id, `malformed request: ${said.why}`, asRecords);
     const { request_id: id, tool_name: name, input, description } = said.request;

@@ -57,7 +57,7 @@ export class HostTurn {
     return this.#codec === "lines";
   }
 
-  /** `out` holds answers to requests that nobody can be asked about. */
+  /** `out` holds answers to requests that the host cannot be asked about. */
   line(line: unknown): { in: Event[]; out: Out[] } {
     const step: { in: Event[]; out: Out[] } = { in: [], out: [] };
     for (const said of this.#saidBy(line)) this.#take(said, step);

@@ -14,10 +14,10 @@ import type { Options } from "../wire/options.js";
 
 export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
   const conversation: Conversation = { sessionId: "", name: "default", cwd: undefined };
-  /** None before an open, or when it was refused. */
+  /** Undefined before an open, or when the open was refused. */
   let session: string | undefined;
   let turn: HostTurn | undefined;
-  /** In an earlier turn. */
+  /** The agent spoke wire 0.1 in an earlier turn. */
   let spokeLines = false;
   return {
     read(frame) {
@@ -126,7 +126,7 @@ function unsendable({ parts, command, overrides }: OpOf<"turn.prompt">): string[
   ];
 }
 
-/** Where nothing is asked about, nothing needs to run unasked. */
+/** Settings about approvals: this wire asks about nothing, so nothing needs to run unasked. */
 const UNASKED: readonly string[] = ["approveTools", "rules"];
 
 function unsaid(config: SessionConfig): UnsaidKeys {

@@ -5,7 +5,7 @@ import { isRecord } from "../../../core/json-object.js";
 import { parseJson } from "../../../core/parse-json.js";
 import { EnvAttachment, RecordAttachment } from "./records.js";
 
-/** As every wire and every profile can say it. */
+/** An attachment as every wire and every profile can say it. */
 export interface Attachment {
   type: RecordAttachment["kind"];
   url: string;
@@ -21,7 +21,7 @@ export function attachmentPart({ type, url, name, mime = MIME_OF_TYPE[type] }: A
   return { type: "file", uri: url, ...(name !== "" && { name }), ...(mime !== undefined && { mime }), ...own };
 }
 
-/** The attachments among the parts of a prompt; what is there by value becomes a data URL. */
+/** The attachments among the parts of a prompt; content that is there by value becomes a data URL. */
 export function attachmentsOf(parts: readonly Part[], cwd: string | undefined): Attachment[] {
   return parts.flatMap((part): Attachment[] => {
     if (part.type === "image") return [{ type: "image", url: dataUrl(part.mime, part.data), name: part.name ?? "", mime: part.mime }];
@@ -93,7 +93,7 @@ export function recordOfAttachment({ type, url, name, mime }: Attachment): Recor
   return { kind: type, url, ...(name !== "" && { filename: name }), ...(mime !== undefined && { mime_type: mime }) };
 }
 
-/** `type` and `kind`, `name` and `filename` alike; a type that nobody knows is another kind of file. */
+/** Takes `type` and `kind`, `name` and `filename` alike; an unknown type is another kind of file. */
 export function readAttachment(said: unknown): Attachment[] {
   if (!isRecord(said)) return [];
   const { url, mime_type } = said;

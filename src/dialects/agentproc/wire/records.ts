@@ -19,7 +19,7 @@ const Environment = v.looseObject({
   AGENT_ATTACHMENTS: v.optional(text),
 });
 
-/** Only the protocol sets these. */
+/** The variables that only the protocol sets. */
 export const ENV_NAMES: readonly string[] = Object.keys(Environment.entries);
 
 /** An item of the JSON list in AGENT_ATTACHMENTS. */
@@ -34,7 +34,7 @@ export const REQUEST = "AGENT_PERMISSION_REQUEST:";
 export const RESPONSE = "AGENT_PERMISSION_RESPONSE:";
 
 const ResponseLine = v.pipe(text, v.regex(/^AGENT_PERMISSION_RESPONSE:\{/));
-/** Any line is a line: what has none of the prefixes is body. */
+/** Every line is valid: a line without a prefix is body. */
 const OutputLine = text;
 
 /** Lines of wires 0.1 and 0.2. */
@@ -70,7 +70,7 @@ const answer = {
   updated_input: v.optional(v.record(v.string(), v.unknown())),
   message: v.optional(text),
 } as const;
-/** As it stands behind the prefix of 0.2; a line of its own has a type. */
+/** The answer behind the prefix of 0.2; a line of its own has a type. */
 export const PermissionAnswer = v.looseObject(answer);
 export type PermissionAnswer = v.InferOutput<typeof PermissionAnswer>;
 const PermissionResponse = v.looseObject({ type: v.literal("permission_response"), ...answer });

@@ -53,7 +53,7 @@ function withServers(head: Head, server: string, state: AgentState): Op {
   return configure(head, { mcpServers: { ...state.servers } });
 }
 
-/** Where there is a word of its own for it, that is said as well. */
+/** Adds the revision's own record of a failed server, where it has one. */
 function lateServer(name: string, reason: string, { revision }: AgentState): Out[] {
   return revision.says.serverFailed(name, reason).filter((out) => !isError(out));
 }
@@ -127,7 +127,7 @@ function changed(state: AgentState): Out[] {
   return [line({ type: "config_changed", capabilities: capabilitiesOf(state) })];
 }
 
-/** Not in the midst of what streams. */
+/** Lines that must not stand in the midst of a stream. */
 export function afterStream(lines: Out[], state: AgentState): Out[] {
   if (!state.streaming) return lines;
   state.afterStream.push(...lines);

@@ -69,7 +69,7 @@ function prompt(command: CommandOf<"message">, state: AgentState, head: { id: st
   return { ...plain, command: slash };
 }
 
-/** As long as nobody has told which commands there are, the agent is asked; what it does not know is a prompt after all. */
+/** Until the commands are known, the agent is asked; a text that names no known command is a prompt after all. */
 function slashCommand(words: string, { commands }: AgentState): { name: string; args?: string } | undefined {
   const [, name, args] = /^\/([\w:.-]+)(?:\s+([^]*))?$/.exec(words.trim()) ?? [];
   if (name === undefined || commands?.has(name) === false) return undefined;

@@ -33,7 +33,7 @@ export function agentSide(revision: Revision, env: SideEnv): Side<Op, Event> {
     env,
   );
 
-  /** `ready` is the first line, whatever a host that does not wait for it says. */
+  /** `ready` is the first line: answers to a host that does not wait for it wait here. */
   function behindReady(step: Step<Op>): Step<Op> {
     if (state.ready) return step;
     state.earlyLines.push(...step.out);

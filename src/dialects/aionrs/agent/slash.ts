@@ -1,4 +1,4 @@
-/** Slash commands: messages that the agent answers without asking its model. Such a message has an end, but no stream. */
+/** Slash commands: messages that the agent answers without asking its model. They end without a stream. */
 import * as v from "valibot";
 import { CommandReply } from "../../../core/command.js";
 import type { Event, EventOf } from "../../../core/event.js";

@@ -13,7 +13,7 @@ export type Change = { mode: string } | { config: CommandOf<"set_config">; waits
 export interface AgentState {
   readonly revision: Revision;
   session: string;
-  /** `ready` is out: what fails from then on is no reason to leave. */
+  /** `ready` is out: a later failure is no reason to leave. */
   ready: boolean;
   /** Events and answers that wait for `ready`. */
   readonly early: Event[];
@@ -34,9 +34,9 @@ export interface AgentState {
   streaming: boolean;
   /** Lines that come behind its end. */
   readonly afterStream: Out[];
-  /** By the op that carries it. */
+  /** The changes by the op that carries each. */
   readonly changes: Map<string, Change>;
-  /** There was a message: no server can be added any more. */
+  /** There was a message: servers cannot be added any more. */
   prompted: boolean;
   /** Servers that the host added, and what it heard of each. */
   readonly servers: Record<string, McpServer>;

@@ -69,7 +69,7 @@ function isEarly(event: Event): boolean {
   return event.type === "notice" || event.type === "error" || (event.type === "reply" && event.to === "ping");
 }
 
-/** `ready` is the first line; what was to be told before it comes after. */
+/** `ready` is the first line; events that came before it are written behind it. */
 function writeEarly(state: AgentState): Out[] {
   return [...state.earlyLines.splice(0), ...state.early.splice(0).flatMap((event) => writeEvent(event, state))];
 }

@@ -92,7 +92,9 @@ export function onChangeTold(message: string, state: HostState): Event[] {
   return pending === undefined ? [] : refused(pending.op, message).in;
 }
 
-/** Changes are answered in order: what is wrong with the configuration is wrong with the oldest change that waits. Undefined when none does. */
+/**
+ * Changes are answered in order: a problem with the configuration belongs to the oldest change that waits. Undefined when no change waits.
+ */
 export function onChangeRefused(fault: Fault, state: HostState): Event[] | undefined {
   const at = fault.code === "config" ? state.pending.findIndex(({ left }) => left.has("config")) : -1;
   const [pending] = at === -1 ? [] : state.pending.splice(at, 1);
@@ -107,7 +109,7 @@ export function onServer(server: ListedMcpServer, state: HostState): Event[] {
   return [told, ...settle(state, (left) => left.delete(serverPart(server.name)))];
 }
 
-/** Undefined when nobody asked. */
+/** Undefined when no ping waits. */
 export function onPong(state: HostState): Event[] | undefined {
   if (state.pings.length === 0) return undefined;
   return [{ type: "reply", to: "ping", status: "ok", session: state.session, parent: state.pings.shift() }];

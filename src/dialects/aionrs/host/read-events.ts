@@ -170,7 +170,7 @@ function onResult(event: LaterEventOf<"tool_result">, { reader }: RunningTurn): 
   return [...reader.known(call_id, tool_name), ...reader.end(call_id, { status: status === "success" ? "ok" : "failed", output: [part] })];
 }
 
-/** The wire shows a diff but not the files: what it does not say stays empty. */
+/** The wire shows a diff but not the files: the files stay empty. */
 function diffPart(patch: string, path: string): PartOf<"diff"> {
   const lines = patch.split("\n");
   const hunks = lines.slice(lines.findIndex((line) => line.startsWith("@@")));
@@ -202,10 +202,10 @@ function onError({ msg_id, error }: LaterEventOf<"error">, state: HostState): Ev
   return state.endsAtError && code === ENGINE_ERROR ? [...told, ...endTurn(running, state)] : told;
 }
 
-/** The only code of the real program, whatever went wrong. */
+/** The only code of the real program, for every error. */
 const ENGINE_ERROR = "engine_error";
 
-/** Real ones never name the message; what is wrong with a line of ours has nothing to do with it. */
+/** The real program never names the message in an error; an error about a line of ours does not concern the turn. */
 function isOfTurn(msg_id: string | null | undefined, code: string, { reader }: RunningTurn): boolean {
   return msg_id === reader.address.turn || ((msg_id ?? "") === "" && code !== "protocol_error" && code !== "config_error");
 }

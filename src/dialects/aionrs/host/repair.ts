@@ -45,7 +45,7 @@ function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-/** Arguments of another shape stay wrong: nobody can be asked about what cannot be shown. */
+/** Arguments of another shape stay wrong: a person cannot be asked about arguments that cannot be shown. */
 function tool(said: Fields): Fields {
   const { name, category, description, args } = said;
   if (typeof name !== "string") return said;

@@ -34,11 +34,11 @@ export function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
     end(closed, fault) {
       const [next] = state.prompts.keys();
       const started = state.running === undefined && next !== undefined ? startTurn(next, state) : [];
-      // A real one leaves when it is told to stop.
+      // The real program leaves when it is told to stop.
       const stopped = state.interrupted && state.running !== undefined ? endTurn(state.running, state) : [];
       const { session, running } = state;
       const turn = running?.reader.close({ outcome: "failed", reason: fault.message, fault }) ?? [];
-      // Where a turn ran, the error is the turn's.
+      // The error belongs to the turn, where one ran.
       const isNews = turn.length === 0 && stopped.length === 0 && !isClean(closed) && state.refused === undefined;
       const alone: Event[] = isNews ? [{ type: "error", session, fault }] : [];
       return [...started, ...stopped, ...alone, ...turn, { type: "session.ended", session }];

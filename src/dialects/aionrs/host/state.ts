@@ -47,11 +47,11 @@ export interface HostState {
   running: RunningTurn | undefined;
   /** The turn on the wire, running or about to, was told to stop. */
   interrupted: boolean;
-  /** By our ids, the calls that were ever asked about: the wire has no word for an answer that comes too late or to nothing. */
+  /** The calls that were ever asked about, by our ids: the wire has no word for an answer that comes too late or to nothing. */
   readonly asked: Map<string, "open" | "settled">;
-  /** By our ids, the calls whose approval has a name of its own on the wire. */
+  /** The calls whose approval has a name of its own on the wire, by our ids. */
   readonly tokens: Map<string, string>;
-  /** Messages whose turns have ended: whatever the agent still says of them is left out. */
+  /** Messages whose turns have ended: their later records are left out. */
   readonly past: Set<string>;
 }
 

@@ -28,7 +28,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   }
 }
 
-/** Both names of the text: each revision reads its own and ignores the other. A text that begins as a command does is none. */
+/** The text has two names: each revision reads its own and ignores the other. A text that only looks like a command is written as words. */
 function message(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<Event> {
   const msg_id = op.turn ?? env.stamp().id;
   state.prompts.set(msg_id, op.id);
@@ -69,7 +69,7 @@ function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
   return { in: [reply(op, "ok")], out: [{ rec: { type: "stop" } }] };
 }
 
-/** A real one passes over what is no answer to an open question, so we say what became of it. */
+/** The real program passes over an answer to no open question, so our side tells the outcome. */
 function answer(op: OpOf<"approval.answer">, state: HostState): Step<Event> {
   const open = op.answers.filter(({ call }) => state.asked.get(call) === "open" && state.running?.reader.byId(call)?.now === "requested");
   const out = open.map((one) => answerLine(one, state));

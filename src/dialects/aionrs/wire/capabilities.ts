@@ -23,7 +23,7 @@ export function capabilitiesOf(state: AgentState): WireCapabilities {
   };
 }
 
-/** In our words: `efforts`, `modes` and `images` mean the same whoever says them; what we have no word for is kept. */
+/** Capabilities in our words: `efforts`, `modes` and `images` mean the same in every revision; other ones are kept as they are. */
 export function readCapabilities(
   said: WireCapabilities,
   revision: Revision,

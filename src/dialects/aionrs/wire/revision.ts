@@ -28,7 +28,7 @@ export interface Revision {
   readonly wire: { readonly op: GenericSchema; readonly event: GenericSchema };
   readonly coverage: Coverage;
   readonly heartbeat?: { every: number; within: number };
-  /** By type: what may stand in a command, and in an event of a driven agent. */
+  /** The schemas by type: of commands, and of events of a driven agent. */
   readonly commands: Readonly<Record<string, GenericSchema<Command>>>;
   readonly events: Readonly<Record<string, GenericSchema<LaterEvent>>>;
   /** The field with the words of a message; the other name is read too. */
@@ -51,7 +51,7 @@ export interface Revision {
 export interface Says {
   /** The capabilities of this revision beyond those that all later revisions tell. */
   capabilities(state: AgentState): Record<string, unknown>;
-  /** Before the first word of a call that nobody was asked about. */
+  /** The lines before the first word of a call that needed no approval. */
   announcement(call: Call | undefined, msg_id: string): Out[];
   /** Fields of the end of a message. */
   end(event: EventOf<"turn.ended">): Record<string, unknown>;

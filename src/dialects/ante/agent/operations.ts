@@ -10,7 +10,7 @@ import { ops, UNIT_OPS, type OpName } from "../wire/records.js";
 export interface Refusal {
   problem: string;
   id?: string;
-  /** Real clients give up a running turn at an Error: what does no harm is an Info. */
+  /** Real clients give up a running turn at an Error: a harmless problem is an Info. */
   isHarmless?: true;
 }
 

@@ -142,7 +142,7 @@ function restore(id: string, state: AgentState): Op[] | Refusal {
 
 // --- turns ---
 
-/** The wire's word names no turn: it means the one that the client was told of last, and else whatever runs. */
+/** The wire's interrupt names no turn: it means the turn that the client was told of last, and else the one that runs. */
 function interrupt(id: string, session: string, turn: string | undefined): Op {
   return { type: "turn.interrupt", id, session, ...(turn !== undefined && { turn }), reason: "turn cancelled" };
 }

@@ -85,7 +85,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return "problem" in ops ? refused(ops) : { in: ops, out: [] };
   }
 
-  /** Real clients give up a running turn at an Error: what does no harm is an Info. */
+  /** Real clients give up a running turn at an Error: a harmless problem is an Info. */
   function refused({ problem, id, isHarmless }: Refusal): Step<Op> {
     return { in: [], out: lines([envelopes.own(tagged(isHarmless === true ? "Info" : "Error", problem), id)]) };
   }
@@ -100,7 +100,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       state.heldBytes -= roughSize(next);
       count++;
     }
-    // At once: there may be many.
+    // One splice removes all of them: there may be many.
     state.held.splice(0, count);
     return step;
   }
@@ -129,7 +129,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return said({ ...event, parent: state.leaver }, [...last, "Goodbye"]);
   }
 
-  /** Before SessionStart comes the end of the session that was. */
+  /** The end of the earlier session comes before SessionStart. */
   function onReady(event: EventOf<"session.ready">): Step<Op> {
     const session = clientSession(event, { ...(state.cwd !== undefined && { cwd: state.cwd }), ...state.opening?.config });
     session.waiting.push(event, ...(state.opening?.early ?? []));
@@ -184,7 +184,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     const head = { ...event, parent: session.opener, at: session.begunAt ?? event.at };
     const first = said(head, [refreshed({ ...event, mcpServers: [] }, session)]);
     const again = session.replayLeft > 0 ? [] : lines(session.replayed.splice(0));
-    // Where nothing is left to warm up, the second one has nothing to wait for.
+    // The second catalogue follows at once where every server is known already.
     const second = event.whole ? said(head, [refreshed(event, session)]) : NOTHING;
     const rest = session.replayLeft > 0 ? NOTHING : each(session.waiting.splice(0));
     return [first, { in: [], out: again }, second, rest].reduce(together);
@@ -200,7 +200,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return session.isTold ? together({ in: [], out: lines(session.replayed.splice(0)) }, each(session.waiting.splice(0))) : NOTHING;
   }
 
-  /** The policy `Deny`: what would be asked is refused, and the turn goes on. */
+  /** The policy `Deny`: calls that would be asked about are denied, and the turn goes on. */
   function denied(event: Event, session: ClientSession): Op[] {
     if (event.type !== "approval.requested" || !session.denies) return [];
     const answers = event.calls.map(({ id }) => ({ call: id, decision: "deny" as const, reason: "denied by the session's policy" }));

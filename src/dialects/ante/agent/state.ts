@@ -10,7 +10,7 @@ export type Operation = { [N in OpName]: { name: N; fields: InferOutput<(typeof 
 /** A session as the client sees it. */
 export interface ClientSession {
   handle: string;
-  /** As the wire names it. */
+  /** The session's name on the wire. */
   id: string;
   /** The session can be resumed once it is closed. */
   isKept: boolean;
@@ -59,7 +59,7 @@ export interface Opening {
 
 /** The agent's side: our events go out, the client's operations come in. */
 export interface AgentState {
-  /** Where sessions work that name no folder. */
+  /** The folder of sessions that name none. */
   cwd: string | undefined;
   /** The configuration of the command line; an operation's own fields override it. */
   defaults: SessionConfig;

@@ -129,7 +129,7 @@ function endStatus({ outcome, reason, fault }: EventOf<"turn.ended">): TurnEndSt
 }
 
 function endTurn(event: EventOf<"turn.ended">, session: ClientSession): Tagged[] {
-  // Where an agent counts a turn as a whole, that is told before its end.
+  // The usage of an agent that counts a turn as a whole is told before the turn's end.
   const usage = event.usage === undefined || session.isCounted ? [] : counted(event.usage, session);
   session.turn = undefined;
   session.isCounted = false;
@@ -141,7 +141,7 @@ function pause({ turn = "", calls, message = "" }: EventOf<"approval.requested">
   return tagged("TurnPause", { turn_id: wireId("step", turn), reason: { Approval: { tools: calls.map(toolUse), message } } });
 }
 
-/** Real clients give up their run at an Error. In a turn its end tells what failed; what the turn survives is an Info. */
+/** Real clients give up their run at an Error. The end of a turn tells why it failed; a fault that the turn survives is an Info. */
 function errorText({ turn, fault }: EventOf<"error">): Tagged[] {
   if (turn === undefined) return [tagged("Error", fault.message)];
   return fault.code === "tool" ? [tagged("Info", fault.message)] : [];

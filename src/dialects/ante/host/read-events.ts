@@ -131,13 +131,13 @@ const READERS: Readonly<Record<EventName, Read>> = {
 
 const readToolEnd = reader("ToolEnd", onToolEnd);
 
-/** A call that has ended has ended, whatever a later revision calls it. */
+/** A call with an unknown kind of end, from a later revision, has ended all the same. */
 function repaired(fields: unknown): unknown {
   if (!isRecord(fields) || v.is(events.ToolEnd, fields)) return fields;
   return { ...fields, status: fields["is_error"] === true ? "Failed" : "Completed" };
 }
 
-/** A pause of another kind than ours: nobody here can answer it. */
+/** A pause of an unknown kind, which our side cannot answer. */
 export function isUnknownPause(rec: unknown): boolean {
   const envelope = readEnvelope(rec);
   return typeof envelope !== "string" && envelope.name === "TurnPause" && !v.is(events.TurnPause, envelope.fields);
@@ -176,7 +176,7 @@ function configOf({ model, provider, cwd }: EventFields<"SessionStart">): Sessio
 
 // --- words of the daemon itself ---
 
-/** Where a command needed no turn, it is what came of it. */
+/** An Info that answers a command without a turn is the command's result. */
 function onInfo(text: string, state: HostState, reading: Reading, { parent }: Envelope): Event[] {
   const op = parent === undefined ? undefined : state.sent.get(parent);
   const at = op?.command === undefined ? -1 : state.prompts.indexOf(op);
@@ -211,7 +211,7 @@ function stray({ name, rec }: Envelope, state: HostState): Event {
   return { type: "other", session: state.session, name, data: said, ext: { ante: said } };
 }
 
-/** Without the session's name at its end, which is another one for our host. */
+/** The id of a block, without the wire's name of the session at its end: our host knows another name. */
 function blockName(id: string, { sessionId }: HostState): string {
   return id.endsWith(`-${sessionId}`) ? id.slice(0, -sessionId.length - 1) : id;
 }

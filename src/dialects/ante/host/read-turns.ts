@@ -1,4 +1,4 @@
-/** Daemon → client, read: what happens in a turn. Readers repair: turns, calls and blocks that nobody began or ended. */
+/** Daemon → client, read: the events of a turn. Turns, calls and blocks without a beginning or an end are completed. */
 import { textPart, type Part } from "../../../core/content.js";
 import type { Call, Event, EventOf } from "../../../core/event.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
@@ -154,7 +154,7 @@ function outputOf(result: unknown): Part[] {
   return typeof diff === "string" ? [...text, diffPart(diff, String(file_path))] : text;
 }
 
-/** The wire shows a diff but not the files: what it does not say stays empty. */
+/** The wire shows a diff but not the files: the files stay empty. */
 function diffPart(patch: string, path: string): Part {
   const lines = patch.split("\n");
   const hunks = lines.slice(lines.findIndex((line) => line.startsWith("@@")));

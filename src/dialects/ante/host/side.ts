@@ -29,7 +29,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     end(closed, fault) {
       const { session } = state;
       const turn = state.now.turn?.close({ outcome: "failed", reason: fault.message, fault }) ?? [];
-      // Where a turn ran, the error is the turn's.
+      // The error belongs to the turn, where one ran.
       const alone: Event[] = turn.length === 0 && !isClean(closed) ? [{ type: "error", session, fault }] : [];
       return [...alone, ...turn, { type: "session.ended", session }];
     },
@@ -47,7 +47,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     return settled({ type: "approval.answer", id: undefined }, state, env);
   }
 
-  /** A turn that waits for what nobody here can say would wait for ever. */
+  /** A turn that waits for an answer that our side cannot give would wait for ever: it is interrupted. */
   function unpaused(rec: unknown): Step<Event> {
     if (state.now.turn === undefined || !isUnknownPause(rec)) return NOTHING;
     return { in: [], out: [line("Interrupt", null, { type: "turn.interrupt", id: undefined }, state, env)] };

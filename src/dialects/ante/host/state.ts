@@ -13,7 +13,7 @@ export interface Reading {
   readonly nested: Set<string>;
 }
 
-/** An op of ours on the wire. Without an id nobody waits for what comes of it. */
+/** An op of ours on the wire. The outcome of an op without an id is told to no one. */
 export interface SentOp {
   type: Op["type"];
   id: string | undefined;
@@ -23,7 +23,7 @@ export interface SentOp {
 
 export interface HostState {
   session: string;
-  /** As the wire names it. */
+  /** The session's name on the wire. */
   sessionId: string;
   opener: string | undefined;
   ready: boolean;

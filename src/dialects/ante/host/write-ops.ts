@@ -82,7 +82,7 @@ export function settled(op: SentOp, state: HostState, env: SideEnv): Step<Event>
   };
 }
 
-/** From the least permissive to the most. */
+/** The decisions, from the least permissive to the most. */
 const DECISIONS = ["Skip", "Accept", "AcceptForSession"];
 
 /** Each id on the wire gets one response: calls that share an id are answered alike, by the least permissive decision. */

@@ -30,7 +30,7 @@ export function opId(name: string): string {
   return "id" in read && read.id === name ? name : wireId("op", name);
 }
 
-/** A number in as many digits of a ULID's alphabet; what does not fit is cut off in front. */
+/** A number in as many digits of a ULID's alphabet; digits that do not fit are cut off in front. */
 export function digits(number: number, count: number): string {
   let text = "";
   for (let rest = number; text.length < count; rest = Math.floor(rest / 32)) text = ALPHABET.charAt(rest % 32) + text;

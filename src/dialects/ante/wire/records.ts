@@ -17,7 +17,7 @@ function unit<N extends string>(name: N) {
 }
 
 export const Thinking = v.picklist(["Disabled", "Enabled", "Deep", "Max"]);
-/** The document names the type and no values: those of its time, and those of later hosts and SDKs. */
+/** The document names the type and no values: the values are those of its time, and those of later hosts and SDKs. */
 const Policy = v.picklist(["default", "yolo", "strict", "auto", "Ask", "Auto", "Deny"]);
 const Decision = v.picklist(["Accept", "Skip", "AcceptForSession", "Abort"]);
 

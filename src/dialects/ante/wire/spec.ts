@@ -10,7 +10,7 @@ export function readThinking(level: Level): OurThinking {
   return LEVELS[level];
 }
 
-/** The wire has four levels; those between enabled and deep are the nearest lower one. */
+/** The wire has four levels; a level between enabled and deep is written as the nearest lower one. */
 export function writeThinking(level: OurThinking): Level {
   return Thinking.options.find((name) => LEVELS[name] === level) ?? "Enabled";
 }

@@ -6,7 +6,7 @@ import { isRecord } from "../../../core/json-object.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { wire } from "../wire.js";
 
-/** By type, so that none is tried that cannot fit. */
+/** The schemas by type, so that only the fitting one is tried. */
 const schemas = new Map<string, (typeof wire.op.options)[number]>(wire.op.options.map((option) => [option.entries.type.literal, option]));
 
 /** An op, or the reply that says what is wrong with the line. */

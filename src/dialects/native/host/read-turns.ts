@@ -7,7 +7,7 @@ import type { Step } from "../../dialect.js";
 import type { TurnReader } from "../../kit/turn-reader.js";
 
 export interface Running {
-  /** As the wire names it. */
+  /** The turn's name on the wire. */
   wireId: string;
   told: TurnReader;
   usage: Usage | undefined;
@@ -60,7 +60,7 @@ function mentioned(event: EventOf<"tool.started" | "tool.progress" | "tool.ended
   return passed({ ...event, call: call.id }, told, announced);
 }
 
-/** A call that has begun already cannot be asked about: whoever waits for the answer gets a denial. */
+/** A call that has begun already cannot be asked about: the agent that waits for the answer gets a denial. */
 function asked(event: EventOf<"approval.requested">, told: TurnReader): Step<Event> {
   const announced = event.calls.flatMap((call) => told.request(call, event.under));
   const isLate = (call: Call): boolean => told.callOf(call.id)?.now !== "requested";
@@ -77,7 +77,7 @@ function passed(event: Event, told: TurnReader, announced: readonly Event[] = []
   return tell(...announced, ...above, { ...event, ...told.address, under: told.callOf(under)?.id ?? under });
 }
 
-/** For calls that nobody can be asked about. */
+/** Denies calls that the host cannot be asked about. */
 export function denial(session: string | undefined, calls: readonly Call[]): { rec: Op } {
   const answers = calls.map(({ id }): Answer => ({ call: id, decision: "deny", reason: "it cannot be asked about any more" }));
   return { rec: { type: "approval.answer", ...(session !== undefined && { session }), answers } };

@@ -58,7 +58,7 @@ export class SessionReader {
 
   // --- events ---
 
-  /** Nothing more will be heard of it. */
+  /** The session has ended, and no op waits for another one. */
   get isOver(): boolean {
     return !this.#isReady && this.#opening.size === 0;
   }
@@ -166,7 +166,7 @@ export class SessionReader {
     return tell(withoutTurn(event));
   }
 
-  /** Never in silence, and nobody waits for an answer that nobody can give. */
+  /** Tells that an event was left out, and denies the questions in it. */
   #leftOut(event: Event, what: string): Step<Event> {
     const notice: Event = {
       type: "notice",

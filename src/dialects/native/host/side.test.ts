@@ -13,7 +13,7 @@ const began: Event[] = [
 ];
 const end: Event = { type: "turn.ended", ...IN_TURN, outcome: "completed" };
 
-/** A session that was asked for, and what comes of what its agent says. */
+/** An opened session, and the events of the records that its agent writes. */
 function talk(records: readonly object[], ops: readonly Op[] = []): { heard: Event[]; written: unknown[]; wrong: string[] } {
   const side = hostSide({});
   side.write({ type: "session.open", id: "o", session: "s", open: "new" });

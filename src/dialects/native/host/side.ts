@@ -13,7 +13,7 @@ import { SessionReader } from "./session-reader.js";
 export function hostSide({ breach }: Pick<SideEnv, "breach">): Side<Event, Op> {
   const grammar = breach === undefined ? undefined : new Grammar();
   const sessions = new Map<string, SessionReader>();
-  /** Until a session is opened here there is nothing that an event could be held against. */
+  /** Events are passed on unjudged until a session is opened here. */
   let hasOpened = false;
   let strange: string | undefined;
   return {

@@ -1,4 +1,4 @@
-/** Control requests of the host: each is answered, by this side or, once the op that it became is done, by what came of that. */
+/** Control requests of the host: this side answers them, or the outcome of the op that the request became does. */
 import { runsUnasked } from "../../../core/modes.js";
 import * as v from "valibot";
 import type { SessionConfig } from "../../../core/config.js";
@@ -38,7 +38,7 @@ export function readRequest(request: unknown): KnownRequest | string {
 
 const INVALID: Readonly<Record<string, string>> = { set_model: "Invalid model specified for set_model request" };
 
-/** Some can only be answered when the session is there, or when it is known what surrounds it. */
+/** Some requests can only be answered when the session is ready, or when its surroundings are known. */
 export function canAnswer({ subtype }: KnownRequest, { isReady, isGathered, catalogue }: AgentState): boolean {
   switch (subtype) {
     case "supported_commands":
@@ -117,7 +117,7 @@ function onInitialize(request_id: string, request: RequestFields<"initialize">, 
   const others = (config.hostTools ?? []).filter(({ name }) => name !== ASK_USER.name);
   const effort = request.effort === undefined ? undefined : effortPatch(request.effort, state);
   const patch: SessionConfig = {
-    // Not every driven agent can be given tools.
+    // A driven agent may not take tools.
     ...(state.capabilities["hostTools"] === true && { hostTools: [...others, ASK_USER] }),
     ...(canUseTool !== undefined && canUseTool > 0 && { answerSeconds: Math.min(canUseTool, LONGEST_MS) / 1000 }),
     ...(Object.keys(servers).length > 0 && { mcpServers: { ...config.mcpServers, ...servers } }),

@@ -6,7 +6,7 @@ const MARK = "\n[... truncated for Headless transport ...]\n";
 
 export function shortened(text: string): string {
   if (bytesOf(text) <= MOST) return text;
-  // Each half in its own proportion: what is many bytes a character leaves fewer of them.
+  // Each half is cut in its own proportion: characters of many bytes leave room for fewer.
   const room = (MOST - bytesOf(MARK)) / 2;
   return `${head(text, room)}${MARK}${tail(text, room)}`;
 }

@@ -5,7 +5,7 @@ export interface Switches {
   partial: boolean;
   /** `document`: everything in one line, at the end. `value`: nothing but the result that a schema asked for. */
   format: "lines" | "document" | "value";
-  /** There is one prompt, and when it is answered that is the end. */
+  /** The process runs one prompt and then leaves. */
   isOneShot: boolean;
   /** The schema of the result that the model must hand over. */
   schema?: Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** The usage dashboard: what this process used. Earlier ones keep no accounts, whatever range is asked for. */
+/** The usage dashboard: the usage of this process. Earlier processes keep no accounts, so every range shows the same. */
 import { writeUsage } from "../wire/usage.js";
 import type { AgentState } from "./state.js";
 

@@ -201,7 +201,7 @@ export function resultLine({ subtype, text }: Omit<End, "exit">, at: number, sta
   });
 }
 
-/** For a prompt that no turn answered. */
+/** The lines of a prompt that no turn answered. */
 export function outcomeLines(outcome: Outcome, state: AgentState): Out[] {
   const at = state.env.stamp().at;
   if ("problem" in outcome) return [resultLine({ subtype: "error_during_execution", text: outcome.problem }, at, state)];

@@ -33,7 +33,9 @@ export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv)
   return { in: [], out: [launch, state.requests.send({ subtype: "initialize", ...handshake(config) }, { for: "initialize" })] };
 }
 
-/** A new one is named by its opener, as the SDK does it. The wire takes nothing but UUIDs; whoever asks for it again has ours. */
+/**
+ * A new session is named by its opener, as the SDK does it. The wire takes nothing but UUIDs; a later open of the same session has ours.
+ */
 function sessionIdOf(op: OpOf<"session.open">, env: SideEnv): string {
   if (op.open !== "new") return op.sessionId ?? op.session;
   if (op.sessionId !== undefined && UUID.test(op.sessionId)) return op.sessionId;
@@ -57,7 +59,7 @@ function argvOf({ open, config = {}, fork }: OpOf<"session.open">, sessionId: st
     ...flag("--model", config.model),
     ...flag("--system-prompt", config.system),
     ...flag("--append-system-prompt", config.appendSystem),
-    // Without it a model would decide what needs no approval.
+    // Without the flag a model would decide what needs no approval.
     ...flag("--approval-mode", wireMode(config.mode)),
     ...flag("--core-tools", config.allowedTools?.map(toolOf)),
     ...flag("--exclude-tools", config.disallowedTools?.map(toolOf)),

@@ -1,4 +1,7 @@
-/** Agent → host, read: which line it is, and what it answers. As robust as the SDK: what cannot be read is told of, and the rest goes on. */
+/**
+ * Agent → host, read: the kind of a line, and what it answers. As robust as the SDK: a line that cannot be read is told, and the rest goes
+ * on.
+ */
 import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
@@ -70,7 +73,7 @@ function underOf(rec: Record<string, unknown>): string | undefined {
   return stringField(rec, "parent_tool_use_id");
 }
 
-/** Before the handshake it says one thing only: why there will be none. */
+/** Before the handshake the agent says one thing only: why there will be none. */
 function onEarly(type: string, rec: Record<string, unknown>, state: HostState): Event[] {
   const message = type === "result" ? stringField(rec["error"], "message") : undefined;
   if (message !== undefined) state.refused = { code: "config", message, retryable: false };

@@ -1,4 +1,4 @@
-/** Agent → host, read: what is said within a turn, from its first line to its `result`. */
+/** Agent → host, read: the lines of a turn, from its first one to its `result`. */
 import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
@@ -145,7 +145,7 @@ function isAsBefore({ usage, num_turns, result }: Record<string, unknown>, { spe
   return now.input === spent.input && now.output === spent.output;
 }
 
-/** The end of nothing: what was said is told, and what went wrong is news. */
+/** A result without a turn: its error is told on its own. */
 export function onStrayResult(rec: Record<string, unknown>, state: HostState): Event[] {
   spentSince(rec["usage"], state);
   const message = stringField(rec["error"], "message");

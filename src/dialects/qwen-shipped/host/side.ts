@@ -37,7 +37,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       const isStopped = running?.isInterrupted === true || state.requests.waiting.some((purpose) => purpose.for === "interrupt");
       const end = isStopped && running !== undefined ? stoppedEnd(running, "interrupted") : failedEnd(fault);
       const turn = running === undefined ? [] : endTurn(running, state, end);
-      // Where a turn ran, the error is the turn's.
+      // The error belongs to the turn, where one ran.
       const alone: Event[] = running === undefined && !isClean(closed) ? [{ type: "error", session, fault }] : [];
       return [...begun, ...turn, ...alone, { type: "session.ended", session }];
     },

@@ -46,8 +46,8 @@ function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<E
 }
 
 /**
- * The agent attaches what is mentioned and runs a text that begins as a command does: what is meant so says so,
- * and everything else is written as words.
+ * Marks commands: the agent attaches what is mentioned and runs a text that begins as a command does, so other texts are written as plain
+ * words.
  */
 function contentOf({ command, parts, mentions = false }: OpOf<"turn.prompt">): string {
   if (command !== undefined) {
@@ -67,7 +67,7 @@ function writePart(part: Part, mentions: boolean): string {
   return part.type === "file" && part.text === undefined ? namedFile(part) : wordsOf(part, mentions);
 }
 
-/** Only a text of the prompt itself mentions anything: a file that goes along by its content was written by somebody else. */
+/** Only a text of the prompt itself mentions files: the content of a file was written by others. */
 function wordsOf(part: Part, mentions: boolean): string {
   const text = plainText([part]);
   return mentions && part.type === "text" ? text : withoutMentions(text);

@@ -18,7 +18,7 @@ const TOOLS: Readonly<Record<string, string>> = {
   WebFetch: "web_fetch",
 };
 
-/** A tool that is nobody's but the host's, or a server's, keeps its name. */
+/** A tool of the host, or of a server, keeps its name. */
 export function wireTool(name: string): string {
   return Object.hasOwn(TOOLS, name) ? (TOOLS[name] ?? name) : name;
 }
@@ -42,7 +42,7 @@ export function wireMode(mode: Mode = "default"): string {
   return mode === "auto_edit" ? "auto-edit" : mode;
 }
 
-/** For models that take a level of thinking and no effort. */
+/** Efforts as levels of thinking, for models that take a level and no effort. */
 const EFFORTS: Readonly<Record<string, Thinking>> = { low: "low", medium: "medium", high: "high", xhigh: "deep", max: "max" };
 
 export const EFFORT_NAMES: readonly string[] = Object.keys(EFFORTS);

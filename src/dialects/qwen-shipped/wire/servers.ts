@@ -11,7 +11,7 @@ export function serversOf(servers: Record<string, McpServerConfig> = {}): Record
   return Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, serverOf(server)]));
 }
 
-/** There `url` is an SSE address and `httpUrl` a streamable one. */
+/** Reads a server: `url` is an SSE address and `httpUrl` a streamable one. */
 function serverOf(server: McpServerConfig): McpServer {
   if (server["type"] === "sdk") return { type: "host" };
   const { command: program, args, env, url, httpUrl, headers, timeout, includeTools } = server;

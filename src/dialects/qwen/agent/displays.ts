@@ -1,4 +1,4 @@
-/** How a call is shown: what waits for approval, what runs, what came of it. */
+/** Displays of a call: while it waits for approval, while it runs, and when it has ended. */
 import { plainText, type Part, type PartOf } from "../../../core/content.js";
 import type { Call, EventOf } from "../../../core/event.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
@@ -50,7 +50,7 @@ export function reasonOf(call: Call): string {
   return isPlan(call) ? "exit_plan" : REASONS[call.category ?? categoryOf(call.name)];
 }
 
-// --- what runs, and what came of it ---
+// --- displays of a call that runs or has ended ---
 
 /** Undefined where there is nothing to show yet. */
 export function runningDisplay(shown: ShownCall, said?: string): ResultDisplay | undefined {

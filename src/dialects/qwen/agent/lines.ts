@@ -63,7 +63,7 @@ export function chunk(said: Said, delta: Delta, { finish, usage, metadata, finge
   return line(record);
 }
 
-/** The same in the format that the host asked for: a text, or annotations without one. */
+/** A line in the format that the host asked for: a text, or annotations without one. */
 export function spoken(state: AgentState, said: Said, message: { content?: string; annotations?: Annotation[] }, more: More = {}): Out {
   if (!state.chunks) return completion(said, { content: "", ...message }, more);
   return chunk(said, message, more);

@@ -1,4 +1,7 @@
-/** The control channel: what only the host can say, each question with an id. The deadline is the agent's; here it is told that it passed. */
+/**
+ * The control channel: questions that only the host can answer, each with an id. The agent keeps the deadline; our side tells the host that
+ * it passed.
+ */
 import type { Call, EventOf } from "../../../core/event.js";
 import type { Answer, Op } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
@@ -88,7 +91,8 @@ function resultOf({ response }: ControlResponse, { subtype }: ControlQuestion): 
 }
 
 /**
- * A hook may also answer as an approval does. Its yes allows nothing by that, but an answer that is not a clear yes is a no here as well.
+ * A hook may also answer as an approval does. A yes of that form allows nothing, but an answer that is not a clear yes is a no here as
+ * well.
  */
 function verdictOf(result: NonNullable<ControlResponse["response"]["result"]>): unknown {
   const { behavior, message } = result;
@@ -120,7 +124,7 @@ function decision(call: string, ok: boolean, data: unknown, tool: unknown): Answ
 
 // --- what needs no answer any more ---
 
-/** The agent decided by itself: the time was over, or nobody could answer. `isVoid`: what was asked about is gone. */
+/** The agent decided by itself: the time was over, or the host could not answer. `isVoid`: the object of the question is gone. */
 export function expire(state: AgentState, session: ClientSession, target: string, reason: string, isVoid: boolean): void {
   for (const [request_id, question] of state.control) {
     // Calls of two sessions may have the same name.

@@ -1,4 +1,4 @@
-/** Host → agent: what a chat request asks of its session, as ops. */
+/** Host → agent: the ops that a chat request asks for. */
 import { textPart, type Part } from "../../../core/content.js";
 import type { SessionConfig } from "../../../core/config.js";
 import type { Op, OpOf } from "../../../core/op.js";
@@ -126,7 +126,7 @@ function history({ history: said }: Chat, { handle, isFresh }: ClientSession, en
 
 // --- names and words ---
 
-/** `<session>########<n>`, counted on from whatever number the host used last. A continuation belongs to the turn before. */
+/** Makes `<session>########<n>`, counted on from the number that the host used last. A continuation belongs to the turn before. */
 export function promptIdOf({ promptId, continues }: Chat, session: ClientSession): string {
   if (promptId === undefined) {
     if (continues && session.lastPrompt !== undefined) return session.lastPrompt;

@@ -35,7 +35,7 @@ export interface Chat {
   parts: Part[];
   command: CommandRef | undefined;
   calls: NonNullable<Prompt["calls"]>;
-  /** Where the first of them stands in the line. */
+  /** The place of the first call in the line. */
   firstCall: "tool_request" | "tool_request[0]";
   continues: boolean;
   /** The result of a tool that the host ran. */
@@ -56,7 +56,7 @@ export type Request =
   | { kind: "cancel"; line: v.InferOutput<typeof ControlCancel> }
   | { kind: "control"; line: ControlResponse };
 
-/** `fatal`: nothing can be done with whoever says this. `unanswerable`: a control request, which only we make. */
+/** `fatal`: the process cannot go on with such a host. `unanswerable`: a control request, which only we make. */
 export type Refused = Wrong | { unanswerable: string };
 interface Wrong {
   error: WireError;
@@ -153,7 +153,7 @@ function chat(line: ChatRequest): Request | Refused {
   };
 }
 
-/** The last message is the prompt; those of the system are the session's, the others what was said before. */
+/** The last message is the prompt; messages of the system are the session's prompt, and the others are its history. */
 function messages(line: MessagesRequest): Request | Refused {
   const said = line.messages.filter(({ role }) => role !== "system");
   const last = said.at(-1);

@@ -39,7 +39,7 @@ function words(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** By its path where it is a file of this machine. */
+/** A file of this machine goes by its path. */
 function file(uri: string, mime: string | null | undefined, name: string | null | undefined): Part {
   const more = { ...(mime != null && { mime }), ...(name != null && { name }) };
   const path = localPath(uri);
@@ -64,7 +64,7 @@ function inline(mime: string, data: string, name: string | null | undefined): Pa
   return { type: "file", uri: `data:${mime};base64,${data}`, mime, ...more };
 }
 
-/** With the image in the address, or by it. */
+/** An image in the address itself, or a link to one. */
 function image(url: string): Part {
   const [, mime, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
   return mime === undefined || data === undefined ? { type: "file", uri: url } : { type: "image", mime, data };

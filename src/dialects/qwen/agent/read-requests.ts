@@ -13,7 +13,7 @@ type Cancel = Extract<Request, { kind: "cancel" }>["line"];
 
 // --- cancel ---
 
-/** Without a prompt: what runs, and else what is next. */
+/** Cancels the prompt that is named, or else the one that runs, or else the next one. */
 export function readCancel(line: Cancel, state: AgentState, env: SideEnv): Step<Op> {
   const session = line.session_id == null ? state.active : sessionNamed(state, line.session_id);
   const asked = {
@@ -72,7 +72,7 @@ function nothing(promptId: string | undefined): string {
 
 // --- tools of the host ---
 
-/** Only for calls that were handed to the host. */
+/** Takes results only for calls that were handed to the host. */
 export function readToolResponse(chat: Chat, state: AgentState, env: SideEnv): Step<Op> {
   const session = chat.sessionId === undefined ? state.active : sessionNamed(state, chat.sessionId);
   const { toolCallId: call } = chat;

@@ -1,4 +1,4 @@
-/** The handshake: what we are and can do, and whether that is what the host asks for. */
+/** The handshake: our protocol and capabilities, and the comparison with those that the host asks for. */
 import type { Out, SideEnv } from "../../dialect.js";
 import { chunk, completion, line, type Said } from "./lines.js";
 import type { Head } from "./read-ops.js";
@@ -24,7 +24,7 @@ const CAPABILITIES: readonly string[] = [
   "session_event",
 ];
 
-/** In chunks it declares the role as well: it is the first line of its session's first turn. */
+/** The first line of a session's first turn; in chunks it also declares the role. */
 export function receipt(said: Said, version: string | undefined, { formats, chunks }: AgentState): Out {
   const metadata = {
     protocol_version: PROTOCOL_VERSION,

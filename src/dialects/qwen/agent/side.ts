@@ -61,7 +61,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return { in: [opening(session, { open: "new", ...open })], out: [] };
   }
 
-  /** The receipt is the first line, whatever a host that does not wait for it says. */
+  /** The receipt is the first line: lines of a host that does not wait for it wait here. */
   function heard(line: HostLine): Step<Op> {
     // A host that says nothing of formats begins with its first line.
     if (state.sessions.size === 0) return together(launch({ argv: [], env: {} }), heard(line));
@@ -226,7 +226,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     session.isReady = true;
     session.id = event.sessionId ?? session.handle;
     session.config = event.config ?? {};
-    // Which numbers it has had nobody remembers; but they were not given out faster than one a millisecond.
+    // The earlier numbers of a stored session are unknown; but they were not given out faster than one a millisecond.
     if (!session.isFresh) session.prompts = event.at ?? 0;
     if (state.isReceived) return released(session);
     state.isReceived = true;
@@ -295,7 +295,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return { in: [], out: [line({ error: wireError(fault) }), { exit: exitOf(fault), reason: fault.message }] };
   }
 
-  /** There may be a stored one of that name. */
+  /** A stored session may have that name: it is resumed. */
   function notOpened(fault: Fault | undefined, session: ClientSession, at: number): Step<Op> {
     if (fault?.code === "session" && !session.isResumed) {
       session.isResumed = true;

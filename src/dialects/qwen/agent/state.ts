@@ -20,11 +20,11 @@ export interface AgentState {
   /** The configuration that the command line gives every session. */
   defaults: SessionConfig;
   fingerprint: string | undefined;
-  /** By handle. */
+  /** The sessions by handle. */
   readonly sessions: Map<string, ClientSession>;
-  /** The session of the receipt, until somebody takes it. */
+  /** The session of the receipt, until a request takes it. */
   untaken: ClientSession | undefined;
-  /** The one that was spoken of last: what names no session means it. */
+  /** The session that was spoken of last: a line without a session means it. */
   active: ClientSession | undefined;
   /** The receipt is out; until then everything waits. */
   isReceived: boolean;
@@ -37,7 +37,7 @@ export interface AgentState {
   readonly control: Map<string, ControlQuestion>;
   readonly void: Set<string>;
   controlCount: number;
-  /** No more input comes: nobody answers. */
+  /** No more input comes, so the host answers nothing. */
   isDeaf: boolean;
   /** How much waits, for the receipt or for a session. */
   heldBytes: number;
@@ -54,7 +54,7 @@ export interface ClientSession {
   isReady: boolean;
   /** A stored one of that name has been tried. */
   isResumed: boolean;
-  /** Nothing was said in it yet. */
+  /** Nothing was said in the session yet. */
   isFresh: boolean;
   config: SessionConfig;
   /** Requests that wait for the session, or for the host's own servers to be connected. */
@@ -68,7 +68,7 @@ export interface ClientSession {
   live: Turn | undefined;
   /** The session's host asked for terminal annotations. */
   showsTerminal: boolean;
-  /** Chunks: somebody has declared the role for its next turn. */
+  /** Chunks: the role of the session's next turn is declared already. */
   hasRole: boolean;
   /** Errors of the control channel, for the next line that can carry them. */
   readonly controlErrors: ControlFailure[];
@@ -95,7 +95,7 @@ export interface Turn {
   isMeasured: boolean;
   fault: Fault | undefined;
   usage: Usage | undefined;
-  /** By the call that they work under; "" is the session's own agent. */
+  /** The agents by the call that they work under; "" is the session's own agent. */
   readonly scopes: Map<string, Scope>;
   readonly shown: Map<string, ShownCall>;
 }
@@ -242,7 +242,7 @@ export function shownCall(call: Call, under: string | undefined): ShownCall {
   return { call, under, status: "pending", changed: undefined, children: new Map(), ansi };
 }
 
-/** By its name on the wire, or by its handle. */
+/** Finds a session by its name on the wire, or by its handle. */
 export function sessionNamed(state: AgentState, id: string): ClientSession | undefined {
   return [...state.sessions.values()].find((session) => session.id === id) ?? state.sessions.get(id);
 }

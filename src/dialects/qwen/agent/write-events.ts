@@ -1,4 +1,4 @@
-/** Agent → host: what happens in a turn, as lines of either format. */
+/** Agent → host: the events of a turn, as lines of either format. */
 import { plainText } from "../../../core/content.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import { addUsage } from "../../../core/usage.js";
@@ -94,7 +94,7 @@ function count(turn: Turn, { under }: Event): void {
   turn.isCounted = true;
 }
 
-/** A response ends with its usage: what the model says behind one is another response, and that usage is not its own. */
+/** A response ends with its usage: later words of the model are another response, which the usage does not count. */
 function answered(turn: Turn, event: Event, scope: Scope): void {
   if (event.under === undefined && turn.isMeasured) turn.isCounted = turn.isMeasured = false;
   count(turn, event);
@@ -106,7 +106,7 @@ function usage(event: EventOf<"usage">, said: Said, turn: Turn, scope: Scope, st
   if (event.scope !== "call") return [];
   turn.usage = addUsage(turn.usage, event.usage);
   if (event.under === undefined) {
-    // Two in a row without a tool between them: the host steered.
+    // Two usages in a row without a tool between them: the host steered.
     if (turn.isMeasured) turn.isCounted = false;
     count(turn, event);
     turn.isMeasured = true;
@@ -124,7 +124,7 @@ function textDelta(event: EventOf<"text.delta">, said: Said, scope: Scope, state
   return styled.content === "" && styled.ansi.length === 0 ? [] : [chunk(said, styledMessage(styled, said))];
 }
 
-/** In message mode it waits for its usage, which follows at once. */
+/** In message mode the text waits for its usage, which follows at once. */
 function textDone(event: EventOf<"text.done">, said: Said, scope: Scope, state: AgentState): Out[] {
   if (!state.chunks) {
     scope.text = event.text;
@@ -206,7 +206,7 @@ function callChunks(calls: readonly Call[], said: Said, scope: Scope): Out[] {
   return [...out, chunk(said, {}, { finish: "tool_calls", usage: scope.usage })];
 }
 
-/** Only the first piece of a call has its id and its name; what comes before the name is known waits for it. */
+/** Only the first piece of a call has its id and its name; arguments that come before the name wait for it. */
 function toolDelta(event: EventOf<"tool.delta">, said: Said, turn: Turn, scope: Scope): Out[] {
   answered(turn, event, scope);
   let pieces = scope.pieces.get(event.call);

@@ -1,4 +1,4 @@
-/** Agent → host: what may stand in a turn or outside of one. */
+/** Agent → host: events in a turn or outside of one. */
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { isRecord } from "../../../core/json-object.js";
@@ -37,7 +37,7 @@ export function hostRequest(event: EventOf<"host.request">, said: Said, state: A
 
 const LEVELS = { debug: "debug", info: "info", warning: "warn", error: "error" } as const;
 
-/** For people: to whoever asked for a terminal, and else to the log of whoever started us. */
+/** Words for people go to a host that asked for a terminal, and else to the log of the program that started us. */
 function notice(event: EventOf<"notice">, said: Said, state: AgentState): Out[] {
   if (event.kind === "mentions") return [recoverable(state, said, invalid(event.text, "input.parts", "attachment_failed"))];
   if (event.kind === "unknown_tool") return [recoverable(state, said, invalid(event.text, "options.tool_overrides", "unknown_tool"))];

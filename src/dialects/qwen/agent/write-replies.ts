@@ -38,7 +38,7 @@ function wireResult(result: CommandResult, state: AgentState): WireCommandResult
   }
 }
 
-/** Where nobody can choose, the limitation is told instead. */
+/** A host that cannot choose is told the limitation instead. */
 function dialog(
   { dialog: name, text, choices = [] }: Extract<CommandResult, { type: "dialog" }>,
   { formats }: AgentState,
@@ -60,7 +60,7 @@ function words(text: string): ResultDisplay {
   return { kind: "string", text };
 }
 
-/** Nothing for one that a later one has overtaken, or that was called off. */
+/** The answer to a hint; a hint that was overtaken or called off gets none. */
 export function resultHint({ status, fault, data }: Reply, asked: HintAsked): Out[] {
   if (status === "noop") return [];
   const { session, promptId, trigger, requestId } = asked;
@@ -98,7 +98,7 @@ export function resultHeartbeat(session: ClientSession | undefined, promptId: st
   });
 }
 
-/** And, where the cancel was named, that it was heard. */
+/** The result of a cancel, and the answer to a named one. */
 export function resultCancel(
   status: "ok" | "noop",
   message: string,

@@ -1,4 +1,4 @@
-/** How a turn ends on the wire: what is to be told of it, its closing summary, and the exit code of a run that was made for it alone. */
+/** Agent → host: the end of a turn, its closing summary, and the exit code of a run that was made for this turn alone. */
 import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { exitOf, wireError } from "./faults.js";
@@ -36,7 +36,7 @@ export function endTurn(event: Ended, said: Said, turn: Turn, state: AgentState)
     ...last,
     ...eventsOf(event, turn).map(([name, message]) => sessionEvent(said, name, message)),
     closing(state, said, { usage: event.usage ?? turn.usage, metadata }),
-    // A run for one prompt says by its exit code what became of it.
+    // A run for one prompt tells the outcome by its exit code.
     ...(state.formats.input === "text" && code !== 0 ? [{ exit: code }] : []),
   ];
 }
@@ -90,7 +90,7 @@ function eventsOf(event: Ended, turn: Turn): [string, string][] {
   }
 }
 
-/** As Qwen's command has them. */
+/** The exit codes of Qwen's command. */
 function exitCode({ outcome, finish, fault }: Ended, turn: Turn): number {
   if (outcome === "interrupted") return 130;
   if (outcome === "failed") return exitOf(fault ?? turn.fault ?? { code: "internal", message: "" });

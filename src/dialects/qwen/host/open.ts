@@ -10,7 +10,7 @@ import { coverage } from "../coverage.js";
 import { hostedSession, type HostedSession, type HostState } from "./state.js";
 import { heartbeat } from "./write-ops.js";
 
-/** The wire has no line for it: a session begins with its first prompt. Until the agent has greeted nobody knows whether there is one. */
+/** Opens a session. Until the agent has greeted it may not be there: a heartbeat asks for it. */
 export function openOp(op: OpOf<"session.open">, state: HostState): Step<Event> {
   const { config = {} } = op;
   const problem = problemOf(op, state);

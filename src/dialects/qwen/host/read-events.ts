@@ -76,8 +76,8 @@ function choicesOf(choices: unknown): unknown {
 }
 
 /**
- * How an error and a summary look the text does not say: what is missing in them is filled in. A version may be written "1.2": what counts
- * is its first number.
+ * Completes the metadata: the text does not say how an error and a summary look. A version may be written "1.2", of which only the first
+ * number counts.
  */
 function metadataOf(metadata: unknown): unknown {
   if (!isRecord(metadata)) return metadata ?? {};
@@ -304,7 +304,7 @@ function onHint(rec: v.InferOutput<(typeof results)["result/command_hint"]>, sta
   return [{ ...head, status: "ok", data: { suggestions: rec.suggestions ?? [], ...(perfect !== undefined && { perfect }) } }];
 }
 
-/** Also pushed unasked. An agent that answers before it has greeted will not greet: it speaks without saying what. */
+/** An agent also pushes heartbeats unasked. An agent that answers before it has greeted will not greet: it does not say what it speaks. */
 function onHeartbeat(state: HostState): Event[] {
   const isAsked = state.pings.length > 0;
   const op = state.pings.shift();
@@ -377,7 +377,7 @@ function onApproval(
   ];
 }
 
-/** Where the question does not name its call: the first of that name that nobody was asked about, with the same arguments if there is one. */
+/** The call of a question that names none: the first open one of that name, with the same arguments if there is one. */
 function unasked(name: string, args: Record<string, unknown>, { told: turn }: RunningTurn, { questions }: HostState): string | undefined {
   const asked = new Set([...questions.values()].flatMap((question) => (question.kind === "approval" ? [question.call] : [])));
   const open = turn.calls.filter((each) => each.call.name === name && each.now === "requested" && !asked.has(each.id));

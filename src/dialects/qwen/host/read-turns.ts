@@ -1,4 +1,4 @@
-/** Agent → host, read: what lines and annotations say within a turn, from its first line to the one that closes it. */
+/** Agent → host, read: lines and annotations of a turn, from its first line to the one that closes it. */
 import * as v from "valibot";
 import type { Part } from "../../../core/content.js";
 import type { Fault } from "../../../core/errors.js";
@@ -22,7 +22,7 @@ import {
   type WireUsage,
 } from "../wire/event-records.js";
 
-/** A `chat.completion` or a chunk of one: what both have. */
+/** A `chat.completion` or a chunk of one, in the fields that both have. */
 export interface Said {
   isChunk: boolean;
   /** The id of the line's session, from its metadata or its own id. */
@@ -221,7 +221,7 @@ function onDisplay(display: ToolDisplay, session: HostedSession, state: HostStat
       return [...before, ...told.end(id, { status, output, reason: textOf(output) })];
     }
     default:
-      // Not begun yet: what it waits for is asked by itself.
+      // The call has not begun: the agent asks for its approval by itself.
       if (call !== undefined) call.call = { ...call.call, ...readConfirmation(display.confirmation) };
       return before;
   }

@@ -69,7 +69,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       return next === undefined ? [] : startTurn(next, session);
     });
     const turns = sessions.flatMap((session) => lastTurn(session, fault));
-    // Where a turn ran, the error is the turn's.
+    // The error belongs to the turn, where one ran.
     const isNews = turns.length === 0 && (!isClean(closed) || state.refused !== undefined);
     const over = [...state.sessions.keys()].map((session): Event => ({ type: "session.ended", session }));
     return [...begun, ...turns, ...(isNews ? [{ type: "error", fault } as const] : []), ...over];

@@ -10,7 +10,7 @@ import { TurnReader } from "../../kit/turn-reader.js";
 
 /** A prompt on the wire whose turn has not ended. */
 export interface SentPrompt {
-  /** As the wire names it. */
+  /** The prompt's name on the wire. */
   promptId: string;
   turn: string;
   /** The op that asked for it. */
@@ -26,7 +26,7 @@ export interface RunningTurn {
   told: TurnReader;
   /** Calls whose arguments still come in pieces, by their numbers. */
   pieces: Map<number, { id: string; name: string; text: string }>;
-  /** Calls that we denied, or that nobody answered for in time. */
+  /** Calls that we denied, or that got no answer in time. */
   denied: Set<string>;
   /** Calls that the host was asked to run: once, however often they are shown. */
   handedOver: Set<string>;
@@ -55,7 +55,7 @@ export interface HostedSession {
   /** Prompts that wait until the agent has said what a new session is called. */
   waiting: OpOf<"turn.prompt">[];
   running: RunningTurn | undefined;
-  /** The prompt whose turn ended last: what still comes of it comes too late. */
+  /** The prompt whose turn ended last: its later lines come too late. */
   ended: string | undefined;
   /** How many prompts it has had. */
   count: number;

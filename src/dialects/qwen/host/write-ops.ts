@@ -105,8 +105,8 @@ function argsOf({ command, mentions }: OpOf<"turn.prompt">): string {
 const COMMAND = /^\s*[/?]/;
 
 /**
- * The agent attaches what is mentioned and runs a text that begins as a command does: what is meant so says so, and everything else is
- * written as words. Guidance is taken as it is.
+ * Marks commands and mentions: the agent attaches what is mentioned and runs a text that begins as a command does, so other texts are
+ * written as plain words. Guidance is taken as it is.
  */
 function plain(
   parts: WirePart[],
@@ -121,7 +121,7 @@ function plain(
   });
 }
 
-/** The same where the wire has a text alone. */
+/** The words of a prompt, where the wire has a text alone. */
 function promptText(op: OpOf<"turn.prompt">): string {
   const parts = plain(op.parts.flatMap(writePart), op);
   return parts.flatMap((part) => ("text" in part && part.text !== "" ? [part.text] : [])).join("\n");
@@ -311,7 +311,7 @@ function failureOf(data: unknown): string {
 
 // --- the session and the agent ---
 
-/** Nothing of it has a line of its own: it goes along with every request from now on. */
+/** The wire has no line for a change: the configuration goes along with every request from now on. */
 function configure(op: OpOf<"session.configure">, session: HostedSession): Step<Event> {
   if (op.patch.mode === "plan") return refused(op, "Qwen's wire cannot ask for plan mode within a session");
   session.config = { ...session.config, ...op.patch };
@@ -323,7 +323,7 @@ function configure(op: OpOf<"session.configure">, session: HostedSession): Step<
   };
 }
 
-/** The agent keeps it: what ends is that we speak of it, once its turn is over. */
+/** The agent keeps the session: our side only stops speaking of it, once its turn is over. */
 function close(op: OpOf<"session.close">, session: HostedSession, state: HostState): Step<Event> {
   session.isClosing = true;
   session.waiting.length = 0;
@@ -343,7 +343,7 @@ export function heartbeat(session_id: string | undefined): Out {
   return { rec: { type: "heartbeat_request", ...(session_id !== undefined && { session_id }) } };
 }
 
-/** A hint is found again by a prompt id that is nobody else's. */
+/** A prompt id of its own lets the answer find the hint again. */
 function suggest(op: OpOf<"command.suggest">, state: HostState): Step<Event> {
   const session = sessionOf(op, state);
   const named = session?.id === undefined ? {} : { session_id: session.id };

@@ -133,7 +133,7 @@ export type SessionEvent = Known<v.InferOutput<typeof SessionEvent>>;
 
 const Annotation = v.union([
   v.variant("type", [Terminal, ToolDisplay, Thought]),
-  // A session event may stand here as well, and whatever a later agent has.
+  // A session event may stand here as well, and annotations of a later agent.
   v.looseObject({ type: text }),
 ]);
 export type Annotation = Known<v.InferOutput<typeof Annotation>>;
@@ -271,7 +271,7 @@ const ResultCommand = v.looseObject({
   type: v.literal("result/command"),
   ...named,
   command: CommandRef,
-  // The RFC's list is open: what is not in it is known by its `type`.
+  // The RFC's list is open: a result that is not in it is known by its `type`.
   result: v.union([WireCommandResult, v.looseObject({ type: text })]),
 });
 

@@ -10,7 +10,7 @@ const json = v.record(v.string(), v.unknown());
 
 // --- what a request is made of ---
 
-/** The same part as `@google/genai` writes it: told by its member, without a `type`. */
+/** A part as `@google/genai` writes it: told by its member, without a `type`. */
 function untagged<E extends v.ObjectEntries>(entries: E) {
   return v.pipe(
     v.looseObject(entries),
@@ -29,7 +29,7 @@ const TaggedPart = v.variant("type", [
   v.looseObject({ type: v.literal("function_response"), function_response: FunctionResponse }),
   v.looseObject({ type: v.literal("file_data"), file_data: FileData }),
   v.looseObject({ type: v.literal("inline_data"), inline_data: InlineData }),
-  /** As OpenAI's messages have it. */
+  /** The part as OpenAI's messages have it. */
   v.looseObject({ type: v.literal("image_url"), image_url: v.looseObject({ url: text }) }),
 ]);
 
@@ -59,7 +59,7 @@ export const FunctionTool = v.looseObject({
   function: v.looseObject({ name: v.pipe(text, v.minLength(1)), description: v.nullish(text), parameters: v.nullish(json) }),
 });
 
-/** For this request only. `tools` is looked at by itself: what cannot be used there ends the process. */
+/** Options of this request only. `tools` is judged by itself: a tool that cannot be used there ends the process. */
 const Options = v.looseObject({
   model: v.nullish(text),
   temperature: v.nullish(v.number()),
@@ -96,7 +96,7 @@ const RequestMetadata = v.looseObject({
 });
 export type RequestMetadata = Known<v.InferOutput<typeof RequestMetadata>>;
 
-/** On any line of the host. */
+/** Fields of any line of the host. */
 export const asked = {
   session_id: v.nullish(text),
   prompt_id: v.nullish(name),
@@ -136,7 +136,7 @@ const ROLES = ["system", "user", "assistant"] as const;
 
 const Message = v.looseObject({ role: v.picklist(ROLES), content: v.union([text, v.array(WirePart)]) });
 
-/** As OpenAI's `/chat/completions` is asked: the last message is the prompt, those before it are a new session's history. */
+/** A request in the form of OpenAI's `/chat/completions`: the last message is the prompt, the earlier ones are a new session's history. */
 export const MessagesRequest = v.looseObject({
   ...asked,
   ...requested,
@@ -183,7 +183,7 @@ const ControlResult = v.looseObject({
   behavior: v.nullish(text),
   message: v.nullish(text),
   updated_arguments: v.nullish(json),
-  /** As Claude's hosts name it. */
+  /** The name that Claude's hosts use. */
   updatedInput: v.nullish(json),
   mcp_response: v.nullish(v.unknown()),
 });

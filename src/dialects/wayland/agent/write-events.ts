@@ -49,7 +49,7 @@ function traced(parent_call_id: string, agent_name: string, inner: { type: strin
   return line({ type: "sub_agent_event", parent_call_id, agent_name, inner });
 }
 
-/** Several may work under one call; which of them speaks is not told. */
+/** The name of the sub-agent that a call started. Several may work under one call, and the events do not tell which of them speaks. */
 function agentName(spawn: Call | undefined): string {
   const tasks = spawn?.args?.["tasks"];
   const names = Array.isArray(tasks) ? tasks.flatMap((task: unknown) => (isNamed(task) ? [task.name] : [])) : [];
