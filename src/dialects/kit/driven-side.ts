@@ -8,7 +8,7 @@ import type { Op, OpOf } from "../../core/op.js";
 import type { Frame } from "../../core/wire.js";
 import type { Side, Step } from "../dialect.js";
 import { badLine } from "./bad-line.js";
-import { exitMessage } from "./exit-message.js";
+import { exitMessage, isClean } from "./exit-message.js";
 import { refusal } from "./reply.js";
 import { NOTHING, together } from "./step.js";
 
@@ -86,4 +86,20 @@ export function drivenSide(wire: DrivenWire): Side<Event, Op> {
     const only = session();
     return [...opens, ...held.splice(0).map((op) => refusal(only === undefined ? op : { ...op, session: only }, fault))];
   }
+}
+
+/** The open of a wire with one session, once. */
+export function takeOpen(state: { readonly session: string; opener: string | undefined }): { session: string; op: string | undefined }[] {
+  const { session, opener: op } = state;
+  state.opener = undefined;
+  return op === undefined ? [] : [{ session, op }];
+}
+
+/** The end of a session behind the events that end its turn. The error belongs to the turn, where one ran. */
+export function sessionOver(
+  turn: readonly Event[],
+  { session, closed, fault }: { session: string; closed: Closed; fault: Fault },
+): Event[] {
+  const alone: Event[] = turn.length === 0 && !isClean(closed) ? [{ type: "error", session, fault }] : [];
+  return [...turn, ...alone, { type: "session.ended", session }];
 }

@@ -1,6 +1,7 @@
 /** Agent → host, read: a driven agent's lines become events. */
-import type { Part, PartOf } from "../../../core/content.js";
+import type { Part } from "../../../core/content.js";
 import type { Event, Usage } from "../../../core/event.js";
+import { patchPart } from "../../kit/diff.js";
 import { stringField } from "../../kit/issues.js";
 import { onChanged, onChangeRefused, onChangeTold, onPong, onServer } from "./changes.js";
 import { readCapabilities } from "../wire/capabilities.js";
@@ -163,19 +164,11 @@ function onResult(event: LaterEventOf<"tool_result">, { reader }: RunningTurn): 
   const mime = event.metadata?.["mime"];
   const part: Part =
     output_type === "diff"
-      ? diffPart(output, typeof path === "string" ? path : "")
+      ? patchPart(output, typeof path === "string" ? path : "")
       : output_type === "image"
         ? { type: "image", mime: typeof mime === "string" ? mime : "image/png", data: output }
         : { type: "text", text: output };
   return [...reader.known(call_id, tool_name), ...reader.end(call_id, { status: status === "success" ? "ok" : "failed", output: [part] })];
-}
-
-/** The wire shows a diff but not the files: the files stay empty. */
-function diffPart(patch: string, path: string): PartOf<"diff"> {
-  const lines = patch.split("\n");
-  const hunks = lines.slice(lines.findIndex((line) => line.startsWith("@@")));
-  const count = (mark: string): number => hunks.filter((line) => line.startsWith(mark)).length;
-  return { type: "diff", path, before: null, after: "", patch, stat: { added: count("+"), removed: count("-") } };
 }
 
 function onCancelled({ call_id, reason = "" }: LaterEventOf<"tool_cancelled">, { reader, denied }: RunningTurn): Event[] {

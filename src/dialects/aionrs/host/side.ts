@@ -2,8 +2,7 @@
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv } from "../../dialect.js";
-import { drivenSide } from "../../kit/driven-side.js";
-import { isClean } from "../../kit/exit-message.js";
+import { drivenSide, sessionOver, takeOpen } from "../../kit/driven-side.js";
 import type { Revision } from "../wire/revision.js";
 import { endTurn, readEvent } from "./read-events.js";
 import { denyUnasked } from "./stale-records.js";
@@ -25,11 +24,7 @@ export function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
     onReady: () => ({ in: [], out: linesAtReady(state) }),
     refusal: () => state.refused,
     session: () => state.session,
-    takeOpens() {
-      const { session, opener: op } = state;
-      state.opener = undefined;
-      return op === undefined ? [] : [{ session, op }];
-    },
+    takeOpens: () => takeOpen(state),
     faultOf: () => (state.ready ? undefined : state.early.at(-1)),
     end(closed, fault) {
       const [next] = state.prompts.keys();
@@ -37,11 +32,9 @@ export function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
       // The real program leaves when it is told to stop.
       const stopped = state.interrupted && state.running !== undefined ? endTurn(state.running, state) : [];
       const { session, running } = state;
-      const turn = running?.reader.close({ outcome: "failed", reason: fault.message, fault }) ?? [];
-      // The error belongs to the turn, where one ran.
-      const isNews = turn.length === 0 && stopped.length === 0 && !isClean(closed) && state.refused === undefined;
-      const alone: Event[] = isNews ? [{ type: "error", session, fault }] : [];
-      return [...started, ...stopped, ...alone, ...turn, { type: "session.ended", session }];
+      const turn = [...started, ...stopped, ...(running?.reader.close({ outcome: "failed", reason: fault.message, fault }) ?? [])];
+      // A refusal was told when it came.
+      return state.refused === undefined ? sessionOver(turn, { session, closed, fault }) : [...turn, { type: "session.ended", session }];
     },
   });
 }

@@ -4,6 +4,7 @@ import type { SessionConfig } from "../../../core/config.js";
 import { textPart } from "../../../core/content.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event } from "../../../core/event.js";
+import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf } from "../../kit/issues.js";
 import { isRecord } from "../../../core/json-object.js";
 import { readCatalogue } from "../wire/catalogue.js";
@@ -23,7 +24,7 @@ interface Envelope {
 
 export function readEvent(rec: unknown, state: HostState): Event[] {
   const envelope = readEnvelope(rec);
-  if (typeof envelope === "string") return [bad(envelope, state)];
+  if (typeof envelope === "string") return [protocolError(envelope, state.session)];
   // A record for an op that is not ours happened before.
   const isReplay = state.ready && envelope.parent !== undefined && !state.sent.has(envelope.parent);
   if (!isReplay) return told(envelope, state, state.now);
@@ -39,7 +40,7 @@ function told(envelope: Envelope, state: HostState, reading: Reading): Event[] {
   if (begun === undefined) return reading.isReplay ? [] : [stray(envelope, state)];
   const read = READERS[name](fields, state, reading, envelope);
   if (read !== undefined) return [...begun, ...read];
-  return [...begun, bad(`The daemon wrote an invalid ${name}: ${issuesOf(events[name], fields)}`, state)];
+  return [...begun, protocolError(`The daemon wrote an invalid ${name}: ${issuesOf(events[name], fields)}`, state.session)];
 }
 
 const EnvelopeShape = v.looseObject({
@@ -214,8 +215,4 @@ function stray({ name, rec }: Envelope, state: HostState): Event {
 /** The id of a block, without the wire's name of the session at its end: our host knows another name. */
 function blockName(id: string, { sessionId }: HostState): string {
   return id.endsWith(`-${sessionId}`) ? id.slice(0, -sessionId.length - 1) : id;
-}
-
-function bad(message: string, state: HostState): Event {
-  return { type: "error", session: state.session, fault: { code: "protocol", message, retryable: false } };
 }

@@ -7,6 +7,7 @@ import { nameOf, readId } from "../wire/ids.js";
 import { faultOf } from "../wire/failure-kinds.js";
 import { readUsage } from "../wire/usage.js";
 import type { HostState, Reading } from "./state.js";
+import { patchPart } from "../../kit/diff.js";
 import { TurnReader, type KnownCall } from "../../kit/turn-reader.js";
 import type { EventFields, ToolUse, WireUsage } from "../wire/records.js";
 
@@ -151,15 +152,7 @@ function outputOf(result: unknown): Part[] {
   if (!known || (diff !== undefined && (typeof diff !== "string" || typeof file_path !== "string")))
     return [{ type: "json", data: result }];
   const text = [textPart(content)];
-  return typeof diff === "string" ? [...text, diffPart(diff, String(file_path))] : text;
-}
-
-/** The wire shows a diff but not the files: the files stay empty. */
-function diffPart(patch: string, path: string): Part {
-  const lines = patch.split("\n");
-  const hunks = lines.slice(lines.findIndex((line) => line.startsWith("@@")));
-  const count = (mark: string): number => hunks.filter((line) => line.startsWith(mark)).length;
-  return { type: "diff", path, before: null, after: "", patch, stat: { added: count("+"), removed: count("-") } };
+  return typeof diff === "string" ? [...text, patchPart(diff, String(file_path))] : text;
 }
 
 // --- usage ---

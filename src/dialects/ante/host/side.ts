@@ -3,8 +3,7 @@ import { runsUnasked } from "../../../core/modes.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv, Step } from "../../dialect.js";
-import { drivenSide } from "../../kit/driven-side.js";
-import { isClean } from "../../kit/exit-message.js";
+import { drivenSide, sessionOver, takeOpen } from "../../kit/driven-side.js";
 import { NOTHING, together } from "../../kit/step.js";
 import { openOp } from "./open.js";
 import { isUnknownPause, readEvent } from "./read-events.js";
@@ -21,17 +20,11 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     isUrgent: (op) => op.type === "shutdown",
     refusal: () => state.refused,
     session: () => state.session,
-    takeOpens() {
-      const { session, opener: op } = state;
-      state.opener = undefined;
-      return op === undefined ? [] : [{ session, op }];
-    },
+    takeOpens: () => takeOpen(state),
     end(closed, fault) {
       const { session } = state;
       const turn = state.now.turn?.close({ outcome: "failed", reason: fault.message, fault }) ?? [];
-      // The error belongs to the turn, where one ran.
-      const alone: Event[] = turn.length === 0 && !isClean(closed) ? [{ type: "error", session, fault }] : [];
-      return [...alone, ...turn, { type: "session.ended", session }];
+      return sessionOver(turn, { session, closed, fault });
     },
   });
 

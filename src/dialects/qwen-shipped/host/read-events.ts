@@ -6,6 +6,7 @@ import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { SideEnv, Step } from "../../dialect.js";
+import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { together } from "../../kit/step.js";
 import { refuseUnread } from "../../kit/stream-json/agent-questions.js";
@@ -18,7 +19,8 @@ import { asked as questions, Assistant, Init, StreamEvent } from "../wire/event-
 
 export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Event> {
   const type = stringField(rec, "type");
-  if (!isRecord(rec) || type === undefined) return told([bad(`The agent wrote a line that is ${shapeOf(rec)} without a "type"`, state)]);
+  if (!isRecord(rec) || type === undefined)
+    return told([protocolError(`The agent wrote a line that is ${shapeOf(rec)} without a "type"`, state.session)]);
   if (type === "control_response") return onResponse(rec["response"], state);
   if (!state.isReady) return told(onEarly(type, rec, state));
   switch (type) {
@@ -29,7 +31,8 @@ export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Ev
     case "system":
       return told(onSystem(rec, state, env));
     case "assistant": {
-      if (!v.is(Assistant, rec)) return told([bad(`The agent wrote an invalid assistant: ${issuesOf(Assistant, rec)}`, state)]);
+      if (!v.is(Assistant, rec))
+        return told([protocolError(`The agent wrote an invalid assistant: ${issuesOf(Assistant, rec)}`, state.session)]);
       const isUnasked = isIdle(state) && rec.message.content.every(({ type: kind }) => kind !== "tool_use");
       const { begun, turn } = turnOf(state, env);
       if (turn === undefined) return told(begun);
@@ -58,10 +61,6 @@ function isIdle({ running, prompts }: HostState): boolean {
 /** A step of nothing but events. */
 function told(events: Event[]): Step<Event> {
   return { in: events, out: [] };
-}
-
-function bad(message: string, { session }: HostState): Event {
-  return { type: "error", session, fault: { code: "protocol", message, retryable: false } };
 }
 
 /** Passes on a line that we have no name for. */
@@ -100,7 +99,7 @@ function onSystem(rec: Record<string, unknown>, state: HostState, env: SideEnv):
   const data = isRecord(rec["data"]) ? rec["data"] : {};
   const address = state.running?.told.address ?? { session: state.session };
   const unread = subtype === "error" ? stringField(data, "message") : undefined;
-  if (unread !== undefined) return [bad(`The agent could not read a line: ${unread}`, state)];
+  if (unread !== undefined) return [protocolError(`The agent could not read a line: ${unread}`, state.session)];
   const text = NOTICES.get(subtype)?.(data) ?? stringField(data, "notice") ?? stringField(data, "message");
   if (text === undefined) return [stray(subtype, rec, state)];
   const level = WARNINGS.has(subtype) || data["level"] === "warning" ? "warning" : data["level"] === "error" ? "error" : "info";
@@ -249,7 +248,7 @@ function onRequest(rec: Record<string, unknown>, state: HostState, env: SideEnv)
   const request_id = stringField(rec, "request_id");
   const asked = rec["request"];
   const subtype = stringField(asked, "subtype") ?? "";
-  if (request_id === undefined) return told([bad("The agent wrote a control_request without a request_id", state)]);
+  if (request_id === undefined) return told([protocolError("The agent wrote a control_request without a request_id", state.session)]);
   if (v.is(questions.can_use_tool, asked)) return onPermission(request_id, asked, state, env);
   if (v.is(questions.mcp_message, asked)) return told(state.questions.message(request_id, asked, state.session));
   return { in: [], out: [refuseUnread(request_id, subtype, Object.hasOwn(questions, subtype))] };

@@ -2,8 +2,8 @@
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv } from "../../dialect.js";
-import { drivenSide } from "../../kit/driven-side.js";
-import { exitMessage, isClean } from "../../kit/exit-message.js";
+import { drivenSide, sessionOver, takeOpen } from "../../kit/driven-side.js";
+import { exitMessage } from "../../kit/exit-message.js";
 import { openOp } from "./open.js";
 import { readEvent } from "./read-events.js";
 import { endTurn, failedEnd, stoppedEnd } from "./read-turns.js";
@@ -22,11 +22,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     isReady: () => state.isReady,
     refusal: () => state.refused,
     session: () => state.session,
-    takeOpens() {
-      const { session, opener: op } = state;
-      state.opener = undefined;
-      return op === undefined ? [] : [{ session, op }];
-    },
+    takeOpens: () => takeOpen(state),
     faultOf: (closed) => (LIMITS.has(closed.code ?? 0) ? { code: "limit", message: exitMessage(closed), retryable: false } : undefined),
     end(closed, fault) {
       const { session } = state;
@@ -37,9 +33,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       const isStopped = running?.isInterrupted === true || state.requests.waiting.some((purpose) => purpose.for === "interrupt");
       const end = isStopped && running !== undefined ? stoppedEnd(running, "interrupted") : failedEnd(fault);
       const turn = running === undefined ? [] : endTurn(running, state, end);
-      // The error belongs to the turn, where one ran.
-      const alone: Event[] = running === undefined && !isClean(closed) ? [{ type: "error", session, fault }] : [];
-      return [...begun, ...turn, ...alone, { type: "session.ended", session }];
+      return sessionOver([...begun, ...turn], { session, closed, fault });
     },
   });
 }

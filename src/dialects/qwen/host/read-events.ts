@@ -5,6 +5,7 @@ import type { Fault } from "../../../core/errors.js";
 import type { Event } from "../../../core/event.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
 import type { Out, Step } from "../../dialect.js";
+import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { isRecord } from "../../../core/json-object.js";
 import type { HostedSession, HostState, Question, RunningTurn } from "./state.js";
@@ -34,22 +35,18 @@ export function readEvent(rec: unknown, state: HostState): Step<Event> {
 }
 
 function readLine(rec: unknown, state: HostState): Step<Event> {
-  if (!isRecord(rec)) return told([bad(`The agent wrote a line that is ${shapeOf(rec)}`)]);
+  if (!isRecord(rec)) return told([protocolError(`The agent wrote a line that is ${shapeOf(rec)}`)]);
   const type = stringField(rec, "type");
   if (type !== undefined) return readTyped(type, rec, state);
   if (v.is(FatalError, rec)) return told(onFatal(faultOf(rec.error), state));
   const said = readSaid(rec);
-  if (typeof said === "string") return told([bad(said)]);
+  if (typeof said === "string") return told([protocolError(said)]);
   return told(said === undefined ? [{ type: "other", name: "line", data: rec }] : onLine(said, state));
 }
 
 /** A step of nothing but events. */
 function told(events: Event[]): Step<Event> {
   return { in: events, out: [] };
-}
-
-function bad(message: string): Event {
-  return { type: "error", fault: { code: "protocol", message, retryable: false } };
 }
 
 // --- chat.completion and chunks ---
@@ -204,7 +201,7 @@ function readTyped(type: string, rec: Record<string, unknown>, state: HostState)
   if (v.is(ToolDisplay, rec) || v.is(Thought, rec)) return told(onStray(rec, state));
   const schema = Object.entries(results).find(([name]) => name === type)?.[1];
   if (schema === undefined) return told([{ type: "other", ...at(rec, state), name: type, data: rec }]);
-  if (!v.is(schema, rec)) return told([bad(`The agent wrote an invalid ${type}: ${issuesOf(schema, rec)}`)]);
+  if (!v.is(schema, rec)) return told([protocolError(`The agent wrote an invalid ${type}: ${issuesOf(schema, rec)}`)]);
   switch (rec.type) {
     case "x-qwen-session-event": {
       const session = sessionOf(rec.prompt_id, rec.session_id, state);

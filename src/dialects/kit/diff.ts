@@ -1,0 +1,10 @@
+/** Diffs of wires that show a patch but not the files. */
+import type { PartOf } from "../../core/content.js";
+
+/** The texts of the file stay empty. */
+export function patchPart(patch: string, path: string): PartOf<"diff"> {
+  const lines = patch.split("\n");
+  const hunks = lines.slice(lines.findIndex((line) => line.startsWith("@@")));
+  const count = (mark: string): number => hunks.filter((line) => line.startsWith(mark)).length;
+  return { type: "diff", path, before: null, after: "", patch, stat: { added: count("+"), removed: count("-") } };
+}
