@@ -1,9 +1,10 @@
 import { defineConfig } from "vitest/config";
 import { standIns } from "./scripts/stand-ins.mjs";
+import { textFiles } from "./scripts/text-files.mjs";
 
 export default defineConfig({
   // The provider packages run in tests as they run in the command.
-  plugins: [standIns],
+  plugins: [standIns, textFiles],
   test: {
     server: { deps: { inline: [/\/node_modules\/(@ai-sdk|aws4fetch|eventsource-parser)\//] } },
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { commandFiles } from "./command-files.mjs";
 import { nativeParser, standIns } from "./stand-ins.mjs";
+import { textFiles } from "./text-files.mjs";
 
 const external = [...builtinModules, ...builtinModules.map((name) => `node:${name}`), "@vscode/ripgrep"];
 
@@ -99,7 +100,7 @@ async function bundle(input, output) {
     input,
     platform: "node",
     external,
-    plugins: [nativeParser, standIns],
+    plugins: [nativeParser, standIns, textFiles],
     // AWS's packages have no exports; only what is meant for bundlers leaves out what is not used.
     resolve: { mainFields: ["module", "main"], extensionAlias: { ".js": [".ts", ".js"] } },
     onLog(level, log, handle) {

@@ -82,13 +82,13 @@ describe("the model", () => {
     expect(await host.turnEnded()).toMatchObject({ outcome: "completed" });
   });
 
-  it("sees a skill that was added between two turns", async () => {
+  it("is told in its next message of a skill that was added between two turns", async () => {
     const cwd = tree({});
     const host = start({
       cwd,
       responses: [
         { expect: { system: "/^(?!.*Skills are)/s" }, say: "one" },
-        { expect: { system: "- late: Added later." }, say: "two" },
+        { expect: { system: "/^(?!.*Skills are)/s", lastUser: "- late: Added later." }, say: "two" },
       ],
     });
     await host.open();

@@ -36,7 +36,7 @@ describe("a defined sub-agent", () => {
           call: { tool: "Write", args: { file_path: "x.txt", content: "x" } },
         },
         { expect: { toolResult: "/Unknown tool: Write\\. There are: Read, Grep$/" }, say: "fine" },
-        { expect: { system: "/^You are a careful coding agent/", messages: 3 }, say: "done" },
+        { expect: { system: "/^You are Parley, a coding agent/", messages: 3 }, say: "done" },
       ],
     });
     expect(outputOf(host)).toContain("## r [OK]\\nfine");

@@ -130,7 +130,9 @@ async function execute(turn: Turn, item: Prepared, permit: Permit, span: TracedS
     const work = item.tool.run(args, context);
     const result = await (item.tool.endsItself === true ? work : untilAborted(turn.signal, work));
     if (turn.signal.aborted) throw new Interrupted();
-    return { status: result.failed === true ? "failed" : "ok", parts: shortened(result, item.tool, turn) };
+    const parts = shortened(result, item.tool, turn);
+    if (result.failed === true) return { status: "failed", parts };
+    return { status: "ok", parts: [...parts, ...(await nestedInstructions(turn, item.tool, judged))] };
   } finally {
     context.close();
     release();
@@ -147,6 +149,13 @@ function shortened({ parts }: ToolResult, tool: Tool, { config, session }: Turn)
       ? { ...part, text: capText(session.redactor.text(compactOutput(part.text, level)), session.outputChars) }
       : part,
   );
+}
+
+/** The first file that is read in a folder brings the instructions of that folder along. */
+async function nestedInstructions({ session, history }: Turn, tool: Tool, paths: readonly string[]): Promise<Part[]> {
+  if (tool.name !== "Read") return [];
+  const found = await Promise.all(paths.map((path) => session.extensions.instructionsFor(path, history.briefing.nested)));
+  return found.flat().map((text) => textPart(session.redactor.text(text)));
 }
 
 function refusal({ signal }: Turn, { why }: Refused): Ended {

@@ -4,6 +4,7 @@ import { textPart, type Part } from "../../core/content.js";
 import type { OpOf } from "../../core/op.js";
 import type { Redactor } from "../../core/redact.js";
 import type { Emit } from "../turn/turn.js";
+import type { Instruction } from "../session/briefing.js";
 import type { SessionControl } from "../session/control.js";
 import type { Tool } from "../tools/tool.js";
 import { builtins } from "./commands/builtins.js";
@@ -19,6 +20,8 @@ import type { Skill } from "./skills.js";
 import type { HookCommands } from "./hooks/hook.js";
 import { Hooks } from "./hooks/hooks.js";
 import { Suggestions, type SuggestAnswer } from "./completion/suggestions.js";
+
+export { environmentBlock } from "../turn/environment.js";
 
 /** Where extensions come from, beside the workspace. */
 export interface ExtensionSources {
@@ -51,8 +54,8 @@ export interface ExtensionDeps {
 /** The extensions as one turn sees them; later arrivals count from the next turn on. */
 export interface TurnExtensions {
   tools: Tool[];
-  /** For the system prompt. */
-  instructions: string;
+  /** For the system prompt, and for notes once they change. */
+  instructions: readonly Instruction[];
   hooks: Hooks | undefined;
 }
 
@@ -103,8 +106,14 @@ export class Extensions {
   /** Waits for files, never for servers. */
   async forTurn(): Promise<TurnExtensions> {
     const { tools, instructions: written } = await this.#library.forTurn();
-    const instructions = [written, this.#mcp.instructions()].filter((part) => part !== "").join("\n\n");
+    const ofServers = this.#mcp.instructions();
+    const instructions = ofServers === "" ? written : [...written, { source: "the instructions of MCP servers", text: ofServers }];
     return { tools: [...tools, ...this.#mcp.tools()], instructions, hooks: this.#hooks };
+  }
+
+  /** Instructions files between the workspace and a file in it that `given` does not hold yet. */
+  instructionsFor(path: string, given: Set<string>): Promise<string[]> {
+    return this.#library.instructionsFor(path, given);
   }
 
   /** Throws when there is none of that name. */

@@ -2,18 +2,20 @@
  * The files around a session: skills, sub-agents and memory files. Read once the session is ready, looked at again at each turn and
  * when a folder stirs, and read anew when something changed. An error in a file is told once.
  */
+import { dirname } from "node:path";
 import type { SessionConfig } from "../../core/config.js";
 import type { Part } from "../../core/content.js";
 import { messageOf, ParleyError } from "../../core/errors.js";
 import { BUILT_IN_AGENTS } from "../turn/built-in-agents.js";
 import { compileRules } from "../permissions/rules.js";
+import type { Instruction } from "../session/briefing.js";
 import type { SessionControl } from "../session/control.js";
 import { toolExists } from "../permissions/tool-lists.js";
 import { spawnTool } from "../tools/spawn.js";
 import type { Tool } from "../tools/tool.js";
 import { AGENTS, type DefinedAgent } from "./agents.js";
 import { readDefinitions, type Reading } from "./definitions.js";
-import { memoryText, readMemory, type MemoryFile } from "./memory.js";
+import { foldersBelow, memoryText, readMemory, readNestedMemory, type MemoryFile } from "./memory.js";
 import { placesOf, repositoryOf, type Surroundings } from "./places.js";
 import { skillTool } from "./skill-tool.js";
 import { skillList, SKILLS, skillText, type Skill } from "./skills.js";
@@ -36,6 +38,7 @@ export interface LibraryDeps {
 
 interface Contents {
   trusted: boolean;
+  around: Surroundings;
   /** The session's own kinds of sub-agents. */
   own: SessionConfig["subagents"];
   skills: readonly Skill[];
@@ -83,10 +86,22 @@ export class Library {
     return refreshed;
   }
 
-  async forTurn(): Promise<{ tools: readonly Tool[]; instructions: string }> {
+  async forTurn(): Promise<{ tools: readonly Tool[]; instructions: Instruction[] }> {
     const { tools, memory, skills } = await this.refresh();
     const listed = toolExists("Skill", this.#deps.control.config()) ? skillList(skills.filter((skill) => skill.modelInvocable)) : "";
-    return { tools, instructions: [memoryText(memory), listed].filter((part) => part !== "").join("\n\n") };
+    const files = memory.map((file) => ({ source: `the instructions in ${file.path}`, text: memoryText(file) }));
+    return { tools, instructions: listed === "" ? files : [...files, { source: "the list of skills", text: listed }] };
+  }
+
+  /** Instructions files between the workspace and a file in it; `given` are the paths of those that need not be said again. */
+  async instructionsFor(path: string, given: Set<string>): Promise<string[]> {
+    const { root } = this.#deps.control.session.workspace;
+    const folders = foldersBelow(root, dirname(path)).filter((folder) => !given.has(folder));
+    if (folders.length === 0) return [];
+    for (const folder of folders) given.add(folder);
+    const { memory, around } = await this.refresh();
+    const reading: Reading = { around, stamps: new Stamps(), warn: (text) => this.#warn("memory", text) };
+    return (await readNestedMemory(reading, folders, memory)).map(memoryText);
   }
 
   /** `/name args` as a prompt, within the turn that it begins. Throws when there is no such skill for people. */
@@ -134,6 +149,7 @@ export class Library {
     const agents = withBuiltIns(withOwn(trusted ? defined : defined.map(unvouched), own));
     return {
       trusted,
+      around,
       own,
       skills,
       agents,

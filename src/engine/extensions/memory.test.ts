@@ -10,29 +10,41 @@ async function memoryOf(at: Ground, options: { trusted?: boolean; root?: string 
   return { paths: files.map(({ path }) => path.replace(`${at.base}/`, "")), files, warnings: reading.warnings, stamps: reading.stamps };
 }
 
-test("global, then from the repository root down; AGENTS.md before CLAUDE.md", async () => {
+test("the user's files come first, then those from the repository root down, AGENTS.md before CLAUDE.md", async () => {
   const at = ground({
     "user/.claude/CLAUDE.md": "claude's",
     "CLAUDE.md": "above the repository",
     "repo/CLAUDE.md": "root",
     "repo/app/AGENTS.md": "work",
-    "repo/app/CLAUDE.md": "not this",
+    "repo/app/CLAUDE.md": "work, for Claude",
     "repo/app/deep/AGENTS.md": "deep",
   });
-  expect((await memoryOf(at)).paths).toEqual(["user/.claude/CLAUDE.md", "repo/CLAUDE.md", "repo/app/AGENTS.md"]);
+  expect((await memoryOf(at)).paths).toEqual(["user/.claude/CLAUDE.md", "repo/CLAUDE.md", "repo/app/AGENTS.md", "repo/app/CLAUDE.md"]);
   at.put({ "home/AGENTS.md": "mine" });
   const { paths, files, warnings } = await memoryOf(at, { root: join(at.base, "repo/app/deep") });
-  expect(paths).toEqual(["home/AGENTS.md", "repo/CLAUDE.md", "repo/app/AGENTS.md", "repo/app/deep/AGENTS.md"]);
+  expect(paths).toEqual([
+    "home/AGENTS.md",
+    "user/.claude/CLAUDE.md",
+    "repo/CLAUDE.md",
+    "repo/app/AGENTS.md",
+    "repo/app/CLAUDE.md",
+    "repo/app/deep/AGENTS.md",
+  ]);
   expect(warnings).toEqual([]);
   expect(files.map(({ scope, bytes }) => [scope, bytes])).toEqual([
     ["user", 4],
+    ["user", 8],
     ["project", 4],
     ["project", 4],
+    ["project", 16],
     ["project", 4],
   ]);
-  expect(memoryText(files.slice(0, 2))).toBe(
-    `Instructions from ${at.base}/home/AGENTS.md:\n\nmine\n\nInstructions from ${at.base}/repo/CLAUDE.md:\n\nroot`,
-  );
+  expect(files.slice(0, 1).map(memoryText)).toEqual([`Instructions from ${at.base}/home/AGENTS.md:\n\nmine`]);
+});
+
+test("equal text in two files counts once", async () => {
+  const at = ground({ "repo/AGENTS.md": "same\n", "repo/CLAUDE.md": "same", "repo/app/AGENTS.md": "same", "repo/app/CLAUDE.md": "other" });
+  expect((await memoryOf(at)).paths).toEqual(["repo/AGENTS.md", "repo/app/CLAUDE.md"]);
 });
 
 describe("includes", () => {
@@ -111,14 +123,14 @@ test("a file of nothing but includes is not followed for ever", async () => {
 });
 
 test("what is too large, too much or no text is left out with one line each", async () => {
-  const half = "x".repeat(100 * 1024);
+  const half = (letter: string): string => letter.repeat(100 * 1024);
   const { paths, warnings } = await memoryOf(
     ground({
       "home/AGENTS.md": "y".repeat(200 * 1024),
       "repo/AGENTS.md": "@one.md\n@two.md\n@three.md\n@binary.md",
-      "repo/one.md": half,
-      "repo/two.md": half,
-      "repo/three.md": half,
+      "repo/one.md": half("1"),
+      "repo/two.md": half("2"),
+      "repo/three.md": half("3"),
       "repo/binary.md": new Uint8Array([0, 1, 2]),
     }),
   );

@@ -1,4 +1,4 @@
-/** Memory files: what the user and the project want every conversation to know. AGENTS.md, or CLAUDE.md where there is none beside it. */
+/** Memory files: the instructions of the user and the project for every conversation, in AGENTS.md and CLAUDE.md. */
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Reading } from "./definitions.js";
 import { boundary, type Scope, type Surroundings } from "./places.js";
@@ -12,6 +12,8 @@ const MOST_INCLUDES = 100;
 
 export interface MemoryFile {
   path: string;
+  /** The path without links. */
+  real: string;
   scope: Scope;
   bytes: number;
   text: string;
@@ -20,42 +22,56 @@ export interface MemoryFile {
 /** The more general first; what a file includes follows it. */
 export async function readMemory(reading: Reading): Promise<MemoryFile[]> {
   const memory = new Memory(reading);
-  for (const { scope, candidates } of starts(reading.around)) {
-    for (const path of candidates) {
-      if (await memory.read(path, scope)) break;
-    }
-  }
+  for (const { scope, path } of starts(reading.around)) await memory.read(path, scope);
   return memory.files;
 }
 
-/** For the system prompt. */
-export function memoryText(files: readonly MemoryFile[]): string {
-  return files.map(({ path, text }) => `Instructions from ${path}:\n\n${text}`).join("\n\n");
+/** The files of these folders of the workspace that are not known yet. */
+export async function readNestedMemory(reading: Reading, folders: readonly string[], known: readonly MemoryFile[]): Promise<MemoryFile[]> {
+  const memory = new Memory(reading, known);
+  for (const folder of folders) for (const path of filesIn(folder)) await memory.read(path, "project");
+  return memory.files;
 }
 
-/** Each is a place for one file; the first candidate that exists is it. */
-function starts({ home, userHome, root, repository }: Surroundings): { scope: Scope; candidates: string[] }[] {
-  const folders = relative(repository, root)
-    .split(sep)
-    .reduce((found, name) => [...found, join(found.at(-1) ?? repository, name)], [repository]);
-  return [
-    { scope: "user", candidates: [join(home, "AGENTS.md"), join(userHome, ".claude", "CLAUDE.md")] },
-    ...[...new Set(folders)].map((folder) => ({
-      scope: "project" as const,
-      candidates: [join(folder, "AGENTS.md"), join(folder, "CLAUDE.md")],
-    })),
-  ];
+/** The files as the system prompt says them. */
+export function memoryText({ path, text }: MemoryFile): string {
+  return `Instructions from ${path}:\n\n${text}`;
+}
+
+function starts({ home, userHome, root, repository }: Surroundings): { scope: Scope; path: string }[] {
+  const user = [join(home, "AGENTS.md"), join(userHome, ".claude", "CLAUDE.md")];
+  const project = [repository, ...foldersBelow(repository, root)].flatMap(filesIn);
+  return [...user.map((path) => ({ scope: "user" as const, path })), ...project.map((path) => ({ scope: "project" as const, path }))];
+}
+
+/** The folders on the way from one folder down to another, the last one included. */
+export function foldersBelow(from: string, to: string): string[] {
+  const names = relative(from, to).split(sep);
+  if (names[0] === "" || names[0] === "..") return [];
+  return names.map((_, index) => join(from, ...names.slice(0, index + 1)));
+}
+
+function filesIn(folder: string): string[] {
+  return [join(folder, "AGENTS.md"), join(folder, "CLAUDE.md")];
 }
 
 class Memory {
   readonly files: MemoryFile[] = [];
   readonly #reading: Reading;
   readonly #seen = new Set<string>();
+  readonly #texts = new Set<string>();
   #total = 0;
   #includes = 0;
 
-  constructor(reading: Reading) {
+  constructor(reading: Reading, known: readonly MemoryFile[] = []) {
     this.#reading = reading;
+    for (const { real, text } of known) this.#note(real, text);
+  }
+
+  /** Equal texts count once: many projects keep one file under both names. */
+  #note(real: string, text: string): void {
+    this.#seen.add(real);
+    this.#texts.add(text);
   }
 
   /** Whether there is such a file, usable or not. `chain` are the real paths that include it. */
@@ -71,13 +87,15 @@ class Memory {
     if (chain.includes(source.real)) warn(`${chain.at(-1)} includes ${path}, which includes it in turn; it is read once`);
     if (this.#seen.has(source.real)) return true;
     this.#seen.add(source.real);
+    const text = source.text.trim();
+    if (this.#texts.has(text)) return true;
     if (this.#total + source.bytes > MAX_TOTAL_BYTES) {
       warn(`${path} is left out: the memory files before it fill the ${MAX_TOTAL_BYTES} bytes that there are for them`);
       return true;
     }
     this.#total += source.bytes;
-    const text = source.text.trim();
-    if (text !== "") this.files.push({ path, scope, bytes: source.bytes, text });
+    this.#note(source.real, text);
+    if (text !== "") this.files.push({ path, real: source.real, scope, bytes: source.bytes, text });
     for (const include of includesIn(source.text)) {
       if (this.#includes++ === MOST_INCLUDES)
         warn(`${path}:${include.line}: this and what follows is left out: ${MOST_INCLUDES} includes are followed`);

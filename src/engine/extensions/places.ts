@@ -1,6 +1,7 @@
 /** Where skills, sub-agents and memory files are looked for. In every list the later one wins. */
-import { realpath, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { gitRepositoryOf } from "../workspace/repository.js";
 
 /** `system` ones are built in. */
 export type Scope = "system" | "user" | "project";
@@ -52,15 +53,5 @@ export function boundary(scope: Scope, { repository, trusted }: Surroundings): s
 
 /** The nearest folder upwards that holds a `.git`; the workspace itself where there is none. */
 export async function repositoryOf(root: string): Promise<string> {
-  for (let folder = root; ; folder = dirname(folder)) {
-    if (await exists(join(folder, ".git"))) return folder;
-    if (dirname(folder) === folder) return root;
-  }
-}
-
-function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+  return (await gitRepositoryOf(root)) ?? root;
 }

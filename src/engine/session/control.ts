@@ -10,7 +10,16 @@ import type { Trace } from "../trace/trace.js";
 /** The services of a session that its extensions use. */
 export type ExtensionServices = Pick<
   SessionServices,
-  "workspace" | "permissions" | "approvals" | "callIds" | "hostRequests" | "redactor" | "outputChars" | "answerSeconds" | "todos"
+  | "workspace"
+  | "extensions"
+  | "permissions"
+  | "approvals"
+  | "callIds"
+  | "hostRequests"
+  | "redactor"
+  | "outputChars"
+  | "answerSeconds"
+  | "todos"
 >;
 
 export interface SessionControl {

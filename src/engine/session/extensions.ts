@@ -8,12 +8,13 @@ import type { ExtensionDeps, Extensions, ExtensionSources, TurnExtensions } from
 import type { SuggestAnswer } from "../extensions/completion/suggestions.js";
 import type { Emit } from "../turn/turn.js";
 
-const NONE: TurnExtensions = { tools: [], instructions: "", hooks: undefined };
+const NONE: TurnExtensions = { tools: [], instructions: [], hooks: undefined };
 
 export class SessionExtensions {
   readonly #sources: ExtensionSources | undefined;
   readonly #deps: Omit<ExtensionDeps, "sources">;
   #loaded: Promise<Extensions | undefined> | undefined;
+  #environment: { folders: string; block: Promise<string> } | undefined;
 
   constructor(sources: ExtensionSources | undefined, deps: Omit<ExtensionDeps, "sources">) {
     this.#sources = sources;
@@ -22,6 +23,7 @@ export class SessionExtensions {
 
   /** Never throws: the next caller that needs them is told of the failure. */
   async start(): Promise<void> {
+    void this.environment();
     await this.#load().catch(() => this.#tellNone());
   }
 
@@ -29,6 +31,26 @@ export class SessionExtensions {
     const extensions = await this.#load();
     await extensions?.serversFor(signal);
     return (await extensions?.forTurn()) ?? NONE;
+  }
+
+  async instructionsFor(path: string, given: Set<string>): Promise<string[]> {
+    return (await (await this.#load())?.instructionsFor(path, given)) ?? [];
+  }
+
+  /** The environment block of the system prompt: gathered once, and anew when the workspace is another one. */
+  environment(): Promise<string> {
+    const { workspace } = this.#deps.control.session;
+    const folders = [workspace.root, ...workspace.directories].join("\n");
+    if (this.#environment?.folders !== folders) this.#environment = { folders, block: this.#gather() };
+    return this.#environment.block;
+  }
+
+  async #gather(): Promise<string> {
+    const { control, env, redactor } = this.#deps;
+    const { workspace } = control.session;
+    const { environmentBlock } = await import("../extensions/extensions.js");
+    const isTrusted = (await this.#sources?.trusts(workspace.root)) === true;
+    return environmentBlock(workspace, { shell: env["SHELL"], isTrusted, now: new Date(), redactor });
   }
 
   /** Throws when there is none of that name. */

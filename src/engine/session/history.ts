@@ -1,6 +1,7 @@
 /** The conversation as the model gets it. Its keeper is told of each message, and of a new beginning. */
 import type { Part, TodoItem } from "../../core/content.js";
 import type { Message } from "../models/model.js";
+import { Briefing } from "./briefing.js";
 import { afterReset, type LastTurn } from "./unfinished.js";
 
 export interface HistoryKeeper {
@@ -10,6 +11,7 @@ export interface HistoryKeeper {
 
 export class History {
   readonly messages: Message[];
+  readonly briefing = new Briefing();
   /** The tokens that the first `messages` of them came to, as the vendor counted. */
   measured: { tokens: number; messages: number } | undefined;
   /** The size at which making room was last tried in vain. */
@@ -36,6 +38,7 @@ export class History {
   reset(messages: readonly Message[]): void {
     this.messages.splice(0, this.messages.length, ...messages);
     this.measured = undefined;
+    this.briefing.restart();
     this.lastTurn = afterReset(this.lastTurn);
     this.#keeper.reset(messages);
   }

@@ -21,7 +21,10 @@ export type TurnEnd = Omit<EventOf<"turn.ended">, "type">;
 export async function runTurn(turn: Turn): Promise<TurnEnd> {
   const withUsage = () => (turn.used.total === undefined ? {} : { usage: turn.used.total });
   try {
-    if (bringsMessage(turn)) turn.history.push({ role: "user", parts: await attached(turn) });
+    if (bringsMessage(turn)) {
+      const parts = await attached(turn);
+      turn.history.push({ role: "user", parts: [...parts, ...turn.history.briefing.changes(turn.instructions).map(textPart)] });
+    }
     await equip(turn);
     const { finish } = await runToStop(turn);
     return { outcome: "completed", finish, ...withUsage() };
@@ -88,9 +91,10 @@ async function equip(turn: Turn): Promise<void> {
     throw new ParleyError({ code: "config", message: `maxTurns is ${limit}; a turn needs at least one model call`, retryable: false });
   turn.budget = new Budget(limit, config.maxToolCalls);
   const opening = hooks?.any !== true ? "" : await untilAborted(turn.signal, hooks.opened());
-  const instructions = [turn.instructions, opening].filter((part) => part !== "").join("\n\n");
+  const instructions = turn.history.briefing.opening(turn.instructions);
+  const ofHooks = opening === "" ? [] : [{ source: "the words of hooks", text: opening }];
   turn.request = {
-    system: systemPrompt(config, session.workspace, instructions),
+    system: await systemPrompt(session, config, turn.model, [...instructions, ...ofHooks]),
     tools,
     maxTokens: config.maxTokens,
     temperature: config.temperature,

@@ -92,7 +92,11 @@ async function turnBelow(parent: Turn, { name, prompt, agent }: SpawnTask, { cal
   const keeps = (name: string): boolean =>
     name !== WITHHELD && (name !== SPAWN || maySpawn(child)) && (agent?.tools?.some((entry) => namesTool(entry, name)) ?? true);
   child.tools = new Map([...parent.tools].filter(([name]) => keeps(name)));
-  child.request = { ...parent.request, system: systemOf(parent, agent), tools: parent.request.tools.filter(({ name }) => keeps(name)) };
+  child.request = {
+    ...parent.request,
+    system: await systemOf(parent, agent),
+    tools: parent.request.tools.filter(({ name }) => keeps(name)),
+  };
   if (agent?.model !== undefined) child.model = await modelOf(agent, agent.model, parent);
   return child;
 }
@@ -101,10 +105,9 @@ function maySpawn({ depth, session }: Turn): boolean {
   return depth < (session.settings.config.nesting ?? NESTING);
 }
 
-function systemOf({ config, session, instructions }: Turn, agent: SubAgent | undefined): string {
-  const { workspace } = session;
-  const described = agent?.system === undefined ? config : { ...config, system: `${agent.system}\n\nWorkspace: ${workspace.root}` };
-  return systemPrompt(described, workspace, instructions);
+function systemOf({ config, session, instructions, model }: Turn, agent: SubAgent | undefined): Promise<string> {
+  const described = agent?.system === undefined ? config : { ...config, system: agent.system };
+  return systemPrompt(session, described, model, instructions);
 }
 
 /** Throws when the model cannot be opened, or when a file of a workspace that is not trusted names a model of another provider. */

@@ -1,15 +1,27 @@
-/** The system prompt: short, and the same from turn to turn, so that vendors can cache it. */
+/** The system prompt: our words or the host's, the environment, the instructions, and what the host appends. */
 import type { SessionConfig } from "../../core/config.js";
-import type { Workspace } from "../workspace/workspace.js";
+import type { Model } from "../models/model.js";
+import type { Instruction } from "../session/briefing.js";
+import type { SessionServices } from "../session/services.js";
+import { windowOf } from "./compaction.js";
+import edit from "./prompts/edit.txt";
+import main from "./prompts/main.txt";
+import short from "./prompts/short.txt";
 
-const BASE = `You are a careful coding agent working in the user's workspace through tools.
-Look before you change: read a file before you edit it. Prefer small, exact edits. Run what you changed when there is a way to.
-Say briefly what you do and what came of it; when a tool call is denied, respect the reason and go on without it.`;
+/** A window of so many tokens or fewer has no room for the long prompt. */
+const SMALL_WINDOW = 32_768;
 
-type Folders = Pick<Workspace, "root" | "directories">;
-
-export function systemPrompt(config: SessionConfig, { root, directories }: Folders, instructions: string): string {
-  const base = config.system ?? `${BASE}\n\nWorkspace: ${root}\nPlatform: ${process.platform}`;
-  const further = directories.length === 0 ? undefined : `These folders belong to the workspace, too:\n${directories.join("\n")}`;
-  return [base, further, instructions, config.appendSystem].filter((part) => part !== undefined && part !== "").join("\n\n");
+export async function systemPrompt(
+  { extensions }: Pick<SessionServices, "extensions">,
+  config: SessionConfig,
+  model: Model,
+  instructions: readonly Instruction[],
+): Promise<string> {
+  const own = (windowOf(config, model) ?? Infinity) <= SMALL_WINDOW ? short : main;
+  const base = config.system ?? own.replace("{editing}\n", edit).trim();
+  // The model's line is not part of the block, which outlives a change of the model.
+  const facts = `${await extensions.environment()}\nModel: ${model.id}`;
+  return [base, facts, ...instructions.map(({ text }) => text), config.appendSystem]
+    .filter((part) => part !== undefined && part !== "")
+    .join("\n\n");
 }

@@ -6,6 +6,7 @@ import type { OpOf } from "../../core/op.js";
 import type { AccessLock } from "../calls/locks.js";
 import type { Hooks } from "../extensions/hooks/hooks.js";
 import type { Model, ModelCall, ModelRequest } from "../models/model.js";
+import type { Instruction } from "../session/briefing.js";
 import type { History } from "../session/history.js";
 import type { SessionServices } from "../session/services.js";
 import type { Address } from "../session/session-events.js";
@@ -55,8 +56,8 @@ export interface Turn {
 
   tools: ReadonlyMap<string, Tool>;
   hooks: Hooks | undefined;
-  /** The extensions' part of the system prompt. */
-  instructions: string;
+  /** The instructions as they are now; the conversation's briefing says which of them the system prompt holds. */
+  instructions: readonly Instruction[];
   /** Everything of a request but the conversation. */
   request: Omit<ModelRequest, "messages">;
   budget: Budget;
@@ -96,7 +97,7 @@ export function newTurn(session: SessionServices, id: string, prompt: OpOf<"turn
     fallenBack: 0,
     tools: new Map(),
     hooks: undefined,
-    instructions: "",
+    instructions: [],
     request: { system: "", tools: [] },
     budget: new Budget(0),
   };

@@ -46,7 +46,7 @@ async function count({ control, surroundings, forTurn }: Context): Promise<Count
   return {
     used: control.used(),
     window: windowOf(config, model),
-    system: tokensOf(systemPrompt(config, session.workspace, turn.instructions)),
+    system: tokensOf(await systemPrompt(session, config, model, turn.instructions)),
     memory: sum(surroundings.memoryFiles().map(({ text }) => tokensOf(text))),
     tools: await tokensOfTools(own),
     toolCount: own.length,
