@@ -33,7 +33,7 @@ export interface DefinitionFile extends FrontMatter {
 export interface Kind<T extends Definition> {
   /** For people: "skill". */
   word: string;
-  /** The file that an entry of the folder stands for, and the name that it gives. */
+  /** The file that an entry of the folder stands for, and the name of the definition. */
   fileOf(entry: string): { file: string; name: string } | undefined;
   /** Throws a sentence for what is wrong. */
   parse(file: DefinitionFile): T;
@@ -114,14 +114,14 @@ async function entriesOf(folder: string, warn: (text: string) => void): Promise<
   return names.toSorted();
 }
 
-// --- what stands in front matter ---
+// --- the values of front matter ---
 
 export const text = v.nullish(v.string("must be a text"));
 export const yesOrNo = v.nullish(v.boolean("must be true or false"));
 /** A list, or one text with commas or spaces. */
 export const tools = v.nullish(v.union([v.array(v.string()), v.pipe(v.string(), v.transform(splitTools))], "must be a list of tools"));
 
-/** Commas and spaces inside brackets belong to a pattern. Nothing is dropped: what is no tool is for the rules to refuse. */
+/** Commas and spaces inside brackets belong to a pattern. Nothing is dropped: the rules refuse entries that are no tool. */
 function splitTools(list: string): string[] {
   const found: string[] = [];
   let depth = 0;
@@ -139,7 +139,7 @@ function splitTools(list: string): string[] {
 }
 
 /**
- * The values of a file's keys. Throws a sentence with the line of the first that is wrong; keys that we do not know are others' business.
+ * The values of a file's keys. Throws a sentence with the line of the first that is wrong; unknown keys are ignored.
  */
 export function valuesOf<S extends v.GenericSchema>(schema: S, { data, locate }: DefinitionFile): v.InferOutput<S> {
   const result = v.safeParse(schema, data);
@@ -150,14 +150,14 @@ export function valuesOf<S extends v.GenericSchema>(schema: S, { data, locate }:
 }
 
 export function nameIn(given: string | null | undefined, { name, path, locate }: DefinitionFile): string {
-  // Some file systems take names apart that keyboards write in one.
+  // Names are normalised: some file systems split letters that keyboards write as one.
   const chosen = (given?.trim() || name).normalize("NFC");
   if (NAME.test(chosen)) return chosen;
   const where = given?.trim() ? locate("name") : path;
   throw new Error(`${where}: '${chosen}' cannot be a name; letters, digits, '-', '_', '.' and ':' can be in one, 64 at most`);
 }
 
-/** The first paragraph where nothing is said. One line. */
+/** The description, or else the first paragraph, on one line. */
 export function descriptionIn(given: string | null | undefined, body: string): string {
   const paragraph = body
     .split(/\n\s*\n/)

@@ -19,7 +19,7 @@ export interface MemoryFile {
   text: string;
 }
 
-/** The more general first; what a file includes follows it. */
+/** General files come first; included files follow the file that includes them. */
 export async function readMemory(reading: Reading): Promise<MemoryFile[]> {
   const memory = new Memory(reading);
   for (const { scope, path } of starts(reading.around)) await memory.read(path, scope);

@@ -1,4 +1,4 @@
-/** Where skills, sub-agents and memory files are looked for. In every list the later one wins. */
+/** The folders of skills, sub-agents and memory files. In every list the later one wins. */
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { gitRepositoryOf } from "../workspace/repository.js";
@@ -11,7 +11,7 @@ export interface Surroundings {
   home: string;
   /** The user's own folder. */
   userHome: string;
-  /** Where Ante keeps its things, if not in `~/.ante`. */
+  /** Ante's folder, if not `~/.ante`. */
   anteHome: string | undefined;
   /** The workspace; a real path. */
   root: string;

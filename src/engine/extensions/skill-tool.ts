@@ -1,4 +1,4 @@
-/** Skill: the model takes up one of the skills that it was told of. */
+/** Skill: the model reads one of the skills that it was told of. */
 import * as v from "valibot";
 import { defineTool, textResult, type Tool } from "../tools/tool.js";
 import { skillText, type Skill } from "./skills.js";
@@ -6,7 +6,7 @@ import { skillText, type Skill } from "./skills.js";
 export interface SkillUse {
   /** Rules for the calls that the skill would let run unasked; empty when it may not. */
   grantsOf(skill: Skill): readonly string[];
-  /** The skill is in use from now on. */
+  /** Takes the skill's rules into use. */
   use(skill: Skill): Promise<void>;
 }
 

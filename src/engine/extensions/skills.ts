@@ -10,7 +10,7 @@ import { fillIn } from "./placeholders.js";
 
 export interface Skill extends Definition {
   argumentHint?: string;
-  /** Rules for what may run unasked once the skill is in use; whether they count is not for the skill to say. */
+  /** Rules for calls that may run unasked once the skill is in use; the workspace's trust decides whether they count. */
   allowedTools: readonly string[];
   userInvocable: boolean;
   modelInvocable: boolean;
@@ -62,7 +62,7 @@ function parseSkill(file: DefinitionFile): Skill {
   };
 }
 
-/** By our names for tools. */
+/** The rules with our names for tools. */
 function ruleIn(entry: string, { locate }: DefinitionFile): string {
   try {
     const { tool, pattern } = parseRule(entry);

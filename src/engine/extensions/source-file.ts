@@ -7,7 +7,7 @@ import { messageOf, systemCode } from "../../core/errors.js";
 export interface SourceFile {
   text: string;
   bytes: number;
-  /** With every link resolved. */
+  /** The path with every link resolved. */
   real: string;
 }
 
@@ -25,7 +25,7 @@ export async function readSource(path: string, { maxBytes, within }: ReadLimits)
     if (within !== undefined && !isInside(within, real)) {
       return { problem: `${path} leads out of ${within}, and the workspace is not trusted; it is left out` };
     }
-    // Without waiting: what looks like a file may be a pipe that nobody writes to.
+    // Opened without waiting: the path may be a pipe that nobody writes to.
     file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile()) return { problem: `${path} is not a regular file; it is left out` };

@@ -29,12 +29,12 @@ export class Stamps {
   /** Missing files, by the nearest folder that is there: a file cannot appear without a change of that folder. */
   readonly #gaps = new Map<string, Gap>();
 
-  /** To be called before the path is read: what changes in between is then read again. */
+  /** Call it before the path is read: a change in between is then read again. */
   note(path: string): void {
     if (!isAbsent(path) || !this.#noteGap(path)) this.#seen.set(path, stampOf(path));
   }
 
-  /** Where a change of them would show. */
+  /** The folder in which a change of them would show. */
   folders(): string[] {
     const paths = [...this.#seen.keys(), ...[...this.#gaps.values()].flatMap((gap) => [...gap.paths])];
     return [...new Set(paths.map((path) => dirname(path)))];
@@ -84,7 +84,7 @@ function nearestFolder(path: string): string | undefined {
   return stampOf(folder) === MISSING ? nearestFolder(folder) : folder;
 }
 
-/** That something is not there is worth knowing too. Synchronous: it takes microseconds, where a promise takes a thread's turn. */
+/** Undefined is an answer, too: nothing is there. Synchronous, because that takes microseconds and a promise takes a thread's turn. */
 function stampOf(path: string): string {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });

@@ -1,7 +1,7 @@
-/** Tells soon after something changes in folders that exist. A convenience: whoever must be sure looks again at the next turn. */
+/** Tells soon after something changes in folders that exist. Only a hint: each turn looks again. */
 import { watch, type FSWatcher } from "node:fs";
 
-/** The system has few to give, and other programs want some. */
+/** Watchers at once: the system has few, and other programs want some. */
 const MOST = 64;
 /** Editors write a file in several steps. */
 const SETTLE_MS = 150;
@@ -15,7 +15,7 @@ export class FolderWatch {
     this.#onChange = onChange;
   }
 
-  /** These from now on. All anew: a folder that was removed and made again is another one. */
+  /** Watches these folders from now on. All are watched anew: a folder that was removed and made again is another one. */
   follow(folders: readonly string[]): void {
     for (const watcher of this.#watchers) watcher.close();
     this.#watchers.clear();
@@ -36,7 +36,7 @@ export class FolderWatch {
       });
       this.#watchers.add(watcher);
     } catch {
-      // Not there, or no watchers left: the next turn looks anyway.
+      // The folder is missing, or no watchers are left: the next turn looks anyway.
     }
   }
 

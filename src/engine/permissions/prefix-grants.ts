@@ -1,5 +1,5 @@
 /**
- * The grant "prefix": how far a yes to a call reaches that shall hold for the session, and no further. A command: its program and its first
+ * The grant "prefix": the calls that a yes for the session covers, and no more. A command: its program and its first
  * words. A file tool: that tool within the workspace. WebFetch: the host. Any other tool: that tool.
  *
  * Commands are judged as an allow rule `Bash(git push:*)` judges them, on what the parser makes of them: no other command behind a pipe or
@@ -41,7 +41,7 @@ export async function isCovered(call: JudgedCall, grants: readonly PrefixGrant[]
   });
 }
 
-/** With its port, where that is not the usual one. An address with a password in it is another. */
+/** The host with its port, where that is not the usual one. An address with a password is not covered. */
 function hostOf(url: unknown): string | undefined {
   if (typeof url !== "string" || !URL.canParse(url)) return undefined;
   const { host, username, password } = new URL(url);
@@ -90,7 +90,7 @@ function prefixOf({ name, args, fixed }: ShellCommand): string | undefined {
   return isFree ? undefined : [name, ...taken].join(" ");
 }
 
-/** One word as a rule, and two where the first says only that something is run. */
+/** The prefix is one word, and two where the first says only that something is run. */
 function wordsBehind(program: string, first: string): number {
   return DEEPER.has(`${program} ${first}`) || first === "-m" ? 2 : 1;
 }
@@ -99,12 +99,12 @@ function takesOption(program: string, option: string): boolean {
   return CHECKING.has(program) || (option === "-m" && /^(?:python|pypy)[\d.]*$/.test(program));
 }
 
-/** It means itself in a pattern, and to whoever reads it. */
+/** Whether the word means itself in a pattern. */
 function isPlain(word: string): boolean {
   return /^[\w@%+=:,./-]+$/.test(word);
 }
 
-/** These read, and what they read is in the rest of their words. */
+/** Programs that read; the files that they read are in the rest of their words. */
 const ALONE = set("ls cat head tail wc grep egrep fgrep pwd echo which type du df stat file cmp cut nl basename dirname realpath readlink");
 
 /** The verb or the file that they are given decides what they do, and an option before it may change all of it. */
@@ -114,7 +114,7 @@ const NAMING = set(
     "python python2 python3 pypy pypy3 node nodejs ruby php java tsx ts-node lua luajit julia Rscript npx bunx pnpx uvx pipx",
 );
 
-/** They look at code or test it, whatever their options. */
+/** Programs that check or test code, with any options. */
 const CHECKING = set(
   "tsc eslint oxlint prettier biome vitest jest mocha pytest ruff mypy pyright black flake8 pylint rubocop rspec phpunit tox ctest shellcheck",
 );
@@ -133,7 +133,7 @@ const DEEPER = new Set([
   ...both("php", "artisan"),
 ]);
 
-/** The next words of these may do anything, so their first ones say nothing. */
+/** Programs with next words that may do anything, so the first words say nothing. */
 const NEVER = new Set([
   ...set("rm rmdir unlink shred truncate mv cp ln dd install chmod chown chgrp chattr setfacl kill pkill killall mkfs fdisk mount umount"),
   ...set("curl wget http https xh nc ncat netcat socat telnet ssh scp sftp ftp rsync mosh"),

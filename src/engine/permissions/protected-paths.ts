@@ -1,6 +1,7 @@
 /**
- * Files that decide what runs or is allowed, or show secrets: nobody grants himself that by an edit or a command that needs no yes. By
- * name, there or not, in nested folders and repositories too, and in any case of letters, since some file systems do not tell them apart.
+ * Files that decide which programs run or which calls are allowed, or that show secrets: an edit or a command without a yes must not reach
+ * them. By name, there or not, in nested folders and repositories too, and in any case of letters, since some file systems do not tell them
+ * apart.
  */
 import { wildcard, type Wildcard } from "./wildcard.js";
 
@@ -8,7 +9,8 @@ interface ProtectedGroup {
   /** Behind a path: a question's reason. */
   why: string;
   /**
-   * Asked about in every mode, whatever rules and grants allow, and for commands that name such a path; else only where edits run unasked.
+   * Asked about in every mode, also where rules and grants allow it, and for commands that name the path; else only where edits run
+   * unasked.
    */
   always?: true;
   /** Reading counts, too. */
@@ -40,7 +42,7 @@ export const PROTECTED: readonly ProtectedGroup[] = [
   {
     why: GOVERNS,
     paths: [
-      // Version control, and what it runs.
+      // Version control, and programs that it runs.
       ".git/",
       ".gitconfig",
       ".config/git/",
@@ -48,7 +50,7 @@ export const PROTECTED: readonly ProtectedGroup[] = [
       ".husky/",
       ".github/workflows/",
       ".gitlab-ci.yml",
-      // Agents: their settings, and what they are told.
+      // Agents: their settings and their instructions.
       ".parley/",
       ".agents/",
       ".aionrs/",
@@ -114,7 +116,7 @@ export function pathPattern(text: string): PathPattern {
 /** `near`: a folder on the way to it. */
 export type Reach = "hit" | "near" | "no";
 
-/** How a path stands to a pattern. The path may hold `*` for what is only known when it is used. */
+/** Compares a path with a pattern. The path may hold `*` for a part that is only known when it is used. */
 export function reach(path: string | readonly string[], pattern: PathPattern): Reach {
   const steps = typeof path === "string" ? stepsOf(path) : path;
   if (pattern.isRooted) return reachFrom(steps, pattern);
@@ -132,7 +134,7 @@ function reachFrom(path: readonly string[], { steps, isRooted, isFolder }: PathP
   return isFolder || path.length === steps.length ? "hit" : "no";
 }
 
-/** As in shells, a `*` in front stands for no dot. */
+/** A leading `*` stands for no dot, as in shells. */
 function meets(name: string, { text, name: step }: PathPattern["steps"][number]): boolean {
   if (!name.includes("*")) return step.matches(name);
   if (name.startsWith("*") && text.startsWith(".")) return false;

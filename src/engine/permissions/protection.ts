@@ -1,4 +1,4 @@
-/** Which calls touch protected files (protected-paths.ts): by the paths of file tools, and by the words of commands. */
+/** Finds calls that touch protected files (protected-paths.ts): by the paths of file tools, and by the words of commands. */
 import { lstat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname, isAbsolute, join, normalize, relative, sep } from "node:path";
@@ -18,9 +18,9 @@ export interface Protected {
 interface Sources {
   workspace: Pick<Workspace, "root" | "resolve">;
   env: Readonly<Record<string, string | undefined>>;
-  /** PARLEY_HOME, where it is not what the environment says. */
+  /** PARLEY_HOME, where it differs from the environment's. */
   home?: string | undefined;
-  /** Where other agents keep the user's own settings, whatever those folders are called. */
+  /** Folders in which other agents keep the user's settings. */
   others?: readonly string[];
 }
 
@@ -36,7 +36,7 @@ const ALWAYS = guards(PROTECTED.filter(({ always }) => always));
 const READ = guards(PROTECTED.filter(({ reads }) => reads));
 const EDITED = guards(PROTECTED);
 
-/** Words of one command that are followed through links, and comparisons in all; who wants more is asked about. */
+/** Words of one command that are followed through links, and comparisons in all; a command with more is asked about. */
 const MAX_FOLLOWED = 1024;
 const MAX_COMPARED = 50_000;
 const MAX_BASES = 64;
@@ -94,7 +94,7 @@ export class Protection {
     return (await isOfBareRepository(path, this.#workspace.root)) ? WHY : undefined;
   }
 
-  /** PARLEY_HOME, as it is called and where that leads. */
+  /** PARLEY_HOME, as it is written and with its links resolved. */
   async #ownHome(): Promise<Guard[]> {
     if (this.#home === undefined) return [];
     const folders = [this.#home, await this.#real(this.#home)];
@@ -122,7 +122,7 @@ export class Protection {
       if (/\bPARLEY_HOME\b/.test(text)) return { path: shown(text), why: WHY };
       for (const piece of piecesOf(text)) {
         const whole = piece === text && piece.length <= LONGEST;
-        // Most words of a text are just that.
+        // Most words of a text are no paths.
         if (!whole && !MAYBE_PATH.test(piece) && bases.length === 1 && !isNear) continue;
         for (const written of this.#placesOf(piece, bases)) {
           const key = `${whole && `${reads}${descends}${alters}`} ${written}`;
@@ -146,7 +146,7 @@ export class Protection {
     return undefined;
   }
 
-  /** Absolute. Dots stay: behind a link they lead elsewhere. */
+  /** Makes a path absolute. Dots stay: behind a link they lead elsewhere. */
   #placesOf(piece: string, bases: readonly string[]): string[] {
     const path = withoutGlobs(this.#withHome(piece));
     return isAbsolute(path) ? [path] : bases.map((base) => base + sep + path);
@@ -159,7 +159,7 @@ export class Protection {
     return this.#userHome + piece.slice(whole.length);
   }
 
-  /** Where links lead, as far as its names are known. */
+  /** Follows links, as far as the names of the path are known. */
   async #followed(path: string): Promise<string> {
     const known = path.includes("*") ? dirname(path.slice(0, path.indexOf("*") + 1)) : path;
     try {
@@ -189,7 +189,7 @@ function inFolder(pattern: PathPattern, name: string): PathPattern {
   return { ...pattern, steps: [...pattern.steps, ...pathPattern(name).steps] };
 }
 
-/** A word, and what in it may be a path by itself: `--file=a`, `-Ca`, `a:b`, `open("a")`. */
+/** A word, and the parts of it that may be a path by themselves: `--file=a`, `-Ca`, `a:b`, `open("a")`. */
 function piecesOf(text: string): Set<string> {
   const parts = text.split(/[\s"'`=:,;()<>|&[\]{}@!#]+/);
   return new Set([text, ...parts, ...parts.map((part) => part.replace(/^-[A-Za-z]/, ""))].filter((piece) => piece !== ""));

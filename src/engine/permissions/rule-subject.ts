@@ -1,4 +1,4 @@
-/** How a tool call looks to the patterns of rules: the contract between rules.ts and each pattern language. */
+/** The contract between rules.ts and each pattern language: a tool call as patterns see it. */
 
 export type Hit = "yes" | "maybe" | "no";
 

@@ -34,7 +34,7 @@ export interface JudgedCall {
   paths: readonly CallPath[];
 }
 
-/** `none`: no rule speaks of it. `rule` is the text of what decided, several joined by ", ". */
+/** `none`: no rule matches. `rule` is the text of the rules that decided, joined by ", ". */
 export interface Verdict {
   decision: "deny" | "ask" | "allow" | "none";
   rule?: string;
@@ -44,7 +44,7 @@ export interface Verdict {
 export interface Rules {
   /** Never throws. */
   judge(call: JudgedCall): Promise<Verdict>;
-  /** Which files a search must not show, where deny and ask rules of these tools speak of some; undefined where none does. */
+  /** Tells which files a search must not show because of deny and ask rules of these tools; undefined where there are none. */
   hiding(tools: readonly string[]): Hiding | undefined;
 }
 
@@ -82,7 +82,7 @@ async function judge(call: JudgedCall, rules: readonly CompiledRule[]): Promise<
   );
 }
 
-/** Of reading tools. A rule without a pattern is about the tool itself, and not about files. */
+/** Rules of reading tools. A rule without a pattern is about the tool itself, and not about files. */
 function hiding(tools: readonly string[], rules: readonly CompiledRule[]): Hiding | undefined {
   const calls = tools.map((tool): JudgedCall => ({ tool, category: "info", args: {}, paths: [] }));
   const forbidding = rules.filter((rule) => rule.effect !== "allow" && calls.some((call) => rule.concerns(call)));
@@ -186,7 +186,7 @@ async function compileRule(rule: Rule): Promise<CompiledRule> {
   const { effect, text } =
     "deny" in rule ? effectOf("deny", rule.deny) : "ask" in rule ? effectOf("ask", rule.ask) : effectOf("allow", rule.allow);
   const { tool: written, pattern } = parseRule(text);
-  // `edit` is also what others call our Edit; in a rule it is the category, Write included.
+  // `edit` is also another agent's name for our Edit; in a rule it is the category, Write included.
   const tool = CATEGORIES.includes(written) ? written : canonicalTool(written);
   const name = wildcard(tool);
   const concerns = (call: JudgedCall): boolean => {

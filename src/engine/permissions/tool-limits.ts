@@ -7,7 +7,7 @@ import type { SessionConfig } from "../../core/config.js";
 import { compileRules, takesPattern, type Rules } from "./rules.js";
 import { covers, hasPattern, parseEntry, type ToolEntry } from "./tool-lists.js";
 
-/** The session's rules, and beside them what its lists forbid and approve. Throws a `config` fault for what cannot be read. */
+/** Compiles the session's rules with the entries of its lists. Throws a `config` fault for an entry that cannot be read. */
 export async function compileLimits(config: SessionConfig): Promise<Rules> {
   const { rules = [], allowedTools = [], disallowedTools = [], approveTools = [] } = config;
   const forbidden = disallowedTools.map(parseEntry).flatMap((entry) => (entry.pattern === undefined ? [] : [{ deny: write(entry) }]));

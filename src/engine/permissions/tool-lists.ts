@@ -12,7 +12,7 @@ export interface ToolEntry {
   pattern?: string;
 }
 
-/** A disallowed `Tool(pattern)` leaves the tool. `wholeName` is what a shortened name stands for: it may be disallowed by either. */
+/** A disallowed `Tool(pattern)` leaves the tool. `wholeName` is the whole of a shortened name: either may be disallowed. */
 export function toolExists(name: string, { allowedTools, disallowedTools }: SessionConfig, wholeName = name): boolean {
   const forbids = (entry: ToolEntry): boolean => entry.pattern === undefined && (covers(entry, name) || covers(entry, wholeName));
   if (disallowedTools?.map(parseEntry).some(forbids) === true) return false;
@@ -23,12 +23,12 @@ export function namesTool(entry: string, name: string): boolean {
   return covers(parseEntry(entry), name);
 }
 
-/** As it is written, readable or not: it says more than a name. */
+/** Whether the entry has a pattern, readable or not. */
 export function hasPattern(entry: string): boolean {
   return entry.includes("(");
 }
 
-/** Throws a `config` fault for what cannot be read. */
+/** Throws a `config` fault for an entry that cannot be read. */
 export function parseEntry(text: string): ToolEntry {
   const { tool, ...rest } = parseRule(text);
   return { tool: toolNamed(tool), ...rest };

@@ -1,4 +1,4 @@
-/** Names in lists of tools that no tool has: the others count, and these are told. */
+/** Tells names in lists of tools that no tool has; the other names count. */
 import type { SessionConfig } from "../../core/config.js";
 import type { Emit } from "../turn/turn.js";
 import { covers, namesTool, parseEntry } from "./tool-lists.js";
@@ -7,7 +7,7 @@ import type { Tool } from "../tools/tool.js";
 /** Tools that are there at times: with a skill, or while a server is connected. */
 const AT_TIMES: ReadonlySet<string> = new Set(["skill", "listmcpresources", "readmcpresource"]);
 
-/** Of a session's lists, each name once. `all`: tools that there are, also those that the lists leave out. */
+/** Tells unknown names of a session's lists, each once. `all` holds every tool, also the ones that the lists leave out. */
 export async function tellUnknownOfSession(
   { allowedTools = [], disallowedTools = [] }: SessionConfig,
   all: readonly string[],
@@ -26,7 +26,7 @@ export async function tellUnknownOfSession(
   }
 }
 
-/** Of a prompt's own list. */
+/** Tells unknown names of a prompt's own list. */
 export async function tellUnknownOfPrompt(list: readonly string[], tools: ReadonlyMap<string, Tool>, emit: Emit): Promise<void> {
   const unknown = list.filter((entry) => ![...tools.keys()].some((name) => namesTool(entry, name)));
   if (unknown.length === 0) return;

@@ -1,4 +1,4 @@
-/** A tool's surroundings for tests: a real folder, a real workspace, and a record of what the tool said. */
+/** A context in which tests run a tool: a real folder, a real workspace, and a record of the tool's progress. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export interface Bench {
   abort: AbortController;
   /** Checks the arguments as the engine does, then runs. */
   run: (tool: Tool, args: Record<string, unknown>) => Promise<ToolResult>;
-  /** The same, as words; a failure begins with "FAILED: ". */
+  /** Runs the tool, and returns its text; a failure begins with "FAILED: ". */
   say: (tool: Tool, args: Record<string, unknown>) => Promise<string>;
 }
 
@@ -69,7 +69,7 @@ export async function tempFolder(): Promise<string> {
   return folder;
 }
 
-/** Waits until something is so, looking again and again; the test's own time limit is the end of patience. */
+/** Waits until the condition holds, up to the test's own time limit. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -1,4 +1,4 @@
-/** TodoWrite: the model's list of what is to do, shown to people. */
+/** TodoWrite: the model's list of tasks, shown to people. */
 import * as v from "valibot";
 import { defineTool } from "./tool.js";
 

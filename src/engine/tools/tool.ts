@@ -10,11 +10,11 @@ import type { Workspace } from "../workspace/workspace.js";
 
 export interface ToolResult {
   parts: Part[];
-  /** The tool ran and tells of a failure; the model sees it. */
+  /** The tool ran and failed; the model sees the parts. */
   failed?: boolean;
 }
 
-/** Files that this session has seen, by absolute path: Edit wants the file read, and unchanged since. */
+/** Files that an agent has seen, by absolute path: Edit wants the file read, and unchanged since. */
 export interface SeenFiles {
   note(path: string, stamp: string): void;
   stampOf(path: string): string | undefined;
@@ -23,7 +23,7 @@ export interface SeenFiles {
 export interface SpawnTask {
   name: string;
   prompt: string;
-  /** Of that kind; as its parent when absent. */
+  /** The kind of the sub-agent; like its parent when absent. */
   agent?: SubAgent | undefined;
 }
 
@@ -43,11 +43,11 @@ export interface ToolContext {
   readonly outputChars: number;
   /** Redact text before you cut it: half a secret would not be found. */
   readonly redactor: Redactor;
-  /** Where traces are collected: the call's place in one. */
+  /** The call's place in a trace, where traces are collected. */
   readonly trace?: Trace | undefined;
-  /** The absolute path of what the arguments name. Throws when that is not where it led when the call was judged. */
+  /** Returns the absolute path that an argument names. Throws when the path leads elsewhere than when the call was judged. */
   locate(path: string): Promise<string>;
-  /** Which files, by absolute path, a search must not show because rules on these tools speak of them; undefined where none does. */
+  /** Tells which files, by absolute path, a search must not show because of rules on these tools; undefined where there are none. */
   hiding(tools: readonly string[]): ((path: string) => boolean) | undefined;
   progress(text: string, channel?: "stdout" | "stderr"): void;
   /** Keeps a child alive after the call, until the session ends. */
@@ -69,9 +69,9 @@ export interface Tool {
   readonly hosted?: true;
   /** Every call of it is asked about, whatever a mode, a rule or a grant allows. */
   readonly asksAlways?: true;
-  /** At an interrupt its run ends by itself, at once, and its own calls before it; nobody need leave it behind. */
+  /** Its run ends by itself at once at an interrupt, and its own calls before it: the run is always awaited. */
   readonly endsItself?: true;
-  /** For the model. */
+  /** The description for the model. */
   readonly description: string;
   /** JSON Schema of the arguments. */
   parameters(): Promise<Record<string, unknown>>;
@@ -79,7 +79,7 @@ export interface Tool {
   problem(args: Record<string, unknown>): string | undefined;
   /** The argument that the problem is about, where it is about one. */
   wrongArgument?(args: Record<string, unknown>): string | undefined;
-  /** Another name that forbids the call: the whole one, before it was shortened; that of the server whose resources are read. */
+  /** Another name by which a list forbids the call: the whole name of a shortened one, or the server whose resources are read. */
   wholeName?(args: Record<string, unknown>): string | undefined;
   /** One line for people: "Write to src/a.ts". */
   title(args: Record<string, unknown>): string;
@@ -87,9 +87,9 @@ export interface Tool {
   preview?(args: Record<string, unknown>, workspace: Workspace, redactor: Redactor): Promise<Part[]>;
   /** Paths that the call names, as given; `write` ones are kept in order. */
   paths(args: Record<string, unknown>): { path: string; write: boolean }[];
-  /** Rules for what may run unasked once this call has run: it is asked about for their sake. */
+  /** Rules for calls that may run unasked once this call has run. The host is asked about this call because of them. */
   grants?(args: Record<string, unknown>): readonly string[];
-  /** Only with arguments that have no problem. An error that it throws becomes a failed result. */
+  /** Runs the tool. Call it only with arguments that have no problem. An error that it throws becomes a failed result. */
   run(args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
 }
 

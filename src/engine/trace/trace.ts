@@ -21,7 +21,7 @@ interface Sampling {
   topK?: number;
 }
 
-/** A place in a trace: what begins here is below it, and carries the ids of its session and turn. */
+/** A place in a trace: spans that begin here are below it, and carry the ids of its session and turn. */
 export class Trace {
   readonly #begin: (span: NewSpan) => Span;
   readonly #ids: Attributes;
@@ -38,7 +38,7 @@ export class Trace {
     return this.#start("internal", `invoke_agent ${AGENT}`, agent, { "parley.turn.id": turn });
   }
 
-  /** `kind` is the definition's name, or that of a built-in one; what the model called the task is its own words. */
+  /** `kind` is the name of the definition or of a built-in kind. The model's name for the task is not told. */
   subAgent(kind: string): TracedSpan {
     return this.#start("internal", `invoke_agent ${kind}`, { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": kind });
   }
@@ -58,7 +58,7 @@ export class Trace {
     });
   }
 
-  /** A name that no tool has is the model's own word, and is not told. `judged`: what modes, rules, grants and hooks say to the call. */
+  /** A name that no tool has is the model's own word, and is not told. `judged` is the verdict of modes, rules, grants and hooks. */
   tool(call: { id: string; name?: string; category?: Category }, judged?: "allow" | "deny" | "ask"): TracedSpan {
     return this.#start("internal", `execute_tool ${call.name ?? "unknown"}`, {
       "gen_ai.operation.name": "execute_tool",
@@ -106,7 +106,7 @@ export class TracedSpan extends Trace {
     this.#redact = redactor;
   }
 
-  /** Which model a turn asks. */
+  /** Tells the model that a turn asks. */
   model(model: NamedModel): void {
     this.#set(modelAttributes(model));
   }
@@ -120,7 +120,7 @@ export class TracedSpan extends Trace {
     this.#span.end(outcome === "failed" ? (fault?.code ?? "internal") : undefined);
   }
 
-  /** `error`: what broke it off, an interrupt too. */
+  /** `error` is the error or interrupt that broke it off. */
   endModelCall({ finish, usage, error }: { finish?: Finish; usage: Usage | undefined; error?: unknown }): void {
     this.#set({
       ...finishAttributes(error === undefined ? finish : undefined),
@@ -150,7 +150,7 @@ export class TracedSpan extends Trace {
     this.#span.end(error === undefined ? undefined : kindOf(error));
   }
 
-  /** It was answered, and the answer tells of a failure. */
+  /** Ends a span that was answered with a failure. */
   endFailed(kind: string): void {
     this.#span.end(kind);
   }
@@ -160,7 +160,7 @@ export class TracedSpan extends Trace {
   }
 }
 
-/** The trace of a session: of its own, or below the host's where a prompt brings a trace context along. */
+/** The trace of a session: its own, or below the host's where a prompt brings a trace context along. */
 export function sessionTrace(
   tracer: Tracer,
   session: { handle: string; sessionId?: string | undefined },
@@ -188,7 +188,7 @@ function isTraceparent(text: string): boolean {
   return !/^0+$/.test(trace ?? "") && !/^0+$/.test(span ?? "");
 }
 
-/** How the conventions call those that they know. */
+/** The names of providers in the conventions. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   bedrock: "aws.bedrock",
   gemini: "gcp.gemini",
@@ -201,7 +201,7 @@ function modelAttributes({ provider, id }: NamedModel): Attributes {
   return { "gen_ai.provider.name": name ?? provider, "gen_ai.request.model": id };
 }
 
-/** Ours are disjoint; theirs count what was cached as input, and reasoning as output. */
+/** Our counts are disjoint; the conventions count cached tokens as input, and reasoning as output. */
 function usageAttributes(usage: Usage | undefined): Attributes {
   if (usage === undefined) return {};
   const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = usage;

@@ -1,24 +1,24 @@
-/** The port to whoever collects traces. Ids, names, counts and outcomes pass through it: no prompts, arguments, outputs or secrets. */
+/** The port to a collector of traces. Ids, names, counts and outcomes pass through it: no prompts, arguments, outputs or secrets. */
 export type Attributes = Record<string, string | number | boolean | string[]>;
 
 export interface NewSpan {
   name: string;
-  /** `client`: somebody else is asked, and may have spans of his own below it. */
+  /** `client`: another program is asked, and may have spans of its own below it. */
   kind: "internal" | "client";
   attributes: Attributes;
 }
 
 export interface Tracer {
-  /** Without `traceparent`, which is a valid one of whoever asked us, it is the root of a trace. */
+  /** Starts a span below the host's valid `traceparent`, or without one as the root of a trace. */
   start(span: NewSpan, traceparent?: string): Span;
 }
 
 export interface Span {
-  /** In the form of W3C, for whoever is asked on its behalf; undefined where the tracer keeps no trace. */
+  /** The W3C trace context for programs that are asked within the span; undefined where the tracer keeps no trace. */
   readonly traceparent: string | undefined;
-  /** Another one below it. */
+  /** Starts a span below this one. */
   start(span: NewSpan): Span;
   set(attributes: Attributes): void;
-  /** Once. `failure` is a kind of error, never its words. */
+  /** Call it once. `failure` is a kind of error, never its words. */
   end(failure?: string): void;
 }

@@ -68,7 +68,7 @@ async function receive(turn: Turn, response: Response, span: TracedSpan | undefi
   }
 }
 
-/** Said once: the same holds for every request of the session. */
+/** Tells each note once: it holds for every request of the session. */
 function note(turn: Turn, text: string): Promise<void> | undefined {
   if (turn.session.notes.has(text)) return undefined;
   turn.session.notes.add(text);

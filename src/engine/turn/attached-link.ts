@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 import { headOf } from "../workspace/output.js";
 import { MAX_FILE_BYTES } from "../tools/files/text-file.js";
 
-/** For one attachment, redirects included. */
+/** Time for one attachment, redirects included. */
 const TIME_LIMIT_MS = 30_000;
-/** How much of a link is repeated in words. */
+/** Characters of a link that messages repeat. */
 const SHOWN = 200;
 
 /** A file lies where the workspace finds it; everything else is here. */
@@ -36,7 +36,7 @@ export async function followLink(uri: string, { signal, mayReach }: Following): 
   }
 }
 
-/** A link as it is told: a data URL without its data, and nothing endless. */
+/** A link for messages: a data URL without its data, and cut to a length. */
 export function shownLink(uri: string): string {
   if (/^data:/i.test(uri)) return `${uri.slice(0, Math.max(uri.indexOf(","), 5)).slice(0, SHOWN)},…`;
   return uri.length <= SHOWN ? uri : `${headOf(uri, SHOWN)}…`;

@@ -16,7 +16,7 @@ import { imageType } from "../tools/files/image-type.js";
 import { read } from "../tools/files/read.js";
 import { isBinary, MAX_FILE_BYTES } from "../tools/files/text-file.js";
 
-/** Names of a folder that are told. */
+/** The most names of a folder that are listed. */
 const LISTED = 200;
 
 /** The services of a session that reading an attachment takes. */
@@ -67,7 +67,7 @@ async function readAttachment(name: string, reading: Reading, label = name): Pro
   return readJudged(name, call, reading, label);
 }
 
-/** Reading the file as a call, and what the permissions say to it. */
+/** Judges the file as a call of Read. */
 export async function judgedFile(name: string, reading: Reading): Promise<{ call: JudgedCall; verdict: Verdict }> {
   const call = await judgedCall(reading, read, { file_path: name });
   return { call, verdict: await reading.permissions.judge(call) };
@@ -93,7 +93,7 @@ function content(bytes: Uint8Array, name: string, label: string, { outputChars, 
   return [text(`Attached file ${name}:\n${capText(redactor.text(new TextDecoder().decode(bytes)), outputChars)}`)];
 }
 
-/** Without the names that Glob would not show. */
+/** Lists a folder without the names that Glob would not show. */
 async function listing(folder: string, { workspace, permissions }: Reading): Promise<string> {
   const hides = permissions.hiding(["Glob"]);
   const isHidden = (path: string): boolean => hides?.({ path, relative: relative(workspace.root, path) }) === true;

@@ -5,11 +5,11 @@ export interface SubAgent {
   description: string;
   /** The only tools of its parent that it keeps; all of them when absent. */
   tools?: readonly string[];
-  /** Its parent's when absent. */
+  /** The name of its model; its parent's when absent. */
   model?: string;
-  /** Files of a workspace that nobody vouches for describe it: its model is one of the session's own provider. */
+  /** It is defined in a workspace that is not trusted: its model must be one of the session's own provider. */
   untrusted?: true;
-  /** In place of the words that its parent's system prompt begins with. */
+  /** Replaces the beginning of its parent's system prompt. */
   system?: string;
 }
 

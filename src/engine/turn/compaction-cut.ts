@@ -4,10 +4,10 @@ import type { CallResult, Message } from "../models/model.js";
 
 /** Tool messages that keep their results. */
 const KEPT_RESULTS = 3;
-/** A result that is shorter than this is not worth the confusion. */
+/** A result that is shorter than this is not worth clearing. */
 const CLEARED_FROM = 200;
 const CHARS_PER_TOKEN = 4;
-/** About what vendors count for a large one; its bytes say nothing. */
+/** About the tokens that vendors count for a large image; its bytes say nothing. */
 const IMAGE_TOKENS = 1500;
 
 const RESULT_CLEARED = "[Tool result cleared to make room]";
@@ -31,7 +31,7 @@ export function trimmed(messages: readonly Message[]): Message[] {
   });
 }
 
-/** Where the newest part begins that weighs no more than `tokens`; at least the last message is in it, with the calls that it answers. */
+/** The beginning of the newest part that weighs no more than `tokens`. The last message is always in it, with the calls that it answers. */
 export function tailStart(messages: readonly Message[], tokens: number): number {
   let start = messages.length;
   let sum = 0;

@@ -1,4 +1,4 @@
-/** A conversation in fewer words: the request that asks the session's own model for them, and the message that stands for what was said. */
+/** The summary of a conversation: the request that asks the session's own model for it, and the message that carries it. */
 import { plainText, textPart } from "../../core/content.js";
 import { ParleyError } from "../../core/errors.js";
 import type { Usage } from "../../core/event.js";
@@ -9,7 +9,7 @@ import { todosIn } from "../session/history.js";
 
 const SUMMARY_TOKENS = 8000;
 const SUMMARY_CHARS = 4 * SUMMARY_TOKENS;
-/** Of one tool result, or of the arguments of one call. */
+/** Characters of one tool result, or of the arguments of one call. */
 const ITEM_CHARS = 2000;
 const LAST_WORDS_CHARS = 4000;
 const HEADING = "[Summary of the conversation so far; the messages themselves were cleared to make room]";
@@ -35,7 +35,7 @@ export async function summarise(
 ): Promise<string> {
   const request: ModelRequest = {
     system: INSTRUCTIONS,
-    // As one text: not every vendor takes calls where there are no tools, and it can be cut to what fits.
+    // The conversation is one text: not every vendor takes calls without tools, and a text can be cut.
     messages: [
       { role: "user", parts: [textPart(`<conversation>\n${capText(transcript(messages), chars)}\n</conversation>\n\nSum it up.`)] },
     ],
@@ -48,7 +48,7 @@ export async function summarise(
     started: () => summary !== "",
     onRetry: (text, retry) => watch.onRetry(text, retry),
   });
-  // Vendors may count more than once in an answer; the last count is the whole, and what is broken off has been paid for too.
+  // Vendors may count more than once in an answer; the last count is the whole. A broken answer has been paid for too.
   let usage: Usage | undefined;
   try {
     for await (const batch of parts) {

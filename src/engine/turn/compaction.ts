@@ -14,19 +14,19 @@ import type { Retry } from "../models/retry.js";
 import { Interrupted, untilAborted } from "./interrupt.js";
 import type { Turn } from "./turn.js";
 
-/** How full the window may become; what is kept for the answer comes off that. */
+/** The share of the window that may be filled; the room for the answer comes off that. */
 const FULL = 0.8;
 const ANSWER_TOKENS = 8000;
-/** Trimming is enough when so much of the allowed size is left; else the next request would be at the limit again. */
+/** Trimming is enough when the rest is below this share of the allowed size; else the next request would be at the limit again. */
 const ROOMY = 0.75;
-/** Of the allowed size, for messages that stay as they are. */
+/** The share of the allowed size for messages that stay as they are. */
 const KEPT = 0.2;
-/** Of the window, for the text that is summed up; half of that, and half again, where a vendor counts more tokens than we do. */
+/** The share of the window for the text that is summed up; half of it, and half again, where a vendor counts more tokens than we do. */
 const SUMMED_UP = 0.6;
 const TRIES = 3;
-/** Less than that of a conversation is not worth a summary. */
+/** A smaller share of a conversation is not worth a summary. */
 const WORTH = 0.1;
-/** After a try in vain, not again before it has grown by this. */
+/** After a vain try the conversation must grow by this factor before the next. */
 const GROWN = 1.1;
 
 /** The parts of a turn that compaction uses; outside a turn the session has them as well. */
@@ -55,7 +55,7 @@ export async function makeRoom(turn: Turn): Promise<void> {
 
 /** The vendor says that the conversation does not fit. False when nothing could be done about it. */
 export async function shrinkAfterOverflow(turn: Turn): Promise<boolean> {
-  // Some servers count next to nothing, and so would what is to be made shorter.
+  // Some servers count next to nothing, so our own estimate is a lower bound.
   const size = Math.max(
     sizeOf(turn.history, () => 0),
     estimate(turn.history.messages),
@@ -64,7 +64,7 @@ export async function shrinkAfterOverflow(turn: Turn): Promise<boolean> {
   return done !== undefined && done.after < done.before;
 }
 
-/** At the user's wish: sums up whatever there is. */
+/** Sums up the conversation because the user asked for it. */
 export async function compactNow(target: Compactable): Promise<Compacted> {
   const size = sizeOf(target.history, () => 0);
   const done = await compact(target, size, Math.min(size, windowOf(target.config, target.model) ?? size), "sum up");
@@ -91,7 +91,7 @@ export function stillTooLong({ fault }: ParleyError): ParleyError {
   });
 }
 
-/** Undefined when there is nothing that could go. */
+/** Undefined when nothing could be removed. */
 async function compact(target: Compactable, before: number, allowed: number, how: "trim first" | "sum up"): Promise<Compacted | undefined> {
   const { history, emit } = target;
   const all = [...history.messages];
@@ -178,7 +178,7 @@ function allowedSize(limit: number, maxTokens: number | undefined): number {
   return FULL * limit - Math.min(maxTokens ?? ANSWER_TOKENS, limit / 5);
 }
 
-/** As the vendor counted it, and what has come since; all of it guessed where the vendor does not count. */
+/** The vendor's count plus an estimate of later messages; an estimate of all where the vendor does not count. */
 function sizeOf({ measured, messages }: History, overhead: () => number): number {
   return measured === undefined ? overhead() + estimate(messages) : measured.tokens + estimate(messages.slice(measured.messages));
 }

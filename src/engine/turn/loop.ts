@@ -1,4 +1,4 @@
-/** The loop: ask the model, run what it calls, tell it what came of it, until it has nothing more to say. */
+/** The loop: ask the model, run its calls, give it the results, until it calls nothing more. */
 import { plainText, textPart, type Part } from "../../core/content.js";
 import { ANSWER_CALLS } from "../../core/limits.js";
 import { runCalls } from "../calls/calls.js";
@@ -41,7 +41,7 @@ export async function runLoop(turn: Turn, asked: readonly ModelCall[] = []): Pro
   }
 }
 
-/** Overdrawn: those beyond the turn's limit did not run, and it ends. Repeated: so often that more of it would change nothing. */
+/** Overdrawn: the calls beyond the turn's limit did not run, and the turn ends. Repeated: the same calls had the same results too often. */
 async function answerCalls(
   turn: Turn,
   calls: readonly ModelCall[],

@@ -1,4 +1,6 @@
-/** Plan mode: what the model is offered and told in it. The mode may change in the middle of a turn, so this is asked for each request. */
+/**
+ * Plan mode: the tools and the words that the model gets in it. The mode may change in the middle of a turn, so this runs for each request.
+ */
 import type { Mode } from "../../core/config.js";
 import type { ModelRequest } from "../models/model.js";
 import { exitPlan } from "../tools/exit-plan.js";
@@ -7,7 +9,7 @@ import type { Tool } from "../tools/tool.js";
 const PLANNING = `Plan mode: only read-only tools run, and nothing may be changed. Work out a plan. When it is ready, present it with the
 ${exitPlan.name} tool, which asks the user to approve it; only then go on to carry it out.`;
 
-/** Whether a tool is there at all: the one that ends planning only while there is some. */
+/** Whether a tool is offered: the tool that ends planning only in plan mode. */
 export function isOffered(tool: Tool, mode: Mode): boolean {
   if (tool.name === exitPlan.name) return mode === "plan";
   return mode !== "plan" || tool.category === "info";

@@ -17,7 +17,7 @@ interface OpenBlock {
   kind: "text" | "thinking";
   text: string;
   redact: RedactingStream;
-  /** Deltas of it went out. */
+  /** Deltas of the block have been told. */
   sent: boolean;
 }
 
@@ -29,7 +29,7 @@ export class Response {
   readonly blocks: AssistantBlock[] = [];
   usage: Usage | undefined;
   finish: Finish = "other";
-  /** Something of it has gone out, so it cannot be asked for again. */
+  /** A part of it has been told, so it cannot be asked for again. */
   started = false;
   /** Calls beyond the most that one answer may have. They are not kept. */
   droppedCalls = 0;
@@ -87,7 +87,7 @@ export class Response {
     }
   }
 
-  /** Closes what is open. After it nothing more is taken: a stream that was cut off may still be talking. */
+  /** Closes the open block. Later parts are ignored: a stream that was cut off may still deliver some. */
   seal(): void {
     void this.#end();
     this.#sealed = true;
@@ -122,7 +122,7 @@ export class Response {
     }
   }
 
-  /** All of it went out; the conversation goes on with a part that fits the model's window. */
+  /** Keeps the beginning of an answer that was too long: all of it was told, and the part fits the model's window. */
   #keepBeginning(): void {
     const text = plainText(this.blocks.flatMap((block) => (block.type === "text" ? [{ type: "text" as const, text: block.text }] : [])));
     const note = `[This answer was broken off: it was longer than ${this.#mostMiB} MiB]`;

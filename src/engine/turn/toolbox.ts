@@ -1,4 +1,4 @@
-/** Which tools a session has: ours and the host's, less what its lists leave out. */
+/** The tools of a session: ours, the extensions' and the host's, without the ones that its lists leave out. */
 import type { HostTool, SessionConfig } from "../../core/config.js";
 import { NESTING } from "../../core/limits.js";
 import { argumentCheck, type ArgumentCheck } from "../calls/argument-check.js";
@@ -15,7 +15,7 @@ export interface HostLine {
   seconds: number;
 }
 
-/** `own` are those of the session's extensions; one with the name of ours takes its place. */
+/** `own` holds the tools of the session's extensions; a tool with the name of ours replaces ours. */
 export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[]): Map<string, Tool> {
   const tools = [...builtinTools, exitPlan, ...own, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
   const exists = ({ name, wholeName }: Tool): boolean =>
@@ -23,7 +23,7 @@ export function toolbox(config: SessionConfig, host: HostLine, own: readonly Too
   return new Map(tools.filter(exists).map((tool) => [tool.name, tool]));
 }
 
-/** Of all that there would be without lists. */
+/** Names of all tools that there would be without lists. */
 export function toolNames({ hostTools = [] }: SessionConfig, own: readonly Tool[]): string[] {
   return [...builtinTools, exitPlan, ...own, ...hostTools].map(({ name }) => name);
 }

@@ -1,4 +1,4 @@
-/** How a command that we wait for ends: by itself, at its time limit, or with the turn. */
+/** Ends a command that a tool waits for: by itself, at its time limit, or with the turn. */
 import type { Running } from "./workspace.js";
 
 const TIMEOUT_GRACE_MS = 2000;

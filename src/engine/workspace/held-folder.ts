@@ -108,7 +108,7 @@ function unlessThere(error: unknown): void {
 
 // By its name
 
-/** So often a file may be replaced by another while it is opened. */
+/** Tries to open a file that others replace meanwhile. */
 const TRIES = 8;
 
 export async function holdByName(path: string, make = false): Promise<HeldFolder> {

@@ -26,7 +26,7 @@ function kindOf(stats: BigIntStats | Stats): FileInfo["kind"] {
   return stats.isDirectory() ? "folder" : "other";
 }
 
-/** Looks before it opens, and waits for no writer of what became a pipe since. */
+/** Looks before it opens, and does not wait for the writer of a pipe that replaced the file. */
 export async function readWhole(path: string, maxBytes: number, seen?: FileInfo): Promise<Uint8Array> {
   const info = seen ?? (await fileInfo(path));
   if (info === null) throw toolError(`Failed to read file ${path}: no such file`);
@@ -40,7 +40,7 @@ export async function readWhole(path: string, maxBytes: number, seen?: FileInfo)
       if (bytes.length > maxBytes) throw tooLarge(path, "more", maxBytes);
       return bytes;
     } finally {
-      // Nobody waits for it.
+      // The close is not awaited.
       file.close().catch(() => undefined);
     }
   } catch (error) {
@@ -64,7 +64,7 @@ async function inFolder<T>(path: string, use: (folder: HeldFolder, name: string)
   }
 }
 
-/** To its end, or one byte further than `maxBytes`. The size is not believed: files of the system and files that grow have more to give. */
+/** Reads to the end, or one byte beyond `maxBytes`. The size is not trusted: system files and growing files hold more. */
 async function contentOf(file: FileHandle, expected: number, maxBytes: number): Promise<Uint8Array> {
   let bytes = Buffer.allocUnsafe(expected === 0 ? Math.min(LEAST_BYTES, maxBytes + 1) : expected + 1);
   for (let size = 0; ;) {
@@ -107,7 +107,7 @@ async function replaceIn(folder: HeldFolder, name: string, data: Uint8Array | st
   }
 }
 
-/** Nobody reads it on the way who may not read the file; the mode comes last, because a new owner takes bits of it away. */
+/** A user who may not read the file may not read it on the way; the mode comes last, because a new owner takes bits of it away. */
 async function writeDraft(folder: HeldFolder, draft: string, data: Uint8Array | string, kept: Stats | null): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
   const file = await folder.open(draft, flags, kept === null ? 0o666 : kept.mode & 0o600);
@@ -121,7 +121,7 @@ async function writeDraft(folder: HeldFolder, draft: string, data: Uint8Array | 
   }
 }
 
-/** Null for a new file. A rename asks nobody's leave, so what must not be replaced is refused here. */
+/** Null for a new file. A rename needs no right on the old file, so a file that must not be replaced is refused here. */
 async function toKeep(place: string, path: string): Promise<Stats | null> {
   const stats = await lstat(place).catch((error: unknown) => {
     if (isMissing(error)) return null;

@@ -101,7 +101,7 @@ function segments(path: string): string[] {
     .filter((name) => name !== "" && name !== ".");
 }
 
-/** Null when it is no link, or nothing that we can see. */
+/** Null when it is no link, or cannot be seen. */
 async function linkTarget(path: string): Promise<string | null> {
   const stats = await lstat(path).catch(() => null);
   return stats?.isSymbolicLink() ? readlink(path).catch(() => null) : null;
@@ -142,12 +142,12 @@ async function inside<T>(cwd: string, start: (folder: string) => Promise<T>): Pr
   try {
     return await start(folder.at("."));
   } finally {
-    // Nobody waits for it: what a child says is heard only if it is listened to at once.
+    // Not awaited: the output of a child is heard only if it is listened to at once.
     folder.close().catch(() => undefined);
   }
 }
 
-/** Reads to the end whatever happens: a full pipe would stop the child. */
+/** Reads to the end in any case: a full pipe would stop the child. */
 function drain(stream: Readable | null, onText: (text: string) => void): void {
   const decoder = new StringDecoder("utf8");
   stream?.on("data", (bytes: Buffer) => onText(decoder.write(bytes)));

@@ -1,5 +1,5 @@
 /**
- * The workspace: the port through which tools read, write and execute. Here is its contract; local-workspace.ts keeps it on this machine,
+ * The workspace: the port through which tools read, write and execute. This is its contract; local.ts keeps it on this machine,
  * and a host that offers its own files and terminals can keep it remotely. Listing and searching have no word here yet: those tools go
  * to the file system themselves.
  */
@@ -16,7 +16,7 @@ interface Place {
 export interface FileInfo {
   kind: "file" | "folder" | "other";
   size: number;
-  /** Changes whenever the content does, as well as the system can tell. */
+  /** A stamp that changes with the content, as well as the system can tell. */
   stamp: string;
 }
 
@@ -24,14 +24,14 @@ export interface ExecRequest {
   argv: readonly string[];
   /** Absolute and without links; the workspace's root when absent. */
   cwd?: string;
-  /** Beside the tools' own environment. */
+  /** Variables beside the tools' own environment. */
   env?: Record<string, string>;
   /** Its standard input; empty when absent. */
   input?: string;
   onOutput(channel: "stdout" | "stderr", text: string): void;
   /** The output of processes that it leaves behind is told, too, for as long as they run. */
   leftovers?: boolean;
-  /** It starts no other process, so none need be looked for. */
+  /** The command starts no other process, so none need be looked for. */
   isAlone?: boolean;
 }
 
@@ -51,8 +51,8 @@ export interface Workspace {
   /** Further roots, absolute and real. */
   readonly directories: readonly string[];
   resolve(path: string): Promise<Place>;
-  // The paths below are those that `resolve` told. A link that has come up on one since is not followed: the use fails.
-  /** Null when there is nothing. */
+  // The paths below are results of `resolve`. A link that has appeared on one since is not followed: the use fails.
+  /** Null when nothing is there. */
   info(path: string): Promise<FileInfo | null>;
   /**
    * Throws a `tool` fault past `maxBytes`. A caller that has just looked at the file passes its `info`: the file is not looked at again

@@ -1,4 +1,4 @@
-/** /stats: what there was of this conversation so far, counted from what is in it. */
+/** /stats: counts of the conversation so far. */
 import type { Message } from "../../models/model.js";
 import type { CommandContext } from "./builtins.js";
 import { columns } from "./columns.js";

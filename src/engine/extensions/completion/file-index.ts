@@ -1,4 +1,4 @@
-/** Which files the workspace has: listed once, kept in memory, and listed again in the background when that was a while ago. */
+/** The files of the workspace: listed once, kept in memory, and listed again in the background when the list is old. */
 import { listFiles } from "../../tools/search/list-files.js";
 import type { Workspace } from "../../workspace/workspace.js";
 import { PathTable } from "./path-table.js";

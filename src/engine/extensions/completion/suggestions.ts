@@ -14,7 +14,7 @@ type Asked = OpOf<"command.suggest">;
 export type SuggestAnswer = (status: "ok" | "noop" | "loading", data?: SuggestReply) => Promise<void> | undefined;
 
 const MOST = 20;
-/** From here on whoever asked is told that it takes a while. */
+/** After this time the host is told that the answer takes a while. */
 const PATIENCE_MS = 100;
 
 interface Sources {

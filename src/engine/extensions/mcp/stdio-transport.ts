@@ -16,7 +16,7 @@ import { oneLine } from "../../tools/title.js";
 
 /** From TERM to KILL. */
 const GRACE_MS = 2000;
-/** How long what a server wrote before it left may take to arrive, when a child of it holds the pipe open. */
+/** Time in which the last output of a server may arrive, when a child of it holds the pipe open. */
 const LAST_WORDS_MS = 500;
 /** Lines that are no messages, in a row; a few are a greeting, this many are a flood. */
 const MAX_GARBAGE = 1000;
@@ -39,12 +39,12 @@ export class StdioTransport implements Transport {
   #tree: Promise<Tree> | undefined;
   #stdin: NodeJS.WritableStream | undefined;
   #closing: Promise<void> | undefined;
-  /** Settles when it has left by itself. */
+  /** Settles when the server has left by itself. */
   #left: Promise<void> | undefined;
   #stderr = "";
   #garbage = 0;
   #sample: string | undefined;
-  /** Why it is over, when we did not ask for that. */
+  /** The reason of an end that we did not ask for. */
   #over: string | undefined;
 
   constructor(options: StdioOptions) {
@@ -62,7 +62,7 @@ export class StdioTransport implements Transport {
     if (stdout !== null) void this.#listen(stdout).catch(() => {});
     stderr?.setEncoding("utf8");
     stderr?.on("data", (text: string) => {
-      // Redacted before it is cut: half a secret would not be known again.
+      // The text is redacted before it is cut: half a secret would not be found.
       this.#stderr = (this.#stderr + this.#redact.push(text)).slice(-STDERR_CHARS);
     });
     this.#left = leaving(tree).then((exit) => this.#fail(exitText(exit)));
@@ -96,7 +96,7 @@ export class StdioTransport implements Transport {
 
   async #end(): Promise<void> {
     this.#stdin?.end();
-    // It may still be starting; one that could not start needs no end.
+    // The server may still be starting; a server that could not start needs no end.
     const tree = await this.#tree?.catch(() => undefined);
     this.onclose?.();
     await tree?.end(GRACE_MS);
@@ -133,13 +133,13 @@ export class StdioTransport implements Transport {
   #note(frame: Frame): void {
     const line = "bad" in frame ? frame.line : JSON.stringify("rec" in frame ? frame.rec : "");
     this.#sample ??= oneLine(this.#options.redactor.text(line), 100);
-    // The answer that somebody waits for may have been in it.
+    // The dropped line may have held an awaited answer.
     if ("bad" in frame && /longer than|nested/.test(frame.bad)) return this.#fail("it was ended after a line that is too long or too deep");
     if (++this.#garbage > MAX_GARBAGE) this.#fail(`it was ended after ${MAX_GARBAGE} lines that are no messages`);
   }
 }
 
-/** A few bytes that are not UTF-8 do not keep a message from being one: they are shown as what cannot be read. */
+/** A few bytes that are not UTF-8 do not keep a message from being one: they are shown as replacement characters. */
 function messageIn(frame: Frame): JSONRPCMessage | undefined {
   if ("bad" in frame) {
     const [read] = frame.line.includes("\uFFFD") ? new FrameReader("json").push(Buffer.from(`${frame.line}\n`)) : [];

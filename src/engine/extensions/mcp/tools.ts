@@ -18,7 +18,7 @@ export function mcpTool(server: Server, tool: ServerTool, name: string): Tool {
     wholeName: () => wholeName(server.name, tool.name),
     description: tool.description ?? tool.title ?? "",
     parameters: () => Promise.resolve({ ...tool.inputSchema }),
-    // The server checks them; its schema may be of any draft.
+    // The server checks the arguments; its schema may be of any draft.
     problem: () => undefined,
     title: () => oneLine(`${server.name}: ${tool.name}`),
     paths: () => [],
@@ -39,7 +39,7 @@ function progressText({ progress, total, message }: Progress): string {
   return oneLine(message === undefined ? count : `${count} ${message}`);
 }
 
-/** `servers` are those that have resources now. */
+/** `servers` are the servers that have resources now. */
 export function resourceTools(servers: readonly Server[]): Tool[] {
   return servers.length === 0 ? [] : [listResources(servers), readResource(servers)];
 }
@@ -81,7 +81,7 @@ function readResource(servers: readonly Server[]): Tool {
   });
 }
 
-/** Like a tool of the server: `mcp__server__*` means its resources, too. */
+/** The name of a tool of the server: `mcp__server__*` means its resources, too. */
 export function resourcesOf(server: unknown): string | undefined {
   return typeof server === "string" ? wholeName(server, "resources") : undefined;
 }

@@ -69,7 +69,7 @@ interface Item {
 
 class Basket {
   readonly parts: Part[] = [];
-  /** About what may be attached if the host says yes. */
+  /** Questions about files that are attached if the host says yes. */
   readonly questions: Question[] = [];
   readonly #seen = new Set<string>();
   readonly #reasons: string[] = [];
@@ -158,7 +158,7 @@ function fileAt(key: string, name: string, reading: Reading): Item {
   return { key, name, judged: () => judgedFile(name, reading), read: (call) => readJudged(name, call, reading) };
 }
 
-/** Undefined as well for what cannot be looked at: then it is just text. */
+/** Undefined also where the path cannot be looked at: then it is just text. */
 async function existing(name: string, { workspace }: Reading): Promise<string | undefined> {
   try {
     const { path } = await workspace.resolve(name);
@@ -193,7 +193,7 @@ function resourceItem(name: string, { resources, session: { permissions }, signa
   return { key: name, name, judged, read: () => resources.read(server, uri, signal) };
 }
 
-/** In the order of their paths; a pattern that cannot be read matches nothing. */
+/** Files in the order of their paths; a pattern that cannot be read matches nothing. */
 async function globItems(pattern: string, { session: reading, signal }: Loading): Promise<Item[]> {
   const { workspace } = reading;
   const split = splitPattern(pattern, undefined);

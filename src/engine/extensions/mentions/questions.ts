@@ -12,7 +12,7 @@ export interface Question {
   message: string;
   /** Attaches it, or tells why it cannot be attached. */
   attach(): Promise<string | undefined>;
-  /** It is not attached. */
+  /** Leaves it out. */
   refuse(why: string): unknown;
 }
 
@@ -33,7 +33,7 @@ export async function askToAttach(questions: readonly Question[], asking: Asking
   const open = new Set<string>();
   const end = (id: string, how: End): Promise<void> | undefined =>
     open.delete(id) ? emit({ type: "tool.ended", call: id, ...how }) : undefined;
-  // At once: nothing of a turn is told behind its end.
+  // The calls end at once: nothing of a turn is told behind its end.
   const stop = (): void => {
     for (const id of open) void end(id, { status: "cancelled", reason: "interrupted" });
   };

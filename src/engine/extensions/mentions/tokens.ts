@@ -1,7 +1,9 @@
-/** How a mention is written: `@path`, `@"path with spaces"`, `@path\ with\ spaces`. Whether it names anything is for others to find out. */
+/**
+ * How a mention is written: `@path`, `@"path with spaces"`, `@path\ with\ spaces`. mentions.ts finds out whether a mention names anything.
+ */
 
 interface Mention {
-  /** Where it stands, the `@` included. */
+  /** The place of the mention, the `@` included. */
   start: number;
   end: number;
   path: string;
@@ -22,12 +24,12 @@ export function mentionsIn(text: string): Mention[] {
   });
 }
 
-/** So that it is one mention, whatever the name. */
+/** Quotes the path where needed, so that it is one mention. */
 export function escaped(path: string): string {
   return path.replace(/[\s\\"]/g, "\\$&");
 }
 
-/** A backslash before any other letter is one: such are the paths of Windows. */
+/** A backslash before any other letter stays: paths of Windows have them. */
 export function unescaped(written: string): string {
   return written.replace(/\\([\s\\"])/g, "$1");
 }

@@ -28,13 +28,13 @@ export async function diffParts(path: string, before: string | null, after: stri
   return [{ type: "diff", path, before, after, patch: patchText(), stat: countLines(patch.hunks) }];
 
   function patchText(): string {
-    // Only Git's own header can tell of an empty file's making.
+    // Only Git's own header can say that an empty file was created.
     if (created && after === "") return formatPatch({ ...patch, isGit: true, isCreate: true });
     return patch.hunks.length === 0 ? "" : withTabs(formatPatch(patch, FILE_HEADERS_ONLY));
   }
 }
 
-/** As Git has it: a tab behind an unquoted name with blanks, or `patch` would take its first word. */
+/** Git writes a tab behind an unquoted name with blanks; without it `patch` would take the first word. */
 function withTabs(patch: string): string {
   return patch.replace(/^.*\n.*\n/, (headers) => headers.replace(/^... [^"\n]* [^"\n]*$/gm, "$&\t"));
 }

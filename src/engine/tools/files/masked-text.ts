@@ -1,4 +1,4 @@
-/** Masks in text that a model writes: each stands for a secret which it was not shown, and would take the secret's place. */
+/** Finds masks in text that a model writes: a mask stands for a secret that the model was not shown, and would replace the secret. */
 import { textPart, type PartOf } from "../../../core/content.js";
 import { MASKS, type Redactor } from "../../../core/redact.js";
 import { linesOf } from "./text-file.js";
@@ -24,14 +24,14 @@ export function maskedQuote(name: string, quote: string, redactor: Redactor): st
   );
 }
 
-/** For people who look at a diff, in which a secret and another look alike. */
+/** A note for people who see a diff, in which two secrets look alike. */
 export function lossNote(before: string | null | undefined, after: string, redactor: Redactor): PartOf<"text">[] {
   const lost = lostSecrets(before ?? "", after, redactor);
   if (lost === 0) return [];
   return [textPart(`(${lost === 1 ? "1 secret" : `${lost} secrets`} of the file, shown as ${redactor.mask}, will not be in it any more)`)];
 }
 
-/** The one in use and those before it, which a conversation may still hold; a later one is text like other text. */
+/** The mask in use, and earlier ones, which a conversation may still hold. */
 function masksOf({ mask }: Redactor): readonly string[] {
   return MASKS.slice(0, MASKS.findIndex((each) => each === mask) + 1);
 }

@@ -32,7 +32,7 @@ export const read = defineTool({
     if (info === null) return failure(`Failed to read file ${args.file_path}: no such file${await suggestion(path, args.file_path)}`);
     if (info.kind === "folder") return failure(`Failed to read file ${args.file_path}: it is a folder. Use Glob to list its files.`);
     const bytes = await context.workspace.read(path, MAX_FILE_BYTES, info);
-    // The stamp from before the reading: a change in between then counts as unseen.
+    // The stamp is taken before the reading: so a change in between counts as unseen.
     context.seen.note(path, info.stamp);
     const mime = imageType(bytes);
     if (mime !== null) return imageResult(args.file_path, mime, bytes);
@@ -81,7 +81,7 @@ function imageResult(name: string, mime: string, bytes: Uint8Array): ToolResult 
   };
 }
 
-/** The name in that folder which was probably meant. */
+/** Finds the name in the folder that was probably meant. */
 async function suggestion(path: string, asGiven: string): Promise<string> {
   const wanted = basename(path);
   const names = await readdir(dirname(path)).catch(() => []);
@@ -96,7 +96,7 @@ function stem(name: string): string {
   return name.replace(/(.)\..*$/, "$1").toLowerCase();
 }
 
-/** Levenshtein's, one row at a time. */
+/** The Levenshtein distance, one row at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

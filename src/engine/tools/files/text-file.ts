@@ -44,7 +44,7 @@ export function isStale(context: ToolContext, path: string, stamp: string): bool
   return seen !== undefined && seen !== stamp;
 }
 
-/** Asked last, just before it is replaced: somebody else may write it while we work. */
+/** Call it last, just before the file is replaced: another program may write it meanwhile. */
 export async function isUnchanged({ workspace }: ToolContext, path: string, before: FileInfo | null): Promise<boolean> {
   return (await workspace.info(path))?.stamp === before?.stamp;
 }

@@ -12,7 +12,7 @@ import { oneLine } from "../title.js";
 import { defineTool, textResult, type ToolContext, type ToolResult } from "../tool.js";
 
 const MAX_LINES = 250;
-/** Of one line that are shown, and so many that are read: a secret that reaches over the first bound is masked before the cut. */
+/** Characters of one line that are shown, and that are read: a secret that crosses the first bound is masked before the cut. */
 const SHOWN_COLUMNS = 500;
 const READ_COLUMNS = 8000;
 
@@ -60,7 +60,7 @@ export const grep = defineTool({
 interface Search {
   args: Args;
   folder: string;
-  /** Relative to the folder; all that are not ignored when absent. */
+  /** Paths relative to the folder; all files that are not ignored when absent. */
   files: string[] | undefined;
   lines: Collected;
 }
@@ -82,7 +82,7 @@ async function searched(
   return shown;
 }
 
-/** A search that could not be done says why. */
+/** Tells why a search could not be done. */
 type Problem = string | undefined;
 
 async function withRipgrep({ args, folder, files, lines }: Search, ripgrep: string, context: ToolContext): Promise<Problem> {
@@ -157,12 +157,12 @@ interface Collected {
   /** False when there is no room for more. */
   add(line: string): boolean;
   readonly full: boolean;
-  /** So many files were not searched, because of the rules. */
+  /** Tells how many files were not searched, because of the rules. */
   leaveOut(files: number): void;
   result(): ToolResult;
 }
 
-/** Lines that begin with "./", a path below `folder`, up to the limit; `withText`: that of a file follows. */
+/** Takes lines that begin with "./" and a path below `folder`, up to the limit. `withText`: the text of the file follows. */
 function collected(context: ToolContext, folder: string, withText: boolean): Collected {
   const shown = shownPath(context.workspace, folder);
   const prefix = shown === "." ? "" : shown.endsWith(sep) ? shown : join(shown, sep);

@@ -19,7 +19,7 @@ export async function ignoreRules(start: string): Promise<IgnoreRules> {
     for (let folder = dirname(path); ; folder = dirname(folder)) {
       const name = slashed(folder, path);
       const verdict = rulesOf(folder)?.test(isFolder ? `${name}/` : name);
-      // The nearest file that says anything decides.
+      // The nearest file with a rule for the path decides.
       if (verdict?.ignored === true || verdict?.unignored === true) return verdict.ignored;
       if (dirname(folder) === folder || existsSync(join(folder, ".git"))) return false;
     }
@@ -50,7 +50,7 @@ function slashed(folder: string, path: string): string {
   return relative(folder, path).split(sep).join("/");
 }
 
-/** Synchronous because the walk asks synchronously; once a folder. */
+/** Synchronous because the walk asks synchronously; read once for each folder. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -9,17 +9,17 @@ import { runLines, type LineContext } from "./run-lines.js";
 /** How ripgrep is always run. A pattern with `-g` would overrule the ignore files, so patterns are matched by us. */
 const RIPGREP_FLAGS = ["--no-config", "--no-messages", "--color=never", "--hidden", "--no-require-git", "--glob=!.git"] as const;
 
-/** From the root of the system, what is no file but tells of processes is left out: it holds their secrets. */
+/** From the root of the system, folders that describe processes are left out: they hold secrets. */
 export function ripgrepFlags(folder: string): readonly string[] {
   return folder === "/" ? [...RIPGREP_FLAGS, "--glob=!/proc"] : RIPGREP_FLAGS;
 }
 
-/** By path, the newest first, or as they are found, which is the fastest. */
+/** Sorted by path, the newest first, or in the order found, which is the fastest. */
 type Order = "path" | "newest" | "found";
 
 const SORTING: Record<Order, string> = { path: "--sort=path", newest: "--sortr=modified", found: "--sort=none" };
 
-/** Paths relative to `folder`, with `/`; `most` at most, and then whichever came first. */
+/** Paths relative to `folder`, with `/`; the first `most` that were found. */
 export async function listFiles(context: LineContext, folder: string, order: Order, most = Infinity): Promise<string[]> {
   const ripgrep = await findRipgrep();
   if (ripgrep === null) return (await walk(context, folder, order)).slice(0, most);
@@ -52,7 +52,7 @@ async function walk(context: LineContext, folder: string, order: Order): Promise
   return order === "newest" ? newestFirst(folder, files.sort(byPath)) : files.sort(byPath);
 }
 
-/** As ripgrep sorts: name by name down the path. */
+/** Sorts as ripgrep does: name by name down the path. */
 function byPath(a: string, b: string): number {
   const [left, right] = [a.replaceAll("/", "\0"), b.replaceAll("/", "\0")];
   if (left === right) return 0;

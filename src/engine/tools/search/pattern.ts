@@ -33,7 +33,7 @@ export async function matchingPaths(pattern: Pick<SplitPattern, "rest" | "anywhe
   throw new ParleyError({ code: "tool", message, retryable: false });
 }
 
-/** Not normalised: a link before a `..` is for the workspace to follow. */
+/** The path is not normalised: the workspace follows a link before a `..`. */
 function joined(folder: string | undefined, prefix: string): string {
   if (folder === undefined || /^(?:\/|~\/|[A-Za-z]:)/.test(prefix)) return prefix || ".";
   return prefix === "" ? folder : `${folder.replace(/\/+$/, "")}/${prefix}`;

@@ -1,10 +1,10 @@
-/** Where ripgrep is: the one that came with us, else the user's, else none. */
+/** Finds ripgrep: the bundled one, else the user's, else none. */
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 
 let search: Promise<string | null> | undefined;
 
-/** Looked for once a process. `PARLEY_RIPGREP` names another one, or "none". */
+/** The search runs once a process. `PARLEY_RIPGREP` names another one, or "none". */
 export function findRipgrep(): Promise<string | null> {
   const named = process.env["PARLEY_RIPGREP"];
   if (named !== undefined && named !== "") return Promise.resolve(named === "none" ? null : named);
@@ -17,7 +17,7 @@ async function bundled(): Promise<string | null> {
     const { rgPath } = await import("@vscode/ripgrep");
     return (await isExecutable(rgPath)) ? rgPath : null;
   } catch {
-    // There is no package for this platform.
+    // No package of ripgrep exists for this platform.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-/** A helper program's output, line by line, ended as soon as nobody wants more of it. */
+/** Reads a helper program's output line by line, and ends the program when the caller has enough. */
 import { ParleyError } from "../../../core/errors.js";
 import { OutputBuffer } from "../../workspace/output.js";
 import type { ToolContext } from "../tool.js";
@@ -9,7 +9,7 @@ const MAX_ERROR_CHARS = 4000;
 export type LineContext = Pick<ToolContext, "workspace" | "signal">;
 
 interface LinesEnd {
-  /** Null when it was ended early. */
+  /** Null when the program was ended early. */
   code: number | null;
   stderr: string;
 }

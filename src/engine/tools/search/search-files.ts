@@ -13,7 +13,7 @@ const BATCH = 16;
 
 interface FileSearch {
   workspace: Workspace;
-  /** Relative to the folder. */
+  /** Paths relative to the folder. */
   files: readonly string[];
   folder: string;
   test: (line: string) => boolean;
@@ -45,7 +45,7 @@ function compiled(pattern: string, flags: string): RegExp {
   }
 }
 
-/** Why it was given up, where it was. */
+/** Why the search was given up, if it was. */
 export async function searchFiles(search: FileSearch): Promise<string | undefined> {
   const time = new TimeBox();
   let first = true;
@@ -100,7 +100,7 @@ function* contentLines(name: string, lines: readonly string[], hits: readonly nu
   }
 }
 
-/** None of a file that is large, binary or not to be read. */
+/** The lines of a file; none where it is large, binary or not to be read. */
 async function textLines(workspace: Workspace, path: string): Promise<string[]> {
   try {
     const bytes = await workspace.read(path, MAX_BYTES);

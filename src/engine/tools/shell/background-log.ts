@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { systemReason } from "../../../core/errors.js";
 
-/** The file never has more; when it would, it is cut to its newest half. */
+/** The most that the file holds; then it is cut to its newest half. */
 const MAX_BYTES = 8 * 1024 * 1024;
 const KEPT_BYTES = MAX_BYTES / 2;
 /** Room for the first line. */
@@ -17,18 +17,18 @@ export class BackgroundLog {
   readonly #fd: number;
   #closed = false;
   #size = 0;
-  /** Bytes of output that the file has no more. */
+  /** Bytes of output that were cut from the file. */
   #leftOut = 0;
   /** Bytes at the file's top that are ours. */
   #noteBytes = 0;
-  /** Of these the disk took nothing. */
+  /** Bytes that the disk did not take. */
   #refused = { bytes: 0, why: "" };
 
   constructor(file: string) {
     this.#fd = openSync(file, "ax+", 0o600);
   }
 
-  /** A disk that takes no more ends nothing: the gap is told as soon as there is room again. */
+  /** A full disk does not end the command: the gap is told as soon as there is room again. */
   push(text: string): void {
     if (this.#closed) return;
     const output = Buffer.from(text);
@@ -80,7 +80,7 @@ export class BackgroundLog {
   }
 }
 
-/** Without the beginning of a line that was cut, unless there is nothing else: then without the rest of a character. */
+/** Drops the beginning of a cut line; where there is no other line, drops only the rest of a cut character. */
 function fromLineStart(bytes: Buffer): Buffer {
   const line = bytes.indexOf(LF) + 1;
   if (line > 0 && line < bytes.length) return bytes.subarray(line);

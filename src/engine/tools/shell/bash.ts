@@ -82,7 +82,7 @@ async function runInBackground(command: string, context: ToolContext): Promise<T
     throw error;
   });
   void running.exited.then(() => log.push(safe.flush()));
-  // Until the session ends, because somebody may still read the log of what has ended; then both go.
+  // The log stays until the session ends, because it may still be read after the command has ended.
   context.adopt({ exited: new Promise(() => {}), end: (graceMs) => running.end(graceMs).then(forget) });
   const { pid } = running;
   return textResult(`Running in the background, process ${pid}.\nOutput: ${file}\nTo stop it: kill -- -${pid}`);
@@ -115,7 +115,7 @@ function adopt(running: Running, context: ToolContext): void {
   });
 }
 
-/** One channel may use what the other leaves; when both are long they share. */
+/** A channel may use the room that the other leaves; when both are long they share it. */
 function outputSections(output: { stdout: OutputBuffer; stderr: OutputBuffer }, max: number): string[] {
   const half = Math.floor(max / 2);
   return [

@@ -1,4 +1,4 @@
-/** A running command's output on its way to people: the first words at once, then in heaps, and no more than they could read. */
+/** Reports a running command's output to people: the first words at once, then in larger pieces, and no more than they can read. */
 import { headOf } from "../../workspace/output.js";
 
 type Channel = "stdout" | "stderr";
@@ -10,7 +10,7 @@ export const PROGRESS_ENDS = "\n[further output is not streamed]\n";
 
 export interface Progress {
   push(channel: Channel, text: string): void;
-  /** Reports what waits; nothing is reported afterwards. */
+  /** Reports the waiting text; nothing is reported afterwards. */
   end(): void;
 }
 

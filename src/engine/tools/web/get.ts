@@ -15,7 +15,7 @@ const MAX_REDIRECTS = 5;
 
 export interface WebGetOptions {
   signal: AbortSignal;
-  /** Asked about every address before it is connected to. */
+  /** Decides about every address before it is connected to. */
   mayReach: (address: string) => boolean;
   /** 5 MiB unless told otherwise. */
   maxBytes?: number;
@@ -24,11 +24,11 @@ export interface WebGetOptions {
 }
 
 export interface WebPage {
-  /** Where the redirects led. */
+  /** The address at the end of the redirects. */
   url: URL;
   status: number;
   statusText: string;
-  /** As the server says it, lower case; "" when it does not. */
+  /** The content type that the server gives, in lower case; "" when it does not. */
   type: string;
   body: Uint8Array;
 }
@@ -79,7 +79,7 @@ function ask(url: URL, { signal, mayReach }: WebGetOptions): Promise<IncomingMes
   });
 }
 
-/** The connection goes to what this answers: a name that changes its mind in between gains nothing. */
+/** The connection goes to the address that was checked: a name that resolves differently later gains nothing. */
 function checkedLookup(mayReach: WebGetOptions["mayReach"]): LookupFunction {
   return (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, found) => {

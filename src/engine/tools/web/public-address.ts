@@ -1,7 +1,7 @@
-/** Which addresses belong to the open internet. Everything else is somebody's own machine or network. */
+/** Tells addresses of the open internet from private machines and networks. */
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** False for what is not an address at all, too. */
+/** False also for text that is no address. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !OWN_V4.check(address, "ipv4");
   if (!isIPv6(address) || address.includes("%")) return false;

@@ -10,7 +10,7 @@ import type { WebPage } from "./get.js";
 const TIME_LIMIT_MS = 30_000;
 
 interface WebFetchOptions {
-  /** The open internet unless given; for tests, which have their server on this machine. */
+  /** Decides which addresses may be reached: the open internet unless given. Tests give their own server on this machine. */
   mayReach?: (address: string) => boolean;
   timeLimitMs?: number;
 }
@@ -73,7 +73,7 @@ function decode(body: Uint8Array, charset = "utf-8"): string {
   try {
     return new TextDecoder(charset).decode(body);
   } catch {
-    // A charset that nobody knows.
+    // The charset is unknown.
     return new TextDecoder().decode(body);
   }
 }
