@@ -116,7 +116,7 @@ describe("skills", () => {
     expect(warnings).toEqual(["home/skills/c/SKILL.md: there is a skill 'twice' in home/skills/b/SKILL.md already; this one is used"]);
   });
 
-  test("what is broken is one line each, and the others are there", async () => {
+  test("a broken file is one line, and the others are there", async () => {
     const at = ground({
       [project("good")]: "Good",
       [project("open")]: "---\nname: x\n",
@@ -221,7 +221,7 @@ describe("sub-agents", () => {
     ]);
   });
 
-  test("what is broken is one line each", async () => {
+  test("each broken file is one line", async () => {
     const at = ground({
       "repo/app/.ante/agents/bare.md": "Just text",
       "repo/app/.ante/agents/model.md": "---\ndescription: D\nmodel: [a]\n---\n",

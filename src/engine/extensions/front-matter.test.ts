@@ -7,7 +7,7 @@ async function read(text: string): Promise<unknown> {
   return "problem" in result ? result.problem : { data: result.data, body: result.body };
 }
 
-describe("what is read", () => {
+describe("front matter that can be read", () => {
   test.each([
     ["none at all", "# Title\n\nText\n", {}, "# Title\n\nText"],
     ["an empty file", "", {}, ""],
@@ -26,7 +26,7 @@ describe("what is read", () => {
   });
 });
 
-describe("what is wrong is told by line", () => {
+describe("an error is told by its line", () => {
   test.each([
     ["no end", "---\nname: a\nText", "/s/SKILL.md:1: the front matter that begins here has no closing '---' line"],
     ["a tab", "---\na:\n\tb: 1\n---\n", /^\/s\/SKILL\.md:3: /],
@@ -71,7 +71,7 @@ test("whatever the text is, it is split without loss or refused, and never throw
   );
 });
 
-test("what stands between the lines is the front matter, and the rest is the text", () => {
+test("the lines between the marks are the front matter, and the rest is the text", () => {
   const word = fc.stringMatching(/^[a-z]{1,8}$/);
   fc.assert(
     fc.property(

@@ -104,7 +104,7 @@ describe("files that decide what runs or is allowed", () => {
   });
 });
 
-describe("what decides about the session itself", () => {
+describe("files that decide about the session itself", () => {
   const lax = async (mode: Mode) =>
     new Permissions(mode, ["Write"], await compileRules([{ allow: "Write" }, { allow: "Bash" }, { allow: "Read" }]), protection);
 
@@ -145,7 +145,7 @@ describe("what decides about the session itself", () => {
   });
 });
 
-describe("what a skill lets run unasked", () => {
+describe("calls that a skill lets run unasked", () => {
   const bash = (command: string): JudgedCall => call({ tool: "Bash", category: "exec", args: { command } });
 
   test("counts until the turn's rules are taken away, and only for what they name", async () => {

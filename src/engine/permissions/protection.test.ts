@@ -194,7 +194,7 @@ test.each([
   expect(await (await surroundings()).asks(command)).toBe(false);
 });
 
-test("what is too long or too tangled to be read is asked about, in no time", async () => {
+test("a command that is too long or too tangled to be read is asked about, in no time", async () => {
   const { asks } = await surroundings();
   const many = Array.from({ length: 5000 }, (_, at) => `w${at}`).join(" ");
   for (const command of [

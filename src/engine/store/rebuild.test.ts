@@ -248,7 +248,7 @@ test("a run that could no longer write is told once, and what it may have starte
   expect(rebuild(undefined, [...log, { kind: "opened", at: 100, id: "s", cwd: "/", config: {} }])?.unsavedSince).toBeUndefined();
 });
 
-test("what was said too late for its turn, and was to be the next prompt, is not lost", () => {
+test("words that were steered in too late, and were to be the next prompt, are not lost", () => {
   const parts = [{ type: "text" as const, text: "and the tests" }];
   const log: Entry[] = [
     { kind: "opened", at: 1, id: "s", cwd: "/", config: {} },

@@ -45,7 +45,7 @@ test("of a long block that is still open the log holds the first MiB", async () 
   expect(held).toEqual([17 * piece.length, "of the next block".length]);
 });
 
-test("what was recorded is written before anybody is told, and otherwise within a turn of the loop", async () => {
+test("records are written before an event is told, and otherwise within a turn of the loop", async () => {
   const { recorder, entries } = await recording();
   recorder.event(told({ type: "turn.started" }));
   recorder.message({ role: "user", parts: [] });

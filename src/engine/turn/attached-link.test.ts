@@ -48,7 +48,7 @@ test("a page is fetched, behind redirects to other hosts too, each of which is c
   await expect(text(`${base}/private`)).rejects.toThrow("not on the open internet");
 });
 
-test("what is not there, too large, private or of another kind is refused in words", async () => {
+test("a link to something missing, too large, private or of another kind is refused in words", async () => {
   const base = await serverWith((path, response) => {
     if (path === "/large") response.end(Buffer.alloc(MAX_FILE_BYTES + 1));
     else response.writeHead(404).end("nothing");

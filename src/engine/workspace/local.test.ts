@@ -204,7 +204,7 @@ describe("read", () => {
     await expect(workspace.read(file, 7, seen)).rejects.toThrow(/more/);
   });
 
-  test("what became a pipe or a folder since it was looked at holds nobody up", async () => {
+  test("a file that became a pipe or a folder since it was looked at does not block", async () => {
     const folder = await tempFolder();
     const file = join(folder, "a");
     writeFileSync(file, "12345");
@@ -218,7 +218,7 @@ describe("read", () => {
     await expect(workspace.read(file, 9, seen)).rejects.toThrow(`Failed to read file ${file}: it is a folder`);
   });
 
-  test("what cannot be read is told", async () => {
+  test("a file that cannot be read is told", async () => {
     const folder = await tempFolder();
     execFileSync("mkfifo", [join(folder, "pipe")]);
     const workspace = await workspaceIn(folder);
@@ -249,7 +249,7 @@ describe("write", () => {
     expect(readFileSync(file, "utf8")).toBe("new");
   });
 
-  test("what others may not read they may not read while it is being written, either; the owner stays", async () => {
+  test("a file that others may not read is not readable while it is being written, either; the owner stays", async () => {
     const folder = await tempFolder();
     const workspace = await workspaceIn(folder);
     writeFileSync(join(folder, "secret"), "old", { mode: 0o600 });
@@ -374,7 +374,7 @@ describe("exec", () => {
     await until(() => !isAlive(grandchild));
   });
 
-  test("whoever asks for it hears what is left behind, too", async () => {
+  test("a caller that asks for it gets the output of processes left behind, too", async () => {
     const folder = await tempFolder();
     const workspace = await workspaceIn(folder);
     let out = "";

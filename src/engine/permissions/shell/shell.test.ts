@@ -83,7 +83,7 @@ describe("wrappers are listed with what they run", () => {
   });
 });
 
-describe("what cannot be told is not parsed", () => {
+describe("a command that cannot be told is not parsed", () => {
   const unreadable = [
     "echo 'a",
     'echo "a',
@@ -156,7 +156,7 @@ describe("what cannot be told is not parsed", () => {
   });
 });
 
-test("what is certain in an unreadable line is listed all the same", async () => {
+test("the certain part of an unreadable line is listed all the same", async () => {
   for (const command of [
     "a; rm x; $y",
     "$y $(rm x)",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isSealed, seal, unseal } from "./checksum.js";
 
-test("what is sealed is the same object with one key more, and comes back as it was", () => {
+test("a sealed object is the same with one key more, and comes back as it was", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue({ maxDepth: 2 }), { minKeys: 1, maxKeys: 4 }), (value) => {
       const json = JSON.stringify(value);
@@ -15,7 +15,7 @@ test("what is sealed is the same object with one key more, and comes back as it 
   );
 });
 
-test("what has no checksum is taken as it is", () => {
+test("a line without a checksum is taken as it is", () => {
   for (const line of [
     "",
     "{}",

@@ -164,7 +164,7 @@ describe("a stored session", () => {
     expect(await store.list()).toEqual([]);
   });
 
-  test("whose log begins with rubbish says so and can be removed", async () => {
+  test("with a log that begins with rubbish says so and can be removed", async () => {
     const home = scratch();
     mkdirSync(join(home, "sessions", "s"), { recursive: true });
     writeFileSync(join(home, "sessions", "s", "log.jsonl"), "rubbish\n");

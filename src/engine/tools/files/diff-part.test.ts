@@ -86,7 +86,7 @@ test("law: whatever the lines, git applies it", async () => {
   );
 });
 
-test("what is too different to compare in time becomes one hunk, which applies as well", async () => {
+test("a text that is too different to compare in time becomes one hunk, which applies as well", async () => {
   const before = Array.from({ length: 60_000 }, (_, index) => `old ${index}\n`).join("");
   const after = Array.from({ length: 60_000 }, (_, index) => `new ${index * 7}\n`).join("");
   const [part] = await diffParts("a.txt", before, after.trimEnd());

@@ -38,7 +38,7 @@ test("one occurrence, with a diff", async () => {
   });
 });
 
-test("what it would change is shown beforehand; what would fail shows nothing", async () => {
+test("the change is shown beforehand; an edit that would fail shows nothing", async () => {
   const { root, context, run } = await bench();
   writeFileSync(join(root, "a.txt"), "one\ntwo\none\n");
   mkdirSync(join(root, "folder"));
@@ -97,7 +97,7 @@ test("a file that is not UTF-8 is left alone", async () => {
   expect([...readFileSync(join(root, "a.txt"))]).toEqual([...bytes]);
 });
 
-test("what somebody else writes meanwhile is not lost", async () => {
+test("the text that another program writes meanwhile is not lost", async () => {
   const { root, context, say } = await bench();
   const path = join(root, "a.txt");
   writeFileSync(path, "one\n");

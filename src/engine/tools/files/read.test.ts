@@ -108,7 +108,7 @@ test("an image that no line could carry to the host is refused", async () => {
   expect((await small.run(read, { file_path: "a.txt" })).failed).toBeUndefined();
 });
 
-test("what was read is seen, by its real path", async () => {
+test("a file that was read is seen, by its real path", async () => {
   const { root, context, run } = await benchWith("x");
   symlinkSync("a.txt", join(root, "link"));
   expect(context.seen.stampOf(join(root, "a.txt"))).toBeUndefined();

@@ -57,7 +57,7 @@ test("a file changed behind the session's back is not overwritten until it is re
   expect(await say(write, { file_path: "a.txt", content: "mine" })).toBe("Updated a.txt (1 lines)");
 });
 
-test("what was written is seen: it may be written and edited again", async () => {
+test("a file that was written is seen: it may be written and edited again", async () => {
   const { say } = await bench();
   await say(write, { file_path: "a.txt", content: "one" });
   expect(await say(write, { file_path: "a.txt", content: "two" })).toBe("Updated a.txt (1 lines)");
@@ -89,7 +89,7 @@ test("the mode stays; a folder is refused; outside is refused", async () => {
   expect(write.paths({ file_path: "a", content: "" })).toEqual([{ path: "a", write: true }]);
 });
 
-test("what it would write is shown beforehand, and nothing where that is no file", async () => {
+test("the new text is shown beforehand, and nothing where the path is no file", async () => {
   const { root, context } = await bench();
   writeFileSync(join(root, "a.txt"), "one\n");
   mkdirSync(join(root, "folder"));

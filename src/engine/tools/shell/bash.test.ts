@@ -120,7 +120,7 @@ describe("time limit", () => {
     await until(() => !isAlive(pid));
   });
 
-  test("who ignores TERM is killed", async () => {
+  test("a command that ignores TERM is killed", async () => {
     const { root, say } = await bench();
     const command = "trap '' TERM; echo $$ > pid; while :; do sleep 0.1; done";
     const { timeout, result, pid } = await timedOut(root, (timeout) => say(bash, { command, timeout }));
@@ -167,7 +167,7 @@ describe("interrupt", () => {
   });
 });
 
-describe("what stays behind", () => {
+describe("processes that stay behind", () => {
   test("a process behind & does not hold the result, and lives until the session ends it", async () => {
     const { say, adopted } = await bench();
     const said = await say(bash, { command: "sleep 300 & echo $!" });
@@ -247,7 +247,7 @@ describe("background", () => {
     await until(() => !isAlive(grandchild));
   });
 
-  test("what its shell leaves behind ends with the session too", async () => {
+  test("a process that its shell leaves behind ends with the session too", async () => {
     const { say, adopted, root } = await bench();
     await say(bash, { command: "sleep 300 & echo $! > pid", background: true });
     await until(() => existsSync(join(root, "pid")) && readFileSync(join(root, "pid"), "utf8") !== "");

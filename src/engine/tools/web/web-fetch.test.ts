@@ -58,7 +58,7 @@ test("another charset, and an unknown one", async () => {
   expect(await (await bench()).say(open, { url: `${base}/other` })).toMatch(/\n\né$/);
 });
 
-test("what is compressed unasked is read all the same", async () => {
+test("a page that is compressed unasked is read all the same", async () => {
   const { base } = await serverWith(sending("text/plain", gzipSync("squeezed"), 200, { "content-encoding": "gzip" }));
   expect(await (await bench()).say(open, { url: base })).toMatch(/\n\nsqueezed$/);
 });
