@@ -139,7 +139,7 @@ export function describe(item: Prepared | Refused): Call {
 }
 
 /** The call as it is asked about, with the calls that a wider yes would cover. */
-function asked(item: Prepared, agent: string | undefined): Call {
+function questionOf(item: Prepared, agent: string | undefined): Call {
   const grant = item.verdict.decision === "ask" ? item.verdict.grant : undefined;
   const title = named(item.judged.title, agent);
   return { ...describe(item), title, ...(grant !== undefined && { covers: grant.covers }) };
@@ -158,7 +158,7 @@ export async function requestApproval(turn: Turn, questions: readonly Prepared[]
   const messages = questions.flatMap(({ verdict }) => (verdict.decision === "ask" ? [named(verdict.message, turn.name)] : []));
   await turn.emit({
     type: "approval.requested",
-    calls: questions.map((item) => asked(item, turn.name)),
+    calls: questions.map((item) => questionOf(item, turn.name)),
     message: messages.join("\n"),
     deadline: Date.now() + answerSeconds * 1000,
   });

@@ -31,7 +31,7 @@ import { SeenFileMap } from "./seen-files.js";
 import type { EngineServices, SessionServices } from "./services.js";
 import { SessionEvents } from "./session-events.js";
 import { SessionSettings, type OpenedSettings } from "./settings.js";
-import { SessionTurns } from "./turn-queue.js";
+import { TurnQueue } from "./turn-queue.js";
 import { unfinishedIn } from "./unfinished.js";
 
 /** From TERM to KILL for processes of the session. */
@@ -52,7 +52,7 @@ export interface Opened extends OpenedSettings {
   stored: StoredSession | undefined;
 }
 
-type Nature = Pick<EventOf<"session.updated">, "sessionId" | "name" | "config" | "capabilities">;
+type SessionDescription = Pick<EventOf<"session.updated">, "sessionId" | "name" | "config" | "capabilities">;
 
 export class Session implements SessionServices {
   readonly handle: string;
@@ -73,7 +73,7 @@ export class Session implements SessionServices {
   readonly notes = new Set<string>();
   readonly children = new Set<{ end(graceMs: number): Promise<void> }>();
   readonly #stored: StoredSession | undefined;
-  readonly #turns: SessionTurns;
+  readonly #turns: TurnQueue;
   readonly #ending = new AbortController();
   #closing: Promise<void> | undefined;
   /** Changes of the session that are under way, and the ops that wait behind them. */
@@ -97,7 +97,7 @@ export class Session implements SessionServices {
     this.settings = new SessionSettings(this, opened);
     const { redactor, env, version } = engine;
     this.extensions = new SessionExtensions(engine.extensions, { control: this.#control(), redactor, env, version });
-    this.#turns = new SessionTurns(this);
+    this.#turns = new TurnQueue(this);
   }
 
   /** Closes in the log the turn that a crash left open, before the host is told anything: so a replay is whole. */
@@ -116,9 +116,9 @@ export class Session implements SessionServices {
   }
 
   /** Tells the opener that the session is ready, and the events that it missed; then the calls whose end is not known. */
-  async begin(ready: Omit<EventOf<"session.ready">, keyof Nature | "type">, replay: Replay | undefined): Promise<void> {
+  async begin(ready: Omit<EventOf<"session.ready">, keyof SessionDescription | "type">, replay: Replay | undefined): Promise<void> {
     const unfinished = unfinishedIn(this.history.messages, this.history.lastTurn);
-    void this.events.tell({ type: "session.ready", ...ready, ...(unfinished !== undefined && { unfinished }), ...this.#nature() });
+    void this.events.tell({ type: "session.ready", ...ready, ...(unfinished !== undefined && { unfinished }), ...this.#description() });
     if (replay !== undefined && !(await this.#replay(replay))) return;
     // The first line goes out with the next turn of the loop. Behind it the code for the first turn is loaded, while the host thinks.
     setImmediate(() => setImmediate(() => this.#warmUp()));
@@ -280,11 +280,11 @@ export class Session implements SessionServices {
 
   #updated(parent?: string): void {
     const answers = parent === undefined ? {} : { parent };
-    void this.events.tell({ type: "session.updated", ...this.#nature(), ...answers });
+    void this.events.tell({ type: "session.updated", ...this.#description(), ...answers });
   }
 
   /** The session as the host is told of it. */
-  #nature(): Nature {
+  #description(): SessionDescription {
     const capabilities = sessionCapabilities(this.settings.model, this.config, this.engine.extensions !== undefined);
     return { ...this.events.identity, config: this.config, capabilities };
   }
@@ -406,14 +406,14 @@ function protectionOf({ extensions, env }: EngineServices, workspace: Workspace)
 
 /** Prior context as messages. A single text is the user's, and the model has read it; an empty one is nothing. */
 function seedMessages({ text, messages }: OpOf<"session.seed">): Message[] {
-  if (messages === undefined) return text.trim() === "" ? [] : [userSaid(text), modelSaid("I have read the earlier context.")];
-  return messages.map((message) => (message.role === "user" ? userSaid(message.text) : modelSaid(message.text)));
+  if (messages === undefined) return text.trim() === "" ? [] : [userMessage(text), modelMessage("I have read the earlier context.")];
+  return messages.map((message) => (message.role === "user" ? userMessage(message.text) : modelMessage(message.text)));
 }
 
-function userSaid(text: string): Message {
+function userMessage(text: string): Message {
   return { role: "user", parts: [{ type: "text", text }] };
 }
 
-function modelSaid(text: string): Message {
+function modelMessage(text: string): Message {
   return { role: "assistant", blocks: [{ type: "text", text }] };
 }

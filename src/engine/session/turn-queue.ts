@@ -12,7 +12,7 @@ import type { Tool } from "../tools/tool.js";
 import type { Trace, TracedSpan } from "../trace/trace.js";
 import type { TurnEnd } from "../turn/run-turn.js";
 import { newTurn, takeParts, type Turn } from "../turn/turn.js";
-import { admitTurn } from "./begin-turn.js";
+import { admitTurn } from "./admit-turn.js";
 import type { SessionServices } from "./services.js";
 import { rulesOf } from "./settings.js";
 import { afterTurn } from "./unfinished.js";
@@ -37,7 +37,7 @@ interface LiveTurn {
   reason: string | undefined;
 }
 
-export class SessionTurns {
+export class TurnQueue {
   /** Whether the session got a prompt since it was opened. */
   prompted = false;
   readonly #session: SessionServices;

@@ -23,7 +23,7 @@ export const StoredMessage: v.GenericSchema<Message> = v.variant("role", [
 ]);
 
 /** The first line of a log, and one more for each time it was opened again; then with the number at which that run began. */
-const Opened = v.looseObject({
+const OpenedEntry = v.looseObject({
   kind: v.literal("opened"),
   at: v.number(),
   id: v.string(),
@@ -34,16 +34,16 @@ const Opened = v.looseObject({
 });
 
 /** An event as it was told; with `seq`, `at`, `turn` and `parent`, so that a replay is the same. */
-const Told = v.looseObject({ kind: v.literal("event"), event: Event });
+const EventEntry = v.looseObject({ kind: v.literal("event"), event: Event });
 
 /** A message of the conversation as the model gets it. */
-const Said = v.looseObject({ kind: v.literal("message"), message: StoredMessage });
+const MessageEntry = v.looseObject({ kind: v.literal("message"), message: StoredMessage });
 
 /** The conversation was replaced by these messages: it was summed up, cleared, or taken back to an earlier point. */
-const Begun = v.looseObject({ kind: v.literal("reset"), messages: v.array(StoredMessage) });
+const ResetEntry = v.looseObject({ kind: v.literal("reset"), messages: v.array(StoredMessage) });
 
 /** Streamed text of a block that has not ended; without it a crash would lose the text. */
-const Unfinished = v.looseObject({
+const PartialEntry = v.looseObject({
   kind: v.literal("partial"),
   turn: v.string(),
   block: v.picklist(["text", "thinking"]),
@@ -51,21 +51,32 @@ const Unfinished = v.looseObject({
 });
 
 /** Calls that the host asks for in the model's place, until a message holds them. */
-const Asked = v.looseObject({ kind: v.literal("asked"), calls: v.array(ModelCall) });
+const AskedEntry = v.looseObject({ kind: v.literal("asked"), calls: v.array(ModelCall) });
 
 /** Words that the host said into a turn and that were acknowledged; no message holds them yet. */
-const Steered = v.looseObject({ kind: v.literal("steered"), parts: v.array(Part) });
+const SteeredEntry = v.looseObject({ kind: v.literal("steered"), parts: v.array(Part) });
 
 /** A file that was read or written, and how it was then (workspace.ts). */
-const Seen = v.looseObject({ kind: v.literal("seen"), path: v.string(), stamp: v.string() });
+const SeenEntry = v.looseObject({ kind: v.literal("seen"), path: v.string(), stamp: v.string() });
 
 /** The number of an event that is not kept. */
-const Mark = v.looseObject({ kind: v.literal("mark"), seq: v.number() });
+const MarkEntry = v.looseObject({ kind: v.literal("mark"), seq: v.number() });
 
 /** From here on the run could not write its log: its later work is not known. */
-const Lost = v.looseObject({ kind: v.literal("lost"), at: v.number() });
+const LostEntry = v.looseObject({ kind: v.literal("lost"), at: v.number() });
 
-const Entry: v.GenericSchema<Entry> = v.variant("kind", [Opened, Told, Said, Begun, Unfinished, Asked, Steered, Seen, Mark, Lost]);
+const Entry: v.GenericSchema<Entry> = v.variant("kind", [
+  OpenedEntry,
+  EventEntry,
+  MessageEntry,
+  ResetEntry,
+  PartialEntry,
+  AskedEntry,
+  SteeredEntry,
+  SeenEntry,
+  MarkEntry,
+  LostEntry,
+]);
 /** Written out, because a message's type is the model's (models/model.ts) and not the schema's. */
 export type Entry =
   | { kind: "opened"; at: number; id: string; cwd: string; name?: string | undefined; config: Config; seq?: number | undefined }

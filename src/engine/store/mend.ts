@@ -33,7 +33,8 @@ interface OpenCall {
 
 /** `late` holds words that were steered into a turn after its last request. */
 export function mend(turn: OpenTurn | undefined, late: Part[]): Crash | undefined {
-  if (turn === undefined) return late.length === 0 ? undefined : { unknown: [], torn: false, mend: [said({ role: "user", parts: late })] };
+  if (turn === undefined)
+    return late.length === 0 ? undefined : { unknown: [], torn: false, mend: [messageEntry({ role: "user", parts: late })] };
   const address = addressOf(turn.started);
   const dangling = danglingCalls(turn);
   return {
@@ -41,15 +42,17 @@ export function mend(turn: OpenTurn | undefined, late: Part[]): Crash | undefine
     torn: turn.torn,
     // Each line leaves a log from which the next ones follow again: a block before the message that holds it, the turn's end last.
     mend: [
-      ...openBlocks(turn).map((event) => told({ ...event, ...address })),
-      ...(dangling.length === 0 ? [] : [said({ role: "tool", results: dangling.map((call) => resultOf(call, turn)) })]),
+      ...openBlocks(turn).map((event) => eventEntry({ ...event, ...address })),
+      ...(dangling.length === 0 ? [] : [messageEntry({ role: "tool", results: dangling.map((call) => resultOf(call, turn)) })]),
       ...userMessage(turn.prompt ?? (turn.asked ? [] : late)),
       ...wantedCalls(turn),
       ...assistantMessage(turn),
       ...userMessage(turn.taken),
-      ...(turn.steered.length === 0 ? [] : [told({ type: "user.message", parts: turn.steered, ...address }), ...userMessage(turn.steered)]),
-      ...openCalls(turn).map((call) => told({ ...endOf(call, turn), ...address })),
-      told({ ...turnEnd(turn), ...address }),
+      ...(turn.steered.length === 0
+        ? []
+        : [eventEntry({ type: "user.message", parts: turn.steered, ...address }), ...userMessage(turn.steered)]),
+      ...openCalls(turn).map((call) => eventEntry({ ...endOf(call, turn), ...address })),
+      eventEntry({ ...turnEnd(turn), ...address }),
     ],
   };
 }
@@ -76,17 +79,17 @@ function wantedCalls(turn: OpenTurn): Crash["mend"] {
   const { wanted } = turn;
   if (wanted.length === 0) return [];
   const blocks = wanted.map((call): AssistantBlock => ({ type: "call", call }));
-  return [said({ role: "assistant", blocks }), said({ role: "tool", results: wanted.map((call) => resultOf(call, turn)) })];
+  return [messageEntry({ role: "assistant", blocks }), messageEntry({ role: "tool", results: wanted.map((call) => resultOf(call, turn)) })];
 }
 
 /** Without a vendor's signature thinking cannot be given back; text can. */
 function assistantMessage({ said: whole, partial }: OpenTurn): Crash["mend"] {
   const blocks = [...whole, partial.text].filter((text) => text !== "").map((text): AssistantBlock => ({ type: "text", text }));
-  return blocks.length === 0 ? [] : [said({ role: "assistant", blocks })];
+  return blocks.length === 0 ? [] : [messageEntry({ role: "assistant", blocks })];
 }
 
 function userMessage(parts: Part[]): Crash["mend"] {
-  return parts.length === 0 ? [] : [said({ role: "user", parts })];
+  return parts.length === 0 ? [] : [messageEntry({ role: "user", parts })];
 }
 
 // --- the events ---
@@ -133,10 +136,10 @@ function unknownCalls(turn: OpenTurn, dangling: readonly { id: string; name: str
   return [...requested, ...unseen].filter(({ started }) => started || turn.torn).map(({ id, name, title }) => ({ id, name, title }));
 }
 
-function told(event: Event): Crash["mend"][number] {
+function eventEntry(event: Event): Crash["mend"][number] {
   return { kind: "event", event };
 }
 
-function said(message: Message): Crash["mend"][number] {
+function messageEntry(message: Message): Crash["mend"][number] {
   return { kind: "message", message };
 }

@@ -14,9 +14,9 @@ import type { KeptSession, StoredSession } from "./store.js";
  * is damaged costs no more than itself where a later run says it again.
  */
 export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEntry>): StoredSession | undefined {
-  let session = base ?? nobodys();
+  let session = base ?? emptySession();
   let known = base !== undefined;
-  const open = new Open();
+  const open = new OpenState();
   for (const entry of entries) {
     if (entry.kind === "opened") {
       session = opened(session, entry);
@@ -42,7 +42,7 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
   return { ...session, messages: paired(session.messages), crash, unsavedSince: open.unsavedSince, unreadable: open.unreadable };
 }
 
-function nobodys(): KeptSession {
+function emptySession(): KeptSession {
   return { id: "", cwd: "", name: undefined, config: {}, messages: [], lastTurn: undefined, seen: {}, seq: 0 };
 }
 
@@ -56,7 +56,7 @@ function note(session: KeptSession, event: Event): void {
 }
 
 /** The turn that has begun and not ended at this place of the log. */
-class Open {
+class OpenState {
   turn: OpenTurn | undefined;
   /** Words that were steered in after the last request of their turn: they become the next prompt. */
   late: Part[] = [];

@@ -8,7 +8,7 @@ import type { Command } from "../commands/command.js";
 import type { FileIndex } from "./file-index.js";
 import { escaped, mentionsIn, unescaped } from "../mentions/tokens.js";
 
-type Asked = OpOf<"command.suggest">;
+type SuggestRequest = OpOf<"command.suggest">;
 
 /** Several `loading` may come before the one that is not. */
 export type SuggestAnswer = (status: "ok" | "noop" | "loading", data?: SuggestReply) => Promise<void> | undefined;
@@ -26,22 +26,22 @@ interface Sources {
 export class Suggestions {
   readonly #sources: Sources;
   /** Requests that wait for their answer, by trigger. */
-  readonly #open = new Map<Asked["trigger"], AbortController>();
+  readonly #open = new Map<SuggestRequest["trigger"], AbortController>();
 
   constructor(sources: Sources) {
     this.#sources = sources;
   }
 
   /** A later question makes an earlier one of the same trigger void; it is answered `noop`. */
-  async answer(asked: Asked, answer: SuggestAnswer): Promise<void> {
+  async answer(asked: SuggestRequest, answer: SuggestAnswer): Promise<void> {
     const earlier = this.#open.get(asked.trigger);
     earlier?.abort();
     if (asked.cancel === true) return answer(earlier === undefined ? "noop" : "ok");
     const mine = new AbortController();
     this.#open.set(asked.trigger, mine);
-    const patience = setTimeout(() => void answer("loading", { suggestions: [] }), PATIENCE_MS);
+    const loadingTimer = setTimeout(() => void answer("loading", { suggestions: [] }), PATIENCE_MS);
     try {
-      const found = await untilAborted(mine.signal, this.#find(asked)).finally(() => clearTimeout(patience));
+      const found = await untilAborted(mine.signal, this.#find(asked)).finally(() => clearTimeout(loadingTimer));
       await answer("ok", found);
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
@@ -51,7 +51,7 @@ export class Suggestions {
     }
   }
 
-  #find({ trigger, text, cursor }: Asked): Promise<SuggestReply> {
+  #find({ trigger, text, cursor }: SuggestRequest): Promise<SuggestReply> {
     const written = text.slice(0, cursor);
     return trigger === "slash" ? suggestCommands(written, this.#sources.commands()) : suggestPaths(written, this.#sources);
   }

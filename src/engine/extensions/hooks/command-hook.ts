@@ -6,7 +6,7 @@ import { endingOf } from "../../workspace/command-end.js";
 import { capText } from "../../workspace/output.js";
 import type { Workspace } from "../../workspace/workspace.js";
 import type { HookEvent } from "../../../core/hooks.js";
-import { toAnswer, type Hook, type HookCommand, type HookInput, type Said } from "./hook.js";
+import { toAnswer, type Hook, type HookCommand, type HookInput, type HookResult } from "./hook.js";
 import { alternatives } from "../../../core/hooks.js";
 import type { JudgedCall } from "../../permissions/rules.js";
 
@@ -56,7 +56,7 @@ function isOfWorkspace({ command: [file = ""] }: HookCommand): boolean {
 
 type Place = Pick<HookPlace, "workspace" | "redactor">;
 
-async function run(spec: HookCommand, input: HookInput, { workspace, redactor }: Place, signal: AbortSignal): Promise<Said> {
+async function run(spec: HookCommand, input: HookInput, { workspace, redactor }: Place, signal: AbortSignal): Promise<HookResult> {
   if (signal.aborted) return { interrupted: true };
   const output = { stdout: new Bounded(ANSWER_CHARS), stderr: new Bounded(REASON_CHARS) };
   // The reason is redacted before it is cut: half a secret would not be found.
@@ -81,7 +81,7 @@ async function run(spec: HookCommand, input: HookInput, { workspace, redactor }:
 }
 
 /** Only output that begins like an object is an answer; other output is ignored. */
-function answerIn({ text, cut }: Bounded, redactor: Redactor): Said {
+function answerIn({ text, cut }: Bounded, redactor: Redactor): HookResult {
   if (!text.trimStart().startsWith("{")) return { answer: {} };
   if (cut) return { failure: `gave an answer longer than ${ANSWER_CHARS} characters` };
   try {

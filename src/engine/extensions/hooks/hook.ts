@@ -41,7 +41,7 @@ interface HookAnswer {
 }
 
 /** The result of asking a hook. `failure` is the rest of a sentence that begins with the name of the hook; `interrupted` is neither. */
-export type Said = { answer: HookAnswer } | { failure: string } | { interrupted: true };
+export type HookResult = { answer: HookAnswer } | { failure: string } | { interrupted: true };
 
 export interface HookScope {
   /** The turn, where there is one. */
@@ -55,11 +55,11 @@ export interface Hook {
   readonly name: string;
   concerns(call: JudgedCall): Promise<boolean>;
   /** Never throws. */
-  ask(input: HookInput, scope: HookScope): Promise<Said>;
+  ask(input: HookInput, scope: HookScope): Promise<HookResult>;
 }
 
 /** The checked value itself, and not the schema's copy of it: that leaves out names like "constructor", which an argument may have. */
-export function toAnswer(value: unknown): Said {
+export function toAnswer(value: unknown): HookResult {
   if (v.is(HookAnswer, value)) return { answer: value };
   const { issues } = v.safeParse(HookAnswer, value);
   return { failure: `gave an answer that cannot be used: ${issues?.map(({ message }) => message).join("; ") ?? ""}` };

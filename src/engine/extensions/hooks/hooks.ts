@@ -11,7 +11,7 @@ import type { JudgedCall } from "../../permissions/permissions.js";
 import { capText } from "../../workspace/output.js";
 import type { SessionControl } from "../../session/control.js";
 import { commandHook } from "./command-hook.js";
-import type { Hook, HookCommands, HookInput, HookScope, Said } from "./hook.js";
+import type { Hook, HookCommands, HookInput, HookScope, HookResult } from "./hook.js";
 import { hostHook } from "./host-hook.js";
 
 /** The most that one hook may add for the model, or give as its reason. */
@@ -160,7 +160,7 @@ export class Hooks {
     return callback === undefined ? own : [...own, hostHook(event, callback, control.session)];
   }
 
-  #blocked(hook: Hook, said: Said): string | undefined {
+  #blocked(hook: Hook, said: HookResult): string | undefined {
     if ("failure" in said) return `${hook.name} ${said.failure}. A guard that fails blocks.`;
     return "answer" in said && said.answer.decision === "block" ? this.#reason(hook, said.answer.reason) : undefined;
   }

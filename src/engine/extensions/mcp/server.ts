@@ -3,7 +3,7 @@ import type { CallToolResult, Client, Progress, Prompt, Resource, Tool as Server
 import type { McpServer } from "../../../core/config.js";
 import { ParleyError } from "../../../core/errors.js";
 import { untilAborted } from "../../turn/interrupt.js";
-import { Comeback } from "./comeback.js";
+import { ReconnectDelays } from "./reconnect-delays.js";
 import { dial, DialError, type Dialled, type DialOptions } from "./dial.js";
 import { endpointOf } from "./endpoint.js";
 import { failureText, httpStatus, isDisconnect, isTimeout } from "./failure.js";
@@ -37,7 +37,7 @@ export interface CallOptions {
 }
 
 /** The method of a request and the name of its target. */
-interface Asked {
+interface RequestTarget {
   method: "tools/call" | "prompts/get" | "resources/read";
   target?: string;
 }
@@ -65,8 +65,8 @@ export class Server {
   #line: Dialled | undefined;
   #connecting: Promise<void> | undefined;
   /** The server was lost and is being connected anew: its lists still count, and calls wait. */
-  #returning: Promise<void> | undefined;
-  readonly #comeback = new Comeback();
+  #reconnecting: Promise<void> | undefined;
+  readonly #delays = new ReconnectDelays();
   #isListing = false;
   /** A list changed since it was read. */
   #isStale = false;
@@ -87,7 +87,7 @@ export class Server {
   }
 
   get isReturning(): boolean {
-    return this.#returning !== undefined;
+    return this.#reconnecting !== undefined;
   }
 
   /** Whether it can be called, perhaps after a wait. */
@@ -98,7 +98,7 @@ export class Server {
   async close(): Promise<void> {
     this.#end.abort();
     await this.#connecting;
-    await this.#returning;
+    await this.#reconnecting;
     await this.#hangUp();
   }
 
@@ -125,7 +125,7 @@ export class Server {
   }
 
   async #call<T extends object>(
-    asked: Asked,
+    asked: RequestTarget,
     { trace, ...options }: CallOptions,
     ask: (client: Client, sent: Sent) => Promise<T>,
   ): Promise<T> {
@@ -145,7 +145,7 @@ export class Server {
 
   /** A request is sent once: a failed one may have acted, so only its caller can decide to ask again. */
   async #asked<T>(signal: AbortSignal, ask: (client: Client) => Promise<T>): Promise<T> {
-    if (this.#returning !== undefined) await untilAborted(signal, this.#returning);
+    if (this.#reconnecting !== undefined) await untilAborted(signal, this.#reconnecting);
     const line = this.#line;
     if (line === undefined)
       throw fault(`The MCP server '${this.name}' is not connected${this.error === undefined ? "" : `: ${this.error}`}`);
@@ -218,7 +218,7 @@ export class Server {
       this.hasResources = line.client.getServerCapabilities()?.resources !== undefined;
       this.status = "ready";
       this.error = undefined;
-      this.#comeback.ready();
+      this.#delays.ready();
     } catch (error) {
       const report = error instanceof DialError ? error.report : line?.report();
       await this.#hangUp();
@@ -248,12 +248,12 @@ export class Server {
     this.status = "connecting";
     this.error = why;
     this.#deps.say("warning", `The MCP server '${this.name}' is gone: ${why}. It is being connected anew.`);
-    this.#returning ??= this.#comeBack();
+    this.#reconnecting ??= this.#reconnect();
   }
 
-  async #comeBack(): Promise<void> {
-    while (this.status !== "ready" && (await this.#comeback.due(this.#end.signal))) await this.connect();
-    this.#returning = undefined;
+  async #reconnect(): Promise<void> {
+    while (this.status !== "ready" && (await this.#delays.due(this.#end.signal))) await this.connect();
+    this.#reconnecting = undefined;
     if (this.#end.signal.aborted) return;
     if (this.status === "ready") this.#deps.say("info", `The MCP server '${this.name}' is back.`);
     else {

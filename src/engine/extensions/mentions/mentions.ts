@@ -42,20 +42,20 @@ interface Loading {
  */
 export async function loadMentions(words: readonly Part[], loading: Loading): Promise<Part[]> {
   const mentions = words.flatMap((part) => (part.type === "text" ? mentionsIn(part.text) : []));
-  const basket = new Basket();
+  const attachments = new Attachments();
   for (const [index, { path, start }] of mentions.entries()) {
     const items = await itemsOf(path, loading);
-    if (items.length === 0 && index === 0 && start === 0 && /[./]/.test(path)) basket.miss(path);
+    if (items.length === 0 && index === 0 && start === 0 && /[./]/.test(path)) attachments.miss(path);
     for (const item of items) {
-      if (loading.signal.aborted) return basket.parts;
-      await basket.take(item);
+      if (loading.signal.aborted) return attachments.parts;
+      await attachments.take(item);
     }
   }
-  await askToAttach(basket.questions, loading);
-  if (loading.signal.aborted) return basket.parts;
-  const text = basket.leftOut();
+  await askToAttach(attachments.questions, loading);
+  if (loading.signal.aborted) return attachments.parts;
+  const text = attachments.leftOut();
   if (text !== undefined) await loading.emit({ type: "notice", level: "warning", kind: "mentions", text });
-  return basket.parts;
+  return attachments.parts;
 }
 
 /** Something to attach, not read yet. `key` is the same for the same thing. */
@@ -67,7 +67,7 @@ interface Item {
   read(call: JudgedCall): Promise<Part[]>;
 }
 
-class Basket {
+class Attachments {
   readonly parts: Part[] = [];
   /** Questions about files that are attached if the host says yes. */
   readonly questions: Question[] = [];

@@ -6,7 +6,7 @@ const DELAYS_MS = [0, 500, 2000];
 /** A server that was connected for this long gets all tries again. */
 const STEADY_MS = 60_000;
 
-export class Comeback {
+export class ReconnectDelays {
   #tries = 0;
   #readyAt: number | undefined;
 
