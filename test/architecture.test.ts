@@ -119,6 +119,15 @@ describe("rules of the house", () => {
     expect(files.flatMap((file) => file.anys.map((line) => `${file.path}:${line}`))).toEqual([]);
   });
 
+  test("a comment names its subject: no sentence begins with a pronoun for one", () => {
+    const rooms = new Set(["bridge", "cli", "host", "settings"]);
+    const nameless = /(^|[.!?] )(What|Who|Whoever|Whose|One that|Such|Those)\b/;
+    const found = files
+      .filter((file) => rooms.has(room(file.path)))
+      .flatMap((file) => file.comments.filter(({ text }) => nameless.test(text)).map(({ text, line }) => `${file.path}:${line} ${text}`));
+    expect(found).toEqual([]);
+  });
+
   test("readline never reads a protocol: only the command line asks a person with it", () => {
     const uses = files.flatMap((file) => file.imports.filter((from) => from.includes("readline")).map((from) => `${file.path} → ${from}`));
     expect(uses.filter((use) => !/^cli\/.* → node:readline(\/promises)?$/.test(use))).toEqual([]);
@@ -150,4 +159,9 @@ test("the scanner sees every way to import, and what must not be there", () => {
   expect(file.lets).toEqual(["one", "two"]);
   expect(file.anys).toEqual([3, 3]);
   expect(scan("cli/y.ts", 'const ids = { "a": `b`, c: d["e@1"] };').strings.map(({ text }) => text)).toEqual(["a", "b", "e@1"]);
+  const { comments } = scan("cli/z.ts", "/** One.\n * Two. */\nlet a = 1; // Three");
+  expect(comments).toEqual([
+    { text: "One. Two.", line: 1 },
+    { text: "Three", line: 3 },
+  ]);
 });

@@ -1,4 +1,4 @@
-/** What a profile would do, without doing it: `parley bridge check`. */
+/** Tells what a profile would run, without running it: `parley bridge check`. */
 import { messageOf } from "../core/errors.js";
 import { firstFew } from "../core/truncate-list.js";
 import { loadDialect } from "../dialects/index.js";
@@ -9,18 +9,18 @@ import type { Profile } from "./profile/profile.js";
 export interface Checked {
   problems: string[];
   warnings: string[];
-  /** The words that would be run, placeholders of the turn as they are. */
+  /** The words that would run, with the turn's placeholders as they are. */
   argv: string[];
-  /** The program that they mean. */
+  /** The path of the program. */
   program?: string;
   cwd: string;
-  /** The names of the variables that the agent gets beside the protocol's. */
+  /** The names of the agent's variables beside those of the protocol. */
   env: string[];
 }
 
 const MESSAGE = "{{MESSAGE}}";
 
-/** They stand for themselves here, all but the folder, which is known. */
+/** Placeholders stand for themselves here, except the folder, which is known. */
 function unfilled(profile: Profile): Placeholders {
   return { MESSAGE, SESSION_ID: "{{SESSION_ID}}", SESSION_NAME: "{{SESSION_NAME}}", PROFILE_DIR: profile.dir };
 }
@@ -50,7 +50,7 @@ export async function checkProfile(profile: Profile, place: Place): Promise<Chec
   };
 }
 
-/** But PARLEY_HOME, which has a default wherever it is empty. */
+/** Warns of unset variables, except PARLEY_HOME, which has a default. */
 function unsetVariables({ env, envAllowlist }: Profile, place: Place): string[] {
   const asked = Object.values(env).flatMap((template) =>
     [...template.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name = ""]) => name),
@@ -63,7 +63,7 @@ function unsetVariables({ env, envAllowlist }: Profile, place: Place): string[] 
   );
 }
 
-/** What a person wrote would be run by the shell. */
+/** The shell would run words that a person wrote. */
 function shellWarning(argv: readonly string[]): string[] {
   const at = argv.findIndex((word, index) => index > 0 && /^-[a-z]*c$/.test(word));
   if (at === -1 || !/(^|\/)(ba|da|k|z)?sh$/.test(argv[0] ?? "")) return [];
@@ -71,7 +71,7 @@ function shellWarning(argv: readonly string[]): string[] {
   return ['a shell would run what the message says; use "$AGENT_MESSAGE" in the script instead of {{MESSAGE}}'];
 }
 
-/** What a person wrote would decide more than what the agent is told. */
+/** Words that a person wrote would decide more than the agent's input. */
 function messageWarnings(argv: readonly string[], cwd: string | undefined): string[] {
   const [command = "", ...args] = argv;
   const at = args.findIndex((word, index) => word.startsWith(MESSAGE) && !(args[index - 1] ?? "").startsWith("-"));

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * What starts when `parley` is started: it runs the files of the bundle as they are asked for. Reading and compiling them is half of what a
- * start costs, so V8's code for them is kept beside them, for each version of Node in a folder of its own. The run that finds none leaves it
- * behind when it ends. Code that is missing, damaged or of other sources, or a folder that cannot be written, costs time and nothing else.
+ * The first file of the command: loads and runs the files of the bundle as they are needed. Reading and compiling them is half of a start,
+ * so V8's code for them is kept beside them, in a folder for each version of Node. A run without kept code writes it when it ends. Code
+ * that is missing, damaged or of other sources, and a folder that is not writable, cost time and nothing else.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -98,26 +98,29 @@ function keepCode(): void {
       writeWhole(name, Buffer.concat([head, code]));
     }
   } catch {
-    // The next run compiles them, too.
+    // A failure costs the next run the time to compile.
   }
 }
 
-/** What a killed run did not finish, and the code of files that an update took away. A run that is writing meanwhile gives up: we write it. */
+/**
+ * Removes unfinished files of killed runs, and the code of files that an update removed. Another run that writes meanwhile gives up; this
+ * run writes the code.
+ */
 function removeForsaken(): void {
   for (const name of readdirSync(CODE)) if (!existsSync(join(FOLDER, name))) rmSync(join(CODE, name), { force: true });
 }
 
-/** All of it anew: not only the functions that this run has called. */
+/** Compiles the whole source, and not only the functions that this run has called. */
 function wholeCode(name: string, source: Buffer): Buffer {
   const { setFlagsFromString } = process.getBuiltinModule("node:v8");
   setFlagsFromString("--no-lazy --no-compilation-cache");
   const script = compile(name, source);
-  // V8 takes no code that says that it was made with other flags.
+  // V8 refuses code whose header says that it was made with other flags.
   setFlagsFromString("--lazy --compilation-cache");
   return script.createCachedData();
 }
 
-/** Whoever may write code may have it run: that is us alone, whatever the umask. */
+/** A writer of code could run code as us, so only we may write it, whatever the umask. */
 function writeWhole(name: string, bytes: Buffer): void {
   const unfinished = join(CODE, `${name}.${process.pid}`);
   try {
@@ -128,12 +131,12 @@ function writeWhole(name: string, bytes: Buffer): void {
   }
 }
 
-/** `import()` in kept code has nothing that would answer it. What Node brings need not go through its loader. */
+/** Kept code has no handler for `import()`. Node's builtins need not go through Node's loader. */
 async function importModule(name: string): Promise<unknown> {
   return isBuiltin(name) ? require(name) : import(name);
 }
 
-// Without a listener Node opens its inspector, through which every key that we hold can be read.
+// Without a listener Node opens its inspector, which shows every key that we hold.
 process.on("SIGUSR1", () => {});
 if (isKept) process.once("exit", () => void (unkept.size > 0 && keepCode()));
 load("main.js");

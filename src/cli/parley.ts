@@ -117,7 +117,7 @@ async function run(): Promise<void> {
   await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
   if (!isSent) process.exit();
   setTimeout(() => process.exit(), FORGOTTEN_MS).unref();
-  // With nothing left to do, Node would still take its heap apart piece by piece.
+  // We exit at once: Node would take its heap apart piece by piece.
   process.once("beforeExit", () => process.exit());
 }
 

@@ -1,4 +1,4 @@
-/** The registry: one line a dialect. Its program is data; its code is loaded when it is asked for. */
+/** The registry: one line a dialect. Its program is data; its code is loaded when it is needed. */
 import { ParleyError } from "../core/errors.js";
 import { program as agentproc } from "./agentproc/launch.js";
 import { program as aionrs } from "./aionrs/launch.js";

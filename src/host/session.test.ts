@@ -1,4 +1,4 @@
-/** Who writes a host may do anything with a session, and its agent may be anything: nothing hangs, nothing is lost, nothing stays behind. */
+/** A host may use a session in any way, and its agent may misbehave: nothing hangs, no event is lost, no process stays behind. */
 import { expect, onTestFinished, test } from "vitest";
 import { Peer } from "../../test/support/wires.js";
 import type { Agent } from "../core/agent.js";

@@ -55,7 +55,7 @@ async function opened(agent: Agent, events: AsyncIterator<Event>, opening: Openi
   for (let next = await events.next(); next.done !== true; next = await events.next()) {
     const event = next.value;
     if (event.type === "session.ready" && event.session === handle) return new HostSession(agent, events, event);
-    // One that could not even start refuses before it has read what for.
+    // A start failure arrives without our op id.
     const isMeant = event.type === "reply" && (event.parent === id || (event.to === "session.open" && event.parent === undefined));
     if (isMeant && event.fault !== undefined) throw new ParleyError(event.fault);
   }
@@ -67,15 +67,15 @@ export class HostSession {
   readonly #agent: Agent;
   readonly #events: AsyncIterator<Event>;
   readonly #handle: string;
-  /** Read and not yet given to anybody. */
+  /** Events that were read and not yet delivered. */
   readonly #held: Event[] = [];
-  /** Questions beside the turns that wait for their reply, by id. */
+  /** Ops beside the turns that wait for their reply, by id. */
   readonly #asked = new Map<string, (reply: EventOf<"reply">) => void>();
-  /** The one read that is under way; whoever wants an event waits for the same. */
+  /** The read that is under way; all callers wait for the same read. */
   #reading: Promise<boolean> | undefined;
-  /** Somebody reads what happens; two would take it from each other. */
+  /** Whether there is a reader of events; two readers would take events from each other. */
   #isRead = false;
-  /** How it ended. */
+  /** The end of the agent. */
   #closed: EventOf<"closed"> | undefined;
 
   constructor(agent: Agent, events: AsyncIterator<Event>, ready: EventOf<"session.ready">) {
@@ -85,18 +85,20 @@ export class HostSession {
     this.#handle = ready.session ?? "";
   }
 
-  /** Everything that happens until this turn has ended; its `turn.ended` is the last. One prompt at a time. Throws when it is refused. */
+  /**
+   * Sends a prompt, and returns the events until its turn has ended; `turn.ended` is the last. One prompt at a time. Throws the refusal.
+   */
   prompt(prompt: string | Part[], { mentions = false, ext }: PromptOptions = {}): AsyncIterable<Event> {
     const parts = typeof prompt === "string" ? [textPart(prompt)] : prompt;
     return this.#ask({ parts, ...(mentions && { mentions }), ...(ext !== undefined && { ext }) });
   }
 
-  /** A command of the agent; what comes of it is in the reply, which is the last event unless the command became a prompt. */
+  /** Runs a command of the agent; its reply is the last event, unless the command became a prompt. */
   command(name: string, args = ""): AsyncIterable<Event> {
     return this.#ask({ parts: [], command: { name, args } });
   }
 
-  /** Everything that happens until what surrounds the session (MCP servers, skills) is whole; then a prompt finds all of it. */
+  /** The events until everything around the session (MCP servers, skills) is loaded, so that the first prompt can use it. */
   async *gathered(): AsyncIterable<Event> {
     for await (const event of this.#heard()) {
       yield event;
@@ -104,7 +106,7 @@ export class HostSession {
     }
   }
 
-  /** What completes a half-written `/command` or `@path`, also during a turn. A later call makes an earlier one void: it finds nothing. */
+  /** Completes a half-written `/command` or `@path`, also during a turn. A later call voids an earlier one, which then finds nothing. */
   async suggest(trigger: "slash" | "at", text: string): Promise<SuggestReply> {
     const id = mintId();
     let reply: EventOf<"reply"> | undefined;
@@ -134,7 +136,7 @@ export class HostSession {
     throw new ParleyError({ code: "launch", message: this.#closed?.reason ?? "The agent is gone", retryable: true });
   }
 
-  /** What happens once the op is sent, to the end, for one reader at a time. */
+  /** Sends the op, and returns the events to the end, for one reader at a time. */
   async *#heard(op?: Op): AsyncIterable<Event> {
     if (this.#isRead) {
       const message = "A prompt of this session is under way: read it to its end, or leave its loop, before the next";
@@ -149,13 +151,13 @@ export class HostSession {
     }
   }
 
-  /** Undefined at the end. */
+  /** The next event; undefined at the end. */
   async #next(): Promise<Event | undefined> {
     while (this.#held.length === 0 && (await this.#read()));
     return this.#held.shift();
   }
 
-  /** One event more, to whoever asked for it or else to the turns; false at the end. */
+  /** Reads one event, and gives it to the op that waits for it or holds it for the turns; false at the end. */
   #read(): Promise<boolean> {
     this.#reading ??= this.#events.next().then((next) => {
       this.#reading = undefined;
@@ -178,7 +180,10 @@ export class HostSession {
     return this.#agent.send({ type: "turn.interrupt", session: this.#handle, ...(reason !== undefined && { reason }) });
   }
 
-  /** Closes the agent with it. Who reads a prompt hears how that ended; what nobody reads does not hold the agent back. */
+  /**
+   * Closes the session and its agent. The reader of a prompt gets its end; events without a reader are dropped, so that the agent is not
+   * held back.
+   */
   async close(): Promise<void> {
     const closed = this.#agent.close();
     while (await this.#read()) if (!this.#isRead) this.#held.length = 0;

@@ -62,7 +62,7 @@ function plainValue(doc: Document.Parsed): { value: unknown } | { problem: strin
   }
 }
 
-/** Of a file with problems only the provider names count, so that they can be checked along with the rest. */
+/** Keeps only the names of providers of a file with problems, so that they are checked with the rest. */
 function namesIn(value: unknown): Config {
   if (!isRecord(value)) return {};
   const { provider, providers } = value;

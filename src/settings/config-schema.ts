@@ -1,7 +1,7 @@
 /**
- * The schema of a config file: the rows of the table, and the lists that add up. Every message is what a value must do ("be a list"), since core/value-issues.ts makes the sentence.
- * `${VAR}` in an MCP server's args, env, url and headers and in a provider's headers stays as written: whoever uses such a value
- * expands it, so nothing of a workspace is expanded before that workspace is trusted.
+ * The schema of a config file: the rows of the table, and LISTS. Every message says what a value must do ("be a list"), because
+ * core/value-issues.ts makes the sentence. `${VAR}` in an MCP server's args, env, url and headers and in a provider's headers stays as
+ * written: the user of the value expands it, so nothing of a workspace is expanded before the workspace is trusted.
  */
 import * as v from "valibot";
 import type { Rule as CoreRule } from "../core/config.js";

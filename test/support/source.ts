@@ -11,6 +11,8 @@ export interface SourceFile {
   imports: string[];
   /** Texts in quotes, and templates without a value in them. */
   strings: { text: string; line: number }[];
+  /** Comments as one line each, without their marks. */
+  comments: { text: string; line: number }[];
   /** Lines with a type that is `any`. */
   anys: number[];
   /** Names of module-level variables that can change. */
@@ -27,9 +29,11 @@ export function sourceFiles(): SourceFile[] {
 }
 
 export function scan(path: string, text: string): SourceFile {
-  const { program, errors } = parseSync(path, text);
+  const { program, comments, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message}`);
-  const file: SourceFile = { path, imports: [], strings: [], anys: [], lets: [] };
+  const file: SourceFile = { path, imports: [], strings: [], comments: [], anys: [], lets: [] };
+  for (const { value, start } of comments)
+    file.comments.push({ text: value.replaceAll(/\s*\n\s*\*?\s*|^\*?\s+/g, " ").trim(), line: text.slice(0, start).split("\n").length });
   walk(program, (node) => {
     const from = /^(Import|Export|TSImportType)/.test(String(node["type"])) ? literal(node["source"]) : undefined;
     if (from !== undefined) file.imports.push(from);

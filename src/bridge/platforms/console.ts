@@ -14,7 +14,7 @@ export const consoleKind = kindOf({
 });
 
 function consolePlatform(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Platform {
-  /** Whether the last thing written ended its line. */
+  /** Whether the last output ended its line. */
   let atLineStart = true;
   const write = (text: string): Promise<void> =>
     new Promise((resolve, reject) => output.write(shown(text, output), (error) => (error ? reject(error) : resolve())));
@@ -40,7 +40,7 @@ function consolePlatform(input: NodeJS.ReadStream, output: NodeJS.WriteStream): 
   };
 }
 
-/** A line waits until the one before it is taken. */
+/** A line waits until the previous line is accepted. */
 async function read(input: NodeJS.ReadStream, inbox: Inbox): Promise<void> {
   const lines = new FrameReader("text");
   const take = async (frames: ReturnType<FrameReader["push"]>): Promise<void> => {
@@ -56,6 +56,6 @@ async function read(input: NodeJS.ReadStream, inbox: Inbox): Promise<void> {
     await take(lines.end());
     inbox.ended();
   } catch {
-    // Paused for good, or the journal has failed, of which others know.
+    // Reading has stopped for good, or the journal has failed, which the bridge reports.
   }
 }

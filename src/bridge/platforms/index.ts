@@ -1,4 +1,4 @@
-/** The platforms that there are: what may be set for each, and how it is opened. */
+/** The built-in platforms. */
 import { consoleKind } from "./console.js";
 import type { PlatformKind } from "./kind.js";
 import { telegramKind } from "./telegram.js";

@@ -6,11 +6,11 @@ export interface PlatformContext {
   /** Its name in the configuration. */
   name: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** What a relative path in its settings is relative to. */
+  /** The folder of relative paths in its settings. */
   folder: string;
-  /** Where it may keep files; need not exist yet. */
+  /** The folder for its files; it may not exist yet. */
   files: string;
-  /** For the people who run the bridge. */
+  /** Writes a line for the people who run the bridge. */
   log(text: string): void;
 }
 
@@ -19,15 +19,15 @@ export type OpenPlatform = (context: Omit<PlatformContext, "folder">) => Promise
 export interface PlatformKind {
   /** The schema of each of its keys in the configuration. */
   settings: v.ObjectEntries;
-  /** Who may talk when nobody says; else nobody. */
+  /** Default allow-list; empty when absent. */
   allow?: readonly string[];
-  /** The variables that hold secrets of the bridge, which no agent gets to see. */
+  /** The variables with secrets of the bridge, which are hidden from agents. */
   secrets(settings: Record<string, unknown>): readonly string[];
-  /** `settings` have been checked against the schemas. */
+  /** `settings` have passed the schemas. */
   open(settings: Record<string, unknown>, context: PlatformContext): Promise<Platform>;
 }
 
-/** A kind whose `open` sees its settings typed. */
+/** Makes a kind whose `open` gets typed settings. */
 export function kindOf<E extends v.ObjectEntries>(kind: {
   settings: v.StrictObjectSchema<E, undefined>;
   allow?: readonly string[];

@@ -1,4 +1,6 @@
-/** A platform that somebody else wrote: a module whose default export makes one. No compiler has seen it, so what it hands over is checked. */
+/**
+ * A platform of another author: a module whose default export makes it. The compiler has not seen the module, so its values are checked.
+ */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as v from "valibot";
@@ -7,7 +9,7 @@ import { isRecord } from "../../core/json-object.js";
 import { kindOf, type PlatformContext } from "./kind.js";
 import type { Delivery, Inbox, Incoming, Platform, Verdict } from "./platform.js";
 
-/** Takes `options` as they stand in the configuration. */
+/** `options` are passed on as they stand in the configuration. */
 export type MakePlatform = (options: Record<string, unknown>, context: PlatformContext) => Platform | Promise<Platform>;
 
 export const moduleKind = kindOf({
@@ -29,7 +31,7 @@ async function openModule(file: string, options: Record<string, unknown>, contex
   return checked(platform, context.name);
 }
 
-/** May be an instance of a class: its methods are called on itself. */
+/** The platform may be an instance of a class: its methods are called on itself. */
 function checked(platform: Platform, name: string): Platform {
   return {
     limits: platform.limits,
@@ -44,7 +46,7 @@ function checked(platform: Platform, name: string): Platform {
   };
 }
 
-/** What is taken is written down, and must be readable again. */
+/** A message must survive being written as JSON and read again. */
 async function accept(message: unknown, name: string, inbox: Inbox): Promise<Verdict> {
   const read = v.safeParse(Message, withoutGaps(message));
   if (read.success) return inbox.accept(read.output satisfies Incoming);
@@ -59,7 +61,7 @@ function delivery(method: string, answer: unknown): Delivery {
   throw new Error(`what its '${method}' answered is no delivery, such as { status: "sent" }`);
 }
 
-/** What is there and undefined was left out. */
+/** Removes keys whose value is undefined. */
 function withoutGaps(value: unknown): unknown {
   return isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) : value;
 }
@@ -94,7 +96,7 @@ const Message = v.object({
   session: v.exactOptional(v.string()),
 });
 
-/** The status decides; what else is odd about it must not send the message again. */
+/** The status decides; other odd fields must not send the message again. */
 const Answer = v.variant("status", [
   v.object({
     status: v.literal("sent"),

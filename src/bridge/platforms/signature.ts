@@ -1,10 +1,13 @@
-/** The signature of the webhook, both ways: HMAC-SHA256 over the time and the body, so that neither can be changed nor sent much later. */
+/**
+ * The signature of the webhook in both directions: HMAC-SHA256 over the time and the body, so that neither can be changed or sent much
+ * later.
+ */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 export const TIMESTAMP_HEADER = "x-parley-timestamp";
 export const SIGNATURE_HEADER = "x-parley-signature";
 
-/** How far the sender's clock may be off, and for how long a recorded request is still one. */
+/** The most that the sender's clock may be off, and the time for which a recorded request is valid. */
 const WINDOW_SECONDS = 300;
 
 export function signatureOf(secret: string, timestamp: string, body: string | Buffer): string {
@@ -16,7 +19,7 @@ export function signedHeaders(secret: string, body: string): Record<string, stri
   return { [TIMESTAMP_HEADER]: timestamp, [SIGNATURE_HEADER]: signatureOf(secret, timestamp, body) };
 }
 
-/** What is wrong with a request's headers; undefined when it is the sender's own, and of these minutes. */
+/** The reason why a request's headers are refused; undefined when the signature is the sender's and recent. */
 export function signatureProblem(secret: string, timestamp: unknown, signature: unknown, body: Buffer): string | undefined {
   if (typeof timestamp !== "string" || !/^\d{1,12}$/.test(timestamp)) return `${TIMESTAMP_HEADER} must be the time in seconds`;
   if (typeof signature !== "string") return `${SIGNATURE_HEADER} is missing`;

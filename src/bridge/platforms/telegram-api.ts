@@ -1,4 +1,4 @@
-/** Telegram's bot API: one call, what came of it. The token is in the address of every call, so no address is ever shown. */
+/** Telegram's bot API: one call and its result. The token is in the address of every call, so no address is ever shown. */
 import * as v from "valibot";
 import { reasonOf } from "./fetch-error.js";
 
@@ -16,9 +16,9 @@ export type ApiAnswer =
   | { ok: false; code: number; description: string; retryAfter?: number };
 
 export interface TelegramApi {
-  /** Rejects when there was no answer, or one of somebody in between: nobody knows whether it was done. */
+  /** Rejects without an answer of Telegram: the call may have had its effect. */
   call(method: string, params: Record<string, unknown>, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<ApiAnswer>;
-  /** The bytes of a file that the API named; rejects when there are more than `most`. */
+  /** The bytes of a file that the API named; rejects above `most`. */
   download(path: string, most: number, signal: AbortSignal): Promise<Buffer>;
 }
 
@@ -30,7 +30,7 @@ export function telegramApi(baseUrl: string, token: string): TelegramApi {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = given === undefined ? timeout : AbortSignal.any([given, timeout]);
     return fetch(address, { ...init, redirect: "error", signal }).catch((error: unknown) => {
-      // Without its cause, which may know the address.
+      // The cause is left out: it may contain the address.
       throw new Error(`Telegram did not answer: ${withoutToken(reasonOf(error), token)}`);
     });
   };

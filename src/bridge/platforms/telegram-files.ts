@@ -1,6 +1,6 @@
 /**
- * Files that come with a message. Telegram's address of a file holds the bot's token, so no agent gets to see it: files are fetched into
- * the state folder and passed on by their path.
+ * Files of a message. Telegram's address of a file holds the bot's token, which no agent may see: files are downloaded into the state
+ * folder and passed on by their path.
  */
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -15,13 +15,13 @@ import type { PlatformContext } from "./kind.js";
 import type { TelegramApi } from "./telegram-api.js";
 import type { TelegramMessage } from "./telegram-update.js";
 
-/** What Telegram lets a bot fetch. */
+/** The largest file that a bot may download. */
 const MOST_BYTES = 20 * 1024 * 1024;
 const KEPT_MS = 7 * 24 * 3_600_000;
 
 const FileInfo = v.looseObject({ file_path: v.string() });
 
-/** What could not be fetched is said in words. */
+/** A sentence takes the place of a file that could not be downloaded. */
 export async function fetchFiles(
   files: TelegramMessage["files"],
   api: TelegramApi,
@@ -54,7 +54,7 @@ async function fetchFile({ id, name, size }: File, api: TelegramApi, folder: str
   return pathToFileURL(file).href;
 }
 
-/** The sender chose it. */
+/** The sender chose this name. */
 function safeName(name: string): string {
   return basename(name)
     .replace(/[^\w.-]/g, "_")
@@ -68,6 +68,6 @@ function forgetOld(folder: string): void {
       if (Date.now() - statSync(file).mtimeMs > KEPT_MS) rmSync(file, { force: true });
     }
   } catch {
-    // There is none yet.
+    // The folder does not exist yet.
   }
 }

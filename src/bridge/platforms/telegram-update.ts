@@ -1,4 +1,4 @@
-/** What of Telegram's updates is a message for us, and in whose name. */
+/** Reads Telegram's updates: finds the messages for the bot, and their senders. */
 import * as v from "valibot";
 
 const File = v.looseObject({ file_id: v.string(), file_name: v.optional(v.string()), file_size: v.optional(v.number()) });
@@ -11,7 +11,7 @@ const Message = v.looseObject({
   chat: v.looseObject({ id: v.number() }),
   text: v.optional(v.string()),
   caption: v.optional(v.string()),
-  /** Sizes of one picture, the largest last. */
+  /** The sizes of one picture, the largest last. */
   photo: v.optional(v.array(File)),
   document: v.optional(File),
   audio: v.optional(File),
@@ -29,7 +29,7 @@ export interface TelegramMessage {
   files: readonly { type: "image" | "file" | "audio" | "video"; id: string; name: string; size: number | undefined }[];
 }
 
-/** Undefined for what is none: other kinds of updates, service messages, what bots say (two would talk for ever), another bot's commands. */
+/** Undefined for other kinds of updates, service messages, messages of bots (two would talk for ever), and another bot's commands. */
 export function messageOf(update: unknown, username: string | undefined): TelegramMessage | undefined {
   const checked = v.safeParse(Message, update);
   if (!checked.success) return undefined;
@@ -42,13 +42,13 @@ export function messageOf(update: unknown, username: string | undefined): Telegr
   return {
     chat: inTopic === true && thread !== undefined ? `${chat.id}/${thread}` : String(chat.id),
     from: String(from.id),
-    // What every client says first.
+    // Every client sends /start first.
     text: text === "/start" ? "/help" : (text ?? caption ?? ""),
     files,
   };
 }
 
-/** How the API wants to be told where. */
+/** The chat and the topic, in the form of the API. */
 export function addressOf(chat: string): { chat_id: number; message_thread_id?: number } {
   const [id = "", thread] = chat.split("/");
   return { chat_id: Number(id), ...(thread !== undefined && { message_thread_id: Number(thread) }) };

@@ -9,12 +9,12 @@ import { telegramApi, type ApiAnswer, type TelegramApi } from "./telegram-api.js
 import { fetchFiles } from "./telegram-files.js";
 import { addressOf, messageOf, Updates } from "./telegram-update.js";
 
-/** Telegram takes 4096; the mark of a repetition must fit in too. */
+/** Telegram accepts 4096; the mark of a repeated message must fit, too. */
 const TEXT_LIMIT = 4000;
 
 const Settings = v.strictObject({
   type: v.literal("telegram", "be telegram"),
-  /** The variable that holds the bot's token: it stands in no file. */
+  /** The variable with the bot's token, which stands in no file. */
   tokenEnv: v.optional(v.pipe(v.string("be a text"), v.nonEmpty("be the name of a variable")), "TELEGRAM_BOT_TOKEN"),
   baseUrl: v.optional(
     v.pipe(v.string("be a URL"), v.check(isBaseUrl, "be an http or https URL, without a name and a password")),
@@ -72,7 +72,7 @@ interface Polling {
   api: TelegramApi;
   inbox: Inbox;
   context: PlatformContext;
-  /** The bot's own; undefined when it is not known. */
+  /** The bot's own name; undefined when it is unknown. */
   username: string | undefined;
   signal: AbortSignal;
 }
@@ -94,10 +94,10 @@ async function poll(seconds: number, polling: Polling): Promise<void> {
       continue;
     }
     failures = 0;
-    // Whoever could not be reached at the start can be now.
+    // The API answers now, even if it did not at the start.
     if (updates.output.length > 0) polling.username ??= usernameIn(await api.call("getMe", {}, { signal }).catch(unanswered));
     for (const { update_id: id, message } of updates.output) {
-      // One that was not kept because the bridge is about to end is not confirmed, and comes again.
+      // An update that was not kept because the bridge ends is not confirmed, and comes again.
       if (!(await take(id, message, polling))) return;
       offset = id + 1;
     }
@@ -119,14 +119,14 @@ async function take(id: number, update: unknown, { api, inbox, context, username
   }
 }
 
-/** A password in it would end up in a log. */
+/** The URL must have no password, because a log may show it. */
 function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
   return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
 }
 
-/** The API knows no key by which it could tell doubles apart, so the reader is told. */
+/** The API has no key to recognise doubles, so the text marks a repetition. */
 function shown({ text, repeated }: Outgoing): string {
   return repeated ? `(again) ${text}` : text;
 }
@@ -139,7 +139,7 @@ function delivery(answer: ApiAnswer): Delivery {
     return { status: "sent", ...(sent.success && { ref: String(sent.output.message_id) }) };
   }
   const { code, description, retryAfter } = answer;
-  // A token that was withdrawn can be given back; what Telegram says to a chat or a text is its last word.
+  // A withdrawn token may be restored; Telegram's refusal of a chat or a text is final.
   if (code === 429 || code === 401 || code === 404) return { status: "throttled", ...(retryAfter !== undefined && { retryAfter }) };
   if (code >= 500) throw new Error(`Telegram answered ${code}: ${description}`);
   return { status: "rejected", reason: `${code} ${description}` };

@@ -1,13 +1,13 @@
-/** Answers of the webhook: signed as the requests are, to an address that no message can change. */
+/** Answers of the webhook: signed like the requests, and sent to an address that no message can change. */
 import { neverLeft, reasonOf } from "./fetch-error.js";
 import { signedHeaders } from "./signature.js";
 import type { Delivery, Outgoing } from "./platform.js";
 
 const ANSWER_MS = 15_000;
-/** Not now; everything else from 400 on is never. */
+/** These statuses mean a later try; others from 400 on mean never. */
 const LATER: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** Nobody between us and the receiver may read along, and no log may know a password. */
+/** The address must be encrypted or local, and must have no password, which logs would show. */
 export function isCallbackUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);
@@ -15,7 +15,7 @@ export function isCallbackUrl(text: string): boolean {
   return protocol === "https:" || (protocol === "http:" && ["127.0.0.1", "localhost", "[::1]"].includes(hostname));
 }
 
-/** Throws when nobody knows whether it arrived. */
+/** Throws when the message may have arrived. */
 export async function callBack(url: string, secret: string, message: Outgoing): Promise<Delivery> {
   const answer = await post(url, secret, message).catch((error: unknown) => {
     if (neverLeft(error)) return undefined;
@@ -43,7 +43,7 @@ function deliveryOf(response: Response): Delivery {
     const seconds = Number(response.headers.get("retry-after") ?? "");
     return { status: "throttled", ...(seconds > 0 && { retryAfter: seconds * 1000 }) };
   }
-  // Behind a gateway it may have arrived all the same.
+  // A gateway may fail after the message has arrived.
   if (response.status >= 500) throw new Error(`the callback answered ${response.status}`);
   return { status: "rejected", reason: `the callback answered ${response.status}` };
 }

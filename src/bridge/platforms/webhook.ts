@@ -1,6 +1,6 @@
 /**
- * A signed HTTP webhook: messages come as POST requests, answers go as POST requests to one address, which the configuration fixes.
- * A message is on disk before its request is answered with 200.
+ * A signed HTTP webhook: messages come as POST requests, answers go as POST requests to one address of the configuration. A message is on
+ * disk before its request gets 200.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import * as v from "valibot";
@@ -12,16 +12,16 @@ import { SIGNATURE_HEADER, signatureProblem, TIMESTAMP_HEADER } from "./signatur
 
 const BODY_CAP = 1024 * 1024;
 const SHORTEST_SECRET = 16;
-/** How long a request may take to arrive, and how often that is looked at. */
+/** The time for a request to arrive, and the interval of checking it. */
 const REQUEST_MS = 30_000;
 const LOOK_MS = 5000;
-/** Each may hold a body that nobody has vouched for yet, and a file handle that the journal may need. */
+/** The most connections: each may hold an unverified body, and a file handle that the journal may need. */
 const MOST_CONNECTIONS = 256;
 
 const text = v.pipe(v.string("be a text"), v.nonEmpty("be a text that is not empty"));
 const Settings = v.strictObject({
   type: v.literal("webhook", "be webhook"),
-  /** A port alone is one of this machine only. */
+  /** A port without a host listens on this machine only. */
   listen: v.pipe(
     v.union([v.string(), v.number()], "be HOST:PORT, or a port of this machine alone"),
     v.transform((value) => (/^\d+$/.test(String(value)) ? `127.0.0.1:${value}` : String(value))),
@@ -29,7 +29,7 @@ const Settings = v.strictObject({
     v.check((value) => Number(/\d+$/.exec(value)?.[0]) < 65_536, "be HOST:PORT, with a port below 65536"),
   ),
   path: v.optional(v.pipe(text, v.startsWith("/", "begin with /")), "/"),
-  /** The variable that holds the secret. */
+  /** The variable with the secret. */
   secretEnv: text,
   callbackUrl: v.pipe(text, v.check(isCallbackUrl, "be an https URL, or an http one of this machine, without a name and a password")),
   maxTextLength: v.optional(v.pipe(v.number("be a number"), v.integer("be a whole number"), v.minValue(100, "be 100 or more")), 65_536),
@@ -42,19 +42,19 @@ export const webhookKind = kindOf({
   open: (settings, context) => Promise.resolve(webhook(settings, secretIn(settings, context), context)),
 });
 
-/** A body of a request. */
+/** The body of a request. */
 const Body = v.looseObject({
   chat: v.string(),
   from: v.string(),
   text: v.string(),
-  /** The sender's own: the same one again is the same message, so that a request can be repeated, by them or by a thief, without harm. */
+  /** The sender's id of the message: a known id is the same message, so that the sender or a thief may repeat a request without harm. */
   id: v.string(),
   session: v.optional(v.string()),
   attachments: v.optional(
     v.array(
       v.looseObject({
         type: v.fallback(v.picklist(["image", "file", "audio", "video", "other"]), "other"),
-        // Whoever sends it is elsewhere: a file of this machine is not theirs to name.
+        // The sender is elsewhere, so it cannot name files of this machine.
         url: v.pipe(v.string(), v.regex(/^(https?|data):/i, "must be an http, https or data URL")),
         name: v.optional(v.string(), ""),
       }),
@@ -94,7 +94,7 @@ interface Answer {
   headers?: Record<string, string>;
 }
 
-/** Who it is comes before what it says. */
+/** The signature is checked before the body is read as a message. */
 async function answerTo(request: IncomingMessage, path: string, secret: string, inbox: Inbox): Promise<Answer> {
   if (request.url?.split("?")[0] !== path) return refused(404, "There is nothing here");
   if (request.method !== "POST") return { ...refused(405, "Only POST is taken here"), headers: { allow: "POST" } };
@@ -126,7 +126,7 @@ function messageIn(bytes: Buffer): Incoming | { problem: string } {
 }
 
 const STATUS = { sender: 403, full: 429, stopping: 503, invalid: 400 } as const;
-/** Seconds after which a full conversation may be tried again. */
+/** Seconds after which a sender may try a full conversation again. */
 const RETRY_AFTER = "5";
 
 function verdictAnswer(verdict: Verdict): Answer {
@@ -145,7 +145,7 @@ function reply(response: ServerResponse, { status, body, headers }: Answer): voi
   response.end(`${JSON.stringify(body)}\n`);
 }
 
-/** Undefined when it is too long; what is left of it is not read. */
+/** Undefined when the body is too long; the rest of it is not read. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

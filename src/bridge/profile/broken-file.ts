@@ -1,4 +1,4 @@
-/** A file of the user's that cannot be used as it is: every problem with its place, a line each, in one fault. */
+/** The fault of a user's file that cannot be used: one line for each problem, with its place. */
 import { ParleyError } from "../../core/errors.js";
 
 export function brokenFile(problems: readonly string[]): ParleyError {

@@ -4,7 +4,7 @@ import { expand, expandValue, type Placeholders } from "./expand.js";
 
 const values: Placeholders = { MESSAGE: "m", SESSION_ID: "", SESSION_NAME: "n", PROFILE_DIR: "/p" };
 
-/** What somebody might say to break out, and anything else. */
+/** Messages that try to break out of their place, and arbitrary ones. */
 const message = fc.oneof(
   fc.string({
     unit: fc.constantFrom("$", "{", "}", "{{", "}}", "MESSAGE", "SESSION_ID", "HOME", "&", "1", "`", "'", " ", "\\", "\n", "é", "😀"),

@@ -1,6 +1,6 @@
 /**
- * What stands for something else in a profile: `${VARIABLE}` in the values of `env`, and the placeholders. Everything is filled in in one
- * pass over what the profile's author wrote; what is filled in is never looked at again, so no message can be more than a message.
+ * Fills in a profile: `${VARIABLE}` in the values of `env`, and the placeholders. One pass over the author's text fills in everything;
+ * filled-in text is never read again, so a message stays a message.
  */
 
 export interface Placeholders {
@@ -17,7 +17,7 @@ export function expand(template: string, values: Placeholders): string {
   return template.replace(PLACEHOLDER, (whole, name: string) => placeholder(whole, name, values));
 }
 
-/** The same, with `${VARIABLE}`. */
+/** Fills in placeholders and `${VARIABLE}`. */
 export function expandValue(template: string, values: Placeholders, variable: (name: string) => string): string {
   return template.replace(EITHER, (whole, name: string | undefined, asked: string | undefined) =>
     name === undefined ? placeholder(whole, asked ?? "", values) : variable(name),

@@ -1,4 +1,4 @@
-/** The keys of a profile: what each may hold, in the words that refuse anything else. Defaults and meanings are profile.ts's business. */
+/** The keys of a profile: the values of each, in the words that refuse other values. profile.ts has defaults and meanings. */
 import * as v from "valibot";
 import { EXT, WIRES, type WireVersion } from "../protocol.js";
 
@@ -8,7 +8,7 @@ const yesNo = v.boolean("must be true or false");
 const words = v.string("must be a text");
 const seconds = v.pipe(v.number("must be a number of seconds"), v.finite("must be a number of seconds"));
 
-/** YAML makes numbers and truth values of words that a command line means as they are; profile-words.ts undoes it where they were written. */
+/** YAML reads some words as numbers and truth values; a command line means them as written. words.ts restores the written characters. */
 const word = v.pipe(
   v.union([v.string(), v.number(), v.boolean()], "must be a list of texts"),
   v.transform((value) => String(value)),
@@ -20,14 +20,14 @@ const value = v.pipe(
 
 const names = v.array(v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), "must be a list of variable names");
 
-/** valibot takes a list for a record. */
+/** valibot accepts a list as a record. */
 const MAPPING = "must map variable names to texts";
 
-/** What programs for people make of their words: `@path` attaches that file, and `/name` at the beginning runs that command. */
+/** Expansions of programs for people: `@path` attaches that file, and `/name` at the beginning runs that command. */
 export const EXPANSIONS = ["mentions", "commands"] as const;
 export type Expansion = (typeof EXPANSIONS)[number];
 
-/** Null counts as not given, for every one of them. */
+/** Null counts as absent for every key. */
 export const FIELDS = {
   command: v.pipe(words, v.regex(/\S/, "must name a program")),
   args: v.array(word, "must be a list of texts"),
@@ -76,7 +76,7 @@ export function isField(key: string): key is Field {
   return Object.hasOwn(FIELDS, key);
 }
 
-/** What other programs and people keep beside the profile. */
+/** Keys that other programs and people keep beside the profile. */
 export const METADATA: ReadonlySet<string> = new Set([
   "name",
   "description",

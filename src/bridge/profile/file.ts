@@ -1,4 +1,4 @@
-/** The text of a profile, checked: what is wrong is told with file, line, column and key, and what is unknown is a warning. */
+/** The text of a profile, checked: an error has file, line, column and key, and an unknown key is a warning. */
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as v from "valibot";
@@ -15,18 +15,18 @@ import type { YamlFile } from "./yaml-file.js";
 
 export interface LoadedProfile {
   profile: Profile;
-  /** Each with its place in the file. */
+  /** Each warning has its place in the file. */
   warnings: string[];
 }
 
-/** Throws a `config` fault that names the file and every place in it that is wrong. `wire` overrules the file. */
+/** Throws a `config` fault that names the file and every wrong place. `wire` overrules the file. */
 export async function loadProfile(path: string, wire?: Wire): Promise<LoadedProfile> {
   const text = await readSmallFile(path, "profile");
   const file = await realpath(path);
   return parseProfile(text, { path, id: file, dir: dirname(file) }, wire);
 }
 
-/** `path` is what messages call it. */
+/** `path` names the file in messages. */
 export interface ProfileSource {
   path: string;
   id: string;
@@ -34,7 +34,7 @@ export interface ProfileSource {
 }
 
 export async function parseProfile(text: string, source: ProfileSource, wire?: Wire): Promise<LoadedProfile> {
-  // Only here: a profile that somebody makes by hand needs no YAML.
+  // YAML is loaded only here: a profile made in code needs none.
   const [{ parseYaml }, { keepWords }] = await Promise.all([import("./yaml-file.js"), import("./words.js")]);
   const { value, point } = parseYaml(text, source.path, keepWords);
   const { fields, warnings, ...found } = checked(value, source.path, point);
@@ -48,7 +48,7 @@ export async function parseProfile(text: string, source: ProfileSource, wire?: W
   return { profile, warnings };
 }
 
-/** What each key allows by itself, and no wire can do together. */
+/** Finds values that are valid alone, but that no wire supports together. */
 function conflictIn({ protocol, stdin, permission, dialect }: Profile): string | undefined {
   if (dialect !== undefined) return undefined;
   if (protocol === "auto" && stdin === "message") return "'protocol: auto' does not go with 'stdin: message': name the protocol";
@@ -67,13 +67,13 @@ interface Checked {
   warnings: string[];
 }
 
-/** Flat, or with everything but the metadata below the key EXT. */
+/** Reads the keys of a profile: at the top, or below the key EXT beside the metadata. */
 function checked(value: unknown, path: string, point: Point): Checked {
   if (!isRecord(value)) throw brokenFile([`${path}: a profile is a mapping of keys to values, as in 'command: ./my_agent.py'`]);
   const nested = value[EXT] !== undefined && value[EXT] !== null;
   const inner = nested ? value[EXT] : value;
   if (!isRecord(inner)) throw brokenFile([`${point([EXT], "value")}: ${EXT} must hold the keys of the profile`]);
-  /** Keys that are not used, in words that nobody may want. */
+  /** Keys that are not used, each with a sentence that is made only when it is shown. */
   const unused: { keys: Keys; why: () => string }[] = [];
   const problems: string[] = [];
   const fields: Record<string, unknown> = {};
@@ -109,7 +109,7 @@ function unknown(key: string, known: readonly string[]): string {
 
 type Issue = v.BaseIssue<unknown>;
 
-/** The first is enough. An issue inside of a list or mapping is told at its own place, in the words of the whole. */
+/** Only the first issue counts. An issue inside of a list or mapping is reported at its own place, in the words of the whole. */
 function problemOf(keys: Keys, key: string, given: unknown, issues: readonly [Issue, ...Issue[]], point: Point): string {
   const [issue] = issues;
   const path = (issue.path ?? []).map(({ key: step }) => (typeof step === "number" ? step : String(step)));

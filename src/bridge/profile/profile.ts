@@ -1,32 +1,32 @@
-/** A profile: how one agent is started and what becomes of its answers. What each key may hold: profile-fields.ts; the file: profile-file.ts. */
+/** A profile: how one agent is started and how its answers are used. fields.ts says which values each key takes, file.ts reads the file. */
 import { knownExpansions } from "../turn/plain-message.js";
 import type { Expansion, Fields, Wire } from "./fields.js";
 
 export type { Wire } from "./fields.js";
 
 export interface Profile {
-  /** The file's real path, or what else tells it from all others: sessions are kept under it. */
+  /** The file's real path, or another text that no other profile has: sessions are kept under it. */
   id: string;
-  /** The folder that {{PROFILE_DIR}} and a relative `cwd` mean. */
+  /** The folder of {{PROFILE_DIR}} and of a relative `cwd`. */
   dir: string;
   description: string;
-  /** The words of the command before anything is filled in: `command`, split or not, and `args`. */
+  /** The words of the command before placeholders are filled in: `command`, split or not, and `args`. */
   argv: readonly string[];
-  /** `command` as it was written, where it was split. */
+  /** `command` as written, where it was split. */
   unsplit: string | undefined;
   stdin: "none" | "message";
-  /** As written; undefined is the bridge's own. */
+  /** The folder as written; undefined is the bridge's own folder. */
   cwd: string | undefined;
   env: Readonly<Record<string, string>>;
   envInherit: "minimal" | "all";
-  /** The only variables that `${NAME}` may stand for; undefined is all of them. */
+  /** The only variables that `${NAME}` may use; undefined allows all of them. */
   envAllowlist: readonly string[] | undefined;
-  /** Of the whole turn; 0 and less is no limit. */
+  /** The time of the whole turn; 0 and less is no limit. */
   timeoutSecs: number;
-  /** Without any output; 0 and less is no limit. */
+  /** The time without any output; 0 and less is no limit. */
   idleTimeoutSecs: number;
   killGraceSecs: number;
-  /** In code points; undefined is no limit of the profile's own. */
+  /** The limit in code points; undefined is no limit of the profile's own. */
   maxReplyChars: number | undefined;
   truncationSuffix: string;
   includeStderrInReply: boolean;
@@ -35,11 +35,11 @@ export interface Profile {
   sessionLinePrefix: string;
   permission: boolean;
   protocol: Wire;
-  /** The parts of a message that the program would take for more than words: the bridge writes them so that it does not. */
+  /** The parts of a message that the program would expand: the bridge writes them so that it does not. */
   expands: readonly Expansion[];
   /** The agent's own protocol, in place of AgentProc. */
   dialect: string | undefined;
-  /** What a session of that protocol is told, where the agent is to be told it. */
+  /** The provider and the model of a session of that protocol, where the profile names them. */
   provider: string | undefined;
   model: string | undefined;
 }
@@ -47,7 +47,7 @@ export interface Profile {
 const SESSION_PREFIX = "AGENT_SESSION:";
 const SUFFIX = "\n\n…(truncated)";
 
-/** What a profile was found in, and how: nested ones came with later revisions, so their wire is found out where nobody names it. */
+/** The origin of a profile. Nested profiles came with later revisions, so their wire is detected where the profile names none. */
 export interface ProfileOrigin {
   id: string;
   dir: string;
@@ -91,7 +91,7 @@ export function makeProfile(fields: Fields & { command: string }, origin: Profil
   };
 }
 
-/** 0.1 splits whatever `args` says; later revisions take `args` as the sign that `command` is one word; since 0.3 it always is. */
+/** Wire 0.1 always splits `command`; later revisions split it only without `args`; since 0.3 it is never split. */
 function isSplit({ split_command: asked, args, dialect }: Fields, protocol: Wire): boolean {
   if (asked !== undefined) return asked;
   if (protocol === "0.1" && dialect === undefined) return true;

@@ -1,4 +1,4 @@
-/** The profiles that come with the package, by name. */
+/** The profiles of the package, by name. */
 import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { ParleyError } from "../../core/errors.js";
 import { loadProfile, type LoadedProfile } from "./file.js";
 import type { Wire } from "./profile.js";
 
-/** A file, or the name of a ready-made profile where there is no such file. Throws a `config` fault. */
+/** Finds a file, else a ready-made profile of that name. Throws a `config` fault. */
 export async function findProfile(nameOrFile: string, wire?: Wire): Promise<LoadedProfile> {
   if (isOrdinaryFile(nameOrFile) || nameOrFile.includes("/")) return loadProfile(nameOrFile, wire);
   const names = await readyMadeNames();
@@ -16,7 +16,7 @@ export async function findProfile(nameOrFile: string, wire?: Wire): Promise<Load
   throw new ParleyError({ code: "config", message, retryable: false });
 }
 
-/** What nobody can look at is none, such as a path below a file. */
+/** A path that cannot be looked at is no file, such as a path below a file. */
 function isOrdinaryFile(path: string): boolean {
   try {
     return statSync(path).isFile();
@@ -30,13 +30,13 @@ export async function readyMadeNames(): Promise<string[]> {
   return files.flatMap((file) => (file.endsWith(".yaml") ? [file.slice(0, -".yaml".length)] : [])).sort();
 }
 
-/** Known by its name, so that its sessions survive an update of the package. */
+/** The profile's id is its name, so that sessions survive an update of the package. */
 export async function readyMade(name: string, wire?: Wire): Promise<LoadedProfile> {
   const { profile, warnings } = await loadProfile(join(folder(), `${name}.yaml`), wire);
   return { profile: { ...profile, id: `ready-made ${name}` }, warnings };
 }
 
-/** Beside this file in the sources; in the package beside the folder that it is in. */
+/** The folder lies beside this file in the sources, and beside this file's folder in the package. */
 function folder(): string {
   const beside = join(import.meta.dirname, "profiles");
   return existsSync(beside) ? beside : join(import.meta.dirname, "..", "profiles");

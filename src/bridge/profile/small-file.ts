@@ -1,12 +1,12 @@
-/** The text of a file that a person wrote: looked at before it is read, because a pipe may never end and a device never does. */
+/** Reads a file that a person wrote. Its kind and size are checked first, because a pipe may never end and a device never does. */
 import { readFile, stat } from "node:fs/promises";
 import { messageOf, ParleyError, systemCode } from "../../core/errors.js";
 import { brokenFile } from "./broken-file.js";
 
-/** Nobody writes more by hand. */
+/** A larger file was not written by hand. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Throws a `config` fault that names the file, which it calls `what`. */
+/** Throws a `config` fault that names the file and calls it `what`. */
 export async function readSmallFile(path: string, what: string): Promise<string> {
   try {
     const info = await stat(path);

@@ -1,10 +1,13 @@
-/** Words of a profile that YAML takes for numbers or truth values: an argument 1.10 is no 1.1, and an id has more digits than a number keeps. */
+/**
+ * Words of a profile that YAML reads as numbers or truth values: the argument 1.10 is not 1.1, and an id has more digits than a number
+ * keeps.
+ */
 import { isPair, isScalar, visit, type Document } from "yaml";
 
 /** The keys whose values a program gets as text. */
 const WORDS: readonly unknown[] = ["args", "env"];
 
-/** Gives every such value back the characters that it was written with. */
+/** Restores the characters that such a value was written with. */
 export function keepWords(doc: Document.Parsed): void {
   visit(doc, {
     Scalar(_, node, path) {

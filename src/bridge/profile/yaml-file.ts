@@ -1,4 +1,4 @@
-/** A YAML file that a person wrote: its value, and where in the text each part of it stands. */
+/** A YAML file that a person wrote: its value, and the place of each part in the text. */
 import type { Document } from "yaml";
 import { messageOf } from "../../core/errors.js";
 import { firstFew } from "../../core/truncate-list.js";
@@ -14,17 +14,17 @@ const MAX_ALIASES = 100;
 
 export interface YamlFile {
   value: unknown;
-  /** Where it stands in the text, and the same for people: `path:line:column`. */
+  /** The place of a key in the text, and the same for people: `path:line:column`. */
   offset(keys: Keys, on: "key" | "value"): number;
   point(keys: Keys, on: "key" | "value"): string;
 }
 
-/** Throws a `config` fault that names the file, which it calls `what`. */
+/** Throws a `config` fault that names the file and calls it `what`. */
 export async function readYamlFile(path: string, what: string): Promise<YamlFile> {
   return parseYaml(await readSmallFile(path, what), path);
 }
 
-/** `path` is what messages call it; `mend` may change what YAML made of the text. */
+/** `path` names the file in messages; `mend` may change the values that YAML read. */
 export function parseYaml(text: string, path: string, mend: (doc: Document.Parsed) => void = () => {}): YamlFile {
   const deep = tooDeepAt(text, MAX_DEPTH);
   if (deep !== undefined) throw brokenFile([`${path}:${deep.line}:${deep.column}: this is nested too deeply`]);
@@ -46,7 +46,7 @@ export function parseYaml(text: string, path: string, mend: (doc: Document.Parse
   }
 }
 
-/** A placeholder that stands first is a mapping to YAML. */
+/** YAML reads a placeholder at the start of a value as a mapping. */
 function braces(text: string, offset: number): string {
   const line = text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
   return /(^|[\s,[])\{\{/.test(line) ? '; what begins with {{ needs quotes: "{{…}}"' : "";

@@ -1,4 +1,4 @@
-/** Permissions asked in a chat: each has a short name, one chat whose approvers may answer it, and an end, at which it is denied. */
+/** Permissions asked in a chat: each has a short name, the approvers of one chat, and a deadline, at which it is denied. */
 import { randomInt } from "node:crypto";
 import { timerMs } from "../../core/limits.js";
 import type { PermissionAnswer, PermissionRequest } from "../turn/turn.js";
@@ -6,7 +6,7 @@ import type { Approvers } from "./approvers.js";
 import type { Where } from "./voice.js";
 import * as words from "./words.js";
 
-/** Without those that are taken for each other. */
+/** Letters and digits without those that look alike. */
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
 const NAME_LENGTH = 4;
 
@@ -16,7 +16,7 @@ interface Pending extends Where {
   settle(answer: PermissionAnswer): void;
 }
 
-/** A place, and somebody who speaks there. */
+/** A chat, and a person in it. */
 export interface Speaker extends Where {
   from: string;
 }
@@ -25,7 +25,7 @@ export class Approvals {
   readonly #seconds: number;
   readonly #approvers: (platform: string) => Approvers;
   readonly #pending = new Map<string, Pending>();
-  /** Platforms from which no answer will come. */
+  /** Platforms that have ended, from which no answer will come. */
   readonly #silent = new Set<string>();
 
   constructor(seconds: number, approvers: (platform: string) => Approvers) {
@@ -33,7 +33,7 @@ export class Approvals {
     this.#approvers = approvers;
   }
 
-  /** `signal` voids it: whoever asked is gone. `tell` speaks to the chat. */
+  /** `signal` voids the request when the agent is gone. `tell` writes to the chat. */
   async ask(where: Where, request: PermissionRequest, signal: AbortSignal, tell: (text: string) => void): Promise<PermissionAnswer> {
     if (this.#silent.has(where.platform)) return NOBODY_THERE;
     const approvers = this.#approvers(where.platform);
@@ -62,13 +62,13 @@ export class Approvals {
     });
   }
 
-  /** Nobody speaks on it any more: what it was asked is denied, and what it would be asked. */
+  /** The platform has ended: its open and later requests are denied. */
   silence(platform: string): void {
     this.#silent.add(platform);
     for (const pending of this.#pending.values()) if (pending.platform === platform) pending.settle(NOBODY_THERE);
   }
 
-  /** What to say about it. The word of somebody who is no approver does nothing; a name of another chat is as unknown as one that never was. */
+  /** Returns the reply to an answer. An answer of another person changes nothing; the name of another chat's request counts as unknown. */
   answer({ platform, chat, from }: Speaker, name: string, answer: PermissionAnswer): string {
     const approvers = this.#approvers(platform);
     if (!approvers.includes(from)) return words.noApprover(from, approvers);

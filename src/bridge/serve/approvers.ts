@@ -1,20 +1,20 @@
 /**
- * The people whose answers to permissions count on a platform. Being allowed to talk is not enough for that: of several senders each would
- * allow what he himself asked for.
+ * The people whose answers to permissions count on a platform. Being allowed to talk is not enough: among several senders each could allow
+ * his own requests.
  */
 import { isAllowed, type Senders } from "./strangers.js";
 
 export interface Approvers {
   includes(from: string): boolean;
-  /** Why no answer counts; undefined where somebody's does. */
+  /** The reason why no answer counts; undefined where answers count. */
   readonly noneBecause: string | undefined;
-  /** Ids; "*" is everybody. */
+  /** Ids of senders; "*" is everybody. */
   readonly ids: readonly string[];
-  /** Fewer than may talk, so that a question says whom it waits for. */
+  /** Fewer people may approve than may talk, so a question names them. */
   readonly areFew: boolean;
 }
 
-/** As the configuration has them: ids, all senders, or nothing, which means the only sender where there is just one. */
+/** Reads the configuration: ids, all senders, or nothing, which means the sender where there is only one. */
 export type NamedApprovers = "senders" | readonly string[] | undefined;
 
 export function approversOf(allow: Senders, named: NamedApprovers): Approvers {

@@ -1,6 +1,6 @@
 /**
- * The long-running bridge: platforms on one side, agents on the other, the journal between them. It takes up what an earlier run left
- * behind, and ends in order.
+ * The long-running bridge: platforms on one side, agents on the other, the journal between them. It takes up the open work of an earlier
+ * run, and ends in order.
  */
 import type { Platform } from "../platforms/platform.js";
 import type { Runner } from "../turn/turn.js";
@@ -22,19 +22,19 @@ const HOUR_MS = 3_600_000;
 
 export interface ServeOptions {
   env: Readonly<Record<string, string | undefined>>;
-  /** A profile as the configuration names it; one runner serves every platform that uses the same. */
+  /** A profile of the configuration; platforms with the same profile share a runner. */
   openRunner(profile: string, folder: string): Promise<Runner>;
   log(text: string): void;
 }
 
 export interface RunningBridge {
-  /** Settles when nothing more can come, because every platform has ended, or when something broke: then with what. */
+  /** Settles when every platform has ended, or with the error of a part that broke. */
   readonly over: Promise<unknown>;
-  /** Takes no more, ends the turns that run, tells their chats, delivers what it can; the rest is in the journal. */
+  /** Refuses new messages, ends running turns, tells their chats, and delivers as much as it can; the journal keeps the rest. */
   close(): Promise<void>;
 }
 
-/** Throws when a platform, a profile or the journal cannot be opened; nothing is left open then, and no turn has begun. */
+/** Throws when a platform, a profile or the journal cannot be opened; then nothing stays open, and no turn has begun. */
 export async function startBridge(config: BridgeConfig, options: ServeOptions): Promise<RunningBridge> {
   const { limits } = config;
   const { log } = options;
@@ -61,12 +61,12 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
     clearInterval(awake);
     await journal.close();
   };
-  // Whether or not a platform keeps something open.
+  // The process must live even when no platform keeps a handle open.
   const awake = setInterval(() => {}, HOUR_MS);
   let closing: Promise<void> | undefined;
   const bridge: RunningBridge = { over: ended, close: () => (closing ??= close()) };
 
-  // What is new queues up behind what is old, and nothing moves before every platform is there.
+  // New messages queue behind old ones, and nothing is sent before every platform is open.
   takeUp({ journal, platforms, outbox, voice, conversations, log });
   const open = new Set(platforms.keys());
   try {
@@ -109,7 +109,7 @@ interface Left {
   log(text: string): void;
 }
 
-/** What was left behind: words that may not have arrived, turns that were cut off, messages whose turn never began. */
+/** Takes up the work of an earlier run: messages that may not have arrived, turns that were cut off, messages whose turn never began. */
 function takeUp({ journal, platforms, outbox, voice, conversations, log }: Left): void {
   const { unsent, messages } = journal.ledger;
   const undelivered = [...unsent.values()].filter(({ told }) => platforms.has(told.platform));
@@ -128,12 +128,12 @@ function resume({ received, started }: OpenMessage, voice: Voice, conversations:
 
 interface Opened {
   journal: Journal;
-  /** Both by the platform's name. */
+  /** Both maps are by the platform's name. */
   runners: ReadonlyMap<string, Runner>;
   platforms: ReadonlyMap<string, Platform>;
 }
 
-/** All of it or nothing. */
+/** Opens everything or nothing. */
 async function openAll(config: BridgeConfig, options: ServeOptions, onFailure: (error: unknown) => void): Promise<Opened> {
   const runners = await openRunners(config.platforms, options);
   try {
@@ -187,7 +187,7 @@ async function closeAll(runners: Iterable<Runner>): Promise<void> {
   await atTheEnd(new Set(runners), (runner) => runner.close());
 }
 
-/** Nothing that fails at its end keeps another from ending. */
+/** A part that fails at its end does not keep another from ending. */
 async function atTheEnd<T>(all: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> {
   await Promise.allSettled([...all].map(async (one) => work(one)));
 }

@@ -1,4 +1,4 @@
-/** The sessions of a chat: which there are, and in which one its messages go. */
+/** The sessions of a chat, and the current one, which gets its messages. */
 import type { Chat } from "./entry.js";
 import type { Journal } from "./journal.js";
 import type { Where } from "./voice.js";
@@ -26,7 +26,7 @@ export class Chats {
     return names.includes(name) || names.length < MOST_SESSIONS;
   }
 
-  /** The line that makes a session known, and the chat's current one if `go`; none when that says nothing new. */
+  /** The journal line that makes a session known, and current if `go`; undefined when nothing changes. */
   line(where: Where, name: string, go: boolean): Chat[] {
     const { current, names } = this.of(where);
     if (names.includes(name) && (!go || current === name)) return [];

@@ -1,11 +1,11 @@
-/** Which messages are meant for the bridge itself. */
+/** Recognises messages that are commands for the bridge itself. */
 
 const NAMES = ["new", "stop", "sessions", "approve", "deny", "help"] as const;
 type CommandName = (typeof NAMES)[number];
 
 export interface ChatCommand {
   name: CommandName;
-  /** The first word behind it, and everything behind that. */
+  /** The first word behind the command, and all words behind it. */
   word: string;
   rest: string;
 }

@@ -1,4 +1,4 @@
-/** What the commands of a chat do, and what is answered to them. /new is not among them: it waits for its turn like a message. */
+/** The commands of a chat and their answers. /new is not here: it waits for its turn like a message. */
 import type { Approvals, Speaker } from "./approvals.js";
 import { isSessionName, MOST_SESSIONS, type Chats } from "./chats.js";
 import type { ChatCommand } from "./command-words.js";
@@ -16,11 +16,11 @@ export interface CommandRoom {
 
 export interface Performed {
   answer: string;
-  /** What has to be written down along with the answer. */
+  /** Journal lines that are written with the answer. */
   also?: readonly Entry[];
 }
 
-/** `session` is the one that the message was sent to. */
+/** `session` is the session that got the message. */
 export function perform(command: ChatCommand, where: Speaker, session: string, room: CommandRoom): Performed {
   const { name, word, rest } = command;
   switch (name) {

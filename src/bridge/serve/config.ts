@@ -1,4 +1,4 @@
-/** The bridge's configuration: which platforms, which profile and which senders each of them has, and the limits. */
+/** The bridge's configuration: its platforms, the profile and the senders of each, and the limits. */
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -16,7 +16,7 @@ import { isAllowed, type Senders } from "./strangers.js";
 
 export interface BridgeConfig {
   stateFolder: string;
-  /** Where platforms put what was sent to them. Files that lie elsewhere are none of a chat's business. */
+  /** The folder of files that platforms received. A chat cannot attach other files. */
   filesFolder: string;
   limits: BridgeLimits;
   platforms: readonly PlatformConfig[];
@@ -24,20 +24,20 @@ export interface BridgeConfig {
 
 export interface BridgeLimits extends ConversationLimits {
   approvalSeconds: number;
-  /** How long an undeliverable message is tried. */
+  /** The time for which an undeliverable message is tried. */
   retryHours: number;
-  /** How long the end waits for the last words to be delivered. */
+  /** The time at the end for the delivery of last messages. */
   shutdownSeconds: number;
 }
 
 export interface PlatformConfig {
   name: string;
-  /** As written; `folder` is what a relative one is relative to. */
+  /** The path as written; a relative one starts in `folder`. */
   profile: string;
   folder: string;
   allow: Senders;
   approvers: Approvers;
-  /** The variables that no agent gets to see. */
+  /** The variables that are hidden from agents. */
   secrets: readonly string[];
   open: OpenPlatform;
 }
@@ -49,7 +49,7 @@ const count = (most: number) => {
 };
 
 const SENDER = 'be a sender\'s id, or "*" for everybody';
-/** YAML makes numbers of the ids that many platforms give their people. */
+/** YAML reads the numeric ids of many platforms as numbers. */
 const sender = v.pipe(
   v.union([text, v.pipe(v.number(), v.safeInteger(SENDER))], SENDER),
   v.transform((id) => String(id)),
@@ -60,7 +60,7 @@ const approver = v.pipe(
   sender,
   v.check((id) => id !== "*", 'be a sender\'s id; "approvers: senders" is everybody who may talk'),
 );
-/** By its shape: an id that is none is told at its own place. */
+/** Decides by the shape alone; the schema reports wrong ids at their places. */
 const approvers = v.lazy((given) => (Array.isArray(given) ? v.array(approver) : v.literal("senders", APPROVERS)));
 
 const Limits = v.strictObject(
@@ -81,14 +81,14 @@ const COMMON = {
   approvers: v.optional(approvers),
 };
 
-/** Whether a file is such a configuration, right or wrong, and no profile. False for what cannot be read. */
+/** Whether a file is a bridge's configuration, right or wrong, and no profile. False for an unreadable file. */
 export async function isBridgeConfig(path: string): Promise<boolean> {
   const file = await readYamlFile(path, "bridge config").catch(() => undefined);
   const value = file?.value;
   return isRecord(value) && Object.hasOwn(value, "platforms") && !["command", EXT].some((key) => Object.hasOwn(value, key));
 }
 
-/** A relative path is relative to the file. Throws a `config` fault that names every place that is wrong. */
+/** Paths are relative to the file. Throws a `config` fault that names every wrong place. */
 export async function loadBridgeConfig(path: string, home: string): Promise<BridgeConfig> {
   const file = await readYamlFile(path, "bridge config");
   const kinds = kindsIn(file.value);
@@ -140,7 +140,7 @@ export async function loadBridgeConfig(path: string, home: string): Promise<Brid
   }
 }
 
-/** Somebody who may not talk cannot answer either. */
+/** A sender who may not talk cannot answer either. */
 function muteApprovers(name: string, named: NamedApprovers, allow: Senders): { keys: Keys; why: string }[] {
   if (named === undefined || named === "senders") return [];
   return named.flatMap((id, at) =>
@@ -171,7 +171,7 @@ function isName(name: string): boolean {
   return /^[A-Za-z][\w-]{0,31}$/.test(name);
 }
 
-/** What each platform is has to be known before its settings can be checked. */
+/** Finds the kind of each platform, whose schema checks its settings. */
 function kindsIn(value: unknown): Map<string, PlatformKind> {
   const platforms = isRecord(value) ? value["platforms"] : undefined;
   if (!isRecord(platforms)) return new Map();
@@ -185,14 +185,14 @@ function kindOf(settings: unknown): PlatformKind {
   return typeof type === "string" && isBuiltIn(type) ? BUILT_IN[type] : UNKNOWN;
 }
 
-/** Its schema always refuses. */
+/** The kind of an unknown platform: its schema always refuses. */
 const UNKNOWN: PlatformKind = {
   settings: { type: v.picklist(Object.keys(BUILT_IN), `be one of ${Object.keys(BUILT_IN).join(", ")}; or give a 'module'`) },
   secrets: () => [],
   open: () => Promise.reject(new Error("a platform of no kind")),
 };
 
-/** A config has its own, so that two bridges of one user do not meet. */
+/** Each configuration has a state folder of its own, so that two bridges of one user do not share it. */
 async function ownFolder(path: string, home: string): Promise<string> {
   return join(
     home,

@@ -1,18 +1,18 @@
 /**
- * Who runs when: one turn at a time in a conversation, so many in all. Conversations that wait are served in turn, one message each, so
- * that a busy one starves nobody.
+ * Schedules turns: one at a time in a conversation, and a limited number in all. Waiting conversations take turns, one message each, so
+ * that a busy one starves no other.
  */
 import type { Received } from "./entry.js";
 
 export interface ConversationLimits {
   turns: number;
-  /** Messages that may wait behind the running one of a conversation. */
+  /** The most messages that wait behind the running one of a conversation. */
   queue: number;
-  /** Conversations that have something to do. */
+  /** The most conversations with work. */
   conversations: number;
 }
 
-/** Why a turn was cut short. */
+/** The reason why a turn was cut short. */
 export type Cut = "stop" | "shutdown";
 
 interface Running {
@@ -33,7 +33,7 @@ export interface RunningTurn {
 export class Conversations {
   readonly #limits: ConversationLimits;
   readonly #run: (message: Received, turn: RunningTurn) => Promise<void>;
-  /** Those with something to do, in the order in which they are served. */
+  /** Conversations with work, in the order in which they are served. */
   readonly #busy = new Map<string, Conversation>();
   #running = 0;
   /** Whether turns may begin. */
@@ -46,13 +46,13 @@ export class Conversations {
     this.#run = run;
   }
 
-  /** Turns begin from now on; until then everything waits. */
+  /** Turns begin from now on; until then all messages wait. */
   begin(): void {
     this.#open = true;
     this.#serve();
   }
 
-  /** Why there is no room for one more message; undefined when there is. */
+  /** The reason why there is no room for one more message; undefined when there is room. */
   crowded(key: string): "queue" | "conversations" | undefined {
     const conversation = this.#busy.get(key);
     if (conversation === undefined) return this.#busy.size >= this.#limits.conversations ? "conversations" : undefined;
@@ -81,7 +81,7 @@ export class Conversations {
     return true;
   }
 
-  /** Takes out what waits. */
+  /** Removes and returns the waiting messages. */
   clear(key: string): Received[] {
     const conversation = this.#busy.get(key);
     if (conversation === undefined) return [];
@@ -89,14 +89,14 @@ export class Conversations {
     return conversation.waiting.splice(0);
   }
 
-  /** Starts no more turns and ends those that run; settles when they have ended. */
+  /** Starts no more turns and ends running ones; settles when they have ended. */
   async close(): Promise<void> {
     this.#open = false;
     for (const key of this.#busy.keys()) this.stop(key, "shutdown");
     while (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** When there is nothing to do. */
+  /** Resolves when there is no work. */
   async finished(): Promise<void> {
     while (this.#busy.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
@@ -118,7 +118,7 @@ export class Conversations {
     void this.#run(message, { signal: running.controller.signal, cut: () => running.cut }).then(() => {
       conversation.running = undefined;
       this.#running--;
-      // To the end of the row, or out of it.
+      // The conversation moves to the end of the row, or leaves it.
       this.#busy.delete(key);
       if (conversation.waiting.length > 0) this.#busy.set(key, conversation);
       this.#serve();
@@ -127,7 +127,7 @@ export class Conversations {
   }
 }
 
-/** Neither a platform's name nor a session's has a slash, so that no two conversations have the same. */
+/** The names of platforms and sessions contain no slash, so that each conversation has its own key. */
 export function keyOf({ platform, chat, session }: { platform: string; chat: string; session: string }): string {
   return `${platform}/${chat}/${session}`;
 }

@@ -1,6 +1,6 @@
 /**
- * What becomes of a message that comes in: refused, done at once (a command), or put into its conversation. Whatever is accepted is on
- * disk before the platform hears of it, and whatever is refused is told so.
+ * Decides about an incoming message: it is refused, done at once (a command), or put into its conversation. An accepted message is on disk
+ * before the platform learns of it, and a refusal is sent.
  */
 import { mintId } from "../../core/ids.js";
 import type { Incoming, Verdict } from "../platforms/platform.js";
@@ -16,7 +16,7 @@ import type { Where } from "./voice.js";
 import * as words from "./words.js";
 
 const LONGEST_NAME = 256;
-/** Answers that may wait to be delivered: to one chat, and in all. Whoever does not take them is not given more. */
+/** The most undelivered answers, for one chat and in all. A chat above its limit gets no new turns. */
 const MOST_UNSENT = 1000;
 const MOST_UNSENT_IN_ALL = 20_000;
 
@@ -27,7 +27,7 @@ export interface DeskOptions extends CommandRoom {
   log(text: string): void;
 }
 
-/** Who may talk on a platform, and whether it tells refusals itself. */
+/** The senders of a platform who may talk, and whether the platform itself sends refusals. */
 export interface Counter {
   platform: string;
   allow: Senders;
@@ -43,7 +43,7 @@ export class Desk {
     this.#options = options;
   }
 
-  /** Everything from now on is refused. */
+  /** Every message is refused from now on. */
   close(): void {
     this.#closed = true;
   }
@@ -73,13 +73,13 @@ export class Desk {
     const { log, outbox, voice } = this.#options;
     if (refusal.why === "sender" && !this.#strangers.isNew(platform, from)) return refusal;
     if (refusal.why === "sender") log(`refused a message of '${from}' on '${platform}': not in 'allow'`);
-    // What comes while the bridge ends is not acknowledged, and so comes again. A flood is told once, until that has arrived.
+    // The platform sends an unacknowledged message again after the restart. A flood gets one refusal until that has arrived.
     const isTold = tellsRefusals || refusal.why === "stopping" || outbox.unsent(platform, chat).some(({ text }) => text === refusal.text);
     if (!isTold) voice.say({ platform, chat }, "notice", refusal.text);
     return refusal;
   }
 
-  /** Why nothing that needs an answer is taken now. */
+  /** The reason why no message is accepted that needs an answer; undefined where there is room. */
   #backlog({ platform, chat }: Where): string | undefined {
     const { journal, outbox } = this.#options;
     if (outbox.unsent(platform, chat).length >= MOST_UNSENT) return words.unread(MOST_UNSENT);
@@ -106,7 +106,7 @@ export class Desk {
     return { accepted: true, id: told[0]?.id ?? "" };
   }
 
-  /** In the order of its conversation; so is /new, which concerns what comes after it. */
+  /** The message runs in the order of its conversation; so does /new, which concerns later messages. */
   #queue(counter: Counter, message: Incoming, command: ChatCommand | undefined): Verdict {
     const { chats, conversations, journal, queue } = this.#options;
     const where: Where = { platform: counter.platform, chat: message.chat };
@@ -139,7 +139,7 @@ function keyed({ key }: Incoming): { key?: string } {
   return key === undefined ? {} : { key };
 }
 
-/** Names become parts of file names, variables and log lines of others. */
+/** Names become parts of others' file names, variables and log lines. */
 function wrongNameIn({ chat, from, session, key }: Incoming): string | undefined {
   for (const [what, name] of Object.entries({ chat, from, ...(key !== undefined && { id: key }) })) {
     if (name === "" || name.length > LONGEST_NAME || /\p{Cc}/u.test(name) || !name.isWellFormed()) {

@@ -1,4 +1,4 @@
-/** The lines of the journal. A message is received, started, answered; what goes out is told, attempted, delivered. */
+/** The lines of the journal. A message is received, started, answered; an outgoing message is told, attempted, delivered. */
 import * as v from "valibot";
 
 const StoredAttachment = v.object({
@@ -8,7 +8,7 @@ const StoredAttachment = v.object({
   mime: v.optional(v.string()),
 });
 
-/** On disk before the platform is told that we have it. */
+/** This line is on disk before the platform's message is acknowledged. */
 const Received = v.looseObject({
   kind: v.literal("received"),
   id: v.string(),
@@ -22,13 +22,13 @@ const Received = v.looseObject({
   key: v.optional(v.string()),
 });
 
-/** On disk before the agent starts: whatever happens then, the turn is not run a second time in silence. */
+/** This line is on disk before the agent starts, so that no turn silently runs twice. */
 const Started = v.looseObject({ kind: v.literal("started"), id: v.string() });
 
-/** Everything that there is to say to it stands above this line. */
+/** All replies to the message stand above this line. */
 const Answered = v.looseObject({ kind: v.literal("answered"), id: v.string() });
 
-/** On disk before it is sent. One line is one message on the platform. */
+/** This line is on disk before the message is sent. One line is one message on the platform. */
 const Told = v.looseObject({
   kind: v.literal("told"),
   id: v.string(),
@@ -37,21 +37,21 @@ const Told = v.looseObject({
   chat: v.string(),
   type: v.picklist(["partial", "reply", "notice", "end"]),
   text: v.string(),
-  /** The message that it answers, and the platform's key of that. */
+  /** The answered message, and the platform's key of it. */
   to: v.optional(v.string()),
   key: v.optional(v.string()),
 });
 
-/** From here on it may have arrived. */
+/** From this line on the message may have arrived. */
 const Attempted = v.looseObject({ kind: v.literal("attempted"), id: v.string() });
 
-/** It has arrived, or (with a reason) never will. */
+/** The message has arrived, or (with a reason) never will. */
 const Delivered = v.looseObject({ kind: v.literal("delivered"), id: v.string(), refused: v.optional(v.string()) });
 
-/** A message was taken care of, and is known by this key when it comes again. Its id is "" when it needed no turn. */
+/** A handled message, recognised by this key when it comes again. Its id is "" when it needed no turn. */
 const Seen = v.looseObject({ kind: v.literal("seen"), platform: v.string(), key: v.string(), id: v.optional(v.string(), "") });
 
-/** The sessions of a chat, and which of them is meant when nobody says. */
+/** The sessions of a chat, and the current one. */
 const Chat = v.looseObject({
   kind: v.literal("chat"),
   platform: v.string(),
@@ -66,7 +66,7 @@ export type Received = v.InferOutput<typeof Received>;
 export type Told = v.InferOutput<typeof Told>;
 export type Chat = v.InferOutput<typeof Chat>;
 
-/** Undefined for a line that is none: one bad sector must not cost the rest. */
+/** Undefined for an invalid line: one bad sector must not cost the other lines. */
 export function parseEntry(line: string): Entry | undefined {
   try {
     const entry = v.safeParse(Entry, JSON.parse(line));

@@ -1,6 +1,6 @@
 /**
- * The bridge's write-ahead log: an append-only file with one writer. Whatever must survive us is written here first, and `durable`
- * is awaited before anybody outside hears of it.
+ * The bridge's write-ahead log: an append-only file with one writer. Everything that must survive a crash is written here first, and
+ * `durable` is awaited before the outside learns of it.
  */
 import { appendFileSync, closeSync, fsyncSync, openSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,17 +11,17 @@ import { LogFile, readLines } from "../../os/log-file.js";
 import { parseEntry, type Entry } from "./entry.js";
 import { Ledger } from "./ledger.js";
 
-/** Below this a file is not worth rewriting. */
+/** A smaller file is not rewritten. */
 const SMALL = 1024 * 1024;
 
 export interface JournalOptions {
-  /** Heard once, when the disk takes no more; nothing can be promised from then on. */
+  /** Called once when a write fails; no promise holds from then on. */
   onFailure(error: unknown): void;
 }
 
 export class Journal {
   readonly ledger = new Ledger();
-  /** Lines that could not be read, and where they are now: they may be another program's, or a later version's. */
+  /** Unreadable lines, and the file that keeps them: another program or a later version may have written them. */
   readonly unreadable: number;
   readonly aside: string;
   readonly #folder: string;
@@ -47,7 +47,7 @@ export class Journal {
     if (unreadable.length > 0) appendFileSync(this.aside, unreadable.join(""), { mode: 0o600, flush: true });
   }
 
-  /** Throws when another process has it, or the folder cannot hold it. A last line that a crash tore is cut off. */
+  /** Throws when another process holds the journal, or the folder is not writable. Cuts off a last line that a crash tore. */
   static async open(folder: string, options: JournalOptions): Promise<Journal> {
     try {
       return await Journal.#open(folder, options);
@@ -71,7 +71,7 @@ export class Journal {
     }
   }
 
-  /** All of them or, when it throws, none. */
+  /** Writes all entries or, when it throws, none. */
   write(...entries: readonly Entry[]): void {
     if (entries.length === 0) return;
     this.#trying(() => this.#file.append(entries.map((entry) => JSON.stringify(entry)).join("\n")));
@@ -130,7 +130,7 @@ function fileIn(folder: string): string {
   return join(folder, "journal.jsonl");
 }
 
-/** Where folders cannot be synced there is nothing to do about it. */
+/** A system may not sync folders; there is no other way. */
 function syncNow(folder: string): void {
   let handle: number | undefined;
   try {

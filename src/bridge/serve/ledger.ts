@@ -1,7 +1,10 @@
-/** What the journal's lines add up to: messages without an answer, words without a reader, the sessions of each chat, what was seen before. */
+/**
+ * The state that the journal's lines add up to: unanswered messages, undelivered messages, the sessions of each chat, the keys of known
+ * messages.
+ */
 import type { Chat, Entry, Received, Told } from "./entry.js";
 
-/** Keys of messages that are remembered for each platform, and chats whose sessions are; of more than that the oldest are forgotten. */
+/** The most remembered keys of messages for each platform, and the most chats with sessions; the oldest are removed. */
 const SEEN = 2000;
 const CHATS = 10_000;
 
@@ -12,7 +15,7 @@ export interface OpenMessage {
 
 export interface Unsent {
   told: Told;
-  /** It may have arrived before we died. */
+  /** The message may have arrived before a crash. */
   attempted: boolean;
 }
 
@@ -50,7 +53,7 @@ export class Ledger {
     }
   }
 
-  /** The same state in as few lines as it takes. */
+  /** The same state in the fewest lines. */
   *entries(): Generator<Entry> {
     yield* this.#chats.values();
     for (const { received, started } of this.messages.values()) {
@@ -68,7 +71,7 @@ export class Ledger {
     return this.#chats.get(placeOf(platform, chat));
   }
 
-  /** Our id of a message that came before ("" when it needed none), undefined for a new one. */
+  /** Our id of a message that came before ("" when it needed none); undefined for a new one. */
   seen(platform: string, key: string): string | undefined {
     return this.#seen.get(platform)?.get(key);
   }
@@ -85,12 +88,12 @@ export class Ledger {
   }
 }
 
-/** A platform's name has no slash. */
+/** The name of a platform contains no slash. */
 export function placeOf(platform: string, chat: string): string {
   return `${platform}/${chat}`;
 }
 
-/** As the newest. */
+/** Moves the key to the newest place. */
 function keep<T>(map: Map<string, T>, key: string, value: T, most: number): void {
   map.delete(key);
   map.set(key, value);

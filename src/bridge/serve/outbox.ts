@@ -1,6 +1,6 @@
 /**
- * Delivery: what was told goes out in order, one chat at a time, for as long as it takes. A chat that is throttled holds up no other.
- * Nothing is sent before it is on disk, and what is delivered is marked.
+ * Delivery: sends messages in order, one chat at a time, for as long as it takes. A throttled chat delays no other chat. A message is on
+ * disk before it is sent, and is marked when it is delivered.
  */
 import { setTimeout as after } from "node:timers/promises";
 import { messageOf } from "../../core/errors.js";
@@ -10,13 +10,13 @@ import type { Told } from "./entry.js";
 import type { Journal } from "./journal.js";
 import { placeOf } from "./ledger.js";
 
-/** Chats that are remembered though nothing is under way to them. */
+/** The most chats that are remembered without a message under way. */
 const IDLE_LANES = 1000;
 
 export interface OutboxOptions {
   journal: Journal;
   platforms: ReadonlyMap<string, Platform>;
-  /** How long an undeliverable message is tried. */
+  /** The time for which an undeliverable message is tried. */
   patienceMs: number;
   log(text: string): void;
 }
@@ -26,16 +26,16 @@ interface Item {
   repeated: boolean;
 }
 
-/** The way to one chat. */
+/** The queue of one chat. */
 interface Lane {
   platform: string;
   queue: Item[];
   working: boolean;
-  /** Before then the platform wants no more. */
+  /** The platform wants no message before this time. */
   nextAt: number;
-  /** The message that a stream goes on in. */
+  /** The message that a stream edits. */
   open: { to: string; ref: string; text: string } | undefined;
-  /** Who waits for the queue to be empty. */
+  /** Callers that wait for an empty queue. */
   waiters: (() => void)[];
 }
 
@@ -43,45 +43,45 @@ export class Outbox {
   readonly #options: OutboxOptions;
   readonly #lanes = new Map<string, Lane>();
   readonly #stopped = new AbortController();
-  /** Since when; what was told before, while nobody could deliver it, has waited from then on. */
+  /** The start of delivery; the waiting time of older messages counts from here. */
   #begun: number | undefined;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
   }
 
-  /** The platforms are there: what was posted goes out from now on. */
+  /** The platforms are open: posted messages are sent from now on. */
   begin(): void {
     this.#begun = Date.now();
     for (const lane of this.#lanes.values()) this.#start(lane);
   }
 
-  /** It stands in the journal already. `repeated`: an earlier run of ours may have delivered it. */
+  /** Queues a message that is in the journal already. `repeated`: an earlier run may have delivered it. */
   post(told: Told, repeated = false): void {
     const lane = this.#lane(told.platform, told.chat);
     lane.queue.push({ told, repeated });
     this.#start(lane);
   }
 
-  /** What was told to a chat and has not arrived. */
+  /** The messages for a chat that have not arrived. */
   unsent(platform: string, chat: string): readonly Told[] {
     return this.#lanes.get(placeOf(platform, chat))?.queue.map(({ told }) => told) ?? [];
   }
 
-  /** When the chat has everything that was told, and the platform would take more. */
+  /** Resolves when the chat has all its messages, and the platform accepts more. */
   async quiet(platform: string, chat: string): Promise<void> {
     const lane = this.#lane(platform, chat);
     await this.#emptied(lane);
     await this.#pause(lane.nextAt - performance.now());
   }
 
-  /** Waits until all is delivered, or so long. */
+  /** Waits until all messages are delivered, or until the time is over. */
   async drain(ms: number): Promise<void> {
     const all = Promise.all([...this.#lanes.values()].map((lane) => this.#emptied(lane)));
     await Promise.race([all, this.#pause(ms)]);
   }
 
-  /** What is not delivered stays in the journal. */
+  /** Stops sending; undelivered messages stay in the journal. */
   stop(): void {
     this.#stopped.abort();
     for (const lane of this.#lanes.values()) wake(lane);
@@ -107,7 +107,7 @@ export class Outbox {
     void this.#work(lane);
   }
 
-  /** Or stopped. */
+  /** Delivery was stopped. */
   async #emptied(lane: Lane): Promise<void> {
     while (lane.queue.length > 0 && !this.#stopped.signal.aborted) await new Promise<void>((resolve) => lane.waiters.push(resolve));
   }
@@ -131,7 +131,7 @@ export class Outbox {
     }
   }
 
-  /** False when we were stopped before it was. */
+  /** False when delivery was stopped before the message was delivered. */
   async #deliver(lane: Lane, platform: Platform, item: Item): Promise<boolean> {
     const { journal, patienceMs, log } = this.#options;
     const { told } = item;
@@ -169,7 +169,7 @@ export class Outbox {
   }
 }
 
-/** A stream goes on in its last message for as long as that has room. */
+/** A stream continues in its last message as long as that has room. */
 async function sendOrEdit(lane: Lane, platform: Platform, { told, repeated }: Item): Promise<Delivery> {
   const message = outgoing(told, repeated);
   const { open } = lane;

@@ -1,9 +1,9 @@
-/** People who may not talk are told so, but not at every message: a stranger must not make the bridge speak without end. */
+/** Limits refusals to people who may not talk: a stranger must not make the bridge send without end. */
 
 const AGAIN_MS = 3_600_000;
 const REMEMBERED = 1000;
 
-/** What an allow-list holds; "*" is everybody. */
+/** The entries of an allow-list; "*" is everybody. */
 export type Senders = ReadonlySet<string>;
 
 export function isAllowed(senders: Senders, from: string): boolean {
@@ -13,7 +13,7 @@ export function isAllowed(senders: Senders, from: string): boolean {
 export class Strangers {
   readonly #told = new Map<string, number>();
 
-  /** Whether they were not told within the last hour. */
+  /** Whether the stranger got no refusal within the last hour. */
   isNew(platform: string, from: string): boolean {
     const key = `${platform}/${from}`;
     const last = this.#told.get(key);

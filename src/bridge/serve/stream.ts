@@ -1,13 +1,13 @@
-/** The pieces of a streamed answer. While the chat is busy they are joined, in order; none is lost. */
+/** The pieces of a streamed answer. While the chat is busy, pieces are joined in order; none is lost. */
 
-/** More than this is not held for a slow chat: the agent waits. */
+/** The most text that is held for a slow chat; above it the agent waits. */
 const HELD = 64 * 1024;
 
 export interface StreamOptions {
-  /** When the chat would take more. */
+  /** Resolves when the chat accepts more. */
   quiet(): Promise<void>;
   tell(text: string): void;
-  /** The turn was cut short: nobody is held any more. */
+  /** The turn was cut short: the agent is no longer held back. */
   signal: AbortSignal;
 }
 
@@ -34,12 +34,12 @@ export class Stream {
     return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
-  /** What is held, for somebody who has something to say behind it. */
+  /** Returns the held text that is ready, for a caller that sends another message behind it. */
   flush(): string {
     return this.#take(ready(this.#held));
   }
 
-  /** What was not told yet; nothing more is taken or told. */
+  /** Returns the unsent text, and ends the stream. */
   finish(): string {
     this.#finished = true;
     this.#options.signal.removeEventListener("abort", this.#release);
@@ -48,7 +48,7 @@ export class Stream {
 
   async #pump(): Promise<void> {
     this.#pumping = true;
-    // Pieces of one burst are one message.
+    // Pieces of one burst become one message.
     await Promise.resolve();
     while (ready(this.#held) > 0) {
       await this.#options.quiet();
@@ -66,7 +66,7 @@ export class Stream {
   }
 }
 
-/** How much can be told now: nothing while it is blank, and no half of a character. */
+/** The length of text that can be sent now: 0 while it is blank, and never half a character. */
 function ready(text: string): number {
   const last = text.charCodeAt(text.length - 1);
   const whole = last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;

@@ -1,4 +1,4 @@
-/** One message through the agent: started on disk, run, answered on disk. */
+/** Runs one message through the agent, and writes its start and its answer to disk. */
 import { messageOf } from "../../core/errors.js";
 import type { Platform } from "../platforms/platform.js";
 import type { Runner, TurnEvents, TurnResult } from "../turn/turn.js";
@@ -12,7 +12,7 @@ import { Stream } from "./stream.js";
 import type { Voice } from "./voice.js";
 import * as words from "./words.js";
 
-/** A platform's sign that somebody types fades after about five seconds. */
+/** A platform's typing sign fades after about five seconds. */
 const TYPING_MS = 4000;
 
 export interface TurnRoom {
@@ -25,10 +25,10 @@ export interface TurnRoom {
   log(text: string): void;
 }
 
-/** Never rejects: when the journal fails, whoever keeps it knows. */
+/** Never rejects: the journal reports its own failure to the bridge. */
 export async function runTurn(message: Received, turn: RunningTurn, room: TurnRoom): Promise<void> {
   try {
-    // Doing it twice does no harm, so it is not marked as started.
+    // `/new` may run twice without harm, so it is not marked as started.
     if (commandIn(message.text)?.name === "new") await beginAnew(message, turn, room);
     else await runAgent(message, turn, room);
   } catch (error) {
@@ -36,7 +36,7 @@ export async function runTurn(message: Received, turn: RunningTurn, room: TurnRo
   }
 }
 
-/** Somebody else may have a turn in the conversation: what waits for that at a shutdown is taken up at the next start. */
+/** Another process may run a turn in the conversation. A message that waits for it at a shutdown is taken up at the next start. */
 async function beginAnew(message: Received, turn: RunningTurn, room: TurnRoom): Promise<void> {
   const { voice, runner } = room;
   const say = (text: string): void => voice.answer(message, ...voice.words(message, "notice", text, message));
@@ -69,7 +69,7 @@ async function runAgent(message: Received, turn: RunningTurn, room: TurnRoom): P
 
 async function run(message: Received, { signal }: RunningTurn, stream: Stream, room: TurnRoom): Promise<TurnResult | Error> {
   const { platform, text, from, attachments } = message;
-  // Behind what the agent said before.
+  // The question follows the text that the agent wrote before it.
   const notice = (words: string): void => {
     room.voice.say(message, "partial", stream.flush(), message);
     room.voice.say(message, "notice", words, message);
@@ -94,9 +94,9 @@ function warningsOf({ platform }: Received, { log }: TurnRoom): TurnEvents["warn
   return (warning) => log(`'${platform}': ${warning}`);
 }
 
-/** What is left to say: that it was cut short, what went wrong, or the reply. */
+/** The last message of a turn: the reason why it was cut short, its error, or its reply. */
 function ending(message: Received, result: TurnResult | Error, turn: RunningTurn): ["reply" | "notice", string] {
-  // One that was over when the end of the bridge came to it is whole.
+  // A turn that was over before the bridge ended is whole.
   const isWhole = !(result instanceof Error) && result.exitCode === 0;
   if (turn.cut() === "stop") return ["notice", words.STOPPED];
   if (turn.cut() === "shutdown" && !isWhole) return ["notice", words.cutByShutdown(message.text)];

@@ -1,4 +1,7 @@
-/** How the bridge speaks: cut to the platform's measure, written down, then handed to delivery. Nothing is said in another way. */
+/**
+ * The bridge's messages: each is cut to the platform's size, written to the journal, then passed to delivery. There is no other way to send
+ * one.
+ */
 import { mintId } from "../../core/ids.js";
 import type { Platform } from "../platforms/platform.js";
 import type { Entry, Received, Told } from "./entry.js";
@@ -22,7 +25,7 @@ export class Voice {
     this.#platforms = platforms;
   }
 
-  /** Never throws: a journal that takes no more ends the bridge, and what is open in it is made good at the next start. */
+  /** Never throws: a failed journal ends the bridge, and the next start takes up the open messages. */
   say(where: Where, type: Told["type"], text: string, to?: Received): void {
     try {
       this.write(...this.words(where, type, text, to));
@@ -31,13 +34,13 @@ export class Voice {
     }
   }
 
-  /** The lines that say it, for a `write` together with others. */
+  /** The journal lines of the message, for a `write` together with other lines. */
   words({ platform, chat }: Where, type: Told["type"], text: string, to?: Received): Told[] {
     const limit = this.#platforms.get(platform)?.limits.text ?? Infinity;
     return split(text.toWellFormed(), limit).map((piece) => told({ platform, chat }, type, piece, to));
   }
 
-  /** The last that is said to a message, in one stroke with the mark that it is answered. */
+  /** Sends the final answer to a message, and marks the message as answered in the same write. */
   answer(message: Received, ...last: readonly Told[]): void {
     const wantsEnds = this.#platforms.get(message.platform)?.limits.wantsEnds === true;
     const end = wantsEnds ? [told(message, "end", "", message)] : [];

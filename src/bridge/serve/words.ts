@@ -1,4 +1,4 @@
-/** What the bridge itself says in a chat. */
+/** The bridge's own sentences in a chat. */
 import { firstFew } from "../../core/truncate-list.js";
 import type { PermissionRequest } from "../turn/turn.js";
 import type { Approvers } from "./approvers.js";
@@ -48,7 +48,7 @@ export function notOnTheList(from: string): string {
   return `You are not on this bridge's list of senders. Whoever runs it can add '${from}' to 'allow'.`;
 }
 
-/** The turn itself says that it was stopped, once it is. */
+/** The turn reports by itself that it was stopped. */
 export function stopping(running: boolean, forgotten: number): string {
   const rest = forgotten === 0 ? [] : [`${forgotten} waiting ${forgotten === 1 ? "message is" : "messages are"} forgotten.`];
   return [...(running ? ["Stopping."] : []), ...rest].join(" ") || NOTHING_RUNS;
@@ -98,7 +98,7 @@ function people({ ids }: Approvers): string {
   ).join(", ");
 }
 
-/** For the agent and its model. */
+/** The reason for the agent and its model. */
 export function nobodyMay(because: string): string {
   return `Nobody may approve anything here: ${because}.`;
 }

@@ -1,4 +1,4 @@
-/** The environment of an agent: a small base, what the profile adds, and what the protocol says in it. */
+/** The environment of an agent: a small base, the profile's variables, and the protocol's. */
 import { firstFew } from "../../core/truncate-list.js";
 import { ENV_NAMES } from "../protocol.js";
 import type { Profile } from "../profile/profile.js";
@@ -6,7 +6,7 @@ import { expandValue, type Placeholders } from "../profile/expand.js";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** What programs need to run at all; none of it is a secret. */
+/** Variables that programs need to run; none is a secret. */
 const INFRA: ReadonlySet<string> = new Set(
   (
     "PATH HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE LC_MESSAGES TERM TMPDIR TZ PWD SYSTEMROOT WINDIR COMSPEC PATHEXT TEMP TMP " +
@@ -14,7 +14,7 @@ const INFRA: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Only the protocol sets these, on every wire: one that it leaves unset is unset. */
+/** Only the protocol sets these variables, on every wire. */
 const PROTOCOL: ReadonlySet<string> = new Set(ENV_NAMES);
 
 export interface ChildEnvironment {
@@ -22,7 +22,7 @@ export interface ChildEnvironment {
   warnings: string[];
 }
 
-/** `env` is the bridge's own. */
+/** `env` is the bridge's own environment. */
 export function childEnvironment(profile: Profile, env: Env, values: Placeholders, cwd: string): ChildEnvironment {
   const withheld = new Set<string>();
   const allowed = profile.envAllowlist === undefined ? undefined : new Set(profile.envAllowlist);

@@ -1,4 +1,4 @@
-/** Which links a message of somebody elsewhere may bring along: to the web, by value, or to a file that the platform itself has put where files belong. */
+/** Checks the links of a message: links to the web, data URLs, and files in the platform's own folder may pass. */
 import { realpathSync } from "node:fs";
 import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import type { Attachment } from "./turn.js";
 
 const ELSEWHERE: ReadonlySet<string> = new Set(["http:", "https:", "data:"]);
 
-/** Why they are not passed on; undefined when they are. `folder` is where the platform's files are. */
+/** The reason why the links are refused; undefined when they may pass. `folder` is the folder of the platform's files. */
 export function linkProblem(attachments: readonly Attachment[], folder: string): string | undefined {
   const wrong = attachments.find(({ url }) => !isAllowed(url, folder));
   if (wrong === undefined) return undefined;
@@ -20,7 +20,7 @@ function isAllowed(url: string, folder: string): boolean {
   return ELSEWHERE.has(protocol) || (protocol === "file:" && liesIn(folder, url));
 }
 
-/** Wherever links on the disk lead. */
+/** Compares real paths, with links resolved. */
 function liesIn(folder: string, url: string): boolean {
   try {
     return realpathSync(fileURLToPath(url)).startsWith(realpathSync(folder) + sep);

@@ -1,4 +1,4 @@
-/** What a turn's events are to a user: pieces at once, a reply at the end, questions in between. */
+/** Shows a turn's events to the user: pieces at once, a reply at the end, questions in between. */
 import type { Call, Event, EventOf } from "../../core/event.js";
 import type { Answer } from "../../core/op.js";
 import type { Profile } from "../profile/profile.js";
@@ -6,27 +6,27 @@ import { EXT } from "../protocol.js";
 import { CappedStream } from "./reply.js";
 import type { PermissionAnswer, TurnEvents } from "./turn.js";
 
-/** Between two blocks that an agent says in one turn, as before and after it used a tool. */
+/** The separator of two blocks of one turn, as before and after a tool. */
 const APART = "\n\n";
 
 export interface ListenerOptions {
   profile: Profile;
   on: TurnEvents;
   cap: number | undefined;
-  /** When a question is denied, whoever is asked, in milliseconds since the epoch. */
+  /** The time when a question is denied, in milliseconds since the epoch. */
   deadline(): number;
   answer(answers: Answer[]): Promise<void>;
 }
 
 export class Listener {
   ended: EventOf<"turn.ended"> | undefined;
-  /** The agent's own name of the session, as last heard. */
+  /** The agent's own name of the session. */
   sessionId: string | undefined;
-  /** As the agent told it, where its wire has one. */
+  /** The usage in the form of the agent's wire, where it has one. */
   usage: unknown;
   readonly #options: ListenerOptions;
   readonly #stream: CappedStream;
-  /** Whole blocks that nobody has seen yet. */
+  /** Whole blocks that were not streamed. */
   readonly #blocks: string[] = [];
   readonly #waiting = new Set<string>();
   #isBetween = false;
@@ -45,12 +45,12 @@ export class Listener {
     return this.#stream.truncated;
   }
 
-  /** Somebody has yet to take what was said, or to answer it. */
+  /** The user still has to take an event, or to answer a question. */
   get isBehind(): boolean {
     return this.#isHearing || this.#waiting.size > 0;
   }
 
-  /** Resolves when whoever listens has taken it. One at a time. */
+  /** Resolves when the user has taken the event. One call at a time. */
   async hear(event: Event): Promise<void> {
     this.#isHearing = true;
     try {
@@ -60,7 +60,7 @@ export class Listener {
     }
   }
 
-  /** What is told again of earlier turns was heard then. */
+  /** Skips replayed events: an earlier turn showed them. */
   async #take(event: Event): Promise<void> {
     if (event.replay === true && event.type !== "session.ready") return;
     switch (event.type) {
@@ -95,7 +95,7 @@ export class Listener {
     }
   }
 
-  /** Nobody will answer any more. */
+  /** Denies all open questions, because no answer will come. */
   async deny(message: string): Promise<void> {
     const answers = [...this.#waiting].map((call): Answer => ({ call, decision: "deny", reason: message }));
     this.#waiting.clear();
@@ -112,7 +112,7 @@ export class Listener {
     for (const piece of this.#stream.push(apart + event.text)) await this.#options.on.partial(piece, role);
   }
 
-  /** AgentProc says itself where a line ends; other agents say blocks. */
+  /** AgentProc has its own line ends in pieces; other agents have blocks. */
   #block({ text, streamed, under }: EventOf<"text.done">): void {
     if (under !== undefined) return;
     if (streamed === true && this.#options.profile.streaming) this.#isBetween = this.#options.profile.dialect !== undefined;
@@ -134,7 +134,7 @@ export class Listener {
     if (this.#waiting.delete(id)) await this.#options.answer([answer]);
   }
 
-  /** A listener that fails, or answers nothing, says no. */
+  /** A failed or missing answer counts as no. */
   async #answerTo(request: Parameters<TurnEvents["permission"]>[0]): Promise<Answer> {
     try {
       return asAnswer(request.id, await this.#options.on.permission(request));

@@ -1,4 +1,4 @@
-/** What came of a turn: its exit code, and what the user is told when it failed. */
+/** The result of a turn: its exit code, and the user's message when it failed. */
 import { constants } from "node:os";
 import * as v from "valibot";
 import type { Fault } from "../../core/errors.js";
@@ -10,34 +10,34 @@ import type { TurnResult } from "./turn.js";
 
 const TIMED_OUT = 124;
 const INTERRUPTED = 130;
-/** Characters of stderr that a user sees, from the end. */
+/** The most characters of stderr that a user sees, from the end. */
 const SHOWN_STDERR = 2000;
 
-/** What AgentProc tells of a turn beyond our own vocabulary. */
+/** AgentProc's fields of a turn beyond our own vocabulary. */
 const Own = v.looseObject({
   exit: v.looseObject({ code: v.nullable(v.number()), signal: v.nullable(v.string()) }),
-  /** The words of the agent's own error line. */
+  /** The text of the agent's own error line. */
   error: v.optional(v.string()),
   body: v.optional(v.string()),
-  /** Of an endless reply only the beginning was kept. */
+  /** Only the beginning of an endless reply was kept. */
   cut: v.optional(v.boolean(), false),
 });
 
-/** What is known when a turn is over. */
+/** The facts of a turn that is over. */
 export interface Facts {
   profile: Profile;
   sessionId: string;
-  /** What was said and not streamed. */
+  /** The text that was not streamed. */
   reply: string;
   cap: number | undefined;
   streamTruncated: boolean;
-  /** Undefined when the agent was gone before. */
+  /** Undefined when the agent was gone before the end of the turn. */
   ended: EventOf<"turn.ended"> | undefined;
-  /** What went wrong before or instead of the turn. */
+  /** The fault before or instead of the turn. */
   fault: Fault | undefined;
-  /** Why its process could not be started. */
+  /** The reason why the process could not start. */
   refused: string | undefined;
-  /** How its process ended, where nobody else ended it. */
+  /** How the process ended, where we did not end it. */
   left: Closed | undefined;
   /** The session was ready. */
   opened: boolean;
@@ -47,7 +47,7 @@ export interface Facts {
   stderr: string;
 }
 
-/** Before anything was started. */
+/** The facts of a turn that failed before a process was started. */
 export function nothingRan(profile: Profile, interrupted: boolean, fault: Fault): Facts {
   const said = { sessionId: "", reply: "", cap: undefined, streamTruncated: false, usage: undefined, stderr: "" };
   return { profile, ...said, ended: undefined, fault, refused: undefined, left: undefined, opened: false, timedOut: false, interrupted };
@@ -96,7 +96,7 @@ export function outcome(facts: Facts, warn: (text: string) => void): TurnResult 
 
 type Exit = v.InferOutput<typeof Own>["exit"];
 
-/** A timeout beats an error line, and that beats the process's own code. */
+/** A timeout beats an error line, and an error line beats the process's own code. */
 function exitCode({ timedOut, interrupted }: Facts, told: string | undefined, { code, signal }: Exit): number {
   if (timedOut) return TIMED_OUT;
   if (told !== undefined) return 1;
@@ -108,7 +108,7 @@ function signalNumber(name: string): number {
   return Object.entries(constants.signals).find(([known]) => known === name)?.[1] ?? 0;
 }
 
-/** `own`: the agent's words. Others are ours, and never hold what it wrote on stderr. */
+/** `own` marks the agent's words. Our words never contain its stderr. */
 function failure(facts: Facts, told: string | undefined, { code, signal }: Exit): { text: string; own: boolean } {
   const { profile, ended, fault, refused, timedOut, interrupted } = facts;
   const death = deathOf({ code, signal });

@@ -1,11 +1,11 @@
-/** A profile and the values of one turn, as what would be run: words, folder and environment. Nothing is started here. */
+/** A profile and the values of one turn, as words, folder and environment of a process. Nothing is started here. */
 import { accessSync, constants, statSync, type Stats } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { childEnvironment, type Env } from "./environment.js";
 import { expand, type Placeholders } from "../profile/expand.js";
 import type { Profile } from "../profile/profile.js";
 
-/** Where the bridge itself stands. */
+/** The environment and the folder of the bridge. */
 export interface Place {
   env: Env;
   cwd: string;
@@ -24,14 +24,14 @@ export function prepare(profile: Profile, place: Place, values: Placeholders): P
   return { argv, cwd, ...childEnvironment(profile, place.env, values, cwd) };
 }
 
-/** Only where the profile's author wrote it. */
+/** Placeholders count only in the author's words. */
 function homed(path: string, env: Env): string {
   return path === "~" || path.startsWith("~/") ? `${env["HOME"] ?? "~"}${path.slice(1)}` : path;
 }
 
 export type Found = { path: string } | { problem: string };
 
-/** The program that a command means, in the words of why there is none. */
+/** The program of a command, or the reason why there is none. */
 export function findProgram(command: string, { cwd, env }: Pick<Prepared, "cwd" | "env">): Found {
   const places = command.includes("/") ? [resolve(cwd, command)] : pathFolders(env).map((folder) => join(resolve(cwd, folder), command));
   const runnable = places.find(isProgram);
@@ -43,7 +43,7 @@ export function findProgram(command: string, { cwd, env }: Pick<Prepared, "cwd" 
   return { problem: isNamedFolder ? `'${named}' is a folder, and no program` : `'${command}' was not found` };
 }
 
-/** What would help, when a command was not found. */
+/** The remedy when a command was not found. */
 export function remedy(profile: Profile, { argv: [command = ""], cwd }: Prepared): string {
   if (profile.unsplit !== undefined && isProgram(resolve(cwd, profile.unsplit))) {
     return `'${profile.unsplit}' is a program, but its name is split at the blanks; 'split_command: false' keeps it whole`;
@@ -66,7 +66,7 @@ function isFile(path: string): boolean {
   return infoOf(path)?.isFile() === true;
 }
 
-/** Undefined for what nobody can look at, such as a path below a file or with a NUL in it. */
+/** Undefined for a path that cannot be looked at, such as a path below a file or with a NUL in it. */
 function infoOf(path: string): Stats | undefined {
   try {
     return statSync(path);

@@ -1,4 +1,4 @@
-/** How much of an agent's words reaches the user: caps in code points, so that no character is cut in two; the suffix comes on top. */
+/** Caps an agent's text in code points, so that no character is cut in two; the suffix is added on top. */
 
 export interface Cut {
   text: string;
@@ -12,7 +12,7 @@ export function capped(text: string, max: number | undefined, suffix: string): C
   return kept.length === text.length ? { text, truncated: false } : { text: kept + suffix, truncated: true };
 }
 
-/** Pieces of one stream, capped in sum: the piece that goes over is cut, the suffix follows as a piece of its own, and the rest is silence. */
+/** Caps the sum of a stream's pieces: the piece above the cap is cut, the suffix follows as its own piece, and later pieces are dropped. */
 export class CappedStream {
   readonly #max: number | undefined;
   readonly #suffix: string;
@@ -28,7 +28,7 @@ export class CappedStream {
     return this.#truncated;
   }
 
-  /** What of it goes out, in pieces that are never empty. */
+  /** The pieces to send, none of them empty. */
   push(text: string): string[] {
     if (this.#truncated || text === "") return [];
     if (this.#max === undefined) return [text];
@@ -40,7 +40,7 @@ export class CappedStream {
   }
 }
 
-/** Half a surrogate pair that the text came with counts as a character; we never make one. */
+/** Half a surrogate pair in the text counts as a character; the cut never makes one. */
 function firstPoints(text: string, max: number): string {
   if (text.length <= max) return text;
   let end = 0;

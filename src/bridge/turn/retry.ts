@@ -1,16 +1,16 @@
-/** How long to wait before another try: as long as the other side asks for, within reason; else longer each time. */
+/** The time before the next try: the other side's wish, within reason, or a time that grows with each failure. */
 
 const FIRST_MS = 500;
 const LONGEST_MS = 60_000;
-/** However long the other side wants us to wait. */
+/** The longest wait that the other side may ask for. */
 const LONGEST_ASKED_MS = 3_600_000;
 
-/** `failures` so far, from 0 on. A wish for no wait at all is none, because a loop without waits helps nobody. */
+/** `failures` counts from 0. A wish for no wait is ignored, because a loop without waits helps nobody. */
 export function retryMs(failures: number, asked = 0): number {
   return asked >= FIRST_MS ? Math.min(asked, LONGEST_ASKED_MS) : backoff(failures);
 }
 
-/** Doubles, with some chance in it so that many do not come back at the same moment. */
+/** Doubles each time, with a random part so that many clients do not come back at once. */
 function backoff(failures: number): number {
   const base = Math.min(FIRST_MS * 2 ** failures, LONGEST_MS);
   return base * (0.5 + Math.random() / 2);

@@ -1,4 +1,4 @@
-/** One turn: an agent dialled for it, its events heard to the end, and what is known when it is over. */
+/** Runs one turn: dials an agent, hears its events to the end, and returns the facts. */
 import type { SessionConfig } from "../../core/config.js";
 import { textPart, type Part } from "../../core/content.js";
 import { toFault, type Fault } from "../../core/errors.js";
@@ -23,12 +23,12 @@ export interface Asked {
   signal: AbortSignal;
 }
 
-/** How long an agent that does not read may keep our last word waiting. */
+/** The longest wait for an agent that does not read our last record. */
 const LAST_WORD_MS = 500;
-/** The protocol's own cap, of its first revisions. */
+/** The cap of the protocol's first revisions. */
 const FIRST_CAP = 8000;
 
-/** `stored` is the session to go on with; "" begins one. Rejects only where nobody knows the dialect. */
+/** `stored` is the session to resume; "" begins a new one. Rejects only where the dialect is unknown. */
 export async function runTurn({ profile, place, turn, on, signal }: Asked, stored: string): Promise<Facts> {
   const dialect = await dialectOf(profile);
   const message = plainMessage(turn.message, profile.expands);
@@ -42,7 +42,7 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
     isAwaited: () => listener.isBehind,
     onTimeout: () => void soon(listener.deny("permission timed out")).then(() => child.end()),
   });
-  // The profile's clocks alone say how long a turn may take.
+  // The profile's clocks alone limit the time of a turn.
   const agent = connect(dialect, child.dial, { exitSeconds: Infinity });
   const listener = new Listener({
     profile,
@@ -63,13 +63,13 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
     session = await openSession(agent, { name: turn.sessionName, config: configOf(profile), ...known });
     await listener.hear(session.ready);
     const sender = profile.dialect === undefined ? { ext: { [EXT]: { from_user: turn.from } } } : {};
-    // Without mentions: the words of a message are words.
+    // `mentions` is off: the words of a message stay words.
     for await (const event of session.prompt(partsOf(message, turn), sender)) await listener.hear(event);
   } catch (error) {
     fault = toFault(error);
   }
   signal.removeEventListener("abort", stop);
-  // What is left of it now we end ourselves.
+  // A process that still runs now is ended by us.
   const left = signal.aborted || child.timedOut ? undefined : child.left;
   await (session ?? agent).close();
   const { ended, reply, streamTruncated, usage, sessionId = stored } = listener;
@@ -83,7 +83,7 @@ async function dialectOf({ dialect, protocol, streaming, permission, stdin, sess
   return agentproc({ wire: protocol, streaming, permission, stdin, sessionPrefix: sessionLinePrefix });
 }
 
-/** AgentProc has no words for it. */
+/** AgentProc cannot say a session's configuration. */
 function configOf({ dialect, provider, model }: Profile): SessionConfig {
   if (dialect === undefined) return {};
   return { ...(provider !== undefined && { provider }), ...(model !== undefined && { model }) };
@@ -97,7 +97,7 @@ function partsOf(message: string, { attachments }: BridgeTurn): Part[] {
   return [textPart(message), ...attachments.map(attachmentPart)];
 }
 
-/** Settles with the work, or when that takes too long. */
+/** Settles with the work, or after a time limit. */
 async function soon(work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

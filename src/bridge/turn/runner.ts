@@ -1,4 +1,4 @@
-/** Runs turns of one profile: one at a time in each conversation, with the session that it had, and a result whatever happens. */
+/** Runs turns of one profile: one at a time in each conversation, each with its stored session, and always with a result. */
 import { toFault, type Fault } from "../../core/errors.js";
 import { homeOf } from "../../os/home.js";
 import type { Env } from "./environment.js";
@@ -10,13 +10,13 @@ import { Sessions, type Conversation } from "./sessions.js";
 import type { Runner, TurnEvents, TurnResult } from "./turn.js";
 
 export interface RunnerOptions {
-  /** The bridge's own environment; that of this process by default. */
+  /** The bridge's environment; by default this process's. */
   env?: Env;
-  /** The bridge's own folder; that of this process by default. */
+  /** The bridge's folder; by default this process's. */
   cwd?: string;
-  /** Where sessions are kept; PARLEY_HOME by default. */
+  /** The folder of stored sessions; by default PARLEY_HOME. */
   home?: string;
-  /** Turns come from people elsewhere: of this machine they may attach what lies in this folder, and no other file. */
+  /** Set when turns come from people elsewhere: they may attach files of this folder, and no other file of this machine. */
   files?: string;
 }
 
@@ -62,7 +62,7 @@ export function createRunner(profile: Profile, options: RunnerOptions = {}): Run
   };
 }
 
-/** A turn does not fail because nobody could write down what was odd about it. */
+/** A turn must not fail because a warning could not be written. */
 function warningTo(on: Pick<TurnEvents, "warning">): TurnEvents["warning"] {
   return (text) => {
     try {
@@ -73,7 +73,7 @@ function warningTo(on: Pick<TurnEvents, "warning">): TurnEvents["warning"] {
   };
 }
 
-/** An agent that names no session this time has not forgotten the last one; and one that failed has not either. */
+/** Keeps the last session id where the agent names none, and where the turn failed. */
 async function inConversation(asked: Asked, conversation: Conversation): Promise<TurnResult> {
   const stored = await conversation.sessionId();
   const first = await runTurn(asked, stored);
@@ -87,10 +87,13 @@ async function inConversation(asked: Asked, conversation: Conversation): Promise
   return outcome({ ...facts, sessionId }, (text) => asked.on.warning(text));
 }
 
-/** Most wires have no more than words for that somebody else has a session right now. */
+/** Most wires have only a text for a session that is busy elsewhere. */
 const BUSY = /\b(in use|locked|busy)\b/i;
 
-/** A stored session that the agent no longer knows must not fail for ever. One that is busy, or whose agent was killed, is there next time. */
+/**
+ * Forgets a stored session that the agent no longer knows, so that turns do not fail for ever. A busy session, or one whose agent was
+ * killed, is kept.
+ */
 function refusesSession({ opened, refused, fault, left, timedOut, interrupted }: Facts): boolean {
   if (opened || refused !== undefined || timedOut || interrupted) return false;
   return !left?.signal && !BUSY.test(fault?.message ?? "");

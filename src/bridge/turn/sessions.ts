@@ -1,6 +1,7 @@
 /**
- * What a bridge remembers of its conversations: the session id that the agent gave each of them, and who has a turn in it right now.
- * PARLEY_HOME/bridge, a file a conversation; its name is a hash of the profile and the session's name, so neither can lead anywhere.
+ * A bridge's memory of its conversations: the agent's session id of each, and a lock for the process that runs a turn in it. Each
+ * conversation is a file in PARLEY_HOME/bridge; its name is a hash of the profile and the session's name, so neither can lead to another
+ * path.
  */
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,15 +17,15 @@ const Entry = v.object({ profile: v.string(), name: v.string(), sessionId: v.str
 const SHORTEST_WAIT_MS = 10;
 const LONGEST_WAIT_MS = 200;
 
-/** Who asks, and whom to tell what goes wrong beside the point. */
+/** The caller, and the receiver of warnings. */
 export interface Asking {
   signal: AbortSignal;
   warn(text: string): void;
 }
 
-/** One conversation, while nobody else has a turn in it. */
+/** One conversation, locked for its holder. */
 export interface Conversation {
-  /** "" when there is none. */
+  /** The session id; "" when there is none. */
   sessionId(): Promise<string>;
   keep(sessionId: string): Promise<void>;
   forget(): Promise<void>;
@@ -33,7 +34,7 @@ export interface Conversation {
 export class Sessions {
   readonly #folder: string;
   readonly #profile: string;
-  /** The last of those that wait or run in this process, by name. */
+  /** The last waiting or running turn of this process, by name. */
   readonly #last = new Map<string, Promise<unknown>>();
 
   constructor(home: string, profile: string) {
@@ -42,8 +43,8 @@ export class Sessions {
   }
 
   /**
-   * Turns of one conversation come one after the other, in the order in which they were asked for; those of other processes in between.
-   * Rejects when the signal aborts before it is its turn.
+   * Turns of one conversation run one after the other, in the order of their calls; turns of other processes run in between. Rejects when
+   * the signal aborts before the turn begins.
    */
   alone<T>(name: string, asking: Asking, work: (conversation: Conversation) => Promise<T>): Promise<T> {
     if (asking.signal.aborted) return Promise.reject(new Error("aborted"));
@@ -68,7 +69,7 @@ export class Sessions {
     return Promise.race([mine, given]);
   }
 
-  /** Whoever has a turn in it right now. "" when there is none. */
+  /** The session id in the file, whoever holds its lock; "" when there is none. */
   async sessionId(name: string): Promise<string> {
     return (await read(`${this.#path(name)}.json`)) ?? "";
   }
@@ -86,7 +87,7 @@ export class Sessions {
     };
   }
 
-  /** Rejects when `signal` aborts meanwhile. */
+  /** Rejects when `signal` aborts. */
   async #lock(name: string, { signal, warn }: Asking): Promise<() => Promise<void>> {
     for (let wait = SHORTEST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
       signal.throwIfAborted();
@@ -109,7 +110,7 @@ export class Sessions {
   }
 }
 
-/** A home that cannot be written costs the memory, not the turn. */
+/** A home that is not writable costs the memory, not the turn. */
 async function tried(what: string, warn: (text: string) => void, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -118,7 +119,7 @@ async function tried(what: string, warn: (text: string) => void, work: () => Pro
   }
 }
 
-/** What cannot be read is not remembered. */
+/** An unreadable file counts as absent. */
 async function read(file: string): Promise<string | undefined> {
   try {
     return v.parse(Entry, JSON.parse(await readFile(file, "utf8"))).sessionId;

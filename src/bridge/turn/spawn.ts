@@ -1,4 +1,4 @@
-/** The process of one turn: started as the profile says, watched by its clocks, and ended as a whole. */
+/** The process of one turn: started by the profile, watched by its clocks, and ended with its children. */
 import { messageOf, ParleyError, systemCode } from "../../core/errors.js";
 import type { Closed } from "../../core/event.js";
 import { timerMs } from "../../core/limits.js";
@@ -11,34 +11,34 @@ import { deathOf } from "./outcome.js";
 import { findProgram, isFolder, prepare, remedy, type Place, type Prepared } from "./prepare.js";
 import type { Profile } from "../profile/profile.js";
 
-/** How much of what it says on stderr is kept: its last words. */
+/** The characters of stderr that are kept, from the end. */
 const STDERR_CHARS = 64 * 1024;
 
 export interface SpawnOptions {
   place: Place;
   values: Placeholders;
   framing: Dialect["framing"];
-  /** Hears what is odd and harmless. */
+  /** Receives warnings. */
   warn(text: string): void;
-  /** Whether it may be waiting for us: then its silence is not its own. */
+  /** Whether the process may be waiting for us: then the idle clock stands still. */
   isAwaited(): boolean;
-  /** Its time is over; `end` must follow, once nothing is left to say to it. */
+  /** The time is over; the caller sends its last record and calls `end`. */
   onTimeout(): void;
 }
 
 export interface TurnProcess {
   dial(launch: Launch): Promise<Transport>;
-  /** It was given what it waited for: from now on its silence is its own. */
+  /** Input was delivered; restarts the idle timer. */
   answered(): void;
-  /** TERM, the profile's grace, KILL. */
+  /** Sends TERM, waits the profile's grace, sends KILL. */
   end(): void;
-  /** When it must have ended, in milliseconds since the epoch. */
+  /** The time when it must have ended, in milliseconds since the epoch. */
   readonly deadline: number | undefined;
   readonly timedOut: boolean;
-  /** Why it could not be started. */
+  /** The reason why it could not start. */
   readonly refused: string | undefined;
   readonly stderr: string;
-  /** How it ended, with its last words on stderr as the reason. */
+  /** How the process ended, with its last stderr as the reason. */
   readonly left: Closed | undefined;
 }
 
@@ -85,7 +85,7 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, i
   }
 
   async function start(prepared: Prepared, launch: Launch): Promise<Transport> {
-    // Weighed against what the author wrote: nothing that is filled in may take a flag's place.
+    // Flags are compared with the author's words: filled-in words must not replace a flag.
     const added = withFlags(profile.argv, launch.argv).slice(profile.argv.length);
     const argv = [...prepared.argv, ...added];
     const env = { ...prepared.env, ...launch.env };
@@ -114,14 +114,14 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, i
 
   async function* heard(frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
     for await (const frame of frames) {
-      // While nobody takes it, silence is not the agent's.
+      // The idle clock stands still while we handle a frame.
       clearTimeout(idle);
       yield frame;
       alive();
     }
   }
 
-  /** Its silence begins anew. */
+  /** Restarts the idle clock. */
   function alive(): void {
     clearTimeout(idle);
     if (profile.idleTimeoutSecs > 0 && !stopped && !state.timedOut) idle = setTimeout(fallSilent, timerMs(profile.idleTimeoutSecs));
@@ -143,7 +143,7 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, i
     transport?.close("term");
   }
 
-  /** Faults are told to users, and its stderr is not meant for them. */
+  /** Users read faults, and stderr is not meant for them. */
   function settled(closed: Closed): Closed {
     stopped = true;
     clearTimeout(whole);
@@ -154,7 +154,7 @@ export function spawnPerTurn(profile: Profile, { place, values, framing, warn, i
   }
 }
 
-/** With what helps against it. The system says ENOENT for more than one thing. */
+/** Adds the remedy. The system reports ENOENT for several causes. */
 function explained(error: unknown, profile: Profile, prepared: Prepared): unknown {
   if (!(error instanceof ParleyError) || !isFolder(prepared.cwd)) return error;
   const [command = ""] = prepared.argv;
@@ -176,7 +176,7 @@ function explained(error: unknown, profile: Profile, prepared: Prepared): unknow
   }
 }
 
-/** What one word or variable may be on Linux. */
+/** The longest argument or variable on Linux. */
 const LONGEST = 128 * 1024;
 
 function tooLong({ argv, env }: Prepared): string {

@@ -1,10 +1,10 @@
-/** What a bridge asks of an agent, and what it gets back. Everything above the runner (the command, a platform) knows only this. */
+/** The port between a bridge and an agent: requests and results. Everything above the runner (the command, a platform) uses only this. */
 
 export interface Attachment {
   type: "image" | "file" | "audio" | "video" | "other";
   url: string;
   name: string;
-  /** Where it is known. */
+  /** The type, where it is known. */
   mime?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface PermissionRequest {
   tool: string;
   input: Record<string, unknown>;
   description?: string;
-  /** In milliseconds since the epoch: then it is denied. */
+  /** The deadline in milliseconds since the epoch, at which it is denied. */
   deadline?: number;
 }
 
@@ -34,11 +34,11 @@ export interface TurnEvents {
 }
 
 export interface TurnResult {
-  /** What to send to the user after the partials; "" when there is nothing more to say, and on a failed turn. */
+  /** The text for the user after the partials; "" when nothing is left, and on a failed turn. */
   reply: string;
-  /** The one now stored, "" when there is none. */
+  /** The stored session id; "" when there is none. */
   sessionId: string;
-  /** What to tell the user; "" on success, and when the profile wants no generic errors told. */
+  /** The error for the user; "" on success, and when the profile hides generic errors. */
   error: string;
   /** 0 is success: 124 on timeout, 1 for an error that the agent told, else the process's own code or 128+N. */
   exitCode: number;
@@ -48,12 +48,12 @@ export interface TurnResult {
   truncated: boolean;
   usage?: unknown;
   stderr?: string;
-  /** What was collected of the reply of a failed turn. */
+  /** The text of a failed turn's reply. */
   body?: string;
 }
 
 export interface Runner {
-  /** A failed turn is a result, never a rejection. An aborted one has its process group ended first. */
+  /** A failed turn is a result, never a rejection. An abort ends the process group first. */
   run(turn: BridgeTurn, on: TurnEvents, signal: AbortSignal): Promise<TurnResult>;
   /** The conversation's next turn begins a new session. Rejects when the signal aborts before it is this one's turn. */
   forget(sessionName: string, on: Pick<TurnEvents, "warning">, signal: AbortSignal): Promise<void>;

@@ -3,9 +3,9 @@ import type { Profile, TurnEvents, TurnResult } from "../../bridge/index.js";
 import { shown } from "../../core/terminal-text.js";
 
 export interface Output extends Pick<TurnEvents, "partial" | "warning"> {
-  /** A result line; only programs get one. */
+  /** Writes a line of its own; only programs get one. */
   say(line: unknown): void;
-  /** The next text on stderr begins a line, on a screen that shows both. */
+  /** Ends the line of stdout, so that text on stderr begins a line on a screen that shows both. */
   endLine(): void;
   /** False when there is no reader. */
   result(result: TurnResult): Promise<boolean>;

@@ -34,11 +34,11 @@ export function byPolicy(behavior: "allow" | "deny", message: string): Permissio
 
 const CLOSED = "the terminal was closed";
 
-/** One question at a time, on stderr; `before` each something may be left to do. */
+/** Asks one question at a time, on stderr; `before` runs before each question. */
 export function byTerminal(before: () => void): Permissions {
   const ended = new AbortController();
   let terminal: Interface | undefined;
-  /** Who has said that nothing more comes is not asked again. */
+  /** After the end of input no question is asked. */
   let isClosed = false;
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -90,7 +90,7 @@ const Response = v.looseObject({
 });
 type Response = v.InferOutput<typeof Response>;
 
-/** Answers come as lines on stdin; from its end on everything is denied. */
+/** Reads answers as lines of stdin; from its end on everything is denied. */
 export function byLines({ isStdinTaken, say, warn }: Asking): Permissions {
   const waiting = new Map<string, (answer: PermissionAnswer) => void>();
   let isReading = false;

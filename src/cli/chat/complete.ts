@@ -27,7 +27,7 @@ function nearest(typed: string, values: readonly string[]): string[] {
   return containing.length > 0 ? containing : [...values];
 }
 
-/** A single candidate gets a space, so that the next word can follow, or a slash for the next name in the folder. */
+/** A single candidate gets a space, so that the next word can follow; behind a folder the next name follows directly. */
 function whole(value: string): string {
   return /[\s/]$/.test(value) ? value : `${value} `;
 }

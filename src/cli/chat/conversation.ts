@@ -78,7 +78,7 @@ export class Conversation {
     void this.#agent.send({ type: "turn.prompt", id, session: this.#session, ...asked });
   }
 
-  /** Words for a turn that runs are heard by the model at its next step; those that come too late are a prompt. */
+  /** Words during a turn reach the model at its next step; words that come too late become a prompt. */
   #steer(text: string): void {
     const parts = [textPart(text)];
     const id = this.#replies.expect(({ status, fault }) => {
@@ -96,7 +96,7 @@ export class Conversation {
     this.#ready();
   }
 
-  /** The first one interrupts what runs; a second one, or one with nothing under way or half-written, leaves. */
+  /** The first Ctrl-C interrupts the turn; a second one, or one without a turn and a half-written line, leaves. */
   #interrupt(): void {
     if (this.#busy.size === 0 && this.#input.drop()) return;
     if (this.#busy.size === 0 || this.#isInterrupted) return this.#leave(130);
@@ -111,14 +111,14 @@ export class Conversation {
     });
   }
 
-  /** A line may come, unless something is under way: then it may, too, but nobody is told. */
+  /** Shows the prompt, unless work is under way; the user may write during it, too. */
   #ready(): void {
     if (this.#busy.size === 0) this.#input.prompt();
   }
 
   // --- sessions ---
 
-  /** Resolves when it is open; throws what it was refused with. */
+  /** Resolves when the session is open; throws the refusal. */
   #open({ open = "new", sessionId, config }: Opening): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#opened = resolve;
@@ -135,7 +135,7 @@ export class Conversation {
     });
   }
 
-  /** The old session is left only when the other one is there; then the command is over. */
+  /** The old session is closed only after the new one is ready; then the command is over. */
   #resume(sessionId: string, command: string): void {
     const before = this.#session;
     void this.#open({ open: "resume", sessionId })
@@ -157,7 +157,7 @@ export class Conversation {
     this.#opened();
   }
 
-  /** A mode that is not the usual one stands before every line. */
+  /** A mode other than the default stands before every line. */
   #label({ config }: EventOf<"session.ready" | "session.updated">): void {
     const mode = config?.mode ?? "default";
     this.#input.label(mode === "default" ? "> " : `${mode}> `);
@@ -167,14 +167,14 @@ export class Conversation {
     for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM: 143 })) process.on(signal, () => this.#leave(code));
   }
 
-  /** At once, with that exit code. */
+  /** Leaves at once, with this exit code. */
   #leave(code: number): void {
     this.#code = code;
     this.#input.close();
     this.#idle();
   }
 
-  /** Who leaves without a hurry lets the turn end: what it asks is answered with no. */
+  /** A user who leaves by a command lets the turn end; its questions are answered with no. */
   async #end(): Promise<void> {
     if (this.#code === 0 && this.#busy.size > 0) {
       this.#screen.aside("(leaving when the turn has ended; Ctrl-C interrupts it)");
@@ -221,7 +221,7 @@ export class Conversation {
   }
 }
 
-/** What came of /compact is the command's own answer, too. */
+/** The command's own reply shows the result of /compact, too. */
 function isToldByCommand(event: Event): boolean {
   if (event.turn !== undefined) return false;
   return event.type === "compaction" ? event.phase === "ended" : event.type === "notice" && event.kind === "compaction";

@@ -88,7 +88,7 @@ export class LineInput implements Asker {
     for (const entry of this.#early.splice(0)) listener.entered(entry);
   }
 
-  /** Whether the user has left already, and with which exit code. */
+  /** Whether the user has left, and the exit code. */
   get left(): number | undefined {
     return this.#isClosed ? this.#code : undefined;
   }
@@ -97,12 +97,12 @@ export class LineInput implements Asker {
     this.#complete = complete;
   }
 
-  /** What stands before the line, from the next line on. */
+  /** Sets the text before the line, from the next line on. */
   label(label: string): void {
     this.#label = label;
   }
 
-  /** Shows that a line may come. */
+  /** Shows that the user may write a line. */
   prompt(): void {
     if (this.#isClosed) return;
     if (this.#isAsking) this.#isWanted = true;
@@ -113,7 +113,7 @@ export class LineInput implements Asker {
     }
   }
 
-  /** A line that is half-written is set aside for the question. */
+  /** Asks a question, and sets a half-written line aside for it. */
   async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
     if (this.#isClosed) return undefined;
     const half = this.#setAside();
@@ -129,7 +129,7 @@ export class LineInput implements Asker {
     return answer === undefined ? undefined : this.#keyboard.expanded(answer);
   }
 
-  /** Whether something was half-written; it is gone then. */
+  /** Drops a half-written line; false when there was none. */
   drop(): boolean {
     if (this.#isAsking || !this.#canMove || (this.#terminal.line === "" && this.#begun.length === 0)) return false;
     this.#begun = [];
@@ -144,7 +144,7 @@ export class LineInput implements Asker {
 
   // --- keys ---
 
-  /** Somebody begins to write while something else goes on: that goes above from here on. */
+  /** The user begins to write while output continues: output goes above the line from here on. */
   #pressed({ name, ctrl }: { name?: string; ctrl?: boolean }): void {
     if (this.#isWriting || ctrl === true || name === "return" || name === "enter") return;
     this.#begin();
@@ -167,19 +167,19 @@ export class LineInput implements Asker {
     this.close();
   }
 
-  /** Ctrl-Z stops us and whoever waits for us in the same job, as the terminal would do it. */
+  /** Ctrl-Z stops our whole process group, as the terminal would do it. */
   #stop(): void {
     if (this.#isWriting) this.#erase();
     this.#keyboard.setRawMode(false);
     process.kill(0, "SIGTSTP");
-    // A job without a shell is not stopped, and nobody tells it to go on.
+    // A process group without a shell is not stopped, because nothing would continue it.
     setImmediate(this.#goOn);
   }
 
-  /** The shell has had the terminal meanwhile. */
+  /** The shell has changed the terminal's mode meanwhile. */
   readonly #goOn = (): void => {
     if (this.#isClosed) return;
-    // Node sets a mode only when it believes to have another.
+    // Node sets a mode only when it believes to have another mode.
     this.#keyboard.setRawMode(false).setRawMode(true);
     if (this.#isWriting) this.#draw();
   };
@@ -209,14 +209,14 @@ export class LineInput implements Asker {
     clearScreenDown(process.stdout);
   }
 
-  /** Readline draws from where it believes the line to begin: as many rows up as the cursor was down. */
+  /** Readline draws from the row where it believes the line to begin: the rows above are those that the cursor was down. */
   #draw(): void {
     if (!this.#canMove) return void process.stdout.write(`${this.#terminal.getPrompt()}${this.#terminal.line}`);
     process.stdout.write("\n".repeat(this.#terminal.getCursorPos().rows));
     this.#terminal.prompt(true);
   }
 
-  /** What is half-written, off the screen; undefined when nobody is writing, or the line cannot be taken off. */
+  /** Takes a half-written line off the screen; undefined when the user writes nothing, or the line cannot be erased. */
   #setAside(): string | undefined {
     if (!this.#isWriting || !this.#canMove) return undefined;
     const { line } = this.#terminal;
@@ -227,7 +227,7 @@ export class LineInput implements Asker {
     return line;
   }
 
-  /** Letter by letter: readline loses count of the rows of a longer text. */
+  /** The text is written letter by letter: readline miscounts the rows of a longer text. */
   #takeUp(half: string): void {
     this.#begin();
     for (const letter of half) this.#terminal.write(letter);
@@ -241,7 +241,7 @@ export class LineInput implements Asker {
     this.#done();
   }
 
-  /** Answers are not worth keeping; a line with a key in it is not kept, and one with pasted text not over the end. */
+  /** Answers and lines with a key in them are not kept; a line with pasted text is kept for this chat only. */
   #remember(lines: string[], file: HistoryFile, redactor: Redactor): void {
     const line = lines[0] ?? "";
     if (this.#isAsking || redactor.ranges(line).length > 0) lines.shift();

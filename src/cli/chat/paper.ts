@@ -86,7 +86,7 @@ export class Paper implements Sink {
 // oxlint-disable-next-line no-control-regex
 const COLOUR_OR_LETTER = /\u001b\[[\d;]*m|[^]/gu;
 
-/** Its last line in rows that fit the terminal for certain: what is not ASCII may be two cells wide. */
+/** Breaks the last line into rows that fit the terminal: a character that is not ASCII may be two cells wide. */
 function inRows(text: string, columns: number | undefined): string {
   if (!columns) return text;
   let rows = text.slice(0, text.lastIndexOf("\n") + 1);
@@ -95,7 +95,7 @@ function inRows(text: string, columns: number | undefined): string {
   for (const [letter] of text.slice(rows.length).matchAll(COLOUR_OR_LETTER)) {
     cells += cellsOf(letter);
     if (cells >= columns) {
-      // A word that began in this row goes into the next one whole.
+      // A word that began in this row moves to the next row as a whole.
       const end = row.lastIndexOf(" ") + 1 || row.length;
       rows += `${row.slice(0, end)}\n`;
       row = row.slice(end);

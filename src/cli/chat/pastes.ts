@@ -14,7 +14,7 @@ export class Pastes {
   #waiting = "";
   #isPasting = false;
 
-  /** What came from the terminal, as keys. */
+  /** Returns the terminal's input as keys, with marks in place of pasted text. */
   keys(input: string): string {
     this.#waiting += input;
     let keys = "";
@@ -22,12 +22,12 @@ export class Pastes {
     return keys;
   }
 
-  /** With what was pasted in place of the marks. */
+  /** The line with pasted text in place of the marks. */
   expanded(line: string): string {
     return line.replace(MARK, (mark, index: string) => this.#texts[Number(index) - 1] ?? mark);
   }
 
-  /** Undefined when there is nothing more to do before more comes. */
+  /** Undefined when the rest must wait for more input. */
   #next(): string | undefined {
     const text = this.#waiting;
     const at = text.indexOf(this.#isPasting ? END : START);
@@ -44,7 +44,7 @@ export class Pastes {
     return half === 0 ? undefined : text.slice(0, half);
   }
 
-  /** One plain line is as good as typed. */
+  /** A single plain line is treated as typed. */
   #pasted(raw: string): string {
     const text = raw.replace(/\r\n?/g, "\n").replace(/\n+$/, "");
     if (!CONTROLS.test(text)) return text;

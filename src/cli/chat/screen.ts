@@ -64,7 +64,7 @@ export class Screen {
   }
 
   show(event: Event): void {
-    // What sub-agents say among themselves is their own affair; their calls are shown.
+    // Only the calls of sub-agents are shown, not their words.
     if (event.under !== undefined && !event.type.startsWith("tool.")) return;
     this.#inset = event.under === undefined ? "" : "  ";
     this.#show(event);
@@ -96,7 +96,7 @@ export class Screen {
       case "user.message":
         return this.line(`> ${this.foreign(plainText(event.parts))}`);
       case "compaction":
-        // A failure is told by a notice.
+        // The agent's notice already shows the failure.
         if (event.phase !== "failed") this.line(this.#dim(compactionText(event)));
         return;
       case "notice":
@@ -107,7 +107,7 @@ export class Screen {
     }
   }
 
-  /** A line that is not worth much attention. */
+  /** Writes a dimmed line. */
   aside(text: string): void {
     this.line(this.#dim(text));
   }
@@ -120,7 +120,7 @@ export class Screen {
     this.line(this.#paint("error", `Error: ${message}`));
   }
 
-  /** Into the clipboard of the terminal, where it has one. */
+  /** Writes to the terminal's clipboard, where it has one. */
   copy(text: string): void {
     if (this.#options.aside.isTTY !== true) return this.line(text);
     this.#options.aside.write(`\u001b]52;c;${Buffer.from(text).toString("base64")}\u0007`);
@@ -131,7 +131,7 @@ export class Screen {
     for (const part of parts) this.#part(part, false);
   }
 
-  /** A line of ours; what others wrote in it goes through `foreign` first. */
+  /** Writes a line of ours; `foreign` escapes others' words in it first. */
   line(text: string): void {
     this.#endLine();
     this.#options.aside.write(`${text.replace(/^/gm, this.#inset)}\n`);
@@ -171,7 +171,7 @@ export class Screen {
         this.line(`  ${item.status === "completed" ? "☑" : item.status === "in_progress" ? "◐" : "☐"} ${this.foreign(item.text)}`);
       return;
     }
-    // A plan is there to be read before it is approved.
+    // The plan is shown in full, because the user approves it.
     if (part.type === "plan") return this.line(this.foreign(part.text.trimEnd().replace(/^/gm, "  ")));
     if (part.type !== "text" && part.type !== "terminal") return;
     const lines = part.text.trimEnd().split("\n");
@@ -202,7 +202,7 @@ export class Screen {
   }
 }
 
-/** What was printed while the call ran is not shown again; of a command that failed the first line tells how. */
+/** Output that was printed during the call is not shown again; a failed command shows its first line. */
 function unseen(part: Part, isFailed: boolean): Part[] {
   if (part.type === "terminal") return isFailed ? [{ ...part, text: part.text.split("\n", 1)[0] ?? "" }] : [];
   return part.type === "text" && !isFailed ? [] : [part];
@@ -221,7 +221,7 @@ function compactionText({ phase, before, after }: EventOf<"compaction">): string
   return `· The conversation was summed up${figures}`;
 }
 
-/** How a turn ended, and what it took. */
+/** The outcome of a turn, and its usage. */
 export function endLine({ outcome, usage }: EventOf<"turn.ended">): string {
   return usage === undefined ? `(${outcome})` : `(${outcome}; ${usageLine(usage)})`;
 }
@@ -232,7 +232,7 @@ export function usageLine(usage: Usage | undefined): string {
   return `${usage.input} tokens in${cached}, ${usage.output + (usage.reasoning ?? 0)} tokens out`;
 }
 
-/** NO_COLOR and dumb terminals are respected. */
+/** Colours respect NO_COLOR and dumb terminals. */
 export function wantsColour(stream: { isTTY?: boolean }, env: Record<string, string | undefined>): boolean {
   return stream.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }

@@ -119,7 +119,7 @@ export function foreignFlag(word: string, flags: readonly ForeignFlag[]): Foreig
   return flags.find((flag) => name !== "" && flag.name === name);
 }
 
-/** `next` is its value, where the word has none itself. */
+/** `next` is the flag's value, where the word itself has none. */
 export function inOurFlags(
   word: string,
   { name, means, quiet }: ForeignFlag,

@@ -90,13 +90,13 @@ function patient(store: SessionStore, { resumable }: Surroundings): SessionStore
   };
 }
 
-/** Where models, their keys and their addresses come from. */
+/** The source of models, with their keys and addresses. */
 export function modelSource(settings: Loaded["settings"], env: Env): ModelSource {
   const { providers, apiKey, baseUrl, limits } = settings;
   return { env, providers, chosen: chooseProvider(settings, env), apiKey, baseUrl, limits };
 }
 
-/** Runs with a real provider only: to record a rehearsal would be to copy it, perhaps over itself. */
+/** Records only real providers: a recorded rehearsal would be a copy of its script, perhaps over itself. */
 function recording(path: string | undefined): Pick<EngineOptions, "wrapModel"> {
   if (!path) return {};
   const modules = Promise.all([import("../../engine/models/record.js"), import("../../engine/models/record-file.js")]);
@@ -110,12 +110,12 @@ function recording(path: string | undefined): Pick<EngineOptions, "wrapModel"> {
   };
 }
 
-/** The settings that a session's configuration takes. */
+/** The settings that have a key in a session's configuration. */
 function sessionDefaults(settings: Loaded["settings"]): SessionConfig {
   return { ...sessionConfig(settings, () => true), rules: settings.rules };
 }
 
-/** Those of them that are meant, by the setting's key. */
+/** The session's configuration, of the settings whose key `isMeant` accepts. */
 export function sessionConfig(settings: Loaded["settings"], isMeant: (key: SettingKey) => boolean): SessionConfig {
   const entries = ROWS.flatMap(([key, { session }]) => {
     const value = session === undefined || !isMeant(key) ? undefined : valueOf(settings, key);

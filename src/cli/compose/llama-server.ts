@@ -84,7 +84,7 @@ class Watched {
     return `${this.#program} ${signal === null ? `exited with code ${code ?? "unknown"}` : `was ended by ${signal}`}.${this.lastWords()}`;
   }
 
-  /** Ends a text so that another sentence can follow it. */
+  /** The last lines of its output, or a space; another sentence can follow. */
   lastWords(): string {
     const words = this.#tail.lastLines(QUOTED_LINES);
     return words === "" ? " " : ` Its last words:\n${words.replaceAll(/^/gm, "  ")}\n`;

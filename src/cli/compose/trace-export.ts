@@ -50,7 +50,7 @@ export async function openTraceExport(endpoint: string, tell: (text: string) => 
   }
 }
 
-/** Without what it may hold for the server alone. */
+/** The URL without parts that are for the server alone. */
 function originOf(endpoint: string): string {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url.origin;

@@ -61,7 +61,7 @@ async function scratchFolder(): Promise<string> {
   }
 }
 
-/** At a terminal the demo is the beginning of a chat. */
+/** At a terminal the demo continues as a chat. */
 async function chat(agent: Agent, loaded: Loaded, env: NodeJS.ProcessEnv): Promise<number> {
   const { input, screen } = openTerminal(loaded, env);
   const conversation = new Conversation(agent, input, screen);
@@ -115,7 +115,7 @@ const NEXT: readonly [string, string][] = [
   ["--help", "everything else"],
 ];
 
-/** In the words with which the reader has just started us. */
+/** The command with which the user started us. */
 function nextSteps(file: string, cwd: string): string {
   const command = basename(file) === "parley" ? "parley" : `node ${relative(cwd, file)}`;
   const rows = NEXT.map(([words, does]): [string, string] => [`${command} ${words}`.trimEnd(), does]);

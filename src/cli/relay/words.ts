@@ -93,7 +93,7 @@ function readFlag(
   }
   if (switches.includes(word) || word === `--dialect=${as}`) return { taken: 1, means: [] };
   if (word === "--dialect" && next === as) return { taken: 2, means: [] };
-  // A program of its own may have keys and addresses of its own; a host that knows ours is told where they belong.
+  // Keys and addresses belong to COMMAND: a host with a known program is told so. An unknown program may have such flags of its own.
   const agents = flags === undefined ? undefined : flagNamed(word, OF_THE_AGENT);
   const own = agents ?? flagNamed(word, RELAY_FLAGS);
   const takes = own !== undefined && takesNext(word, own) && (own.name !== "report" || next === "json");

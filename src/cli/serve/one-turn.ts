@@ -51,7 +51,7 @@ function opening(op: OpOf<"session.open">, { home, sessions }: Settings): Op {
   return { ...rest, open: "new" };
 }
 
-/** Servers that the config or the session names still connect when it is ready. */
+/** Whether everything around the session is loaded: servers of the config or the session may still connect after `session.ready`. */
 function isWhole(event: Event, { mcpServers }: Settings): boolean {
   if (event.type === "catalog.updated") return event.whole;
   if (event.type === "reply") return event.to === "session.open";
@@ -65,7 +65,7 @@ function inContext(op: OpOf<"turn.prompt">, name: string | undefined, from: stri
   return { ...op, parts: [textPart(`<message_context>\n${lines.join("\n")}\n</message_context>`), ...op.parts] };
 }
 
-/** Somebody else's words: they can neither end the context nor begin a line. */
+/** Makes others' words harmless: they can neither end the context nor begin a line. */
 function plain(words: string): string {
   return words.replaceAll(/[\p{Cc}\u2028\u2029]/gu, " ").replaceAll(/[<>]/g, "");
 }

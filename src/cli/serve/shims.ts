@@ -35,7 +35,7 @@ async function writeLauncher(path: string, target: string, node: string): Promis
   if (process.platform === "win32") await writeFile(`${path}.cmd`, `@"${node}" "%~dpn0" %*\r\n`);
 }
 
-/** Somebody else's program stays where it is. */
+/** Refuses to overwrite another program. */
 async function refuseForeign(path: string): Promise<void> {
   const text = await readFile(path, "latin1").catch((error: unknown) => {
     if (systemCode(error) === "ENOENT") return undefined;

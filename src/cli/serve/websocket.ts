@@ -67,7 +67,7 @@ export async function serveWs(
     connections.set(socket, { agent, done: done.finally(forget) });
   }
 
-  /** Each hears that it is over. Whoever does not read that in time is cut off. */
+  /** Shuts every connection down. A client that does not read its last records in time is cut off. */
   async function dismissAll(): Promise<void> {
     for (const { agent } of connections.values()) void agent.send({ type: "shutdown", when: "now" });
     const impatient = setTimeout(() => {
@@ -78,14 +78,14 @@ export async function serveWs(
   }
 }
 
-/** `HOST:PORT`; an IPv6 address stands in brackets. */
+/** The address is `HOST:PORT`; an IPv6 address stands in brackets. */
 function addressOf(given: string): { host: string; port: number } {
   const [, host, port] = /^(\[[\da-f:.%]+\]|[^:[\]/]+):(\d+)$/i.exec(given) ?? [];
   if (host === undefined || Number(port) > 65_535) throw usage(`--ws takes HOST:PORT, as in 127.0.0.1:0, not '${given}'`);
   return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }
 
-/** 0 is never. */
+/** 0 turns the question off. */
 function keepAliveOf(parsed: Parsed): number | undefined {
   const given = text(parsed, "keep-alive");
   if (given === undefined) return undefined;

@@ -5,7 +5,7 @@ import type { ForeignFlag, Program } from "../kit/program.js";
 import type { AgentState } from "./agent/state.js";
 import type { Revision } from "./wire/revision.js";
 
-/** There `-p` is the provider. */
+/** aionrs's `-p` is the provider. */
 const SHORT_FLAGS = { "-p": "--provider", "-m": "--model", "-k": "--api-key", "-b": "--base-url" };
 
 const FLAGS: readonly ForeignFlag[] = [
@@ -52,7 +52,10 @@ export function writeLaunch(op: OpOf<"session.open">, { hasWorkspaceFlag }: Revi
   return { argv: ["--json-stream", ...given, ...yolo], env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) };
 }
 
-/** The capabilities that a command line switches on. A name that is none is told once the host listens; where there are none it is another's. */
+/**
+ * Reads the capabilities that a command line switches on. An unknown name is reported once the host listens. A revision without
+ * capabilities ignores the flag.
+ */
 export function readSwitches(argv: readonly string[], { revision, switched, early }: AgentState): void {
   const { switches } = revision;
   const named = argv.filter((_, at) => argv[at - 1] === "--capability");

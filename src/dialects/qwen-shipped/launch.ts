@@ -14,7 +14,7 @@ const SHORT_FLAGS = {
   "-y": "--yolo",
 };
 
-/** Names of their kinds of accounts, and the provider that each means. */
+/** Qwen Code's names of accounts, and the provider of each. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ["openai", "openai"],
   ["anthropic", "anthropic"],
@@ -27,7 +27,7 @@ function providerFlag(type: string): readonly string[] {
   return provider === undefined ? [] : ["--account", provider];
 }
 
-/** What is wrong is told in their words, not in those that it would have become. */
+/** An error is told in Qwen Code's words, not in ours for them. */
 function refused(flag: string, takes: string, value: string): readonly string[] {
   return ["--refused", `--${flag} must be ${takes}, not '${value}'`];
 }
@@ -38,7 +38,7 @@ function modeFlags(name: string): readonly string[] {
   return ["--approval-mode", mode, "--mode-name", name];
 }
 
-/** A negative number is no limit, as theirs has it. */
+/** A negative number means no limit, as in Qwen Code. */
 function turnFlags(turns: string): readonly string[] {
   if (/^-\d+$/.test(turns)) return [];
   return /^0*[1-9]\d*$/.test(turns)
@@ -83,7 +83,7 @@ const SAID: readonly ForeignFlag[] = [
   { name: "channel", value: "NAME", quiet: true },
 ];
 
-/** Taken, and without any effect here. */
+/** Flags that are accepted and have no effect here. */
 const UNUSED = [
   "extensions",
   "disabled-slash-commands",
@@ -161,7 +161,7 @@ function problem({ input, output, hasPrompt, has }: FormatChoice): string | unde
   return hasPrompt ? `With --input-format ${input} prompts come over the protocol, not on the command line` : undefined;
 }
 
-/** Their shell patterns are how a command begins: `run_shell_command(git)` is `git`, and `git` with anything behind it. */
+/** Qwen Code's shell patterns name the beginning of a command: `run_shell_command(git)` covers `git` alone and with any arguments. */
 function toolEntries(list: string): string[] {
   return list
     .split(/,(?![^(]*\))/)

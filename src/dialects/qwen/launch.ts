@@ -2,7 +2,7 @@
 import type { FormatChoice, Program } from "../kit/program.js";
 
 export interface Formats {
-  /** `text`: one prompt came with the command line, and nobody answers. */
+  /** `text`: the command line brought one prompt, and there is no host to answer questions. */
   input: string;
   output: string;
 }
