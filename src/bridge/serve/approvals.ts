@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { timerMs } from "../../core/limits.js";
 import type { PermissionAnswer, PermissionRequest } from "../turn/turn.js";
 import type { Approvers } from "./approvers.js";
-import type { Where } from "./voice.js";
+import type { Where } from "./message-writer.js";
 import * as words from "./words.js";
 
 /** Letters and digits without those that look alike. */

@@ -2,7 +2,7 @@
  * The people whose answers to permissions count on a platform. Being allowed to talk is not enough: among several senders each could allow
  * his own requests.
  */
-import { isAllowed, type Senders } from "./strangers.js";
+import { isAllowed, type Senders } from "./refused-senders.js";
 
 export interface Approvers {
   includes(from: string): boolean;

@@ -9,13 +9,13 @@ import { approversOf, type Approvers } from "./approvers.js";
 import { Chats } from "./chats.js";
 import type { BridgeConfig, PlatformConfig } from "./config.js";
 import { Conversations } from "./conversations.js";
-import { Desk } from "./desk.js";
+import { Intake } from "./intake.js";
 import type { OpenMessage } from "./ledger.js";
 import { Journal } from "./journal.js";
 import { Outbox } from "./outbox.js";
-import { isAllowed } from "./strangers.js";
+import { isAllowed } from "./refused-senders.js";
 import { runTurn } from "./turn-run.js";
-import { Voice } from "./voice.js";
+import { MessageWriter } from "./message-writer.js";
 import * as words from "./words.js";
 
 const HOUR_MS = 3_600_000;
@@ -44,14 +44,14 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
   });
   const { journal, runners, platforms } = await openAll(config, options, over);
   const outbox = new Outbox({ journal, platforms, patienceMs: limits.retryHours * HOUR_MS, log });
-  const voice = new Voice(journal, outbox, platforms);
+  const writer = new MessageWriter(journal, outbox, platforms);
   const approvals = new Approvals(limits.approvalSeconds, approversIn(config.platforms));
-  const room = { journal, outbox, voice, approvals, platform: (name: string) => platforms.get(name), runner: runnerIn(runners), log };
+  const room = { journal, outbox, writer, approvals, platform: (name: string) => platforms.get(name), runner: runnerIn(runners), log };
   const conversations = new Conversations(limits, (message, turn) => runTurn(message, turn, room));
-  const desk = new Desk({ journal, outbox, voice, chats: new Chats(journal), conversations, approvals, queue: limits.queue, log });
+  const intake = new Intake({ journal, outbox, writer, chats: new Chats(journal), conversations, approvals, queue: limits.queue, log });
 
   const close = async (): Promise<void> => {
-    desk.close();
+    intake.close();
     await atTheEnd(platforms.values(), (platform) => platform.pause());
     await conversations.close();
     await outbox.drain(limits.shutdownSeconds * 1000);
@@ -67,7 +67,7 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
   const bridge: RunningBridge = { over: ended, close: () => (closing ??= close()) };
 
   // New messages queue behind old ones, and nothing is sent before every platform is open.
-  takeUp({ journal, platforms, outbox, voice, conversations, log });
+  takeUp({ journal, platforms, outbox, writer, conversations, log });
   const open = new Set(platforms.keys());
   try {
     for (const platform of config.platforms) await begin(platform);
@@ -88,7 +88,7 @@ export async function startBridge(config: BridgeConfig, options: ServeOptions): 
     if (approvers.includes("*")) log(`everybody may approve on '${name}'`);
     const tellsRefusals = platform?.limits.tellsRefusals ?? false;
     await platform?.start({
-      accept: (message) => desk.accept({ platform: name, allow, tellsRefusals }, message),
+      accept: (message) => intake.accept({ platform: name, allow, tellsRefusals }, message),
       allows: (from) => isAllowed(allow, from),
       ended() {
         open.delete(name);
@@ -104,13 +104,13 @@ interface Left {
   journal: Journal;
   platforms: ReadonlyMap<string, Platform>;
   outbox: Outbox;
-  voice: Voice;
+  writer: MessageWriter;
   conversations: Conversations;
   log(text: string): void;
 }
 
 /** Takes up the work of an earlier run: messages that may not have arrived, turns that were cut off, messages whose turn never began. */
-function takeUp({ journal, platforms, outbox, voice, conversations, log }: Left): void {
+function takeUp({ journal, platforms, outbox, writer, conversations, log }: Left): void {
   const { unsent, messages } = journal.ledger;
   const undelivered = [...unsent.values()].filter(({ told }) => platforms.has(told.platform));
   const left = [...messages.values()].filter(({ received }) => platforms.has(received.platform));
@@ -118,12 +118,12 @@ function takeUp({ journal, platforms, outbox, voice, conversations, log }: Left)
   if (orphans > 0) log(`${orphans} entries of the journal wait for platforms that are not configured any more`);
   if (undelivered.length + left.length > 0) log(`taken up again: ${left.length} messages to answer, ${undelivered.length} to deliver`);
   for (const { told, attempted } of undelivered) outbox.post(told, attempted);
-  for (const message of left) resume(message, voice, conversations);
+  for (const message of left) resume(message, writer, conversations);
 }
 
-function resume({ received, started }: OpenMessage, voice: Voice, conversations: Conversations): void {
+function resume({ received, started }: OpenMessage, writer: MessageWriter, conversations: Conversations): void {
   if (!started) return conversations.add(received);
-  voice.answer(received, ...voice.words(received, "notice", words.cutOff(received.text), received));
+  writer.answer(received, ...writer.words(received, "notice", words.cutOff(received.text), received));
 }
 
 interface Opened {

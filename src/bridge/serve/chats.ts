@@ -1,7 +1,7 @@
 /** The sessions of a chat, and the current one, which gets its messages. */
 import type { Chat } from "./entry.js";
 import type { Journal } from "./journal.js";
-import type { Where } from "./voice.js";
+import type { Where } from "./message-writer.js";
 
 const DEFAULT_SESSION = "default";
 export const MOST_SESSIONS = 100;

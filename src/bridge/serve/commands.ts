@@ -4,14 +4,14 @@ import { isSessionName, MOST_SESSIONS, type Chats } from "./chats.js";
 import type { ChatCommand } from "./command-words.js";
 import { keyOf, type Conversations } from "./conversations.js";
 import type { Entry } from "./entry.js";
-import type { Voice, Where } from "./voice.js";
+import type { MessageWriter, Where } from "./message-writer.js";
 import * as words from "./words.js";
 
 export interface CommandRoom {
   approvals: Approvals;
   chats: Chats;
   conversations: Conversations;
-  voice: Voice;
+  writer: MessageWriter;
 }
 
 export interface Performed {
@@ -41,10 +41,10 @@ export function perform(command: ChatCommand, where: Speaker, session: string, r
   }
 }
 
-function stop(key: string, all: boolean, { conversations, voice }: CommandRoom): string {
+function stop(key: string, all: boolean, { conversations, writer }: CommandRoom): string {
   const forgotten = all ? conversations.clear(key) : [];
   const stopped = conversations.stop(key, "stop");
-  for (const message of forgotten) voice.answer(message);
+  for (const message of forgotten) writer.answer(message);
   return words.stopping(stopped, forgotten.length);
 }
 

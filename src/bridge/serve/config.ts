@@ -12,7 +12,7 @@ import { readYamlFile } from "../profile/yaml-file.js";
 import { EXT } from "../protocol.js";
 import { approversOf, type Approvers, type NamedApprovers } from "./approvers.js";
 import type { ConversationLimits } from "./conversations.js";
-import { isAllowed, type Senders } from "./strangers.js";
+import { isAllowed, type Senders } from "./refused-senders.js";
 
 export interface BridgeConfig {
   stateFolder: string;

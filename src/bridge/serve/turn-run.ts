@@ -9,7 +9,7 @@ import type { Received } from "./entry.js";
 import type { Journal } from "./journal.js";
 import type { Outbox } from "./outbox.js";
 import { Stream } from "./stream.js";
-import type { Voice } from "./voice.js";
+import type { MessageWriter } from "./message-writer.js";
 import * as words from "./words.js";
 
 /** A platform's typing sign fades after about five seconds. */
@@ -18,7 +18,7 @@ const TYPING_MS = 4000;
 export interface TurnRoom {
   journal: Journal;
   outbox: Outbox;
-  voice: Voice;
+  writer: MessageWriter;
   approvals: Approvals;
   platform(name: string): Platform | undefined;
   runner(platform: string): Runner;
@@ -38,8 +38,8 @@ export async function runTurn(message: Received, turn: RunningTurn, room: TurnRo
 
 /** Another process may run a turn in the conversation. A message that waits for it at a shutdown is taken up at the next start. */
 async function beginAnew(message: Received, turn: RunningTurn, room: TurnRoom): Promise<void> {
-  const { voice, runner } = room;
-  const say = (text: string): void => voice.answer(message, ...voice.words(message, "notice", text, message));
+  const { writer, runner } = room;
+  const say = (text: string): void => writer.answer(message, ...writer.words(message, "notice", text, message));
   try {
     await runner(message.platform).forget(keyOf(message), { warning: warningsOf(message, room) }, turn.signal);
   } catch (error) {
@@ -50,12 +50,12 @@ async function beginAnew(message: Received, turn: RunningTurn, room: TurnRoom): 
 }
 
 async function runAgent(message: Received, turn: RunningTurn, room: TurnRoom): Promise<void> {
-  const { journal, voice, outbox } = room;
+  const { journal, writer, outbox } = room;
   journal.write({ kind: "started", id: message.id });
   await journal.durable();
   const stream = new Stream({
     quiet: () => outbox.quiet(message.platform, message.chat),
-    tell: (text) => voice.say(message, "partial", text, message),
+    tell: (text) => writer.say(message, "partial", text, message),
     signal: turn.signal,
   });
   const stopTyping = showTyping(message, room.platform(message.platform));
@@ -63,16 +63,16 @@ async function runAgent(message: Received, turn: RunningTurn, room: TurnRoom): P
   stopTyping();
   const rest = stream.finish();
   const [type, text] = ending(message, result, turn);
-  const increment = rest.trim() === "" ? [] : voice.words(message, "partial", rest, message);
-  voice.answer(message, ...increment, ...voice.words(message, type, text, message));
+  const increment = rest.trim() === "" ? [] : writer.words(message, "partial", rest, message);
+  writer.answer(message, ...increment, ...writer.words(message, type, text, message));
 }
 
 async function run(message: Received, { signal }: RunningTurn, stream: Stream, room: TurnRoom): Promise<TurnResult | Error> {
   const { platform, text, from, attachments } = message;
   // The question follows the text that the agent wrote before it.
   const notice = (words: string): void => {
-    room.voice.say(message, "partial", stream.flush(), message);
-    room.voice.say(message, "notice", words, message);
+    room.writer.say(message, "partial", stream.flush(), message);
+    room.writer.say(message, "notice", words, message);
   };
   const over = new AbortController();
   const asking = AbortSignal.any([signal, over.signal]);

@@ -1,7 +1,7 @@
 /** The commands that begin with `bridge`, as data. */
 import type { Command } from "../command-line/commands.js";
 import { given, usage, type Flag } from "../command-line/flags.js";
-import { here } from "../compose/here.js";
+import { workingFolder } from "../compose/working-folder.js";
 
 const JSON_OUTPUT: Flag = { name: "json", help: "for machines: one JSON object a line" };
 const WIRE: Flag = { name: "wire", value: "W", help: "the revision of AgentProc: 0.1, 0.2, 0.3, 0.4 or auto (default: the profile's)" };
@@ -43,7 +43,7 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     ],
     async run(parsed) {
       const { runBridge } = await import("./run.js");
-      return runBridge(parsed, process.env, here());
+      return runBridge(parsed, process.env, workingFolder());
     },
   },
   {
@@ -57,7 +57,7 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     flags: [],
     async run(parsed) {
       const { serveBridge } = await import("./serve.js");
-      return serveBridge(parsed, process.env, here());
+      return serveBridge(parsed, process.env, workingFolder());
     },
   },
   {
@@ -69,7 +69,7 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     flags: [WIRE, { ...JSON_OUTPUT, help: "for machines" }],
     async run(parsed) {
       const { checkBridge } = await import("./check.js");
-      return checkBridge(parsed, process.env, here());
+      return checkBridge(parsed, process.env, workingFolder());
     },
   },
   {
@@ -80,7 +80,7 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     flags: [{ ...JSON_OUTPUT, help: "for machines" }],
     async run(parsed) {
       const { listProfiles } = await import("./profiles.js");
-      return listProfiles(given(parsed, "json"), { env: process.env, cwd: here() });
+      return listProfiles(given(parsed, "json"), { env: process.env, cwd: workingFolder() });
     },
   },
 ];

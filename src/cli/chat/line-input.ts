@@ -6,7 +6,7 @@ import { asker, type Asker } from "./asker.js";
 import type { Sink } from "./screen.js";
 import { HistoryFile } from "./history-file.js";
 import { Keyboard } from "./keyboard.js";
-import { Paper } from "./paper.js";
+import { OutputRows } from "./output-rows.js";
 
 const MOST_HISTORY = 1000;
 const CONTINUED = /(?:^|[^\\])(?:\\\\)*\\$/;
@@ -31,12 +31,12 @@ export interface Listener {
 
 export class LineInput implements Asker {
   /** The terminal that shows everything. */
-  readonly paper: Sink;
+  readonly rows: Sink;
   /** Called when no line can come any more. */
   readonly closed: Promise<void>;
   readonly #terminal: Interface;
   readonly #keyboard: Keyboard;
-  readonly #paper: Paper;
+  readonly #rows: OutputRows;
   readonly #asker: Asker;
   /** Whether the terminal can do more than print. */
   readonly #canMove: boolean;
@@ -55,8 +55,8 @@ export class LineInput implements Asker {
 
   constructor(home: string, redactor: Redactor, term: string | undefined) {
     this.#canMove = term !== "dumb";
-    this.#paper = new Paper(process.stdout);
-    this.paper = this.#paper;
+    this.#rows = new OutputRows(process.stdout);
+    this.rows = this.#rows;
     this.#keyboard = new Keyboard(process.stdin, process.stdout, this.#canMove);
     const history = new HistoryFile(home);
     this.#terminal = createInterface({
@@ -106,9 +106,9 @@ export class LineInput implements Asker {
   prompt(): void {
     if (this.#isClosed) return;
     if (this.#isAsking) this.#isWanted = true;
-    else if (this.#isWriting) this.#paper.flush();
+    else if (this.#isWriting) this.#rows.flush();
     else {
-      this.#paper.write("\n");
+      this.#rows.write("\n");
       this.#begin();
     }
   }
@@ -194,12 +194,12 @@ export class LineInput implements Asker {
 
   #lend(): void {
     this.#isWriting = true;
-    this.#paper.lend({ canErase: this.#canMove, erase: (rowsAbove) => this.#erase(rowsAbove), draw: () => this.#draw() });
+    this.#rows.lend({ canErase: this.#canMove, erase: (rowsAbove) => this.#erase(rowsAbove), draw: () => this.#draw() });
   }
 
   #done(): void {
     this.#isWriting = false;
-    this.#paper.takeBack();
+    this.#rows.takeBack();
   }
 
   #erase(rowsAbove = 0): void {

@@ -9,6 +9,6 @@ export function openTerminal({ settings }: Loaded, env: Record<string, string | 
   const { home, apiKey, theme } = settings;
   const redactor = new Redactor([...secretValues(env), ...(apiKey === undefined ? [] : [apiKey])]);
   const input = new LineInput(home, redactor, env["TERM"]);
-  const { paper } = input;
-  return { input, screen: new Screen({ answer: paper, aside: paper, colour: wantsColour(process.stdout, env), theme, progress: true }) };
+  const { rows } = input;
+  return { input, screen: new Screen({ answer: rows, aside: rows, colour: wantsColour(process.stdout, env), theme, progress: true }) };
 }

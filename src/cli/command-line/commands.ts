@@ -7,7 +7,7 @@ import { dialectIds, programOf, programs, VOCABULARY } from "../../dialects/inde
 import type { ProgramCommand } from "../../dialects/kit/program.js";
 import { BRIDGE_COMMANDS } from "../bridge/commands.js";
 import { given, list, promptWords, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
-import { here } from "../compose/here.js";
+import { workingFolder } from "../compose/working-folder.js";
 import { idleSessionFlags } from "./opening.js";
 import { programNames } from "./personality.js";
 import { RELAY_FLAGS } from "../relay/flags.js";
@@ -179,7 +179,7 @@ export const COMMANDS: readonly Command[] = [
     flags: [],
     async run({ positionals: [dir = "."] }) {
       const { trustWorkspace } = await import("../inspect/trust-workspace.js");
-      return print(await trustWorkspace(dir, process.env, here()));
+      return print(await trustWorkspace(dir, process.env, workingFolder()));
     },
   },
   {
@@ -278,7 +278,7 @@ function onlookersOf(parsed: Parsed, telemetry: Telemetry): Onlookers {
 }
 
 async function load(parsed: Parsed): Promise<Loaded> {
-  return limited(await loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: here() }), parsed);
+  return limited(await loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: workingFolder() }), parsed);
 }
 
 /** Adds the calls of `--unasked` to the rules, and keeps only the servers of `--allowed-mcp-server-names`. */

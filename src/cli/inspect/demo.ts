@@ -11,7 +11,7 @@ import { openSession, type HostSession } from "../../host/session.js";
 import { buildEngine } from "../compose/build-engine.js";
 import { Conversation } from "../chat/conversation.js";
 import { openTerminal } from "../chat/terminal.js";
-import { here } from "../compose/here.js";
+import { workingFolder } from "../compose/working-folder.js";
 import { Screen, usageLine, wantsColour } from "../chat/screen.js";
 import { endOnSignal } from "../compose/signals.js";
 
@@ -32,7 +32,7 @@ const PROMPT =
   "Think about why the check fails, then run `node check.mjs`, replace 'a - b' with 'a + b' in sum.mjs, and run `node check.mjs` again.";
 
 export async function runDemo(): Promise<number> {
-  const goodbye = nextSteps(process.argv[1] ?? "parley", here());
+  const goodbye = nextSteps(process.argv[1] ?? "parley", workingFolder());
   const scratch = await scratchFolder();
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
   // The demo ignores the user's configuration, so that it is the same for everybody.

@@ -6,7 +6,7 @@ import { jsonlStore } from "../../engine/store/jsonl/store.js";
 import { damageIn } from "../../engine/store/jsonl/read-log.js";
 import type { SessionStore, SessionSummary } from "../../engine/store/store.js";
 import { given, text, usage, type Parsed } from "../command-line/flags.js";
-import { here } from "../compose/here.js";
+import { workingFolder } from "../compose/working-folder.js";
 import { isOwnerName, ownerHome } from "../compose/owners.js";
 import { Screen, wantsColour } from "../chat/screen.js";
 
@@ -14,7 +14,7 @@ export async function runSessions(parsed: Parsed, env: Env): Promise<number> {
   const [what = "list", id] = parsed.positionals;
   const owner = text(parsed, "owner");
   if (owner !== undefined && !isOwnerName(owner)) throw usage(`--owner takes the name of a token, and '${owner}' is no name`);
-  const store = jsonlStore(ownerHome(homeOf(env, here()), owner), { keep: Infinity, redact: (value) => value });
+  const store = jsonlStore(ownerHome(homeOf(env, workingFolder()), owner), { keep: Infinity, redact: (value) => value });
   if (what === "list") {
     if (id !== undefined) throw usage(`Unexpected argument '${id}' (see --help)`);
     return list(await store.list(), given(parsed, "json"));

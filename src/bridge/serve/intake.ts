@@ -11,8 +11,8 @@ import { keyOf } from "./conversations.js";
 import type { Entry, Received } from "./entry.js";
 import type { Journal } from "./journal.js";
 import type { Outbox } from "./outbox.js";
-import { isAllowed, Strangers, type Senders } from "./strangers.js";
-import type { Where } from "./voice.js";
+import { isAllowed, RefusedSenders, type Senders } from "./refused-senders.js";
+import type { Where } from "./message-writer.js";
 import * as words from "./words.js";
 
 const LONGEST_NAME = 256;
@@ -34,9 +34,9 @@ export interface Counter {
   tellsRefusals: boolean;
 }
 
-export class Desk {
+export class Intake {
   readonly #options: DeskOptions;
-  readonly #strangers = new Strangers();
+  readonly #refusedSenders = new RefusedSenders();
   #closed = false;
 
   constructor(options: DeskOptions) {
@@ -70,12 +70,12 @@ export class Desk {
   }
 
   #refuse({ platform, tellsRefusals }: Counter, { chat, from }: Incoming, refusal: Refusal): Refusal {
-    const { log, outbox, voice } = this.#options;
-    if (refusal.why === "sender" && !this.#strangers.isNew(platform, from)) return refusal;
+    const { log, outbox, writer } = this.#options;
+    if (refusal.why === "sender" && !this.#refusedSenders.isNew(platform, from)) return refusal;
     if (refusal.why === "sender") log(`refused a message of '${from}' on '${platform}': not in 'allow'`);
     // The platform sends an unacknowledged message again after the restart. A flood gets one refusal until that has arrived.
     const isTold = tellsRefusals || refusal.why === "stopping" || outbox.unsent(platform, chat).some(({ text }) => text === refusal.text);
-    if (!isTold) voice.say({ platform, chat }, "notice", refusal.text);
+    if (!isTold) writer.say({ platform, chat }, "notice", refusal.text);
     return refusal;
   }
 
@@ -87,7 +87,7 @@ export class Desk {
   }
 
   #take(counter: Counter, message: Incoming): Verdict {
-    const { chats, voice } = this.#options;
+    const { chats, writer } = this.#options;
     const where: Where = { platform: counter.platform, chat: message.chat };
     const backlog = this.#backlog(where);
     if (backlog !== undefined) return this.#refuse(counter, message, { accepted: false, why: "full", text: backlog });
@@ -101,8 +101,8 @@ export class Desk {
       this.#options,
     );
     const seen: Entry[] = message.key === undefined ? [] : [{ kind: "seen", platform: where.platform, key: message.key, id: "" }];
-    const told = voice.words(where, "notice", answer).map((line) => ({ ...line, ...keyed(message) }));
-    voice.write(...also, ...seen, ...told);
+    const told = writer.words(where, "notice", answer).map((line) => ({ ...line, ...keyed(message) }));
+    writer.write(...also, ...seen, ...told);
     return { accepted: true, id: told[0]?.id ?? "" };
   }
 

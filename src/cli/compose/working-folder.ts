@@ -2,7 +2,7 @@
 import { ParleyError } from "../../core/errors.js";
 
 /** Throws when the folder is gone: a shell may stand in a removed folder. */
-export function here(): string {
+export function workingFolder(): string {
   try {
     return process.cwd();
   } catch (cause) {

@@ -10,7 +10,7 @@ interface Line {
   draw(): void;
 }
 
-export class Paper implements Sink {
+export class OutputRows implements Sink {
   readonly isTTY = true;
   readonly #output: Sink;
   #line: Line | undefined;

@@ -10,7 +10,7 @@ export function isAllowed(senders: Senders, from: string): boolean {
   return senders.has(from) || senders.has("*");
 }
 
-export class Strangers {
+export class RefusedSenders {
   readonly #told = new Map<string, number>();
 
   /** Whether the stranger got no refusal within the last hour. */

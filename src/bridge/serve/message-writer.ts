@@ -14,7 +14,7 @@ export interface Where {
   chat: string;
 }
 
-export class Voice {
+export class MessageWriter {
   readonly #journal: Journal;
   readonly #outbox: Outbox;
   readonly #platforms: ReadonlyMap<string, Platform>;
