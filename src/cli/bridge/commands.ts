@@ -3,7 +3,7 @@ import type { Command } from "../command-line/commands.js";
 import { given, usage, type Flag } from "../command-line/flags.js";
 import { workingFolder } from "../compose/working-folder.js";
 
-const JSON_OUTPUT: Flag = { name: "json", help: "for machines: one JSON object a line" };
+const JSON_OUTPUT: Flag = { name: "json", help: "for programs: one JSON object a line" };
 const WIRE: Flag = { name: "wire", value: "W", help: "the revision of AgentProc: 0.1, 0.2, 0.3, 0.4 or auto (default: the profile's)" };
 
 export const BRIDGE_COMMANDS: readonly Command[] = [
@@ -20,16 +20,16 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
   {
     name: "bridge run",
     usage: "parley bridge run PROFILE --message TEXT [flags]",
-    summary: "One turn of the agent that PROFILE describes: the reply on stdout, and its exit code.",
+    summary: "Runs one turn of the agent that PROFILE describes: its reply goes to stdout, its exit code is ours.",
     details:
       "PROFILE is a YAML file, or the name of a ready-made one (parley bridge profiles). Turns with the same --session-name are one conversation.\n" +
       "With --json: lines partial, permission_request (answered by a line permission_response on stdin), error, and last result.",
     positionals: 1,
     flags: [
-      { name: "message", value: "TEXT", help: "what the user says; - reads it from stdin" },
-      { name: "session-name", value: "NAME", help: "which conversation (default: default)" },
+      { name: "message", value: "TEXT", help: "the message; - reads it from stdin" },
+      { name: "session-name", value: "NAME", help: "the conversation (default: default)" },
       { name: "new", help: "forget the conversation's session first" },
-      { name: "from", value: "USER", help: "who says it" },
+      { name: "from", value: "USER", help: "the sender of the message" },
       { name: "image-url", value: "URL", help: "an attached image; may be repeated" },
       { name: "file-url", value: "URL", help: "an attached file; may be repeated" },
       {
@@ -51,8 +51,8 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     usage: "parley bridge serve CONFIG",
     summary: "Brings agents to chats, for as long as it runs: the console, a signed webhook, Telegram, or a platform of your own.",
     details:
-      "CONFIG is a YAML file: platforms, the profile and the senders of each, limits (docs/bridge-serve.md). What was accepted is kept on disk\n" +
-      "until it is answered, through crashes too. SIGTERM ends running turns, tells their chats, and leaves; a second signal hurries.",
+      "CONFIG is a YAML file: platforms, the profile and the senders of each, limits (docs/bridge-serve.md). An accepted message is kept on disk\n" +
+      "until it is answered, through crashes too. SIGTERM ends running turns, tells their chats, and exits; a second signal exits at once.",
     positionals: 1,
     flags: [],
     async run(parsed) {
@@ -63,10 +63,11 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
   {
     name: "bridge check",
     usage: "parley bridge check PROFILE|CONFIG [--wire W] [--json]",
-    summary: "Validates a profile, finds its command and says what would run. Exit code 1 when something is wrong.",
-    details: "Of the CONFIG of a serving bridge it checks every platform and its profile, and says who may talk there and who may approve.",
+    summary: "Validates a profile, finds its command and shows the process that would run. Exit code 1 when something is wrong.",
+    details:
+      "For the CONFIG of a serving bridge it checks every platform and its profile, and shows who may talk there and who may approve.",
     positionals: 1,
-    flags: [WIRE, { ...JSON_OUTPUT, help: "for machines" }],
+    flags: [WIRE, { ...JSON_OUTPUT, help: "JSON output, for programs" }],
     async run(parsed) {
       const { checkBridge } = await import("./check.js");
       return checkBridge(parsed, process.env, workingFolder());
@@ -75,9 +76,9 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
   {
     name: "bridge profiles",
     usage: "parley bridge profiles [--json]",
-    summary: "The ready-made profiles, and whether their programs are here.",
+    summary: "Lists the ready-made profiles, and whether their programs are installed.",
     positionals: 0,
-    flags: [{ ...JSON_OUTPUT, help: "for machines" }],
+    flags: [{ ...JSON_OUTPUT, help: "JSON output, for programs" }],
     async run(parsed) {
       const { listProfiles } = await import("./profiles.js");
       return listProfiles(given(parsed, "json"), { env: process.env, cwd: workingFolder() });

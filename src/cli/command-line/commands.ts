@@ -43,7 +43,7 @@ const TOKEN_FILE: Flag = {
   value: "FILE",
   help: "over WebSockets: the token, as in 'Authorization: Bearer TOKEN'; a server takes several lines of NAME:TOKEN",
 };
-const JSON_OUTPUT: Flag = { name: "json", help: "for machines" };
+const JSON_OUTPUT: Flag = { name: "json", help: "JSON output, for programs" };
 
 /** The dialect of `parley serve`. */
 const SERVED = programs.find(({ program }) => program.servesByDefault === true)?.dialect ?? VOCABULARY;
@@ -73,11 +73,11 @@ export const COMMANDS: readonly Command[] = [
     usage: "parley [PROMPT] [flags]",
     summary: "A coding agent for the terminal, and for any program that hosts agents.",
     details:
-      "A chat, which PROMPT may begin; /help in it lists its commands, Tab completes them and @files.\n" +
-      "With -p, or when there is no terminal: runs one prompt, prints the answer and exits. What is piped in is part of the prompt.\n" +
-      "Without a key the offline rehearsal model answers. 'parley help COMMAND' tells more of a command.\n\n" +
-      "Keys are read from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, …; 'parley doctor' looks for them). Settings, sessions and trust are in ~/.parley, or where PARLEY_HOME says.\n" +
-      "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 a check found something, 124 the time was over, 130 SIGINT, 143 SIGTERM.",
+      "Starts a chat, with PROMPT as its first message. In the chat /help lists the commands, and Tab completes commands and @files.\n" +
+      "With -p, or without a terminal: runs one prompt, prints the answer and exits. Piped input is part of the prompt.\n" +
+      "Without a key the offline rehearsal model answers. 'parley help COMMAND' explains a command.\n\n" +
+      "Keys are read from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, …; 'parley doctor' looks for them). Settings, sessions and trust are in ~/.parley, or in the folder PARLEY_HOME.\n" +
+      "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 a check found something, 124 timeout, 130 SIGINT, 143 SIGTERM.",
     positionals: 1,
     flags: [
       { name: "print", short: "p", value: "PROMPT", help: "run one prompt, print the answer, exit (without PROMPT: read it from stdin)" },
@@ -112,7 +112,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "schema",
     usage: "parley schema [DIALECT]",
-    summary: `The JSON Schema of every message of a dialect, both directions (default: ${VOCABULARY}).`,
+    summary: `Prints the JSON Schema of every message of a dialect, both directions (default: ${VOCABULARY}).`,
     positionals: 1,
     flags: [],
     async run({ positionals: [id = VOCABULARY] }) {
@@ -123,7 +123,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "config",
     usage: "parley config [flags]",
-    summary: "The effective configuration, and where each value came from.",
+    summary: "Shows the effective configuration, and the source of each value.",
     positionals: 0,
     flags: [JSON_OUTPUT, ...SHARED_FLAGS],
     async run(parsed) {
@@ -136,7 +136,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "doctor",
     usage: "parley doctor [flags]",
-    summary: "Says what it found (keys, servers, tools) and what to do about what is missing.",
+    summary: "Reports the keys, servers and tools of this machine, and how to get missing ones.",
     positionals: 0,
     flags: SHARED_FLAGS,
     async run(parsed) {
@@ -147,7 +147,8 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "relay",
     usage: "parley relay --as A --drive B [flags] [-- COMMAND… | --url ws://HOST:PORT]",
-    summary: "Speaks dialect A to the host on stdin and stdout, and drives an agent of dialect B: COMMAND, or one that runs already.",
+    summary:
+      "Speaks dialect A to the host on stdin and stdout, and drives an agent of dialect B: COMMAND, or an agent that listens at --url.",
     details:
       "COMMAND gets the flags that its dialect puts on a command line; a shared flag here is meant for it. " +
       "Without COMMAND the relay starts the program that B is named after.",
@@ -163,9 +164,9 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "sessions",
     usage: "parley sessions [list | show ID | rm ID]",
-    summary: "The stored sessions: all of them, what was said in one, or one less.",
+    summary: "Lists the stored sessions, shows one, or removes one.",
     positionals: 2,
-    flags: [JSON_OUTPUT, { name: "owner", value: "NAME", help: "those of clients of 'serve --ws' whose token has this name" }],
+    flags: [JSON_OUTPUT, { name: "owner", value: "NAME", help: "sessions of clients of 'serve --ws' whose token has this name" }],
     async run(parsed) {
       const { runSessions } = await import("../inspect/sessions.js");
       return runSessions(parsed, process.env);
@@ -198,7 +199,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "demo",
     usage: "parley demo",
-    summary: "A small real task, offline: the rehearsal model works with the real tools in a scratch folder.",
+    summary: "Shows a small real task, offline: the rehearsal model works with the real tools in a scratch folder.",
     positionals: 0,
     flags: [],
     async run() {

@@ -26,19 +26,19 @@ export const RELAY_FLAGS: readonly Flag[] = [
   {
     name: "drive",
     value: "B",
-    help: "the dialect of the agent; behind it stand the flags of a host of A, in the words of A's own program",
+    help: "the dialect of the agent; the words behind it are the flags of A's own program",
   },
   { name: "url", value: "URL", help: "drive the agent that listens at this WebSocket address, instead of COMMAND" },
   { name: "token-file", value: "FILE", help: "with --url: the token, as in 'Authorization: Bearer TOKEN'" },
   ...revisionFlags(),
   { name: "check", help: "verify the grammar at the seam; a violation goes to stderr and makes the exit code 3" },
-  { name: "report", value: "[json]", help: "at the end, tell on stderr what was exact, partly said, made up or lost" },
+  { name: "report", value: "[json]", help: "at the end, report on stderr which messages were exact, partly said, made up or lost" },
   ...STRUCTURED_FLAGS.map((flag): Flag => {
     const help = OF_THE_WIRE[flag.name];
     return help === undefined ? { ...flag, hidden: true } : { ...flag, help };
   }),
   PROMPT,
-  { name: "allow-unheard", help: "allow what a host cannot be asked about, instead of denying it" },
+  { name: "allow-unheard", help: "allow calls that the host cannot be asked about, instead of denying them" },
   { name: "audit", value: "FILE", help: "append every message of both directions to FILE, redacted (docs/observability.md)" },
   ...SHARED_FLAGS.filter((flag) => !OF_THE_AGENT.includes(flag)),
 ];
