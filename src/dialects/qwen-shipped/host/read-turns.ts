@@ -1,4 +1,5 @@
 /** Agent → host, read: the lines of a turn, from its first one to its `result`. */
+import type { Mode } from "../../../core/config.js";
 import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
@@ -81,9 +82,14 @@ function progressOf(content: Progress): string {
 }
 
 /** Results of tools, and news of a task. The prompt of a sub-agent is left out: its call tells it. */
-export function onUser(content: unknown, under: string | undefined, turn: RunningTurn | undefined, { session }: HostState): Event[] {
+export function onUser(
+  content: unknown,
+  under: string | undefined,
+  turn: RunningTurn | undefined,
+  { session, config }: HostState,
+): Event[] {
   return userBlocks(content).flatMap((said): Event[] => {
-    if ("call" in said) return turn === undefined ? [] : onResultOf(said.call, said.block, turn);
+    if ("call" in said) return turn === undefined ? [] : onResultOf(said.call, said.block, turn, config.mode);
     return under === undefined
       ? [{ type: "notice", ...(turn?.told.address ?? { session }), level: "info", text: said.text, kind: "task" }]
       : [];
@@ -91,10 +97,14 @@ export function onUser(content: unknown, under: string | undefined, turn: Runnin
 }
 
 const CANCELLED = "[Operation Cancelled]";
+const PLAN_BLOCKED = /^(?:Plan mode blocked a non-read-only tool call\.?$|<system-reminder>\s*Plan mode is active)/;
 
-function onResultOf(wireId: string, block: Record<string, unknown>, { told, denied }: RunningTurn): Event[] {
+function onResultOf(wireId: string, block: Record<string, unknown>, { told, denied }: RunningTurn, mode: Mode | undefined): Event[] {
   const output = resultParts(block["content"]);
   const text = output.map((part) => (part.type === "text" ? part.text : "")).join("");
+  // Qwen Code gives this text as an ordinary result.
+  if (mode === "plan" && PLAN_BLOCKED.test(text) && told.callOf(wireId)?.call.category !== "info")
+    return told.end(wireId, { status: "denied", output, reason: "plan mode" });
   if (block["is_error"] !== true) return told.end(wireId, { status: "ok", output });
   if (!text.startsWith(CANCELLED)) return told.end(wireId, { status: "failed", output });
   const reason = text.slice(CANCELLED.length).replace(/^\s*Reason:\s*/, "");
