@@ -74,7 +74,7 @@ describe("a command that is too much to read is asked about", () => {
 });
 
 const piece = fc.constantFrom(
-  ..."npx |ssh h |docker run |sudo |env |env -S |xargs |find . -exec |eval |bash -c |watch |su |git |git -C |-x |--y=z |sort -o |sed -e |awk |a |'a b' |\"$x\" |$x |{a,b} |$(|)|`|\"|'|${x:-|}|((|))|$[|]|<<E |\n|;|&&|[[ |]]|{ |( |<(|f() |x=|PAGER=|case a in |if |<<< |> |\\|$'\\x{65}'|s/[]/]/e |[[:a:]".split(
+  ..."npx |ssh h |docker run |sqlite3 |cargo |rustc|.sh |make |X=$(shell |sudo |env |env -S |xargs |find . -exec |eval |bash -c |watch |su |git |git -C |-x |--y=z |sort -o |sed -e |awk |a |'a b' |\"$x\" |$x |{a,b} |$(|)|`|\"|'|${x:-|}|((|))|$[|]|<<E |\n|;|&&|[[ |]]|{ |( |<(|f() |x=|PAGER=|case a in |if |<<< |> |\\|$'\\x{65}'|s/[]/]/e |[[:a:]".split(
     "|",
   ),
 );
@@ -98,6 +98,16 @@ test("no line takes more work than the limits, nor throws", async () => {
     }),
     { numRuns: 150 },
   );
+});
+
+/** Each is 60,000 characters that a pattern of the table might read again from every place. */
+test.each([
+  `sqlite3 a '${"\n".repeat(60_000)}'`,
+  `cargo ${"rustc".repeat(12_000)}`,
+  `npx ${"sort -o a ".repeat(6000)}`,
+  "ssh h ".repeat(6700),
+])("%.12j and so on is judged", async (command) => {
+  expect(await judge(["-Bash(evil *)", "+Bash"], command)).toMatchObject({ decision: expect.stringMatching(/^(?:allow|ask)$/) });
 });
 
 test("nothing on the side slips in behind a covered command", async () => {

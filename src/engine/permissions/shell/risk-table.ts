@@ -177,7 +177,7 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
     "cargo",
     {
       exact: true,
-      runsText: /(?:rustc|wrapper|linker|runner|credential-provider|rustflags|browser|alias)[\w.'"-]*\s*=\s*['"[]/,
+      runsText: /(?:rustc|wrapper|linker|runner|credential-provider|rustflags|browser|alias)[\w.'"-]{0,40}\s{0,9}=\s{0,9}['"[]/,
       loads: "--config= -Z= -C= --manifest-path=",
       writes: "--fix --artifact-dir= --out-dir= --target-dir=",
       writesText: /^fix$/,
@@ -344,7 +344,7 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
     {
       // Its commands may be shortened.
       runsText:
-        /\.(?:shell|system|load|read|import|output|once|excel|edit)|(?:^|\n)\s*\.(?!(?:tables|schema|indexes|indices|databases|headers?|mode|help|show|width|separator|nullvalue|stats|version|timer|explain|eqp|limit|lint|echo|print|bail|changes|fullschema|dbinfo|dump|quit|exit|timeout)\b)[a-z]|^-cmd|^-init|\bload_extension|\bedit\s*\(/i,
+        /\.(?:shell|system|load|read|import|output|once|excel|edit)|(?:^|\n)[ \t]{0,9}\.(?!(?:tables|schema|indexes|indices|databases|headers?|mode|help|show|width|separator|nullvalue|stats|version|timer|explain|eqp|limit|lint|echo|print|bail|changes|fullschema|dbinfo|dump|quit|exit|timeout)\b)[a-z]|^-cmd|^-init|\bload_extension|\bedit\s*\(/i,
       writesText: /\.(?:backup|save|dump|log|trace|clone|archive)|\bwritefile|\binto\b|\battach\b/i,
     },
   ],

@@ -15,8 +15,9 @@ type Words = readonly ShellWord[];
 /** Of more risks than these no rule's text has all, and copying their commands would take too long. */
 const MOST_NAMED = 16;
 
-export function risksOf(words: Words): Risk[] {
-  return [...ownRisks(words), ...innerRisks(words)];
+/** `isGuessed`: no allow rule is asked about the command, so what stands behind a runner does not matter. */
+export function risksOf(words: Words, isGuessed: boolean): Risk[] {
+  return isGuessed ? ownRisks(words) : [...ownRisks(words), ...innerRisks(words)];
 }
 
 /** No rule names a program that stands farther behind. */

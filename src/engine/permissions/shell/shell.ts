@@ -212,7 +212,7 @@ function read(command: string, found: Found, { parse, forEachChild }: typeof imp
     if (name.kind !== "literal" || /^~[^/]*$/.test(name.value)) {
       throw new Unreadable(`the command name ${quoted(name.value)} is only known when it runs`);
     }
-    const risks = risksOf(words);
+    const risks = risksOf(words, guessing);
     const unsure = args.findIndex(({ kind }) => kind !== "literal");
     const shown = args.filter(({ value, kind }) => value !== "" || kind === "literal");
     commands.push({
