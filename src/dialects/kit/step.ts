@@ -3,6 +3,11 @@ import type { Step } from "../dialect.js";
 
 export const NOTHING: Readonly<Step<never>> = { in: [], out: [] };
 
+/** A step of nothing but ops or events. */
+export function stepOf<T>(read: T[]): Step<T> {
+  return { in: read, out: [] };
+}
+
 export function together<T>(first: Step<T>, second: Step<T>): Step<T> {
   return { in: [...first.in, ...second.in], out: [...first.out, ...second.out] };
 }

@@ -18,12 +18,12 @@ interface Asked {
 }
 
 export class Permissions {
-  readonly #told: TurnReader;
+  readonly #reader: TurnReader;
   /** Oldest first; the first one is not answered yet. */
   readonly #waiting: Asked[] = [];
 
-  constructor(told: TurnReader) {
-    this.#told = told;
+  constructor(reader: TurnReader) {
+    this.#reader = reader;
   }
 
   get isFull(): boolean {
@@ -39,12 +39,12 @@ export class Permissions {
     if (said.is === "bad request") return this.#refuse(said.id, `malformed request: ${said.why}`, asRecords);
     const { request_id: id, tool_name: name, input, description } = said.request;
     if (late) return this.#refuse(id, "the turn has failed", asRecords);
-    if (this.#told.callOf(id) !== undefined) return this.#refuse(id, "malformed request: its id was used before", asRecords);
+    if (this.#reader.callOf(id) !== undefined) return this.#refuse(id, "malformed request: its id was used before", asRecords);
     this.#waiting.push({ id, isCall: true, answer: undefined });
     const call = { id, name, args: input, ...(description !== undefined && { title: description }) };
     const message = description === undefined ? {} : { message: description };
-    const asked: Event = { type: "approval.requested", ...this.#told.address, calls: [call], ...message };
-    return { in: [...this.#told.request(call), asked], out: [] };
+    const asked: Event = { type: "approval.requested", ...this.#reader.address, calls: [call], ...message };
+    return { in: [...this.#reader.request(call), asked], out: [] };
   }
 
   answer(answers: readonly Answer[], asRecords: boolean): { in: Event[]; out: Out[] } {
@@ -62,12 +62,12 @@ export class Permissions {
 
   end(status: "ok" | "cancelled"): Event[] {
     const waiting = this.#waiting.splice(0).filter(({ isCall }) => isCall);
-    return [...this.#endRunning(status), ...waiting.flatMap(({ id }) => this.#told.end(id, { status: "cancelled" }))];
+    return [...this.#endRunning(status), ...waiting.flatMap(({ id }) => this.#reader.end(id, { status: "cancelled" }))];
   }
 
   #endRunning(status: "ok" | "cancelled"): Event[] {
-    const running = this.#told.calls.filter(({ now }) => now === "started");
-    return running.flatMap(({ wireId }) => this.#told.end(wireId, { status }));
+    const running = this.#reader.calls.filter(({ now }) => now === "started");
+    return running.flatMap(({ wireId }) => this.#reader.end(wireId, { status }));
   }
 
   /** Denies a request without asking the host, behind the requests that wait. */
@@ -89,8 +89,8 @@ export class Permissions {
   }
 
   #settled(id: string, { behavior, updated_input, message }: PermissionAnswer): Event[] {
-    if (behavior === "allow") return this.#told.begin(id, updated_input);
-    return this.#told.end(id, { status: "denied", ...(message !== undefined && { reason: message }) });
+    if (behavior === "allow") return this.#reader.begin(id, updated_input);
+    return this.#reader.end(id, { status: "denied", ...(message !== undefined && { reason: message }) });
   }
 }
 

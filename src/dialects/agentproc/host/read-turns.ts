@@ -19,7 +19,7 @@ const NO_WORDS = "The agent reported an error without saying which";
 
 export class HostTurn {
   interrupted = false;
-  readonly #told: TurnReader;
+  readonly #reader: TurnReader;
   readonly #options: Options;
   readonly #permissions: Permissions;
   /** The agent's input is open, for answers. */
@@ -41,16 +41,16 @@ export class HostTurn {
   #warnings = 0;
 
   /** `isListening`: the agent's input was left open. */
-  constructor(told: TurnReader, options: Options, isListening: boolean) {
-    this.#told = told;
+  constructor(reader: TurnReader, options: Options, isListening: boolean) {
+    this.#reader = reader;
     this.#options = options;
-    this.#permissions = new Permissions(told);
+    this.#permissions = new Permissions(reader);
     this.#isListening = isListening;
     if (options.wire !== "auto") this.#codec = speaksLines(options.wire) ? "lines" : "records";
   }
 
   get id(): string {
-    return this.#told.address.turn;
+    return this.#reader.address.turn;
   }
 
   get speaksLines(): boolean {
@@ -71,8 +71,8 @@ export class HostTurn {
 
   /** The host's answers; the agent gets them in the order in which it asked. */
   answer(answers: readonly Answer[]): { in: Event[]; out: Out[] } {
-    const { in: told, out } = this.#permissions.answer(answers, this.#codec === "records");
-    return { in: told, out: [...out, ...this.#enough()] };
+    const { in: events, out } = this.#permissions.answer(answers, this.#codec === "records");
+    return { in: events, out: [...out, ...this.#enough()] };
   }
 
   /** The agent has said nothing so far, and may be waiting for the end of its input. */
@@ -96,7 +96,7 @@ export class HostTurn {
     this.#warnings++;
     if (this.#warnings > WARNINGS) return [];
     const more = this.#warnings === WARNINGS ? " (and no more such warnings in this turn)" : "";
-    return [{ type: "notice", ...this.#told.address, level: "warning", text: `${text}${more}`, source: "agentproc" }];
+    return [{ type: "notice", ...this.#reader.address, level: "warning", text: `${text}${more}`, source: "agentproc" }];
   }
 
   /** The process has ended, and the turn with it. */
@@ -108,9 +108,9 @@ export class HostTurn {
     const reply = this.#reply();
     return [
       ...death,
-      ...this.#told.closeBlock(),
+      ...this.#reader.closeBlock(),
       ...this.#permissions.end(isWhole ? "ok" : "cancelled"),
-      ...(isWhole ? this.#told.whole("text", reply) : []),
+      ...(isWhole ? this.#reader.whole("text", reply) : []),
       ...this.#close(closed, isWhole ? "" : reply),
     ];
   }
@@ -120,10 +120,10 @@ export class HostTurn {
     const cut = this.#bodySize > REPLY_LIMIT;
     const own = { exit, ...(this.#error !== undefined && { error: this.#error }), ...(body !== "" && { body }), ...(cut && { cut }) };
     const more = { ...(this.#usage !== undefined && { usage: this.#usage }), ext: { agentproc: own } };
-    if (this.interrupted) return this.#told.close({ outcome: "interrupted", ...more });
+    if (this.interrupted) return this.#reader.close({ outcome: "interrupted", ...more });
     const fault = this.#failure;
-    if (fault === undefined) return this.#told.close({ outcome: "completed", ...more });
-    return this.#told.close({ outcome: "failed", reason: fault.message, fault, ...more }, { isFaultTold: true });
+    if (fault === undefined) return this.#reader.close({ outcome: "completed", ...more });
+    return this.#reader.close({ outcome: "failed", reason: fault.message, fault, ...more }, { isFaultTold: true });
   }
 
   /** Partials of the answer are the reply where the wire says that its last line repeats them. */
@@ -195,15 +195,15 @@ export class HostTurn {
         : this.warn(`The agent named its session '${this.#session}' and then '${id}'; the first name counts`);
     }
     this.#session = id;
-    return [{ type: "session.updated", session: this.#told.address.session, sessionId: id }];
+    return [{ type: "session.updated", session: this.#reader.address.session, sessionId: id }];
   }
 
   #partial({ text, role }: Extract<Said, { is: "partial" }>): Event[] {
     if (this.#failure !== undefined || !this.#options.streaming || text === "") return [];
-    if (role === "other") return [{ type: "notice", ...this.#told.address, level: "info", text, kind: "partial", source: "agent" }];
-    if (role === "thinking") return this.#told.piece("thinking", text);
+    if (role === "other") return [{ type: "notice", ...this.#reader.address, level: "info", text, kind: "partial", source: "agent" }];
+    if (role === "thinking") return this.#reader.piece("thinking", text);
     this.#hasStreamedText = true;
-    return [...this.#permissions.ran(), ...this.#told.piece("text", text)];
+    return [...this.#permissions.ran(), ...this.#reader.piece("text", text)];
   }
 
   #keep(text: string): Event[] {
@@ -230,13 +230,15 @@ export class HostTurn {
   #fail(fault: Fault): Event[] {
     if (this.#failure !== undefined) return [];
     this.#failure = fault;
-    return [...this.#told.closeBlock(), { type: "error", ...this.#told.address, fault }];
+    return [...this.#reader.closeBlock(), { type: "error", ...this.#reader.address, fault }];
   }
 
   #used(said: Record<string, unknown>): Event[] {
     const { usage, cost } = readUsage(said);
     this.#usage = usage;
-    return [{ type: "usage", ...this.#told.address, scope: "turn", usage, ...(cost !== undefined && { cost }), ext: { agentproc: said } }];
+    return [
+      { type: "usage", ...this.#reader.address, scope: "turn", usage, ...(cost !== undefined && { cost }), ext: { agentproc: said } },
+    ];
   }
 
   #asked(said: Extract<Said, { is: "request" | "bad request" }>, step: { in: Event[]; out: Out[] }): void {
@@ -252,8 +254,8 @@ export class HostTurn {
       step.in.push(...this.warn("The agent asked for more permissions at once than anybody could answer; nobody answers this one"));
       return;
     }
-    const { in: told, out } = this.#permissions.ask(said, this.#codec === "records", this.#failure !== undefined || this.interrupted);
-    step.in.push(...told);
+    const { in: events, out } = this.#permissions.ask(said, this.#codec === "records", this.#failure !== undefined || this.interrupted);
+    step.in.push(...events);
     step.out.push(...out);
     if (said.is === "bad request")
       step.in.push(...this.warn(`The agent asked for permission in a malformed way and was denied (${said.why})`));

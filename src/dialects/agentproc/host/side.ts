@@ -74,15 +74,15 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
 
   function prompted(op: OpOf<"turn.prompt">): Step<Event> {
     if (session === undefined) return { in: [refusal(op, UNOPENED)], out: [] };
-    const told = new TurnReader({ session, turn: op.turn ?? env.stamp().id, ...(op.id !== undefined && { parent: op.id }) });
-    const started = told.start();
+    const reader = new TurnReader({ session, turn: op.turn ?? env.stamp().id, ...(op.id !== undefined && { parent: op.id }) });
+    const started = reader.start();
     // An agent that spoke 0.1 does not ask, and may read its input to the end.
     const isListening = options.permission && !(options.unsure && spokeLines);
-    const begun = new HostTurn(told, options, isListening);
+    const begun = new HostTurn(reader, options, isListening);
     const asked = writeLaunch(op, conversation, options, isListening);
     if (typeof asked === "string") {
       const fault: Fault = { code: "usage", message: asked, retryable: false };
-      return { in: [...started, ...told.close({ outcome: "failed", reason: asked, fault })], out: [] };
+      return { in: [...started, ...reader.close({ outcome: "failed", reason: asked, fault })], out: [] };
     }
     turn = begun;
     const { launch, first } = asked;

@@ -35,7 +35,7 @@ export function agentSide(revision: Revision, env: SideEnv): Side<Op, Event> {
 
   /** `ready` is the first line: answers to a host that does not wait for it wait here. */
   function behindReady(step: Step<Op>): Step<Op> {
-    if (state.ready) return step;
+    if (state.isReady) return step;
     state.earlyLines.push(...step.out);
     return { in: step.in, out: [] };
   }

@@ -14,7 +14,7 @@ export interface AgentState {
   readonly revision: Revision;
   session: string;
   /** `ready` is out: a later failure is no reason to leave. */
-  ready: boolean;
+  isReady: boolean;
   /** Events and answers that wait for `ready`. */
   readonly early: Event[];
   readonly earlyLines: Out[];
@@ -51,7 +51,7 @@ export function agentState(revision: Revision): AgentState {
   return {
     revision,
     session: "",
-    ready: false,
+    isReady: false,
     early: [],
     earlyLines: [],
     left: false,

@@ -15,7 +15,7 @@ export function writeEvent(event: Event, state: AgentState): Out[] {
   if (state.left) return [];
   if (event.under !== undefined) return writeChild(event, state);
   const msg_id = state.messages.get(event.turn ?? "") ?? "";
-  if (!state.ready && isEarly(event)) {
+  if (!state.isReady && isEarly(event)) {
     state.early.push(event);
     return [];
   }
@@ -58,7 +58,7 @@ export function writeEvent(event: Event, state: AgentState): Out[] {
 }
 
 function writeReady(event: EventOf<"session.ready">, state: AgentState): Out[] {
-  state.ready = true;
+  state.isReady = true;
   state.config = event.config ?? {};
   state.capabilities = event.capabilities ?? {};
   return [line(readyLine(event, state)), ...writeEarly(state)];
@@ -192,8 +192,8 @@ function writeReply(event: EventOf<"reply">, state: AgentState): Out[] {
   if (event.to === "session.open") {
     const reason = fault?.message ?? "The session could not be opened";
     const told = errorLine(null, { code: "config", message: reason, retryable: false });
-    if (state.ready) return [told];
-    state.ready = true;
+    if (state.isReady) return [told];
+    state.isReady = true;
     const lines = [...writeEarly(state), told];
     state.left = true;
     return [...lines, { exit: 1, reason }];

@@ -22,7 +22,7 @@ export function readEvent(rec: unknown, state: HostState): Event[] {
   const { event } = parsed;
   switch (event.type) {
     case "ready":
-      return state.ready ? [stray(event.type, rec, state)] : onReady(event, state);
+      return state.isReady ? [stray(event.type, rec, state)] : onReady(event, state);
     case "error":
       return onError(event, state);
     case "info":
@@ -92,7 +92,7 @@ function onReady(event: LaterEventOf<"ready">, state: HostState): Event[] {
     state.refused = { code: "version", message, retryable: false };
     return [];
   }
-  state.ready = true;
+  state.isReady = true;
   // The document's own version never says engine_error; a program of this age does, and then says no stream_end.
   state.endsAtError = /^0\.1\.\d$/.test(event.version);
   state.tellsChanges = event.capabilities.modes !== undefined;
@@ -107,7 +107,7 @@ function onReady(event: LaterEventOf<"ready">, state: HostState): Event[] {
 
 /** A message whose beginning the wire left out (a slash command has none) begins with its first line. Undefined: there is no such message. */
 function begin(event: MessageEvent, state: HostState): Event[] | undefined {
-  if (!state.ready) return undefined;
+  if (!state.isReady) return undefined;
   if (event.type === "stream_start") return onStart(event.msg_id, state);
   if (state.running !== undefined) return [];
   return state.prompts.has(event.msg_id) ? startTurn(event.msg_id, state) : undefined;
@@ -181,7 +181,7 @@ function onCancelled({ call_id, reason = "" }: LaterEventOf<"tool_cancelled">, {
 function onError({ msg_id, error }: LaterEventOf<"error">, state: HostState): Event[] {
   const { code, message, retryable = false } = error;
   const fault = { code: FROM_WIRE.get(code) ?? code, message, retryable };
-  if (!state.ready) {
+  if (!state.isReady) {
     state.early.push(fault);
     return [];
   }

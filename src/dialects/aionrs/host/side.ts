@@ -15,17 +15,17 @@ export function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
   return drivenSide({
     open: (op) => openOp(op, state),
     read: (rec) => {
-      const wasReady = state.ready;
+      const wasReady = state.isReady;
       const events = readEvent(rec, state);
       return { in: events, out: wasReady ? denyUnasked(rec, state) : [] };
     },
     write: (op) => writeOp(op, state, env),
-    isReady: () => state.ready,
+    isReady: () => state.isReady,
     onReady: () => ({ in: [], out: linesAtReady(state) }),
     refusal: () => state.refused,
     session: () => state.session,
     takeOpens: () => takeOpen(state),
-    faultOf: () => (state.ready ? undefined : state.early.at(-1)),
+    faultOf: () => (state.isReady ? undefined : state.early.at(-1)),
     end(closed, fault) {
       const [next] = state.prompts.keys();
       const started = state.running === undefined && next !== undefined ? startTurn(next, state) : [];

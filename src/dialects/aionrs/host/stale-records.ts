@@ -14,7 +14,7 @@ export function isOfPastTurn(rec: unknown, { running, past }: HostState): boolea
 export function denyUnasked(rec: unknown, state: HostState): Out[] {
   const call_id = stringField(rec, "type") === "tool_request" ? stringField(rec, "call_id") : undefined;
   const call = call_id === undefined ? undefined : runningCall(state, call_id);
-  if (call_id === undefined || !state.ready || (call !== undefined && !isOfPastTurn(rec, state))) return [];
+  if (call_id === undefined || !state.isReady || (call !== undefined && !isOfPastTurn(rec, state))) return [];
   const parsed = parse(rec, state.revision);
   const reason = typeof parsed === "string" ? parsed : "No message runs that this call belongs to";
   if (call === undefined) state.running?.denied.add(call_id);

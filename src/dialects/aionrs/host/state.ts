@@ -26,7 +26,7 @@ export interface HostState {
   session: string;
   /** The op that a `ready`, or an end before it, answers. */
   opener: string | undefined;
-  ready: boolean;
+  isReady: boolean;
   /** Set when the agent speaks a version, or says a thing, that we do not understand and must. */
   refused: Fault | undefined;
   /** Settings that the command line cannot say: told once the agent is ready. */
@@ -60,7 +60,7 @@ export function hostState(revision: Revision): HostState {
     revision,
     session: "",
     opener: undefined,
-    ready: false,
+    isReady: false,
     refused: undefined,
     atReady: {},
     early: [],

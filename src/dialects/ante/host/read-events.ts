@@ -26,7 +26,7 @@ export function readEvent(rec: unknown, state: HostState): Event[] {
   const envelope = readEnvelope(rec);
   if (typeof envelope === "string") return [protocolError(envelope, state.session)];
   // A record for an op that is not ours happened before.
-  const isReplay = state.ready && envelope.parent !== undefined && !state.sent.has(envelope.parent);
+  const isReplay = state.isReady && envelope.parent !== undefined && !state.sent.has(envelope.parent);
   if (!isReplay) return told(envelope, state, state.now);
   if (!state.wantsReplay) return [];
   const { at, parent } = envelope;
@@ -147,8 +147,8 @@ export function isUnknownPause(rec: unknown): boolean {
 // --- sessions ---
 
 function onStart(fields: EventFields<"SessionStart">, state: HostState): Event[] {
-  if (state.ready) return [];
-  state.ready = true;
+  if (state.isReady) return [];
+  state.isReady = true;
   state.sessionId = fields.session_id;
   state.config = configOf(fields);
   return [
@@ -192,7 +192,7 @@ function onInfo(text: string, state: HostState, reading: Reading, { parent }: En
 function onError(message: string, state: HostState, reading: Reading, { parent }: Envelope): Event[] {
   const fault: Fault = { code: "agent", message, retryable: false };
   const { session } = state;
-  if (!state.ready) {
+  if (!state.isReady) {
     state.refused = fault;
     return [];
   }

@@ -16,7 +16,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     open: (op) => openOp(op, state, env),
     read: (rec) => together(answered(readEvent(rec, state)), unpaused(rec)),
     write: (op) => writeOp(op, state, env),
-    isReady: () => state.ready,
+    isReady: () => state.isReady,
     isUrgent: (op) => op.type === "shutdown",
     refusal: () => state.refused,
     session: () => state.session,

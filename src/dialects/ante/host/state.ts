@@ -26,7 +26,7 @@ export interface HostState {
   /** The session's name on the wire. */
   sessionId: string;
   opener: string | undefined;
-  ready: boolean;
+  isReady: boolean;
   /** Why the session cannot begin. */
   refused: Fault | undefined;
   /** Whether the opener wants to hear what was said before. */
@@ -55,7 +55,7 @@ export function hostState(): HostState {
     session: "",
     sessionId: "",
     opener: undefined,
-    ready: false,
+    isReady: false,
     refused: undefined,
     wantsReplay: false,
     answeredMode: undefined,

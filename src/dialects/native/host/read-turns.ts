@@ -9,40 +9,40 @@ import type { TurnReader } from "../../kit/turn-reader.js";
 export interface Running {
   /** The turn's name on the wire. */
   wireId: string;
-  told: TurnReader;
+  reader: TurnReader;
   usage: Usage | undefined;
 }
 
 export function readInTurn(event: Exclude<Event, EventOf<"turn.ended">>, running: Running): Step<Event> {
-  const { told } = running;
+  const { reader } = running;
   switch (event.type) {
     case "text.delta":
     case "thinking.delta":
-      return spoken(event, told.piece(event.type === "text.delta" ? "text" : "thinking", event.text, event.under));
+      return spoken(event, reader.piece(event.type === "text.delta" ? "text" : "thinking", event.text, event.under));
     case "text.done":
     case "thinking.done":
-      return whole(event, told);
+      return whole(event, reader);
     case "tool.requested":
-      return spoken(event, told.request(event.call, event.under));
+      return spoken(event, reader.request(event.call, event.under));
     case "tool.started":
     case "tool.progress":
     case "tool.ended":
-      return mentioned(event, told);
+      return mentioned(event, reader);
     case "approval.requested":
-      return asked(event, told);
+      return asked(event, reader);
     case "usage":
       if (event.scope !== "session") running.usage = addUsage(event.scope === "turn" ? undefined : running.usage, event.usage);
-      return passed(event, told);
+      return passed(event, reader);
     case "host.request":
-      return passed(event, told, event.call === undefined ? [] : told.known(event.call));
+      return passed(event, reader, event.call === undefined ? [] : reader.known(event.call));
     default:
-      return passed(event, told);
+      return passed(event, reader);
   }
 }
 
-function whole(event: EventOf<"text.done" | "thinking.done">, told: TurnReader): Step<Event> {
+function whole(event: EventOf<"text.done" | "thinking.done">, reader: TurnReader): Step<Event> {
   const { streamed: _claimed, ...rest } = event;
-  return spoken(rest, told.whole(event.type === "text.done" ? "text" : "thinking", event.text, event.under));
+  return spoken(rest, reader.whole(event.type === "text.done" ? "text" : "thinking", event.text, event.under));
 }
 
 /** The turn's own form of the event, with the fields that only the event itself has. */
@@ -51,30 +51,30 @@ function spoken(event: Meta & Pick<Event, "type">, made: readonly Event[]): Step
   return tell(...made.map((each) => (each.type === event.type ? { ...own, ...each } : each)));
 }
 
-function mentioned(event: EventOf<"tool.started" | "tool.progress" | "tool.ended">, told: TurnReader): Step<Event> {
-  const announced = told.known(event.call);
-  const call = told.callOf(event.call);
+function mentioned(event: EventOf<"tool.started" | "tool.progress" | "tool.ended">, reader: TurnReader): Step<Event> {
+  const announced = reader.known(event.call);
+  const call = reader.callOf(event.call);
   if (call === undefined || call.now === "ended" || (event.type === "tool.started" && call.now === "started")) return tell(...announced);
   if (event.type === "tool.started") call.now = "started";
   if (event.type === "tool.ended") call.now = "ended";
-  return passed({ ...event, call: call.id }, told, announced);
+  return passed({ ...event, call: call.id }, reader, announced);
 }
 
 /** A call that has begun already cannot be asked about: the agent that waits for the answer gets a denial. */
-function asked(event: EventOf<"approval.requested">, told: TurnReader): Step<Event> {
-  const announced = event.calls.flatMap((call) => told.request(call, event.under));
-  const isLate = (call: Call): boolean => told.callOf(call.id)?.now !== "requested";
+function asked(event: EventOf<"approval.requested">, reader: TurnReader): Step<Event> {
+  const announced = event.calls.flatMap((call) => reader.request(call, event.under));
+  const isLate = (call: Call): boolean => reader.callOf(call.id)?.now !== "requested";
   const late = event.calls.filter(isLate);
-  const calls = event.calls.filter((call) => !isLate(call)).map((call) => ({ ...call, id: told.callOf(call.id)?.id ?? call.id }));
-  const step = calls.length === 0 ? tell(...announced) : passed({ ...event, calls }, told, announced);
-  return late.length === 0 ? step : { ...step, out: [denial(told.address.session, late)] };
+  const calls = event.calls.filter((call) => !isLate(call)).map((call) => ({ ...call, id: reader.callOf(call.id)?.id ?? call.id }));
+  const step = calls.length === 0 ? tell(...announced) : passed({ ...event, calls }, reader, announced);
+  return late.length === 0 ? step : { ...step, out: [denial(reader.address.session, late)] };
 }
 
-function passed(event: Event, told: TurnReader, announced: readonly Event[] = []): Step<Event> {
+function passed(event: Event, reader: TurnReader, announced: readonly Event[] = []): Step<Event> {
   const { under } = event;
-  if (under === undefined) return tell(...announced, { ...event, ...told.address });
-  const above = told.known(under, "Spawn");
-  return tell(...announced, ...above, { ...event, ...told.address, under: told.callOf(under)?.id ?? under });
+  if (under === undefined) return tell(...announced, { ...event, ...reader.address });
+  const above = reader.known(under, "Spawn");
+  return tell(...announced, ...above, { ...event, ...reader.address, under: reader.callOf(under)?.id ?? under });
 }
 
 /** Denies calls that the host cannot be asked about. */

@@ -44,7 +44,7 @@ export class SessionReader {
         this.#prompts.push(op);
         return op;
       case "turn.interrupt":
-        return op.turn !== undefined && op.turn === this.#running?.told.address.turn ? { ...op, turn: this.#running.wireId } : op;
+        return op.turn !== undefined && op.turn === this.#running?.reader.address.turn ? { ...op, turn: this.#running.wireId } : op;
       case "approval.answer":
         return { ...op, answers: op.answers.map((answer) => ({ ...answer, call: this.#wireCall(answer.call) })) };
       default:
@@ -53,7 +53,7 @@ export class SessionReader {
   }
 
   #wireCall(id: string): string {
-    return this.#running?.told.byId(id)?.wireId ?? id;
+    return this.#running?.reader.byId(id)?.wireId ?? id;
   }
 
   // --- events ---
@@ -121,9 +121,9 @@ export class SessionReader {
     const again = this.#ended.get(wireId) ?? 0;
     const parent = event.parent ?? prompt?.id;
     const turn = again === 0 ? wireId : `${wireId}#${again + 1}`;
-    const told = new TurnReader({ session: this.#handle, turn, ...(parent !== undefined && { parent }) });
-    this.#running = { wireId, told, usage: undefined };
-    return tell(...before, ...told.start().map((made) => ({ ...event, ...made })));
+    const reader = new TurnReader({ session: this.#handle, turn, ...(parent !== undefined && { parent }) });
+    this.#running = { wireId, reader, usage: undefined };
+    return tell(...before, ...reader.start().map((made) => ({ ...event, ...made })));
   }
 
   /** A turn that does not name its prompt answers the oldest one. */
@@ -140,7 +140,7 @@ export class SessionReader {
     const oldest = this.#ended.size > REMEMBERED ? this.#ended.keys().next().value : undefined;
     if (oldest !== undefined) this.#ended.delete(oldest);
     const usage = end.usage ?? running.usage;
-    return running.told.close({ ...end, ...(usage !== undefined && { usage }) });
+    return running.reader.close({ ...end, ...(usage !== undefined && { usage }) });
   }
 
   // --- in a turn ---

@@ -8,7 +8,7 @@ import type { Event, EventOf } from "../../../core/event.js";
 import type { SideEnv, Step } from "../../dialect.js";
 import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
-import { together } from "../../kit/step.js";
+import { stepOf, together } from "../../kit/step.js";
 import { refuseUnread } from "../../kit/stream-json/agent-questions.js";
 import { isRecord } from "../../../core/json-object.js";
 import type { HostState, Purpose } from "./state.js";
@@ -20,47 +20,42 @@ import { asked as questions, Assistant, Init, StreamEvent } from "../wire/event-
 export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Event> {
   const type = stringField(rec, "type");
   if (!isRecord(rec) || type === undefined)
-    return told([protocolError(`The agent wrote a line that is ${shapeOf(rec)} without a "type"`, state.session)]);
+    return stepOf([protocolError(`The agent wrote a line that is ${shapeOf(rec)} without a "type"`, state.session)]);
   if (type === "control_response") return onResponse(rec["response"], state);
-  if (!state.isReady) return told(onEarly(type, rec, state));
+  if (!state.isReady) return stepOf(onEarly(type, rec, state));
   switch (type) {
     case "control_request":
       return onRequest(rec, state, env);
     case "control_cancel_request":
-      return told(state.questions.cancelled(stringField(rec, "request_id") ?? "", state.session));
+      return stepOf(state.questions.cancelled(stringField(rec, "request_id") ?? "", state.session));
     case "system":
-      return told(onSystem(rec, state, env));
+      return stepOf(onSystem(rec, state, env));
     case "assistant": {
       if (!v.is(Assistant, rec))
-        return told([protocolError(`The agent wrote an invalid assistant: ${issuesOf(Assistant, rec)}`, state.session)]);
+        return stepOf([protocolError(`The agent wrote an invalid assistant: ${issuesOf(Assistant, rec)}`, state.session)]);
       const isUnasked = isIdle(state) && rec.message.content.every(({ type: kind }) => kind !== "tool_use");
       const { begun, turn } = turnOf(state, env);
-      if (turn === undefined) return told(begun);
+      if (turn === undefined) return stepOf(begun);
       const said = [...begun, ...onAssistant(rec, turn)];
-      return told(isUnasked ? [...said, ...endTurn(turn, state, { outcome: "completed" })] : said);
+      return stepOf(isUnasked ? [...said, ...endTurn(turn, state, { outcome: "completed" })] : said);
     }
     case "stream_event":
-      return told(onStreamEvent(rec, state, env));
+      return stepOf(onStreamEvent(rec, state, env));
     case "user":
       return together(
-        told(onUser(isRecord(rec["message"]) ? rec["message"]["content"] : undefined, underOf(rec), state.running, state)),
+        stepOf(onUser(isRecord(rec["message"]) ? rec["message"]["content"] : undefined, underOf(rec), state.running, state)),
         stopAtLimit(state),
       );
     case "result":
-      return told(isIdle(state) ? onStrayResult(rec, state) : onResult(rec, state, env));
+      return stepOf(isIdle(state) ? onStrayResult(rec, state) : onResult(rec, state, env));
     default:
-      return told([stray(type, rec, state)]);
+      return stepOf([stray(type, rec, state)]);
   }
 }
 
 /** No prompt waits for an answer. Words that come then are a turn of their own, which ends with them: more may follow or not. */
 function isIdle({ running, prompts }: HostState): boolean {
   return running === undefined && prompts.length === 0;
-}
-
-/** A step of nothing but events. */
-function told(events: Event[]): Step<Event> {
-  return { in: events, out: [] };
 }
 
 /** Passes on a line that we have no name for. */
@@ -169,23 +164,23 @@ const SERVER_STATUS: ReadonlyMap<string, "connecting" | "ready" | "failed"> = ne
 
 function onResponse(response: unknown, state: HostState): Step<Event> {
   const answer = state.requests.take(response);
-  if (answer === undefined) return told([]);
+  if (answer === undefined) return stepOf([]);
   const { purpose, fault, data } = answer;
   switch (purpose.for) {
     case "initialize":
       return onInitialized(fault, data, state);
     case "commands":
-      return told(fault === undefined ? gathered({ commands: namesIn(data["commands"]) }, state) : []);
+      return stepOf(fault === undefined ? gathered({ commands: namesIn(data["commands"]) }, state) : []);
     case "interrupt":
       if (fault === undefined && state.running !== undefined) state.running.isInterrupted = true;
-      return told(purpose.op === undefined ? [] : [answerTo("turn.interrupt", purpose.op, fault, state)]);
+      return stepOf(purpose.op === undefined ? [] : [answerTo("turn.interrupt", purpose.op, fault, state)]);
     case "continue":
-      return told(onContinued(purpose, fault, data, state));
+      return stepOf(onContinued(purpose, fault, data, state));
     case "change":
-      return told(onChanged(purpose, fault, state));
+      return stepOf(onChanged(purpose, fault, state));
     default:
       purpose satisfies never;
-      return told([]);
+      return stepOf([]);
   }
 }
 
@@ -196,7 +191,7 @@ function answerTo(to: string, parent: string, fault: Fault | undefined, { sessio
 function onInitialized(fault: Fault | undefined, data: Record<string, unknown>, state: HostState): Step<Event> {
   if (fault !== undefined) {
     state.refused = fault;
-    return told([]);
+    return stepOf([]);
   }
   state.isReady = true;
   state.sessionId = stringField(data, "session_id") ?? state.sessionId;
@@ -248,9 +243,9 @@ function onRequest(rec: Record<string, unknown>, state: HostState, env: SideEnv)
   const request_id = stringField(rec, "request_id");
   const asked = rec["request"];
   const subtype = stringField(asked, "subtype") ?? "";
-  if (request_id === undefined) return told([protocolError("The agent wrote a control_request without a request_id", state.session)]);
+  if (request_id === undefined) return stepOf([protocolError("The agent wrote a control_request without a request_id", state.session)]);
   if (v.is(questions.can_use_tool, asked)) return onPermission(request_id, asked, state, env);
-  if (v.is(questions.mcp_message, asked)) return told(state.questions.message(request_id, asked, state.session));
+  if (v.is(questions.mcp_message, asked)) return stepOf(state.questions.message(request_id, asked, state.session));
   return { in: [], out: [refuseUnread(request_id, subtype, Object.hasOwn(questions, subtype))] };
 }
 
@@ -261,7 +256,7 @@ function onPermission(
   env: SideEnv,
 ): Step<Event> {
   const { begun, turn } = turnOf(state, env);
-  if (turn === undefined) return told(begun);
+  if (turn === undefined) return stepOf(begun);
   const title = asked.permission_suggestions?.find(({ type }) => type === "allow")?.description;
-  return together(told(begun), state.questions.permission(request_id, asked, title, turn));
+  return together(stepOf(begun), state.questions.permission(request_id, asked, title, turn));
 }

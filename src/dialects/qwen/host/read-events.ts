@@ -7,6 +7,7 @@ import { canonicalTool, categoryOf } from "../../../core/names.js";
 import type { Out, Step } from "../../dialect.js";
 import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
+import { stepOf } from "../../kit/step.js";
 import { isRecord } from "../../../core/json-object.js";
 import type { HostedSession, HostState, Question, RunningTurn } from "./state.js";
 import { readDisplay } from "./read-displays.js";
@@ -35,18 +36,13 @@ export function readEvent(rec: unknown, state: HostState): Step<Event> {
 }
 
 function readLine(rec: unknown, state: HostState): Step<Event> {
-  if (!isRecord(rec)) return told([protocolError(`The agent wrote a line that is ${shapeOf(rec)}`)]);
+  if (!isRecord(rec)) return stepOf([protocolError(`The agent wrote a line that is ${shapeOf(rec)}`)]);
   const type = stringField(rec, "type");
   if (type !== undefined) return readTyped(type, rec, state);
-  if (v.is(FatalError, rec)) return told(onFatal(faultOf(rec.error), state));
+  if (v.is(FatalError, rec)) return stepOf(onFatal(faultOf(rec.error), state));
   const said = readSaid(rec);
-  if (typeof said === "string") return told([protocolError(said)]);
-  return told(said === undefined ? [{ type: "other", name: "line", data: rec }] : onLine(said, state));
-}
-
-/** A step of nothing but events. */
-function told(events: Event[]): Step<Event> {
-  return { in: events, out: [] };
+  if (typeof said === "string") return stepOf([protocolError(said)]);
+  return stepOf(said === undefined ? [{ type: "other", name: "line", data: rec }] : onLine(said, state));
 }
 
 // --- chat.completion and chunks ---
@@ -80,12 +76,12 @@ function metadataOf(metadata: unknown): unknown {
   if (!isRecord(metadata)) return metadata ?? {};
   const { error, summary, ...rest } = metadata;
   const version = stringField(metadata, "protocol_version");
-  const told = isRecord(summary) ? summary : {};
+  const given = isRecord(summary) ? summary : {};
   return {
     ...rest,
     ...(version !== undefined && { protocol_version: Number.parseInt(version, 10) }),
     ...(error != null && { error: isRecord(error) ? { type: "error", ...error } : error }),
-    ...(summary != null && { summary: { prompt_id: "", num_turns: 0, duration_ms: 0, is_error: error != null, ...told } }),
+    ...(summary != null && { summary: { prompt_id: "", num_turns: 0, duration_ms: 0, is_error: error != null, ...given } }),
   };
 }
 
@@ -198,30 +194,30 @@ function controlErrors({ control_errors = [] }: Metadata, { handle, running }: H
 
 function readTyped(type: string, rec: Record<string, unknown>, state: HostState): Step<Event> {
   // Annotations as lines of their own.
-  if (v.is(ToolDisplay, rec) || v.is(Thought, rec)) return told(onStray(rec, state));
+  if (v.is(ToolDisplay, rec) || v.is(Thought, rec)) return stepOf(onStray(rec, state));
   const schema = Object.entries(results).find(([name]) => name === type)?.[1];
-  if (schema === undefined) return told([{ type: "other", ...at(rec, state), name: type, data: rec }]);
-  if (!v.is(schema, rec)) return told([protocolError(`The agent wrote an invalid ${type}: ${issuesOf(schema, rec)}`)]);
+  if (schema === undefined) return stepOf([{ type: "other", ...at(rec, state), name: type, data: rec }]);
+  if (!v.is(schema, rec)) return stepOf([protocolError(`The agent wrote an invalid ${type}: ${issuesOf(schema, rec)}`)]);
   switch (rec.type) {
     case "x-qwen-session-event": {
       const session = sessionOf(rec.prompt_id, rec.session_id, state);
-      return told(session === undefined ? [] : onAnnotation(rec, session, state));
+      return stepOf(session === undefined ? [] : onAnnotation(rec, session, state));
     }
     case "result/command":
-      return told(onCommand(rec, state));
+      return stepOf(onCommand(rec, state));
     case "result/command_hint":
-      return told(onHint(rec, state));
+      return stepOf(onHint(rec, state));
     case "result/heartbeat":
-      return told(onHeartbeat(state));
+      return stepOf(onHeartbeat(state));
     case "result/cancel":
-      return told(onCancel(rec, state));
+      return stepOf(onCancel(rec, state));
     case "control_request":
       return onControl(rec, state);
     case "control_response":
-      return told([]);
+      return stepOf([]);
     default:
       rec satisfies never;
-      return told([]);
+      return stepOf([]);
   }
 }
 
@@ -326,16 +322,16 @@ function onControl(rec: v.InferOutput<typeof ControlRequest>, state: HostState):
   const { request_id, subtype, payload = {} } = rec;
   const session = sessionOf(rec.prompt_id, rec.session_id, state);
   const place = session === undefined ? undefined : turnOf(rec.prompt_id, session, state);
-  if (session === undefined) return told([]);
-  const address = place?.turn.told.address ?? { session: session.handle };
+  if (session === undefined) return stepOf([]);
+  const address = place?.turn.reader.address ?? { session: session.handle };
   const ask = (kind: "hook" | "mcp", data: unknown): Step<Event> => {
     state.questions.set(request_id, { kind, session });
-    return told([...(place?.begun ?? []), { type: "host.request", ...address, request: request_id, kind, data }]);
+    return stepOf([...(place?.begun ?? []), { type: "host.request", ...address, request: request_id, kind, data }]);
   };
   switch (subtype) {
     case "can_use_tool":
       if (place === undefined || rec.tool === undefined) return { in: [], out: [refused(request_id, "There is no such call")] };
-      return told([...place.begun, ...onApproval(rec, rec.tool, place.turn, session, state)]);
+      return stepOf([...place.begun, ...onApproval(rec, rec.tool, place.turn, session, state)]);
     case "hook_callback":
       return ask("hook", { callback: stringField(payload, "callback_id") ?? "", input: payload["input"] });
     case "mcp_message":
@@ -360,8 +356,8 @@ function onApproval(
   const whole = flushed(turn, undefined);
   const name = canonicalTool(tool.name);
   const id = tool_call_id ?? unasked(name, tool.arguments, turn, state) ?? request_id;
-  const announced = turn.told.request({ id, name, args: tool.arguments, category: categoryOf(name) });
-  const call = turn.told.callOf(id);
+  const announced = turn.reader.request({ id, name, args: tool.arguments, category: categoryOf(name) });
+  const call = turn.reader.callOf(id);
   if (call?.now !== "requested") return [...whole, ...announced];
   const question: Question = { kind: "approval", session, call: call.id, args: tool.arguments };
   state.questions.set(request_id, question);
@@ -369,13 +365,13 @@ function onApproval(
   return [
     ...whole,
     ...announced,
-    ...turn.told.closeBlock(call.under),
-    { type: "approval.requested", ...turn.told.address, calls: [{ ...call.call, args: tool.arguments }], ...message },
+    ...turn.reader.closeBlock(call.under),
+    { type: "approval.requested", ...turn.reader.address, calls: [{ ...call.call, args: tool.arguments }], ...message },
   ];
 }
 
 /** The call of a question that names none: the first open one of that name, with the same arguments if there is one. */
-function unasked(name: string, args: Record<string, unknown>, { told: turn }: RunningTurn, { questions }: HostState): string | undefined {
+function unasked(name: string, args: Record<string, unknown>, { reader: turn }: RunningTurn, { questions }: HostState): string | undefined {
   const asked = new Set([...questions.values()].flatMap((question) => (question.kind === "approval" ? [question.call] : [])));
   const open = turn.calls.filter((each) => each.call.name === name && each.now === "requested" && !asked.has(each.id));
   const same = open.find((each) => JSON.stringify(each.call.args) === JSON.stringify(args));

@@ -72,32 +72,34 @@ function outsideTurns({ usage }: Said, { handle }: HostedSession): Event[] {
 // --- a line ---
 
 function inTurn(said: Said, turn: RunningTurn, session: HostedSession, state: HostState): Event[] {
-  const { told } = turn;
+  const { reader } = turn;
   const under = said.metadata.parent_tool_call_id;
-  const thoughts = said.annotations.filter((each) => v.is(Thought, each)).flatMap((each) => told.whole("thinking", thoughtOf(each), under));
-  const calls = said.calls.flatMap((call) => [...flushed(turn, under), ...told.request(callOf(call.id, call.function), under)]);
+  const thoughts = said.annotations
+    .filter((each) => v.is(Thought, each))
+    .flatMap((each) => reader.whole("thinking", thoughtOf(each), under));
+  const calls = said.calls.flatMap((call) => [...flushed(turn, under), ...reader.request(callOf(call.id, call.function), under)]);
   const pieces = said.pieces.flatMap((piece) => onPiece(piece, turn, under));
-  const whole = said.finish === "tool_calls" ? [...told.closeBlock(under), ...flushed(turn, under)] : [];
+  const whole = said.finish === "tool_calls" ? [...reader.closeBlock(under), ...flushed(turn, under)] : [];
   const rest = said.annotations.filter((each) => !v.is(Thought, each)).flatMap((each) => onAnnotation(each, session, state));
   return [...thoughts, ...words(said, turn, under), ...calls, ...pieces, ...whole, ...rest];
 }
 
 /** Text that a console or a tool printed is no part of the answer. */
 function words(said: Said, turn: RunningTurn, under: string | undefined): Event[] {
-  const { told } = turn;
+  const { reader } = turn;
   const printed = said.annotations.find((each) => v.is(Terminal, each) && each.source !== "assistant");
   if (said.content === "") return [];
   if (printed !== undefined && v.is(Terminal, printed)) return onPrinted(said.content, printed, turn);
   const before = flushed(turn, under);
-  return [...before, ...(said.isChunk ? told.piece("text", said.content, under) : told.whole("text", said.content, under))];
+  return [...before, ...(said.isChunk ? reader.piece("text", said.content, under) : reader.whole("text", said.content, under))];
 }
 
-function onPrinted(text: string, { source, channel, console_level }: Terminal, { told }: RunningTurn): Event[] {
-  const runs = told.calls.filter(({ now }) => now === "started");
+function onPrinted(text: string, { source, channel, console_level }: Terminal, { reader }: RunningTurn): Event[] {
+  const runs = reader.calls.filter(({ now }) => now === "started");
   const [call] = runs;
   if (source === "tool" && call !== undefined && runs.length === 1)
-    return told.progress(call.wireId, { text, channel: channel === "stderr" ? "stderr" : "stdout" });
-  return [{ type: "notice", ...told.address, level: LEVELS.get(console_level ?? "") ?? "info", text, source }];
+    return reader.progress(call.wireId, { text, channel: channel === "stderr" ? "stderr" : "stdout" });
+  return [{ type: "notice", ...reader.address, level: LEVELS.get(console_level ?? "") ?? "info", text, source }];
 }
 
 const LEVELS: ReadonlyMap<string, EventOf<"notice">["level"]> = new Map([
@@ -117,20 +119,20 @@ function closing(said: Said, turn: RunningTurn, session: HostedSession, state: H
   const isLast = metadata.summary !== undefined || (said.isChunk && said.finish === "stop" && !isChild);
   const spent = usage === undefined ? undefined : readUsage(usage);
   if (!isLast)
-    return [...(isChild && said.finish === "stop" ? turn.told.closeBlock(metadata.parent_tool_call_id) : []), ...tell(spent, turn)];
+    return [...(isChild && said.finish === "stop" ? turn.reader.closeBlock(metadata.parent_tool_call_id) : []), ...tell(spent, turn)];
   turn.usage = spent;
   const fails = metadata.summary?.is_error === true && !turn.isCancelled && turn.finish === undefined;
   if (fails) turn.failed ??= { code: "agent", message: "The agent says that the turn failed, and not why", retryable: false };
   return endTurn(turn, session, state);
 }
 
-function tell(usage: ReturnType<typeof readUsage> | undefined, { told }: RunningTurn): Event[] {
-  return usage === undefined ? [] : told.spent(usage);
+function tell(usage: ReturnType<typeof readUsage> | undefined, { reader }: RunningTurn): Event[] {
+  return usage === undefined ? [] : reader.spent(usage);
 }
 
 /** Closes everything that is open in the turn; questions that wait for an answer are void. */
 export function endTurn(turn: RunningTurn, session: HostedSession, state: HostState): Event[] {
-  const { failed, finish, told, prompt } = turn;
+  const { failed, finish, reader, prompt } = turn;
   const before = flushed(turn, undefined);
   session.running = undefined;
   session.ended = prompt.promptId;
@@ -142,10 +144,10 @@ export function endTurn(turn: RunningTurn, session: HostedSession, state: HostSt
   );
   const usage = turn.usage === undefined ? {} : { usage: turn.usage };
   const end = turn.isCancelled
-    ? told.close({ outcome: "interrupted", reason: "cancelled", ...usage })
+    ? reader.close({ outcome: "interrupted", reason: "cancelled", ...usage })
     : failed !== undefined
-      ? told.close({ outcome: "failed", reason: failed.message, fault: failed, ...usage })
-      : told.close({ outcome: "completed", finish: finish ?? "stop", ...usage });
+      ? reader.close({ outcome: "failed", reason: failed.message, fault: failed, ...usage })
+      : reader.close({ outcome: "completed", finish: finish ?? "stop", ...usage });
   const over: Event[] = session.isClosing ? [{ type: "session.ended", session: session.handle }] : [];
   if (session.isClosing) state.sessions.delete(session.handle);
   return [...before, ...settled, ...end, ...over];
@@ -179,15 +181,15 @@ function onPiece(piece: ToolCallPiece, turn: RunningTurn, under: string | undefi
   call.name += piece.function?.name ?? "";
   const text = piece.function?.arguments ?? "";
   call.text += text;
-  const open = turn.told.closeBlock(under);
-  return [...before, ...open, { type: "tool.delta", ...turn.told.address, call: call.id, name: canonicalTool(call.name), text }];
+  const open = turn.reader.closeBlock(under);
+  return [...before, ...open, { type: "tool.delta", ...turn.reader.address, call: call.id, name: canonicalTool(call.name), text }];
 }
 
 /** Calls whose arguments are whole now. */
 export function flushed(turn: RunningTurn, under: string | undefined): Event[] {
   const calls = [...turn.pieces.values()];
   turn.pieces.clear();
-  return calls.flatMap(({ id, name, text }) => turn.told.request(callOf(id, { name, arguments: text }), under));
+  return calls.flatMap(({ id, name, text }) => turn.reader.request(callOf(id, { name, arguments: text }), under));
 }
 
 // --- annotations ---
@@ -196,29 +198,29 @@ export function onAnnotation(annotation: Annotation | SessionEvent, session: Hos
   if (v.is(ToolDisplay, annotation)) return onDisplay(annotation, session, state);
   if (v.is(SessionEvent, annotation)) return onSessionEvent(annotation, session);
   if (v.is(Terminal, annotation)) return [];
-  if (v.is(Thought, annotation)) return session.running?.told.whole("thinking", thoughtOf(annotation)) ?? [];
+  if (v.is(Thought, annotation)) return session.running?.reader.whole("thinking", thoughtOf(annotation)) ?? [];
   return [{ type: "other", session: session.handle, name: annotation.type, data: annotation }];
 }
 
 function onDisplay(display: ToolDisplay, session: HostedSession, state: HostState): Event[] {
   const turn = session.running;
   if (turn === undefined) return [];
-  const { told } = turn;
+  const { reader } = turn;
   const id = wireIdOf(display.tool_call_id, turn);
-  const before = [...flushed(turn, undefined), ...told.known(id)];
-  const call = told.callOf(id);
+  const before = [...flushed(turn, undefined), ...reader.known(id)];
+  const call = reader.callOf(id);
   const output = readDisplay(display.result_display);
   switch (display.status.toLowerCase()) {
     case "executing":
-      return [...before, ...told.begin(id), ...shown(id, output, turn), ...handedOver(call, session, state)];
+      return [...before, ...reader.begin(id), ...shown(id, output, turn), ...handedOver(call, session, state)];
     case "success":
-      return [...before, ...told.end(id, { status: "ok", output })];
+      return [...before, ...reader.end(id, { status: "ok", output })];
     case "error":
-      return [...before, ...told.end(id, { status: "failed", output })];
+      return [...before, ...reader.end(id, { status: "failed", output })];
     case "canceled":
     case "cancelled": {
       const status = turn.denied.has(call?.id ?? "") ? "denied" : "cancelled";
-      return [...before, ...told.end(id, { status, output, reason: textOf(output) })];
+      return [...before, ...reader.end(id, { status, output, reason: textOf(output) })];
     }
     default:
       // The call has not begun: the agent asks for its approval by itself.
@@ -228,15 +230,15 @@ function onDisplay(display: ToolDisplay, session: HostedSession, state: HostStat
 }
 
 /** The text has an example in which the display's id is the call's with a prefix. */
-function wireIdOf(id: string, { told }: RunningTurn): string {
+function wireIdOf(id: string, { reader }: RunningTurn): string {
   const bare = id.replace(/^call_/, "");
-  return told.callOf(id) === undefined && told.callOf(bare) !== undefined ? bare : id;
+  return reader.callOf(id) === undefined && reader.callOf(bare) !== undefined ? bare : id;
 }
 
-function shown(id: string, output: Part[], { told }: RunningTurn): Event[] {
+function shown(id: string, output: Part[], { reader }: RunningTurn): Event[] {
   const [first, ...more] = output;
   if (first === undefined) return [];
-  return told.progress(id, first.type === "text" && more.length === 0 ? { text: first.text } : { parts: output });
+  return reader.progress(id, first.type === "text" && more.length === 0 ? { text: first.text } : { parts: output });
 }
 
 /** A tool of the host's own runs here. */
@@ -247,10 +249,10 @@ function handedOver(call: KnownCall | undefined, session: HostedSession, state: 
   running.handedOver.add(call.id);
   // Calls of two sessions may have the same name, and so may a call and a question of the agent.
   const request = `${session.handle}/${call.id}`;
-  const { prompt, told } = running;
+  const { prompt, reader } = running;
   state.questions.set(request, { kind: "tool", session, call: call.wireId, name, promptId: prompt.promptId });
   const data = { name, args: call.call.args ?? {} };
-  return [{ type: "host.request", ...told.address, request, kind: "tool", call: call.id, data }];
+  return [{ type: "host.request", ...reader.address, request, kind: "tool", call: call.id, data }];
 }
 
 function textOf(output: readonly Part[]): string {
@@ -261,7 +263,7 @@ const FINISHES = { MAX_TOKENS: "length", MaxSessionTurns: "max_turns", SAFETY: "
 
 function onSessionEvent({ event, message, metrics }: SessionEvent, session: HostedSession): Event[] {
   const turn = session.running;
-  const address = turn?.told.address ?? { session: session.handle };
+  const address = turn?.reader.address ?? { session: session.handle };
   const text = message ?? "";
   switch (event) {
     case "Finished":
@@ -273,7 +275,7 @@ function onSessionEvent({ event, message, metrics }: SessionEvent, session: Host
     case "ChatCompressed": {
       const { original_tokens: before, compressed_tokens: after } = metrics ?? {};
       const counts = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
-      return [...(turn?.told.closeBlock() ?? []), { type: "compaction", ...address, phase: "ended", ...counts }];
+      return [...(turn?.reader.closeBlock() ?? []), { type: "compaction", ...address, phase: "ended", ...counts }];
     }
     case "MAX_TOKENS":
     case "MaxSessionTurns":

@@ -81,6 +81,6 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     if (running === undefined) return [];
     running.isCancelled ||= state.cancels.some(({ promptId }) => promptId === running.prompt.promptId);
     if (running.isCancelled) return endTurn(running, session, state);
-    return running.told.close({ outcome: "failed", reason: fault.message, fault });
+    return running.reader.close({ outcome: "failed", reason: fault.message, fault });
   }
 }

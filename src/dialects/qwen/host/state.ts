@@ -23,7 +23,7 @@ export interface SentPrompt {
 /** The turn that runs. */
 export interface RunningTurn {
   prompt: SentPrompt;
-  told: TurnReader;
+  reader: TurnReader;
   /** Calls whose arguments still come in pieces, by their numbers. */
   pieces: Map<number, { id: string; name: string; text: string }>;
   /** Calls that we denied, or that got no answer in time. */
@@ -126,7 +126,7 @@ export function startTurn(prompt: SentPrompt, session: HostedSession): Event[] {
   const address = { session: session.handle, turn: prompt.turn, ...(prompt.op !== undefined && { parent: prompt.op }) };
   session.running = {
     prompt,
-    told: new TurnReader(address),
+    reader: new TurnReader(address),
     pieces: new Map(),
     denied: new Set(),
     handedOver: new Set(),
@@ -136,5 +136,5 @@ export function startTurn(prompt: SentPrompt, session: HostedSession): Event[] {
     isFinished: false,
     usage: undefined,
   };
-  return session.running.told.start();
+  return session.running.reader.start();
 }

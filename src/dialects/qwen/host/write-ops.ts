@@ -266,13 +266,13 @@ export function decided(given: Answer, request_id: string, { session }: Question
   const { decision, args, reason } = given;
   const message = reason === undefined ? {} : { message: reason };
   const turn = session.running;
-  const call = turn?.told.byId(given.call);
+  const call = turn?.reader.byId(given.call);
   if (decision === "deny") {
     turn?.denied.add(given.call);
     return { in: [], out: [response(request_id, { behavior: "deny", ...message })] };
   }
   const changed = args === undefined ? {} : { updated_arguments: args };
-  const begun = args === undefined || call === undefined ? [] : (turn?.told.begin(call.wireId, args) ?? []);
+  const begun = args === undefined || call === undefined ? [] : (turn?.reader.begin(call.wireId, args) ?? []);
   return { in: begun, out: [response(request_id, { behavior: "approve", ...message, ...changed })] };
 }
 

@@ -100,5 +100,5 @@ function isCritical(rec: unknown): boolean {
 function refuse(type: string, state: HostState): Event[] {
   const message = `The agent said '${type}', which it calls critical and we do not know; it was ended`;
   state.refused = { code: "version", message, retryable: false };
-  return state.ready ? [{ type: "error", ...at(state), fault: state.refused }] : [];
+  return state.isReady ? [{ type: "error", ...at(state), fault: state.refused }] : [];
 }
