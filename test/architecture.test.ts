@@ -100,6 +100,17 @@ describe("doors", () => {
     ).toEqual([]);
   });
 
+  test("a dialect's folder has its program, its value and its coverage at the top, and below only the wire and the two sides", () => {
+    const below = files.map(({ path }) => path).filter((path) => /^dialects\/(?!kit\/)[^/]+\//.test(path));
+    const names = below.map((path) => path.replace(/^dialects\/[^/]+\//, ""));
+    expect(names.filter((name) => !/^(index|launch|coverage|wire)\.ts$|^(wire|agent|host)\/[^/]+$/.test(name))).toEqual([]);
+    const folders = [...new Set(below.map((path) => path.split("/")[1] ?? ""))];
+    expect(folders.length).toBeGreaterThanOrEqual(7);
+    expect(folders.filter((folder) => !["index.ts", "launch.ts"].every((name) => below.includes(`dialects/${folder}/${name}`)))).toEqual(
+      [],
+    );
+  });
+
   test("dialects and core do no input or output: they import no builtin of Node", () => {
     const pure = files.filter((file) => ["dialects", "core"].includes(room(file.path)));
     expect(pure.flatMap((file) => file.imports.filter((from) => from.startsWith("node:")).map((from) => `${file.path} → ${from}`))).toEqual(

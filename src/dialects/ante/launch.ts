@@ -11,7 +11,7 @@ export const program: Program = {
     variable: "ANTE_HOME",
     folder: ".ante",
     file: "settings.json",
-    read: async (path, text) => (await import("./servers.js")).readServers(path, text),
+    read: async (path, text) => (await import("./wire/servers.js")).readServers(path, text),
   },
   drive: { command: ["ante"] },
 };

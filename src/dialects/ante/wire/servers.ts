@@ -1,7 +1,7 @@
 /** The MCP servers in `settings.json` of Ante's own home, which a user who comes from Ante keeps. */
 import * as v from "valibot";
-import { messageOf } from "../../core/errors.js";
-import type { Servers } from "../kit/program.js";
+import { messageOf } from "../../../core/errors.js";
+import type { Servers } from "../../kit/program.js";
 
 const Server = v.looseObject({
   command: v.pipe(v.string(), v.nonEmpty()),
