@@ -248,10 +248,10 @@ export class Server {
     this.status = "connecting";
     this.error = why;
     this.#deps.say("warning", `The MCP server '${this.name}' is gone: ${why}. It is being connected anew.`);
-    this.#reconnecting ??= this.#reconnect();
+    this.#reconnecting ??= this.#reconnectAfterLoss();
   }
 
-  async #reconnect(): Promise<void> {
+  async #reconnectAfterLoss(): Promise<void> {
     while (this.status !== "ready" && (await this.#delays.due(this.#end.signal))) await this.connect();
     this.#reconnecting = undefined;
     if (this.#end.signal.aborted) return;
