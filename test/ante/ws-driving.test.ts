@@ -103,10 +103,16 @@ describe("relay --url", () => {
     [["--url", "ws://127.0.0.1:1", "--", "parley"], "exclude each other"],
     [["--token-file", "x", "--", "parley"], "without --url"],
     [["--drive", "aionrs", "--url", "ws://127.0.0.1:1"], "use COMMAND"],
-    [[], "--url ws://HOST:PORT"],
   ])("%j is wrong usage", async (args, words) => {
     const { code, stderr } = await run(["relay", "--as", "native", "--drive", "ante", ...args]);
     expect(stderr).toContain(words);
     expect(code).toBe(2);
+  });
+
+  it("without a command and an address the program of the dialect is started, and named where it is missing", async () => {
+    const open = { type: "session.open", session: "s", open: "new", id: "o", config: { provider: "rehearsal", model: "rehearsal" } };
+    const input = `${JSON.stringify(open)}\n`;
+    const { stderr } = await run(["relay", "--as", "native", "--drive", "ante"], { env: { PATH: "" }, input });
+    expect(stderr).toContain("Could not start ante: 'ante' was not found");
   });
 });
