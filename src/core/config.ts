@@ -1,4 +1,4 @@
-/** What a session can be told: its configuration, on the wire and inside. */
+/** The configuration of a session, on the wire and inside. */
 import * as v from "valibot";
 import type { Known } from "./without-index-signature.js";
 
@@ -52,7 +52,7 @@ export const McpServer = v.looseObject({
 });
 export type McpServer = Known<v.InferOutput<typeof McpServer>>;
 
-/** What a prompt may override for its own turn. */
+/** The keys that a prompt may override for its own turn. */
 export const sampling = {
   provider: v.optional(v.string()),
   model: v.optional(v.string()),

@@ -1,4 +1,4 @@
-/** What is secret in a connection string: the password, and not the host or the database, which output may well name. */
+/** Finds the secret in a connection string: the password. The host and the database are no secrets; output may name them. */
 
 /** `postgres://user:password@host/db`, `user:password@tcp(host:3306)/db`, `Server=host;Password=x`, `host=x password=y`. */
 export function credentialsIn(value: string): string[] {

@@ -39,7 +39,7 @@ export type TodoItem = Known<v.InferOutput<typeof TodoItem>>;
 const TodoPart = v.looseObject({ type: v.literal("todo"), items: v.array(TodoItem) });
 const PlanPart = v.looseObject({ type: v.literal("plan"), text: v.string() });
 
-/** What a command printed. */
+/** The output of a command. */
 const TerminalPart = v.looseObject({
   type: v.literal("terminal"),
   text: v.string(),

@@ -1,4 +1,4 @@
-/** What can go wrong, as data. Inside a room we throw `ParleyError`; across a port a `Fault` travels. */
+/** Errors as data. Inside a room we throw `ParleyError`; across a port a `Fault` travels. */
 import * as v from "valibot";
 import type { Known } from "./without-index-signature.js";
 

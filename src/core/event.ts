@@ -35,7 +35,7 @@ export const Category = v.picklist(["info", "edit", "exec", "mcp"]);
 export type Category = v.InferOutput<typeof Category>;
 
 /**
- * What a yes with the grant "prefix" would let run unasked: commands with that beginning, a tool within the workspace, pages of a host, or
+ * The calls that a yes with the grant "prefix" lets run unasked: commands with that beginning, a tool within the workspace, pages of a host, or
  * a tool.
  */
 export const Covers = v.looseObject({
@@ -59,7 +59,7 @@ export const Call = v.looseObject({
 });
 export type Call = Known<v.InferOutput<typeof Call>>;
 
-/** What a session is now; `ready` and `updated` say the same. The capability `catalog` promises a `catalog.updated` after `ready`. */
+/** The state of a session; `ready` and `updated` have the same fields. The capability `catalog` promises a `catalog.updated` after `ready`. */
 const sessionEntries = {
   sessionId: v.optional(text),
   name: v.optional(text),
@@ -103,7 +103,7 @@ const TextDone = event("text.done", done);
 const ThinkingDelta = event("thinking.delta", { text });
 const ThinkingDone = event("thinking.done", done);
 
-/** What the user said, in a replay only. */
+/** The user's words, in a replay only. */
 const UserMessage = event("user.message", { parts: v.array(Part) });
 
 const ToolRequested = event("tool.requested", { call: Call });
@@ -190,7 +190,7 @@ export const ListedMcpServer = v.looseObject({
 });
 export type ListedMcpServer = Known<v.InferOutput<typeof ListedMcpServer>>;
 
-/** What surrounds the session. `whole`: nothing is under way any more; without it servers still connect. */
+/** The surroundings of the session. `whole`: nothing is under way any more; without it servers still connect. */
 const CatalogUpdated = event("catalog.updated", {
   whole: v.boolean(),
   skills: v.optional(Listed),

@@ -206,7 +206,7 @@ describe("sessions", () => {
         const missing = rest.length === whole.length ? [] : [expect.stringContaining("rule 2")];
         expect(violations([open(-1), ...rest, ...next, ...end]).slice(0, 1)).toEqual(missing);
         expect(violations([...rest, ...next, ...end]).slice(0, 1)).toEqual(missing);
-        // What is said twice, or not at all, is told there, too.
+        // The checker tells repeated and missing events of a replay, too.
         const calls = rest.findIndex((entry) => "event" in entry && entry.event.type === "tool.ended");
         if (calls >= 0) expect(violations([open(7), ...rest.slice(0, calls + 1), ...rest.slice(calls)])).not.toEqual([]);
         if (rest.length > 1) expect(violations([open(7), ...rest.slice(0, -1), ...next])).not.toEqual([]);
@@ -222,7 +222,7 @@ describe("sessions", () => {
       { event: { type: "turn.ended", session: "s", turn: "t", outcome: "completed" } },
     ]);
     expect(violations([open(-1), ...turn, open(-1), ...turn])).toEqual([]);
-    // Who does not see the ops sees it, too.
+    // A checker without the ops sees it, too.
     const ready: Entry = { event: { type: "session.ready", session: "s", replay: 2 } };
     expect(violations([ready, ...turn, ready, ...turn])).toEqual([]);
     expect(violations([open(-1), ...turn, ...turn])).toEqual(["rule 2: turn t started again"]);

@@ -10,7 +10,7 @@
  *  6. `turn.ended.usage` is present whenever usage was reported.
  *  7. `closed` is last on the connection.
  *
- * A replay is a stream of its own. One that was asked for from a place on (`session.open` with `after`) may begin in the middle of a turn:
+ * A replay is a stream of its own. A replay from a place on (`session.open` with `after`) may begin in the middle of a turn:
  * then its first turn is not begun there, and goes on with calls that were requested before. Only an op can say so.
  */
 import type { Event, EventOf } from "./event.js";
@@ -27,7 +27,7 @@ interface Turn {
   calls: Map<string, "requested" | "started" | "ended">;
   /** Calls that wait for an answer. */
   asked: Set<string>;
-  /** Those that had a yes before they were asked about, and the op that said it. */
+  /** Calls that were allowed before they were asked about, with the op that allowed them. */
   allowed: Map<string, string | undefined>;
   usage: boolean;
   /** Its beginning was not told here. */
@@ -82,7 +82,7 @@ export class Grammar {
     return wrong;
   }
 
-  /** What is still open when no more events come. */
+  /** Returns the violations of everything that is still open at the end of the events. */
   end(): string[] {
     return [...this.#sessions.values()].flatMap((session) =>
       session.turn === undefined ? [] : [`rule 2: turn ${session.turn.id} never ended`],
@@ -102,7 +102,7 @@ export class Grammar {
     return session;
   }
 
-  /** What it replays may have been replayed before. */
+  /** The session may replay events that it replayed before. */
   #sessionReady(event: EventOf<"session.ready">, session: Session): void {
     session.ready = true;
     this.#sessions.delete(replayOf(event.session ?? ""));
@@ -150,7 +150,7 @@ export class Grammar {
         for (const call of event.calls) {
           if (!isKnown(turn, call.id, "requested") || turn.calls.get(call.id) !== "requested")
             say(4, `approval asked for call ${call.id}, which is not waiting`);
-          // What is replayed was answered in another life.
+          // Replayed approvals were answered in an earlier process.
           if (event.replay !== true && !turn.allowed.delete(call.id)) turn.asked.add(call.id);
         }
         return;

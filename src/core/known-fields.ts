@@ -1,7 +1,7 @@
 /** A value without the fields that its schema has no name for: these may hold anything, a key too, and are not for us to keep or tell. */
 import * as v from "valibot";
 
-/** What the schema says nothing about (`unknown`) stays whole. */
+/** A value whose schema is `unknown` stays whole. */
 export function knownFields<S extends v.GenericSchema>(schema: S, value: v.InferOutput<S>): v.InferOutput<S>;
 export function knownFields(schema: v.GenericSchema, value: unknown): unknown {
   if (isWrapped(schema)) return knownFields(schema.wrapped, value);

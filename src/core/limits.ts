@@ -12,7 +12,7 @@ export const QUEUE_LIMIT = 64;
 export const ANSWER_SECONDS = 300;
 /** Unread events, in bytes, before whoever makes them waits for the reader. */
 export const EVENT_BYTES = 4 * 1024 * 1024;
-/** What an event counts for at least: no more than 4,096 wait unread. */
+/** The least that an event counts for, so that at most 4,096 events wait unread. */
 export const EVENT_WEIGHT = EVENT_BYTES / 4096;
 /** Model calls of one turn. */
 export const MAX_TURNS = 200;
@@ -27,7 +27,7 @@ export const NESTING = 1;
 /** Characters of a tool's output that go to the model and the host. */
 export const OUTPUT_CHARS = 50_000;
 
-/** What a timer can hold; a longer one would fire at once. */
+/** The longest delay that a timer takes; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function timerMs(seconds: number): number {

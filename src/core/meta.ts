@@ -1,4 +1,4 @@
-/** What every op and event may carry beside its own fields. */
+/** Fields that every op and event may carry beside its own. */
 import * as v from "valibot";
 
 /**

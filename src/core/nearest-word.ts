@@ -5,7 +5,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   const plain = simplified(word);
   const furthest = Math.max(1, Math.floor(word.length / 3));
   const ranked = known
-    // What differs more in length cannot be near, however long it takes to find out.
+    // A word whose length differs by more cannot be near, so the slow comparison is skipped.
     .filter((candidate) => Math.abs(simplified(candidate).length - plain.length) <= furthest)
     .map((candidate) => ({
       candidate,

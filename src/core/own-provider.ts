@@ -53,7 +53,7 @@ export const OwnProviders = v.pipe(
   }),
 );
 
-/** Those that we know by name are complete without these. */
+/** Providers that are known by name are complete without these fields. */
 function incompleteness(name: string, provider: OwnProvider): string | undefined {
   if (isProviderName(name)) return undefined;
   if (provider.kind === undefined) return `have a kind: ${KINDS.join(", ")}`;

@@ -9,7 +9,7 @@ export const CONTROL_LIMIT = 1024;
 interface Entry<T> {
   item: T;
   weight: number;
-  /** What kind of control it is; undefined for what is not. */
+  /** The kind of a control item; undefined for any other item. */
   control: string | undefined;
 }
 

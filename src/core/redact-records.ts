@@ -42,7 +42,7 @@ interface OpenShape<T, E> {
   lane: string;
   path: string;
   stream: ShapeStream;
-  /** Those that are not decided, and the last one; by their place in all of the texts. */
+  /** The pieces that are not decided, and the last piece, by their place in the joined texts. */
   pieces: { entry: Entry<T, E>; from: number; to: number }[];
   /** It was in several pieces, as deltas are; else what follows may have nothing to do with it. */
   isSplit: boolean;
@@ -60,7 +60,7 @@ export class RecordRedactor<T, E = undefined> {
     this.#redactor = redactor;
   }
 
-  /** What may go out now, in order. */
+  /** Returns the records that may go out now, in order. */
   push(lane: string, value: T, envelope: E): { value: T; envelope: E }[] {
     const entry: Entry<T, E> = { lane, value, envelope, cuts: [] };
     this.#waiting.push(entry);

@@ -81,7 +81,7 @@ describe("redaction", () => {
           .map((letter) => stream.push(letter))
           .join("");
         const longest = Math.max(0, ...known.map((value) => value.length));
-        // What was held may be a whole secret within a longer one that never came.
+        // The held text may be a whole secret within a longer one that never came.
         expect(stream.flush().length).toBeLessThanOrEqual(Math.max(longest - 1, "[redacted]".length));
         if (known.length === 0) expect(text.startsWith(safe)).toBe(true);
       }),

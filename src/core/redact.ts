@@ -134,7 +134,7 @@ export class RedactingStream {
     this.#redactor = redactor;
   }
 
-  /** What may go out now; empty when all is held back. */
+  /** Returns the text that may go out now; empty when all is held back. */
   push(piece: string): string {
     const found = this.#shapes.push(piece);
     const text = this.#held === "" ? piece : this.#held + piece;

@@ -1,4 +1,4 @@
-/** How a rule is written: `Tool` or `Tool(pattern)`. What it means is for rules.ts, which is not needed just to read one. */
+/** Reads the text of a rule: `Tool` or `Tool(pattern)`. rules.ts gives it its meaning, and is not loaded just to read one. */
 import { ParleyError } from "./errors.js";
 
 export function parseRule(text: string): { tool: string; pattern?: string } {

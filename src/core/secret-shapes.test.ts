@@ -36,7 +36,7 @@ const SECRETS = [
   JWT,
 ];
 
-/** What may stand around a secret. */
+/** Text that may stand around a secret. */
 const AROUND: [before: string, after: string][] = [
   ["", ""],
   ["the key is ", " and no more"],

@@ -21,11 +21,11 @@ interface Shape {
   least: number;
   /** It has no more than the least. */
   exact: boolean;
-  /** What its head must have in it; a head that has it still has it when it grows. */
+  /** A pattern that the head must match; a head that matches still matches when it grows. */
   telling: RegExp | undefined;
   /** As much of it as decides. */
   head: RegExp;
-  /** What goes on behind its head. */
+  /** The characters that go on behind the head. */
   rest: RegExp;
 }
 
@@ -106,7 +106,7 @@ export function shapesIn(text: string): Range[] {
   return text.length < SHORTEST || !BEGINNINGS.in(text) ? [] : new ShapeStream().all(text);
 }
 
-/** What the text so far says of the text that follows. */
+/** The reading state: how the text so far decides about the text that follows. */
 type State =
   | undefined
   /** A secret is not over: it goes on with these. */
@@ -154,7 +154,7 @@ export class ShapeStream {
     return this.#state?.kind === "secret" || this.#state?.kind === "line";
   }
 
-  /** What was found by this piece, and what became longer by it: the same range again. */
+  /** Returns the ranges that this piece found, and again each range that it made longer. */
   push(piece: string): readonly Range[] {
     if (!this.isIdle || BEGINNINGS.mayConcern(piece, this.#last, this.#lastButOne)) return this.#read(piece, false);
     this.#pass(piece);
@@ -166,7 +166,7 @@ export class ShapeStream {
     return this.#read(text, true);
   }
 
-  /** The rest, at the end of the text. What is pushed next belongs to another. */
+  /** Returns the rest at the end of the text. The next push begins another text. */
   flush(): Range[] {
     const found = this.#held === "" ? [] : this.#read("", true);
     this.#state = undefined;

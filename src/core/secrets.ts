@@ -1,4 +1,4 @@
-/** What is secret in the environment and in what MCP servers are given: tools do not get it, and the redactor must know it. */
+/** Finds the secrets in the environment and in the settings of MCP servers: tools do not get them, and the redactor must know them. */
 import type { McpServer } from "./config.js";
 import { holdsMask } from "./redact.js";
 import { shapesIn } from "./secret-shapes.js";
@@ -25,14 +25,14 @@ export function secretValues(env: Record<string, string | undefined>): string[] 
   return [...values];
 }
 
-/** What is secret in a value of that name; shapes are known anyway (core/secret-shapes.ts). */
+/** Returns the secrets in a value of that name; core/secret-shapes.ts knows shapes anyway. */
 export function secretsOf(name: string, value: string): string[] {
   if (CONNECTION_NAME.test(name) && isConnection(value)) return connectionSecrets(value);
   const whole = soundsSecret(name) || CONNECTION_NAME.test(name) ? [value, ...headersIn(name, value)].filter(isTelling) : [];
   return [...whole, ...credentialsIn(value)];
 }
 
-/** What a collector of traces is sent, each by itself, and of "Bearer x" also the x alone: `name=value,…`, with escapes as in addresses. */
+/** Returns the headers for a collector of traces, each by itself, and of "Bearer x" also the x: `name=value,…`, escaped as in addresses. */
 function headersIn(name: string, value: string): string[] {
   if (!COLLECTOR_HEADERS.test(name)) return [];
   return value.split(",").flatMap((header) => {
@@ -51,8 +51,8 @@ function decoded(text: string): string {
 }
 
 /**
- * What servers, of tools or of models, are given in their environment and headers, variables filled in; of a header "Bearer x" also the x alone. Of their
- * arguments and addresses only what is called a secret there: `--api-key=x`, `--token x`, `?key=x`, `https://user:x@host`.
+ * Returns the values that servers of tools or models get in their environment and headers, variables filled in; of a header "Bearer x" also
+ * the x. Of their arguments and addresses it returns only the named secrets: `--api-key=x`, `--token x`, `?key=x`, `https://user:x@host`.
  */
 export function serverSecrets(
   servers: Readonly<Record<string, Pick<McpServer, "env" | "headers" | "args" | "url">>>,

@@ -13,7 +13,7 @@ export function hasBorder(text: string, at: number): boolean {
   return text.startsWith("-", at) || BORDER.test(text);
 }
 
-/** What a character may be, as bits. */
+/** Properties of a character, as bits. */
 const RARE = 1;
 const OF_WORD = 2;
 const FIRST = 4;

@@ -1,7 +1,7 @@
 /** Text of others on a terminal. */
 
 /**
- * What a model, a tool or a file says must not steer the terminal (clear it, write to the clipboard, turn text around under an
+ * The words of a model, a tool or a file must not steer the terminal (clear it, write to the clipboard, turn text around under an
  * approval): control and direction characters are shown instead of obeyed. A pipe gets everything as it is.
  */
 export function shown(text: string, sink: { isTTY?: boolean }): string {

@@ -1,4 +1,4 @@
-/** What is wrong with a value that a person wrote, all of it, in sentences. */
+/** Says in sentences everything that is wrong with a value that a person wrote. */
 import * as v from "valibot";
 import { nearest } from "./nearest-word.js";
 

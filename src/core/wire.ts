@@ -1,4 +1,4 @@
-/** What crosses between a transport and a dialect. */
+/** The values that cross between a transport and a dialect. */
 import type { Closed } from "./event.js";
 import type { OpOf } from "./op.js";
 
@@ -15,7 +15,7 @@ export interface Launch {
   cwd?: string;
   /** All that its standard input holds; without it that stays open for records. */
   input?: string;
-  /** What the command line asks of the session, where it was read already. */
+  /** The session's open as the command line asks for it, where the command line was read already. */
   open?: Pick<OpOf<"session.open">, "open" | "sessionId" | "config" | "fork">;
 }
 
@@ -23,11 +23,11 @@ export interface Launch {
 export interface Transport {
   /** Ends when the other side has no more to say. */
   readonly frames: AsyncIterable<Frame>;
-  /** Whoever is there was there before us and has others to serve: we may leave, and not end it. */
+  /** The other end was there before us and serves others, too: we may leave it, and must not end it. */
   readonly isShared?: boolean | undefined;
   /** A promise when the other side is slow: wait for it before writing more. */
   write(records: readonly unknown[]): void | Promise<void>;
-  /** What was written goes out now. Where it is kept for what may follow, that is for whoever knows that nothing does. */
+  /** Sends the written records now, where the transport holds them back for more. The caller knows that no more follows. */
   flush?(): void;
   /** `eof`: we have no more to say. `term`: end it, process included. Both let what was written go out first. */
   close(how: "eof" | "term"): void;

@@ -1,20 +1,20 @@
-/** How long a driven agent may take: to be ready, to say its first word, to stop, to leave. What becomes of one that takes longer is its caller's. */
+/** How long a driven agent may take: to be ready, to say its first word, to stop, to leave. The caller decides what happens to an agent that takes longer. */
 import { timerMs } from "../core/limits.js";
 import type { Dialect } from "../dialects/dialect.js";
 import type { ConnectOptions } from "./options.js";
 
 /** Seconds until an agent that is started for a session must be ready: generous, because a first start may fetch things. */
 const READY_SECONDS = 60;
-/** Seconds until a turn that was told to stop must have ended: it may have to wait for what it started. */
+/** Seconds until a turn that was told to stop must have ended: it may have to wait for its own processes. */
 const STOP_SECONDS = 30;
 /** How long an agent that was told to leave may take before it is made to. */
 const LEAVE_SECONDS = 5;
 const EXIT_SECONDS = 5;
 
-/** What it can be waited for. */
+/** The steps of an agent that we wait for. */
 type Awaited = "ready" | "words" | "stop" | "exit" | "leave";
 
-export class Patience {
+export class AgentTimeouts {
   readonly #readySeconds: number;
   readonly #stopSeconds: number;
   readonly #exitSeconds: number;
@@ -38,7 +38,7 @@ export class Patience {
     if (this.#quietSeconds !== undefined) this.#wait("words", this.#quietSeconds, quiet);
   }
 
-  /** Who is told once more gets no more time. */
+  /** A second request to stop gives no more time. */
   forStop(giveUp: (verdict: string) => void): void {
     const verdict = `The agent did not stop within ${this.#stopSeconds} s and was ended`;
     if (!this.#timers.has("stop")) this.#wait("stop", this.#stopSeconds, () => giveUp(verdict));

@@ -30,7 +30,7 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
   if (dialect.lifetime === "connection" && dialect.start === undefined) void openLine("").open({ argv: [], env: {} });
   return { send, events, close };
 
-  /** Once `closed` is out there is nobody left to answer. */
+  /** No op is answered after `closed`. */
   async function send(sent: Op): Promise<void> {
     if (events.ended) return;
     const op = sent.id === undefined ? { ...sent, id: sideEnv.stamp().id } : sent;
@@ -47,7 +47,7 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
     for (const line of lines.values()) line.leave(op);
   }
 
-  /** Whoever closes an agent may never have read a word of it. */
+  /** The caller that closes an agent may never have read its events. */
   function close(): Promise<void> {
     leaving = true;
     events.unbound();
@@ -113,7 +113,7 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
   }
 
   /**
-   * Who makes an event stamps it. Where the agent has its own numbers, ours repeat its last one, so that a cursor never jumps over
+   * The maker of an event stamps it. Where the agent has its own numbers, ours repeat its last one, so that a cursor never jumps over
    * an event of the agent; after `closed` there is none.
    */
   function tell(event: Event): Promise<void> | undefined {

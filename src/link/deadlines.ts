@@ -12,7 +12,7 @@ interface Pending {
 export class Deadlines {
   readonly #seconds: number;
   readonly #answer: (op: OpOf<"approval.answer">) => void;
-  /** What an opener asked for, by session. */
+  /** The deadline that each opener asked for, by session. */
   readonly #asked = new Map<string, number>();
   readonly #pending = new Set<Pending>();
 
@@ -61,7 +61,7 @@ export class Deadlines {
     if (pending !== undefined) this.#drop(pending);
   }
 
-  /** Calls of two sessions may have the same id; who names no session means the call wherever it is. */
+  /** Calls of two sessions may have the same id; an answer without a session means the call in any of them. */
   #find(session: string | undefined, call: string): Pending | undefined {
     return [...this.#pending].find((pending) => pending.call === call && (session === undefined || pending.session === session));
   }

@@ -1,13 +1,13 @@
-/** One line to a driven agent: a side of its dialect, what carries it, and what is under way on it. */
+/** A connection to a driven agent: a side of its dialect, its transport, and the work under way. */
 import { toFault, type Fault } from "../core/errors.js";
 import type { Closed, Event } from "../core/event.js";
 import { ANSWER_SECONDS, QUEUE_LIMIT } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
 import type { Frame, Launch } from "../core/wire.js";
 import type { Dialect, Side, Step } from "../dialects/dialect.js";
-import { Carrier } from "./transport-lifecycle.js";
+import { TransportLifecycle } from "./transport-lifecycle.js";
 import { Deadlines } from "./deadlines.js";
-import { opGap, overlongOp, untold } from "./gaps.js";
+import { opGap, overlongOp, missingEvents } from "./gaps.js";
 import { Grants } from "./grants.js";
 import { Heartbeat, type Rhythm } from "./heartbeat.js";
 import { HostRequests } from "./host-requests.js";
@@ -27,7 +27,7 @@ export class Line {
   readonly #tell: Tell;
   readonly #gone: (closed: Closed) => void;
   readonly #side: Side<Event, Op>;
-  readonly #carrier: Carrier;
+  readonly #carrier: TransportLifecycle;
   readonly #grants: Grants;
   readonly #deadlines: Deadlines;
   readonly #heartbeat: Heartbeat | undefined;
@@ -39,7 +39,7 @@ export class Line {
   #order: Promise<void> = Promise.resolve();
   /** `drained`: once nothing runs or waits. `now`: whatever runs. */
   #leaving: "drained" | "now" | undefined;
-  /** The session that was ready, where a process is a turn: nobody but us can tell that it is over. */
+  /** The session that was ready, where a process is a turn: the link itself tells that it is over. */
   #lasting: string | undefined;
   /** How a transport that lasts as long as the line ended. */
   #closed: Closed = {};
@@ -50,7 +50,7 @@ export class Line {
     this.#tell = tell;
     this.#gone = gone;
     this.#side = dialect.hostSide({ ...sideEnv, ...(options.onBreach !== undefined && { breach: options.onBreach }) });
-    this.#carrier = new Carrier(dialect, dial, options, {
+    this.#carrier = new TransportLifecycle(dialect, dial, options, {
       frame: (frame) => this.#read(frame),
       quiet: () => this.#play(this.#side.quiet?.() ?? { in: [], out: [] }),
       ended: (closed) => this.#ended(closed),
@@ -65,7 +65,7 @@ export class Line {
     return this.#inOrder(() => this.#carrier.launch(launch));
   }
 
-  /** Never rejects: what is wrong with an op is answered. */
+  /** Never rejects: a wrong op gets an answer. */
   send(op: Op): Promise<void> {
     this.#unanswered.took(op);
     return this.#inOrder(async () => {
@@ -149,7 +149,7 @@ export class Line {
     try {
       await work();
     } catch (error) {
-      // Heard like an answer of the agent: nobody waits for its turn any more.
+      // The reply counts as the agent's answer, so that nothing waits for the turn any more.
       await this.#hear(refusal(op, toFault(error)));
     }
   }
@@ -214,9 +214,9 @@ export class Line {
 
   async #write(op: Op): Promise<void> {
     const step = this.#side.write(op);
-    // One that means another turn than the one that runs is not told to the agent.
+    // An interrupt of another turn than the running one does not go to the agent.
     if (op.type === "turn.interrupt" && step.out.length > 0 && this.#turns.runs(op)) this.#expectStop(op.session);
-    // Not waited for: an op must get through behind a host that does not read. What the agent says to it comes after.
+    // Nobody waits for the write: an op must get through although a host does not read. The agent's answer comes after it.
     for (const event of step.in) void this.#hear(event);
     await this.#carrier.put(step);
     this.#heartbeat?.work(!this.#turns.idle);
@@ -245,7 +245,7 @@ export class Line {
     return new Heartbeat(rhythm, ask, () => this.#carrier.giveUp(verdict));
   }
 
-  /** A question that nobody heard will never be answered. Where several turns run, only the line itself can tell whose it was. */
+  /** A question that was too long to be read will never be answered. Where several turns run, only the line itself can tell its turn. */
   #missed(line: string): void {
     const { busy } = this.#turns;
     const [session] = busy.length === 1 ? busy : busy.filter((name) => line.includes(JSON.stringify(name)));
@@ -267,7 +267,7 @@ export class Line {
 
   async #ended(closed: Closed): Promise<void> {
     this.#heartbeat?.stop();
-    // One that was told to leave has done so; how is no news.
+    // An agent that was told to leave has left; its exit code is no news.
     if (this.#dialect.lifetime !== "turn" && this.#leaving !== "now") this.#closed = closed;
     // Nor is it for its side, unless something was open.
     const step = this.#side.end(this.#leaving === "now" && this.#turns.idle ? {} : closed);
@@ -308,7 +308,7 @@ export class Line {
     this.#deadlines.event(pass);
     this.#hostRequests.event(pass);
     const slow = this.#tell(pass);
-    for (const made of untold(this.#dialect.coverage, pass)) void this.#tell(made);
+    for (const made of missingEvents(this.#dialect.coverage, pass)) void this.#tell(made);
     if (this.#leaving === "drained" && (pass.type === "approval.requested" || pass.type === "host.request")) this.#refuseAll();
     if (released !== undefined) this.#release(released);
     this.#heartbeat?.work(!this.#turns.idle);
@@ -332,14 +332,14 @@ export class Line {
     void this.#inOrder(() => this.#attempt(send, () => this.#write(send)));
   }
 
-  /** Nobody answers any more. */
+  /** The agent is gone and answers no more. */
   #refuseAll(): void {
     this.#deadlines.deny(NO_ANSWERS);
     for (const op of this.#hostRequests.refuse(NO_ANSWERS)) this.#sendOwn(op);
   }
 }
 
-/** One that leaves a turn behind has not ended well, whatever its exit code says. */
+/** An agent that leaves a turn open has not ended well, whatever its exit code is. */
 function endOf(closed: Closed, events: readonly Event[]): Closed {
   const failed = events.find((event) => event.type === "turn.ended" && event.outcome === "failed");
   if (failed === undefined || closed.reason !== undefined || closed.code !== 0) return closed;

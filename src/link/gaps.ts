@@ -1,5 +1,5 @@
 /**
- * Gaps: one table for what the other side of a wire cannot say. What a dialect covers is data; what happens where it covers nothing
+ * Gaps: one table for the words that the other side of a wire does not have. A dialect's coverage is data; what happens where it covers nothing
  * stands here, and it is never silence.
  */
 import { textPart } from "../core/content.js";
@@ -14,7 +14,7 @@ import type { Coverage, Covers, Dialect } from "../dialects/dialect.js";
 import { includes } from "../dialects/kit/covers.js";
 import { refusal } from "./unanswered.js";
 
-/** What becomes of an op towards a driven agent. */
+/** The treatment of an op towards a driven agent. */
 export type OpGap =
   | { do: "send"; op: Op }
   /** Answered here; the agent never sees it. */
@@ -64,10 +64,10 @@ export function eventGap(coverage: Coverage, event: Event, unheard: "allow" | "d
 }
 
 /**
- * A question as a line can surely hold it, and whole: who is shown half of one may answer with half of its arguments. What is shown beside
+ * Fits a question to a line, and keeps it whole: a host that sees half of one may answer with half of its arguments. The preview beside
  * the arguments can be left out; a question that is too long without it is answered here, and one that the host acts on is not told at all.
  */
-export function askable(event: EventOf<"approval.requested"> | EventOf<"host.request">): { told?: Event; answer?: Op } {
+export function fitQuestionToLine(event: EventOf<"approval.requested"> | EventOf<"host.request">): { told?: Event; answer?: Op } {
   if (isHeld(event)) return { told: event };
   const reason = `more than the ${QUESTION_BYTES} bytes that a question to the host may have`;
   if (event.type === "host.request") {
@@ -102,8 +102,8 @@ export function overlongOp(op: Op): Fault | undefined {
   };
 }
 
-/** What a driven agent's wire does not say and hosts wait for: that nothing surrounds the session is a catalogue too. */
-export function untold(coverage: Coverage, event: Event): Event[] {
+/** Adds the event that hosts wait for and a driven agent's wire does not have: an empty catalogue is a catalogue, too. */
+export function missingEvents(coverage: Coverage, event: Event): Event[] {
   if (event.type !== "session.ready" || coverage["catalog.updated"] !== "none") return [];
   return [{ type: "catalog.updated", ...addressOf(event), whole: true, skills: [], subagents: [], mcpServers: [], commands: [] }];
 }

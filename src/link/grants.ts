@@ -61,7 +61,7 @@ export class Grants {
     return answer.decision === "allow" && !includes(this.#dialect.coverage["approval.answer"], answer.grant ?? "call");
   }
 
-  /** Calls of two sessions may have the same id; who names no session means the call wherever it is. */
+  /** Calls of two sessions may have the same id; an answer without a session means the call in any of them. */
   #take(session: string | undefined, call: string): Asked | undefined {
     const found = this.#asked.find((asked) => asked.call.id === call && (session === undefined || asked.session === session));
     this.#asked = this.#asked.filter((asked) => asked !== found);

@@ -1,8 +1,8 @@
-/** A transport of anybody's making: whatever it throws is its end, and the reason of that; nothing of it reaches whoever uses it. */
+/** Wraps a transport that others wrote: an error that it throws becomes its end and the reason of the end, and never reaches the caller. */
 import { messageOf } from "../core/errors.js";
 import type { Transport } from "../core/wire.js";
 
-export function careful(transport: Transport): Transport {
+export function guardTransport(transport: Transport): Transport {
   let reason: string | undefined;
   const remember = (error: unknown): void => {
     reason ??= messageOf(error);

@@ -1,4 +1,4 @@
-/** Whether a driven agent is still there: while it has work it is asked now and then, and one that says nothing for too long is given up. */
+/** Pings a driven agent while it has work. An agent that is silent for too long is given up. */
 import type { Event } from "../core/event.js";
 import { timerMs } from "../core/limits.js";
 import type { OpOf } from "../core/op.js";
@@ -14,7 +14,7 @@ export class Heartbeat {
   readonly #asked = new Set<string>();
   #beat: NodeJS.Timeout | undefined;
   #limit: NodeJS.Timeout | undefined;
-  /** We are busy with what it said: what it says meanwhile is not read. */
+  /** We still handle earlier records of the agent, so that its later ones are not read yet. */
   #busy = false;
 
   constructor(rhythm: Rhythm, ask: (op: OpOf<"ping">) => void, giveUp: () => void) {
@@ -37,7 +37,7 @@ export class Heartbeat {
     if (this.#beat !== undefined) this.#expect();
   }
 
-  /** The answer to a question of ours is for nobody else. */
+  /** Only the heartbeat hears the answer to its own ping. */
   isOwn(event: Event): boolean {
     return event.type === "reply" && event.to === "ping" && this.#asked.delete(event.parent ?? "");
   }

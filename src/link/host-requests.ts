@@ -1,4 +1,4 @@
-/** What a driven agent asks its host for and waits for. Its deadline is the agent's own; when nobody answers any more, it is refused here. */
+/** Requests of a driven agent that its host must answer. The deadline is the agent's own; a request that nobody can answer any more is refused here. */
 import type { Event, EventOf } from "../core/event.js";
 import type { Op, OpOf } from "../core/op.js";
 
@@ -28,7 +28,7 @@ export class HostRequests {
     }));
   }
 
-  /** Requests of two sessions may have the same name; who names no session means the request wherever it is. */
+  /** Requests of two sessions may have the same name; an answer without a session means the request in any of them. */
   #settle(session: string | undefined, request: string): void {
     this.#drop((pending) => pending.request === request && (session === undefined || pending.session === session));
   }

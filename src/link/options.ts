@@ -1,4 +1,4 @@
-/** What whoever connects an agent decides: how it is reached, and how long it may keep us waiting. */
+/** Options of a connection to an agent: how it is reached, and how long it may keep us waiting. */
 import type { Launch, Transport } from "../core/wire.js";
 import type { Rhythm } from "./heartbeat.js";
 

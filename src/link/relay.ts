@@ -17,7 +17,7 @@ export interface RelayOptions extends ConnectOptions, ServeOptions {
   transport: Transport;
   drive: Dialect;
   dial: Dial;
-  /** What a session gets unless the host says otherwise. */
+  /** The configuration of a session, unless the host says otherwise. */
   config?: SessionConfig;
   sessions?: SessionMap;
   /** Hears each breach of the grammar at the seam, where both dialects meet. */
@@ -27,7 +27,7 @@ export interface RelayOptions extends ConnectOptions, ServeOptions {
 }
 
 export interface Relay {
-  /** The driven agent, for whoever must end it early. */
+  /** The driven agent, for a caller that must end it early. */
   agent: Agent;
   closed: Promise<Closed>;
 }
@@ -39,11 +39,11 @@ export function relay(options: RelayOptions): Relay {
   return { agent, closed: serve(agent, options.as, options.transport, options) };
 }
 
-/** Where both dialects meet: names are translated, and whoever wants to listens in. */
+/** Joins both dialects: translates the names of sessions and calls the listeners. */
 function seam(agent: Agent, options: Omit<RelayOptions, "as" | "dial" | "transport">): Agent {
   const { config, onViolation, onOp, onEvent } = options;
   const grammar = onViolation === undefined ? undefined : new Grammar();
-  // Where a process is a turn, an id of nobody's would be found out only by the first turn, if at all.
+  // Where a process is a turn, only its first turn could find out that an id is unknown.
   const names = options.sessions === undefined ? undefined : new SessionNames(options.sessions, options.drive.lifetime === "turn");
   return {
     send(op) {

@@ -1,4 +1,4 @@
-/** Answers that a driven agent owes at once, whatever else it does. One that does not come in time is given here, and is not heard later. */
+/** Answers that a driven agent owes at once, whatever else it does. An answer that is late is given here, and the agent's own is then not heard. */
 import { timerMs } from "../core/limits.js";
 import type { Event, EventOf } from "../core/event.js";
 import type { Op } from "../core/op.js";
@@ -31,7 +31,7 @@ export class Replies {
     this.#timers.set(id, timer);
   }
 
-  /** What there is to tell of it: an answer that comes too late is none, but what it changed is news. */
+  /** Returns the events to tell: a late answer is no answer, but its change is news. */
   event(event: Event): Event | undefined {
     const { parent } = event;
     if (parent === undefined) return event;

@@ -6,15 +6,15 @@ import { CONTROL_LIMIT } from "../core/queue.js";
 import type { Op } from "../core/op.js";
 import type { Launch, Transport } from "../core/wire.js";
 import type { Dialect, Step } from "../dialects/dialect.js";
-import { askable, eventGap } from "./gaps.js";
+import { fitQuestionToLine, eventGap } from "./gaps.js";
 import { sideEnv } from "./stamp.js";
 
 export interface ServeOptions {
   /** How the host started us, as far as that is known; it is what opens the session where a process is one. */
   launch?: Launch;
-  /** What an approval gets from a host whose wire cannot answer it. */
+  /** The answer to an approval where the host's wire has none. */
   unheard?: "allow" | "deny";
-  /** What the wire has no place for, for people. */
+  /** Hears words for people that the wire has no place for. */
   onLog?(text: string): void;
   /** A sign of life every so many seconds, where the dialect has one. */
   beatSeconds?: number | undefined;
@@ -48,7 +48,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
   if (broke !== undefined) throw broke;
   return { ...last, ...exit };
 
-  /** Whoever breaks, nothing of the agent stays behind. */
+  /** Nothing of the agent stays behind, whichever side breaks. */
   async function tellAll(): Promise<void> {
     try {
       for await (const event of agent.events) {
@@ -116,9 +116,9 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     return told(full, answer === undefined ? step.in : [...step.in, answer]);
   }
 
-  /** What is answered here is answered before the host hears of it. */
-  function ask(event: Parameters<typeof askable>[0]): Step<Op> {
-    const asked = askable(event);
+  /** The link's own answer goes to the agent before the host hears of the question. */
+  function ask(event: Parameters<typeof fitQuestionToLine>[0]): Step<Op> {
+    const asked = fitQuestionToLine(event);
     if (asked.answer !== undefined) void agent.send(asked.answer);
     return asked.told === undefined ? { in: [], out: [] } : side.write(asked.told);
   }
@@ -144,7 +144,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
   }
 }
 
-function isQuestion(event: Event): event is Parameters<typeof askable>[0] {
+function isQuestion(event: Event): event is Parameters<typeof fitQuestionToLine>[0] {
   return event.type === "approval.requested" || event.type === "host.request";
 }
 

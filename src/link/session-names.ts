@@ -27,7 +27,7 @@ type ModelChoice = Pick<SessionConfig, "model" | "provider">;
 export class SessionNames {
   readonly #map: SessionMap;
   readonly #onlyKnown: boolean;
-  /** What the host will call the session that an open brings, by the id of that op; by the agent's own name where there is none. */
+  /** The host's name for the session that an open brings, by the id of that op. Without an entry the agent's own name counts. */
   readonly #opening = new Map<string, string>();
   /** The model that an open asks for, or that its session had, by the id of that op. */
   readonly #asked = new Map<string, ModelChoice>();
@@ -44,7 +44,7 @@ export class SessionNames {
   towardsAgent(op: OpOf<"session.open">): OpOf<"session.open"> {
     const asked = op.sessionId ?? (op.open === "new" ? undefined : op.session);
     const known = asked === undefined ? undefined : this.#map.get(asked);
-    // A copy has a name of its own: the one that was asked for stays the original's.
+    // A copy has a name of its own: the name in the op stays the original's.
     if (op.fork === true) this.#opening.set(op.id ?? "", this.#free(op.session));
     else if (op.open === "new" || known !== undefined) this.#opening.set(op.id ?? "", asked ?? this.#free(op.session));
     this.#asked.set(op.id ?? "", { ...choiceOf(known), ...choiceOf(op.config) });

@@ -1,45 +1,45 @@
 /**
- * What carries a line: the transport that it has at the moment, if any. It is dialled, read to its end, and ended when it keeps us waiting
+ * Owns the transport of a driven connection, if there is one. It is dialled, read to its end, and ended when it keeps us waiting
  * for too long; a line may have many, one after the other.
  */
 import { toFault } from "../core/errors.js";
 import type { Closed, Event } from "../core/event.js";
 import type { Frame, Launch, Transport } from "../core/wire.js";
 import type { Dialect, Step } from "../dialects/dialect.js";
-import { careful } from "./guard-transport.js";
+import { guardTransport } from "./guard-transport.js";
 import type { ConnectOptions, Dial } from "./options.js";
-import { Patience } from "./agent-timeouts.js";
+import { AgentTimeouts } from "./agent-timeouts.js";
 
-/** What the line does with what comes. */
-export interface Carried {
+/** The driven connection's handlers for incoming records and the end. */
+export interface TransportHandlers {
   frame(frame: Frame): Promise<void>;
   /** It has said nothing since it was dialled, for as long as its dialect says. */
   quiet(): void;
   ended(closed: Closed): Promise<void>;
 }
 
-export class Carrier {
+export class TransportLifecycle {
   readonly #dialect: Dialect;
   readonly #dial: Dial;
-  readonly #carried: Carried;
-  readonly #patience: Patience;
+  readonly #handlers: TransportHandlers;
+  readonly #timeouts: AgentTimeouts;
   #transport: Transport | undefined;
   #launching: Promise<void> | undefined;
   #reading: Promise<void> = Promise.resolve();
   /** Why we ended it ourselves. */
   #verdict: string | undefined;
   #isAsked = false;
-  /** Nothing is dialled any more, and what is dialled right now is ended. */
+  /** Nothing is dialled any more, and a transport that is being dialled is ended. */
   #isBarred = false;
 
-  constructor(dialect: Dialect, dial: Dial, options: ConnectOptions, carried: Carried) {
+  constructor(dialect: Dialect, dial: Dial, options: ConnectOptions, handlers: TransportHandlers) {
     this.#dialect = dialect;
     this.#dial = dial;
-    this.#carried = carried;
-    this.#patience = new Patience(dialect, options);
+    this.#handlers = handlers;
+    this.#timeouts = new AgentTimeouts(dialect, options);
   }
 
-  // --- what it is ---
+  // --- its state ---
 
   /** It is dialled, or being dialled. */
   get isLaunched(): boolean {
@@ -55,14 +55,14 @@ export class Carrier {
     return this.#transport?.isShared === true;
   }
 
-  // --- what is done with it ---
+  // --- its use ---
 
   launch(launch: Launch): Promise<void> {
     this.#launching = this.#dialIn(launch);
     return this.#launching;
   }
 
-  /** What a step of the side asks of the wire and the process behind it. */
+  /** Does what a step of the side asks of the wire and of the process behind it. */
   async put(step: Step<Event>): Promise<void> {
     for (const out of step.out) {
       if ("rec" in out) await this.#transport?.write([out.rec]);
@@ -72,28 +72,28 @@ export class Carrier {
     }
   }
 
-  /** It was asked for a session, by its launch or by an op. Who has answered once is there, and may take its time for others. */
+  /** It was asked for a session, by its launch or by an op. An agent that has answered once is there, and may take its time for other sessions. */
   expectReady(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
-    this.#patience.forReady((verdict) => this.giveUp(verdict));
+    this.#timeouts.forReady((verdict) => this.giveUp(verdict));
   }
 
   /** It answered that: it is ready, or will not be. */
   ready(): void {
-    this.#patience.over("ready");
+    this.#timeouts.over("ready");
   }
 
-  /** Its turn was told to stop. The end of one that does not tells nothing of that, so somebody else has to. */
+  /** The agent's turn was told to stop. The end of an agent that does not stop says nothing of it, so a timeout tells the reason. */
   expectStop(tell: (verdict: string) => void): void {
-    this.#patience.forStop((verdict) => {
+    this.#timeouts.forStop((verdict) => {
       tell(verdict);
       this.giveUp(verdict);
     });
   }
 
   stopped(): void {
-    this.#patience.over("stop");
+    this.#timeouts.over("stop");
   }
 
   close(how: "eof" | "term"): void {
@@ -102,7 +102,7 @@ export class Carrier {
 
   /** It was told to leave: now it has to. */
   closeSoon(): void {
-    this.#patience.forLeave(() => this.close("term"));
+    this.#timeouts.forLeave(() => this.close("term"));
   }
 
   /** Ends it for a reason, which its end then tells. */
@@ -126,7 +126,7 @@ export class Carrier {
 
   /** Nothing is waited for any more. */
   clear(): void {
-    this.#patience.over("ready", "words", "stop", "exit", "leave");
+    this.#timeouts.over("ready", "words", "stop", "exit", "leave");
   }
 
   // --- its life ---
@@ -136,14 +136,14 @@ export class Carrier {
     this.#isAsked = false;
     if (this.#isBarred) return this.#ended({});
     try {
-      this.#transport = careful(await this.#dial(launch));
+      this.#transport = guardTransport(await this.#dial(launch));
     } catch (error) {
       return this.#ended({ code: null, reason: toFault(error).message });
     }
-    // Somebody may have closed us meanwhile.
+    // The connection may have been closed meanwhile.
     if (this.#isUnwanted()) this.#transport.close("term");
     if (this.#dialect.lifetime === "session" || this.#dialect.start !== undefined) this.expectReady();
-    this.#patience.forWords(() => this.#carried.quiet());
+    this.#timeouts.forWords(() => this.#handlers.quiet());
     this.#reading = this.#read(this.#transport);
   }
 
@@ -154,8 +154,8 @@ export class Carrier {
   async #read(transport: Transport): Promise<void> {
     try {
       for await (const frame of transport.frames) {
-        this.#patience.over("words");
-        await this.#carried.frame(frame);
+        this.#timeouts.over("words");
+        await this.#handlers.frame(frame);
       }
     } catch (error) {
       this.#verdict = toFault(error).message;
@@ -163,16 +163,16 @@ export class Carrier {
     // Its output has ended, so it has nothing more to say: an agent that lingers is ended. Where its exit ends a turn, it may tell how.
     const isTurn = this.#dialect.lifetime === "turn";
     transport.close(isTurn ? "eof" : "term");
-    if (isTurn) this.#patience.forExit((verdict) => this.giveUp(verdict));
+    if (isTurn) this.#timeouts.forExit((verdict) => this.giveUp(verdict));
     const closed = await transport.closed;
-    this.#patience.over("exit");
+    this.#timeouts.over("exit");
     await this.#ended(this.#verdict === undefined ? closed : { ...closed, reason: this.#verdict });
   }
 
   #ended(closed: Closed): Promise<void> {
     this.#transport = undefined;
     this.#launching = undefined;
-    this.#patience.over("ready", "words", "stop");
-    return this.#carried.ended(closed);
+    this.#timeouts.over("ready", "words", "stop");
+    return this.#handlers.ended(closed);
   }
 }

@@ -1,4 +1,4 @@
-/** What a driven agent has to do: the prompts that it has, the turn that runs, and the prompts that wait here for it. */
+/** The work of a driven agent: the prompts that it has, the turn that runs, and the prompts that wait here for it. */
 import { becamePrompt } from "../core/command.js";
 import type { Event, EventOf } from "../core/event.js";
 import { QUEUE_LIMIT } from "../core/limits.js";
@@ -16,7 +16,7 @@ interface Work {
   cancelled: Set<Prompt>;
 }
 
-/** What may happen now: a prompt that goes out, or events that end one which was interrupted before it began. */
+/** The next step: a prompt that goes out, or the events of a turn that was interrupted before it began. */
 export type Release = { send: Prompt } | { tell: Event[] };
 
 export class Turns {

@@ -1,4 +1,4 @@
-/** Ops that a driven agent owes an answer. When it is gone, each of them is answered here: what is refused is never refused in silence. */
+/** Ops that a driven agent owes an answer. When the agent is gone, each of them is answered here, so that no op is dropped in silence. */
 import type { Fault } from "../core/errors.js";
 import type { Event, EventOf } from "../core/event.js";
 import type { Op, OpType } from "../core/op.js";
@@ -57,7 +57,7 @@ export function refusal(op: Op, fault: Fault): EventOf<"reply"> {
   };
 }
 
-/** One that is still `loading` is no answer yet. */
+/** A reply with the status `loading` is no answer yet. */
 function isAnswer(event: Event): boolean {
   if (event.type === "reply") return event.status !== "loading";
   return event.type === "session.ready" || event.type === "session.updated" || event.type === "turn.started";

@@ -1,6 +1,6 @@
 /**
- * A file that only grows, line by line. Lines wait in a bounded buffer, and whoever writes waits when that is full. A disk that takes no
- * more is told once; what it did not take is counted, and the count stands in the file as soon as there is room again.
+ * A file that only grows, line by line. Lines wait in a bounded buffer, and writers wait when that is full. A full disk is
+ * told once; the lines that it did not take are counted, and the count stands in the file as soon as there is room again.
  */
 import { open, type FileHandle } from "node:fs/promises";
 import { messageOf, ParleyError, systemCode } from "../core/errors.js";
@@ -60,7 +60,7 @@ export class AppendFile {
   }
 
   async #write(): Promise<void> {
-    // What is said at once goes out as one write.
+    // Lines of one tick go out as one write.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#pending.length > 0) {
       const lines = this.#pending;
@@ -84,7 +84,7 @@ export class AppendFile {
     }
   }
 
-  /** Of what was taken before it failed, whole lines count. */
+  /** Of the bytes that were written before the failure, whole lines count. */
   #fail(taken: Buffer, gaps: number, lines: number, why: string): void {
     const whole = taken.subarray(this.#isTorn ? 1 : 0).reduce((count, byte) => count + (byte === LF ? 1 : 0), 0);
     this.#missing = (whole >= gaps ? 0 : this.#missing) + lines - Math.max(0, whole - gaps);

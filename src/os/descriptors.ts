@@ -24,7 +24,7 @@ export class Descriptors {
   #claims = 0;
   /** Claimed, and perhaps not opened yet: no count sees them. */
   #pending = 0;
-  /** The last count, with what is claimed. */
+  /** The last count, with the claimed descriptors. */
   #known: DescriptorCount | undefined;
 
   constructor(count: () => DescriptorCount | undefined = countDescriptors) {

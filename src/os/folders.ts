@@ -1,4 +1,4 @@
-/** Folders: made with their parents, and synced, so that what was created in them survives a power cut. */
+/** Folders: made with their parents, and synced, so that files created in them survive a power cut. */
 import { mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -7,7 +7,7 @@ import { Gate } from "./gate.js";
 
 /**
  * With its parents, one by one: Node's own recursion never returns where the system says ENOENT for ever (below /proc).
- * What is there already, folder or not, stays as it is.
+ * An existing path, folder or not, stays as it is.
  */
 export function makeFolder(folder: string, mode = 0o777): void {
   try {
@@ -20,7 +20,7 @@ export function makeFolder(folder: string, mode = 0o777): void {
   }
 }
 
-/** Somebody else may be making the same one. */
+/** Another process may be making the same folder. */
 function makeOne(folder: string, mode: number): void {
   try {
     mkdirSync(folder, { mode });

@@ -9,7 +9,7 @@ import { LINE_CAP } from "../core/limits.js";
 
 export type Framing = "json" | "text";
 
-/** What becomes of a record that would be longer than a reader of ours takes: it is not written, or without the middle of its long texts. */
+/** The treatment of a record that is longer than a reader of ours takes: it is refused, or loses the middle of its long texts. */
 export type TooLong = "refuse" | "shorten";
 
 const LF = 0x0a;
@@ -20,7 +20,7 @@ const OPEN = [0x5b, 0x7b] as const;
 const CLOSE = [0x5d, 0x7d] as const;
 /** How much of a dropped line its report repeats. */
 const SAMPLE = 200;
-/** Deeper records would overflow the stack of whoever walks them, so nobody gets to see them. */
+/** Deeper records are refused: code that walks them would overflow its stack. */
 const DEPTH = 500;
 /** A beginning of a line that was larger than this is not kept for the next one. */
 const KEPT = 64 * 1024;
@@ -142,7 +142,7 @@ function count(line: Buffer, byte: number): number {
 
 /**
  * One record as a line. JSON.stringify escapes newlines and lone surrogates, so a record is one line of valid UTF-8 whatever it holds.
- * Text stands for itself, newlines included. Throws a `limit` fault for what is too long.
+ * Text stands for itself, newlines included. Throws a `limit` fault for a record that is too long.
  */
 export function encodeLine(framing: Framing, record: unknown, tooLong: TooLong = "refuse"): string {
   if (framing === "text" && typeof record === "string") return `${record}\n`;

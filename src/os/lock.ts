@@ -1,7 +1,7 @@
 /**
  * One writer a session: a lock file that names its owner. A lock whose owner is gone is stale and is succeeded, by exactly one.
  *
- * A stale lock is never moved away, because whoever does that may have moved the lock of somebody faster. Instead the first to create
+ * A stale lock is never moved away, because the mover may move the lock of a faster process. Instead the first to create
  * `lock.after.<token of the dead owner>` is its successor; should that one die too, the next succeeds *it*, and so on. Only the living
  * end of that line, once it has seen that the lock is still the one at which the line begins, puts its own in that lock's place.
  */
@@ -24,7 +24,7 @@ const Owner = v.object({
 });
 type Owner = v.InferOutput<typeof Owner>;
 
-/** A lock as it was found. One that cannot be read (a power cut) has no owner. */
+/** A lock as it was found. A lock that cannot be read (a power cut) has no owner. */
 interface Found {
   token: string;
   owner: Owner | undefined;
@@ -32,15 +32,15 @@ interface Found {
 }
 
 const ATTEMPTS = 20;
-/** How often an owner shows that it lives, and when one that nobody can look at counts as gone. */
+/** How often an owner shows that it lives, and after how long an owner on another machine counts as gone. */
 const BEAT_MS = 10_000;
 const SILENT_MS = 60_000;
 
-/** Returns what releases it. Throws a `session` fault that tells who holds it. */
+/** Returns a function that releases the lock. Throws a `session` fault that names the holder. */
 export async function takeLock(file: string, what: string): Promise<() => Promise<void>> {
   const mine: Owner = { pid: process.pid, host: hostname(), space: space(), born: birthOf(process.pid), at: Date.now(), token: mintId() };
   const text = JSON.stringify(mine);
-  // Written whole before it appears under its name: nobody ever reads half a lock.
+  // Written whole before it appears under its name: no process ever reads half a lock.
   const draft = `${file}.${mine.token}`;
   const handle = await open(draft, "wx", 0o600);
   try {
@@ -74,7 +74,7 @@ export function watchLock(file: string): () => boolean {
   };
 }
 
-/** False: somebody moved in between; look again. */
+/** False: another process was faster; look again. */
 async function take(file: string, draft: string, what: string, now: number): Promise<boolean> {
   if (await linked(draft, file)) return true;
   const first = await find(file);
@@ -140,7 +140,7 @@ function parseOwner(text: string): Owner | undefined {
   }
 }
 
-/** Writing the same again touches the file, by the clock of whoever keeps it; through the handle it can touch no other lock. */
+/** Writing the same again touches the file, by the clock of the file's machine; through the handle it can touch no other lock. */
 function holding(file: string, token: string, handle: FileHandle, text: string): () => Promise<void> {
   let beaten: Promise<unknown> = Promise.resolve();
   const beat = setInterval(() => {

@@ -14,7 +14,7 @@ export class LogFile {
   readonly #fd: number;
   #size: number;
   #synced: number;
-  /** One at a time; whoever comes while it runs shares the next. */
+  /** One sync at a time; callers during a sync share the next one. */
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   /** The number of a closed file may be another's by now. */
@@ -26,7 +26,7 @@ export class LogFile {
     this.#synced = size;
   }
 
-  /** Cuts off a last line that a crash left unfinished; one that was whole, and lost its end since, gets a new end. */
+  /** Cuts off a last line that a crash left unfinished. A last line that was whole and has lost its LF gets a new one. */
   static open(file: string, wasWhole: WasWhole = never): LogFile {
     const fd = openSync(file, "a+", 0o600);
     try {
@@ -59,7 +59,7 @@ export class LogFile {
     this.#size += bytes.length;
   }
 
-  /** Whatever is there, of somebody who did not finish, goes. */
+  /** Empties a file that an unfinished writer left. */
   clear(): void {
     ftruncateSync(this.#fd, 0);
     this.#size = this.#synced = 0;

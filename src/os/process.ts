@@ -34,10 +34,10 @@ export interface Tree {
   end(graceMs: number): Promise<void>;
 }
 
-/** How long we wait for what was killed to be gone: a process that hangs in the system takes no signal. */
+/** How long we wait for killed processes to be gone: a process that hangs in the system takes no signal. */
 const KILL_MS = 2000;
 
-/** Starts `argv` without a shell. Rejects with a `launch` fault that says what is wrong. */
+/** Starts `argv` without a shell. Rejects with a `launch` fault that names the problem. */
 export async function startTree(argv: readonly string[], options: TreeOptions): Promise<Tree> {
   const [file] = argv;
   if (file === undefined || file === "") throw launchError("an empty command", "there is nothing to run");
@@ -86,7 +86,7 @@ const ended = new Set<Ended>();
 const RELEASE_AFTER_MS = 2000;
 
 /**
- * What left the group of an ended tree can only be found by looking at every process, so the ended trees of the last seconds are looked
+ * Processes that left the group of an ended tree are found only by a look at every process, so the ended trees of the last seconds are looked
  * for in one go. Until then the reaper knows them by their marks; a group that is gone is forgotten at once, for its number may be
  * another's soon.
  */
@@ -176,7 +176,7 @@ function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
   return process.platform === "win32" ? signal(pid, name) : signal(-pid, name);
 }
 
-/** False when there is nobody left to receive it. */
+/** False when no process is left that takes the signal. */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, name);
@@ -186,7 +186,7 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** What the system said is the cause. */
+/** The system's error is the cause. */
 function launchError(what: string, why: string, cause?: unknown): ParleyError {
   return new ParleyError({ code: "launch", message: `Could not start ${what}: ${why}`, retryable: false }, { cause });
 }

@@ -34,7 +34,7 @@ export interface Watched {
 }
 
 /**
- * Puts a tree under the watcher's eye, before there is one: whoever kills us right after the start must not leave an orphan. Without a
+ * Puts a tree under the watcher's eye, before there is one: a kill of ours right after the start must not leave an orphan. Without a
  * shell there is no watcher.
  */
 export function watch(mark: string): Watched {
@@ -92,7 +92,7 @@ function startWatcher(): void {
   if (stuckSeconds > 0) beat(BUSY);
 }
 
-/** A watcher that somebody killed has a successor. */
+/** A killed watcher gets a successor. */
 function forget(child: ChildProcess): void {
   if (watcher !== child) return;
   watcher = undefined;

@@ -15,7 +15,7 @@ async function outputOf(argv: string[], env: Record<string, string> = marked().e
   return said;
 }
 
-/** What is left behind by a tree that leaves at once, by what it says of itself. */
+/** Returns the processes that a tree leaves behind when it leaves at once, by the words that they print. */
 async function left(argv: string[]): Promise<{ tree: Tree; pid: number }> {
   const tree = await startTree(argv, { env: marked().env, stdio: ["ignore", "pipe", "inherit"] });
   let said = "";

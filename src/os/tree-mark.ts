@@ -54,7 +54,7 @@ function limiting(shell: string, mark: string): string {
   return basename(shell) === "bash" ? `${set}; ` : `${set} || ulimit -Sw ${mark} 2>/dev/null; `;
 }
 
-/** Found as the system would find it. What it could not start is started as it is, so that the error is the system's own. */
+/** Finds a program as the system does. A program that is not found is started unchanged, so that the error is the system's own. */
 function isProgram(file: string, { cwd = process.cwd(), env }: MarkOptions): boolean {
   const places = file.includes("/") ? [""] : folders(env["PATH"] ?? "/bin:/usr/bin");
   const found = places.map((folder) => resolve(cwd, folder, file)).find((path) => isExecutable(path));
@@ -118,7 +118,7 @@ export type Wearers = ReadonlyMap<string, readonly number[]>;
 let next: Promise<Wearers> | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
-/** A look at every process, which begins after the call: calls that wait for one share it. Linux only; elsewhere nobody wears a mark. */
+/** A look at every process, which begins after the call: calls that wait for one share it. Linux only; elsewhere no process wears a mark. */
 export function findWearers(): Promise<Wearers> {
   next ??= last.then(() => {
     next = undefined;
@@ -147,7 +147,7 @@ function markOf(pid: number): string | undefined {
   return mark === undefined || isDead(factsOf(pid, "stat")) ? undefined : mark;
 }
 
-/** A group of nothing but the dead takes signals all the same; nobody may ever come to bury them. */
+/** A group of zombies takes signals all the same; their parent may never reap them. */
 export async function groupRuns(group: number): Promise<boolean> {
   if (process.platform !== "linux") return true;
   let runs = false;

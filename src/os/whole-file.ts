@@ -2,7 +2,7 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { mintId } from "../core/ids.js";
 
-/** Rejects when it cannot be written; then what was there before is still there, and nothing else. */
+/** Rejects when the file cannot be written; then the old content is still there, and nothing else. */
 export async function writeWhole(file: string, text: string): Promise<void> {
   const draft = `${file}.${mintId()}.tmp`;
   try {

@@ -10,7 +10,7 @@ import type { Framing } from "../os/lines.js";
 
 type Direction = "in" | "out";
 
-/** What was said, or that no more will be. */
+/** A record of one direction, or its end. */
 type Said =
   | { turn: Readonly<Record<string, string>> }
   | { rec: unknown }
@@ -35,9 +35,9 @@ export interface Audited {
   framing: Framing;
   /** Tells connections apart, where there may be several. */
   conn?: string | undefined;
-  /** Whose secrets are not written either; it may learn more. */
+  /** Knows the secrets that are not written; it may learn more of them. */
   redactor: Redactor;
-  /** What was said by the start of a process, whoever started it: variables of its environment, and all of its input where that is known. */
+  /** The turn that the start of a process says: variables of its environment, and all of its input where that is known. */
   begun?: { dir: Direction; turn: Readonly<Record<string, string>>; input?: string | undefined } | undefined;
 }
 
@@ -71,7 +71,7 @@ export class Audit {
       learnt = others.secrets.length;
       let full: Promise<void> | undefined;
       const free = records.push(dir, said, { at: Date.now(), dir, ...(conn !== undefined && { conn }) });
-      // What still comes when it is over has nobody to wait for.
+      // Nobody waits for records that come after the end.
       for (const one of this.#open.has(over) ? free : [...free, ...records.flush()]) full = line(one) ?? full;
       return full;
     };

@@ -11,7 +11,7 @@ import { LineWriter, readFrames } from "./streams.js";
 const GRACE_MS = 2000;
 /** How long words on stderr may stay in the pipe when everything that could write more is gone. */
 const DRAIN_MS = 100;
-/** How long a pipe may be silent that somebody holds open who left the tree, and whom we therefore cannot end. */
+/** How long a pipe may be silent that a process outside the tree holds open, which we cannot end. */
 const HELD_MS = 200;
 
 export interface ProcessOptions {
@@ -23,7 +23,7 @@ export interface ProcessOptions {
   onStderr?(text: string): void;
 }
 
-/** What is started: `process.env` will do for its environment. */
+/** The program to start; `process.env` will do as its environment. */
 export interface ProcessLaunch extends Pick<Launch, "argv" | "cwd" | "input"> {
   env: Readonly<Record<string, string | undefined>>;
 }
@@ -72,7 +72,7 @@ async function* noting(frames: AsyncIterable<Frame>, onFrame: () => void): Async
   }
 }
 
-/** Does not wait for its output to be read: whoever reads the frames sees their end. */
+/** Does not wait for the output to be read: the reader of the frames sees their end. */
 async function ended(tree: Tree, launch: ProcessLaunch, tail: Tail): Promise<Closed> {
   const quiet = new Promise((resolve) => tree.child.stderr?.once("close", resolve));
   const { code, signal } = await new Promise<Exit>((resolve) => {

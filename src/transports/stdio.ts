@@ -11,7 +11,7 @@ export interface StdioTransport extends Transport {
 
 export function stdio(framing: Framing, lineCap?: number): StdioTransport {
   const writer = new LineWriter(process.stdout, framing, "shorten");
-  // Whoever leaves at once still says what was said by then.
+  // A process that leaves at once still writes the records that it has.
   process.once("exit", () => writer.flush());
   let ended: (closed: Closed) => void;
   const closed = Promise.race([

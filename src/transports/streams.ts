@@ -28,7 +28,7 @@ export class LineWriter {
   #pending = "";
   #scheduled = false;
   #broken = false;
-  /** Set by us; a write after the end would break the stream and lose what is still in it. */
+  /** Set by `end`; a write after it would break the stream and lose its buffered records. */
   #ended = false;
   #drained: Promise<void> | undefined;
 
@@ -48,7 +48,7 @@ export class LineWriter {
     stream.on("error", ignore);
   }
 
-  /** What is said at once goes out as one write, and behind what was asked of others meanwhile: it wakes the reader up. */
+  /** Joins the records of one tick into one write, which goes out behind the work that was queued meanwhile: it wakes the reader up. */
   write(records: readonly unknown[]): void | Promise<void> {
     if (this.#broken || this.#ended) return;
     for (const record of records) this.#pending += encodeLine(this.#framing, record, this.#tooLong);
@@ -67,7 +67,7 @@ export class LineWriter {
     this.#stream.end(last);
   }
 
-  /** When everything that was written is with the system, or nobody will read it. */
+  /** Resolves when the system has all written bytes, or the reader is gone. */
   async flushed(): Promise<void> {
     this.flush();
     if (this.#broken || this.#stream.writableLength === 0) return;

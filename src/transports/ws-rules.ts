@@ -1,11 +1,11 @@
-/** Who may open a WebSocket to us: the token first, then where the request came in, then which page sends it, then whose process it is. */
+/** Decides who may open a WebSocket to us: by the token first, then by the Host, the Origin, and the user of the process. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIPv4, type Socket } from "node:net";
 import { socketOwner } from "../os/socket-owner.js";
 
 export interface Token {
-  /** The name of whoever has it; sessions belong to that name. */
+  /** The name of the token's holder; sessions belong to that name. */
   owner: string | undefined;
   token: string;
 }
@@ -27,7 +27,7 @@ export interface Refused {
 /** Obsidian's plugins run in a page of this origin. */
 const OBSIDIAN = "app://obsidian.md";
 
-/** `token` is the one that the client sent. */
+/** `token`: the client's own. */
 export function refusal(
   { headers, headersDistinct }: Pick<IncomingMessage, "headers" | "headersDistinct">,
   token: Token | undefined,
@@ -43,7 +43,7 @@ export function refusal(
   return why === undefined ? undefined : { status: 403, why };
 }
 
-/** A browser sends one Origin and programs send none, so several are an attempt to be taken for somebody else. */
+/** A browser sends one Origin and programs send none, so several are an attempt to pass for another page. */
 function originRefusal([origin, ...more]: readonly string[], allowed: readonly string[]): string | undefined {
   if (origin === undefined) return undefined;
   if (more.length > 0) return `The origins '${[origin, ...more].join("', '")}' may not connect; send one Origin header, or none`;

@@ -203,7 +203,7 @@ describe("a client from elsewhere that says nothing", () => {
     let pings = 0;
     raw.on("ping", () => pings++);
     await new Promise((resolve) => raw.once("open", resolve));
-    // What it says last is heard, however long ago it spoke.
+    // Its last record is heard, however long ago it was sent.
     await settled(() => pings);
     raw.send('{"last":1}');
     raw.close();

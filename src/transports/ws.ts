@@ -1,6 +1,6 @@
 /**
  * A WebSocket as a transport, at either end: a record is a text frame. Unread frames of the other side stop the reading, and a full
- * socket makes writers wait. Who may connect is ws-server.ts's business.
+ * socket makes writers wait. ws-server.ts decides who may connect.
  */
 import type { Duplex } from "node:stream";
 import { WebSocket, type RawData } from "ws";
@@ -19,7 +19,7 @@ const HIGH_WATER = 256 * 1024;
 /** From the word that it is over to the end of the connection, for a side that does not answer. */
 const GRACE_MS = 2000;
 const HANDSHAKE_MS = 10_000;
-/** Off loopback, unless somebody says otherwise: often enough for the proxies on the way, which forget a silent connection after a minute. */
+/** The default off loopback: often enough for the proxies on the way, which forget a silent connection after a minute. */
 export const KEEP_ALIVE_MS = 30_000;
 /** Questions that may stay unanswered. */
 const UNANSWERED = 2;
@@ -42,7 +42,7 @@ export interface SocketOptions {
   stream?: Duplex;
 }
 
-/** What every socket of ours is told. A frame over this is not even received: the connection ends with code 1009. */
+/** Settings of every socket. A longer frame is not received: the connection ends with code 1009. */
 export function socketSettings(frameCap: number = LINE_CAP): { maxPayload: number; perMessageDeflate: false; autoPong: false } {
   return { maxPayload: Math.min(4 * frameCap, 2 ** 31 - 1), perMessageDeflate: false, autoPong: false };
 }
@@ -87,7 +87,7 @@ export class SocketTransport implements Transport {
   #isCorked = false;
   #isEnded = false;
   #settle!: (closed: Closed) => void;
-  /** Whoever waits until the socket is empty. */
+  /** Writers wait for this promise until the socket is empty. */
   #waiting: { empty: Promise<void>; release: () => void } | undefined;
   #patience: NodeJS.Timeout | undefined;
   #asking: NodeJS.Timeout | undefined;
@@ -217,7 +217,7 @@ export class SocketTransport implements Transport {
     this.#patience = setTimeout(() => this.#giveUp(`Nothing was read for ${seconds(this.#patienceMs ?? 0)}`), this.#patienceMs);
   }
 
-  /** Whoever wakes up soon still reads what was written, and why no more follows. */
+  /** A reader that wakes up soon still reads the written records and the reason of the end. */
   #giveUp(reason: string): void {
     this.#isEnded = true;
     this.#socket.close(TRY_AGAIN_LATER, reason);

@@ -5,7 +5,7 @@ import { duplicatesIn } from "./duplicates.js";
 export interface YamlText {
   doc: Document.Parsed;
   lines: LineCounter;
-  /** What is no YAML, or means two things; none where it can be used. */
+  /** The places that are no YAML or have two meanings; empty where the text can be used. */
   problems: { offset: number; message: string }[];
 }
 
