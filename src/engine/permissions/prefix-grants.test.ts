@@ -126,6 +126,21 @@ describe("a yes to a command", () => {
     expect(await covers([bash("git push")], bash(command))).toBe(false);
   });
 
+  test.each([
+    ["npx eslint src", "npx eslint --fix"],
+    ["npx eslint src", "npx eslint -c ./evil.mjs src"],
+    ["npx prettier --check .", "npx prettier --write ."],
+    ["uv run pytest -q", "uv run pytest -p evil"],
+    ["python3 -m pytest", "python3 -m pytest -c evil.ini"],
+    ["bundle exec rubocop", "bundle exec rubocop -r ./evil"],
+    ["make test", "make test 'X=$(shell evil)'"],
+    ["cargo test", "cargo test --config build.rustc-wrapper=evil"],
+    ["biome check", "biome check --write"],
+  ])("a yes to %j does not cover %j", async (granted, command) => {
+    expect(await covers([bash(granted)], bash(granted))).toBe(true);
+    expect(await covers([bash(granted)], bash(command))).toBe(false);
+  });
+
   test("several together cover a command whose parts they cover, and no part that none does", async () => {
     const granted = [bash("git log"), bash("head -3")];
     expect(await covers(granted, bash("git log --oneline | head -1"))).toBe(true);
