@@ -21,7 +21,7 @@ const GROUPS = [
     entries: [
       "src/cli/command-line/commands.ts",
       "src/cli/command-line/find-command.ts",
-      "src/cli/command-line/personality.ts",
+      "src/cli/command-line/host-program.ts",
       "src/cli/compose/telemetry.ts",
       "src/cli/compose/protocol-stdout.ts",
       "src/cli/serve/stdio.ts",

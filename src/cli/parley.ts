@@ -4,8 +4,8 @@ import { dialectIds, loadDialect, programOf } from "../dialects/index.js";
 import type { Command } from "./command-line/commands.js";
 import { commandOf, commandsBelow, helpTopic, isCommand, refuseMisspelt } from "./command-line/find-command.js";
 import { beforeDashes, COMMON_FLAGS, given, parseFlags, usage } from "./command-line/flags.js";
-import { inOurWords, personalityAsked, personalityNamed } from "./command-line/personality.js";
-import { relayedPersonality, relayWords } from "./relay/words.js";
+import { inOurWords, hostProgramAsked, hostProgramNamed } from "./command-line/host-program.js";
+import { relayedProgram, relayWords } from "./relay/words.js";
 import { unnamedDialect } from "./serve/structured-flags.js";
 import { telemetryOf } from "./compose/telemetry.js";
 import { VERSION } from "./version.js";
@@ -27,7 +27,7 @@ async function main(argv: readonly string[]): Promise<number> {
 /** Translates the command line of another program, under whose name or with whose words we were started. */
 function ownWords(argv: readonly string[]): string[] {
   if (argv[0] === "relay") return relayWords(argv, changesNothing);
-  const asked = personalityAsked(argv, program, isCommand);
+  const asked = hostProgramAsked(argv, program, isCommand);
   if (asked === undefined) return [...argv];
   return inOurWords(argv, asked, process.env, isCommand, changesNothing);
 }
@@ -38,7 +38,7 @@ function changesNothing(flag: string): void {
 
 /** The version text: in the original's form under its name. */
 async function versionText(): Promise<string> {
-  const named = program ?? (words[0] === "relay" ? relayedPersonality(words) : undefined);
+  const named = program ?? (words[0] === "relay" ? relayedProgram(words) : undefined);
   if (named === undefined) return `parley ${VERSION}`;
   if (named.version !== undefined) return named.version;
   return `${named.name} ${(await loadDialect(named.dialect)).version}`;
@@ -138,7 +138,7 @@ function lastValue(argv: readonly string[], flag: string): string | undefined {
 }
 
 watchOutput();
-const program = personalityNamed(process.argv[1]);
+const program = hostProgramNamed(process.argv[1]);
 const words = ownWords(process.argv.slice(2));
 const telemetry = telemetryOf(process.env, (line) => process.stderr.write(`parley: ${line}\n`));
 void run();

@@ -13,7 +13,7 @@ import { buildEngine } from "../../src/cli/compose/build-engine.js";
 import { COMMANDS } from "../../src/cli/command-line/commands.js";
 import { parseFlags, settingsFlags, type Parsed } from "../../src/cli/command-line/flags.js";
 import { launchOf } from "../../src/cli/command-line/opening.js";
-import { inOurWords, personalityAsked } from "../../src/cli/command-line/personality.js";
+import { inOurWords, hostProgramAsked } from "../../src/cli/command-line/host-program.js";
 import { exitCode, relayOpening } from "../../src/cli/relay/relay.js";
 import { relayedSwitches } from "../../src/cli/serve/structured-flags.js";
 import { sessionMap } from "../../src/cli/relay/session-map.js";
@@ -146,7 +146,7 @@ function settings(args: readonly string[], env: Record<string, string>, cwd: str
 
 function parsedOf(args: readonly string[]): Parsed {
   const isCommand = (word: string): boolean => COMMANDS.some(({ name }) => name !== "" && name === word);
-  const asked = personalityAsked(args, undefined, isCommand);
+  const asked = hostProgramAsked(args, undefined, isCommand);
   const words = asked === undefined ? args : inOurWords(args, asked, {}, isCommand, () => {});
   const command = COMMANDS.find(({ name }) => name === (isCommand(words[0] ?? "") ? words[0] : ""));
   return parseFlags(command?.name === "" ? words : words.slice(1), command?.flags ?? []);

@@ -9,7 +9,7 @@ import { BRIDGE_COMMANDS } from "../bridge/commands.js";
 import { given, list, promptWords, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
 import { workingFolder } from "../compose/working-folder.js";
 import { idleSessionFlags } from "./opening.js";
-import { programNames } from "./personality.js";
+import { programNames } from "./host-program.js";
 import { RELAY_FLAGS } from "../relay/flags.js";
 import { serveStdio } from "../serve/stdio.js";
 import type { Onlookers } from "../serve/serving.js";

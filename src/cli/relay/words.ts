@@ -6,7 +6,7 @@
 import { programOf } from "../../dialects/index.js";
 import type { ForeignFlag } from "../../dialects/kit/program.js";
 import { beforeDashes, type Flag } from "../command-line/flags.js";
-import { foreignFlag, inOurFlags, personalityOf, type Personality } from "../command-line/personality.js";
+import { foreignFlag, inOurFlags, hostProgramOf, type HostProgram } from "../command-line/host-program.js";
 import { OF_THE_AGENT, RELAY_FLAGS } from "./flags.js";
 
 export function relayWords(argv: readonly string[], unused: (flag: string) => void): string[] {
@@ -22,11 +22,11 @@ export function relayWords(argv: readonly string[], unused: (flag: string) => vo
   return [...ours.slice(0, start), ...told, ...argv.slice(ours.length)];
 }
 
-/** The personality whose version the command line asks for. */
-export function relayedPersonality(argv: readonly string[]): Personality | undefined {
+/** The program whose version the command line asks for. */
+export function relayedProgram(argv: readonly string[]): HostProgram | undefined {
   const ours = beforeDashes(argv);
   const as = dialectOfHost(ours);
-  return as === undefined || !ours.some((word) => /^--drive(=|$)/.test(word)) ? undefined : personalityOf(as);
+  return as === undefined || !ours.some((word) => /^--drive(=|$)/.test(word)) ? undefined : hostProgramOf(as);
 }
 
 function dialectOfHost(words: readonly string[]): string | undefined {
@@ -51,16 +51,16 @@ function hostWords(
   { isCommandElsewhere, hasDefault }: CommandPlace,
   unused: (flag: string) => void,
 ): string[] {
-  const personality = personalityOf(as);
+  const hostProgram = hostProgramOf(as);
   const program = programOf(as);
   const { switches = [], ignoresWords, command = program?.command?.word } = program?.hostWords ?? {};
   const told: string[] = [];
   let isFirst = true;
   for (let at = 0; at < words.length;) {
     const [given = "", next] = words.slice(at, at + 2);
-    const word = personality?.shortFlags.get(given) ?? given;
+    const word = hostProgram?.shortFlags.get(given) ?? given;
     const isFlag = word.startsWith("-") && word !== "-";
-    const { taken, means } = isFlag ? readFlag(word, next, as, switches, personality?.flags, unused) : readPlain(word);
+    const { taken, means } = isFlag ? readFlag(word, next, as, switches, hostProgram?.flags, unused) : readPlain(word);
     told.push(...means);
     at += taken;
     isFirst &&= isFlag;

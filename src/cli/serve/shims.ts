@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { ParleyError, systemCode, systemReason } from "../../core/errors.js";
 import { makeFolder } from "../../os/folders.js";
 import { usage } from "../command-line/flags.js";
-import { programNames } from "../command-line/personality.js";
+import { programNames } from "../command-line/host-program.js";
 
 /** The mark by which we recognise a launcher of ours. */
 const MARK = "// Written by parley shims";

@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from "vitest";
-import { inOurWords, personalityAsked, personalityNamed, programNames, type Personality } from "./personality.js";
+import { inOurWords, hostProgramAsked, hostProgramNamed, programNames, type HostProgram } from "./host-program.js";
 
 const isCommand = (word: string): boolean => word === "serve";
 
 function asked(argv: string[], name?: string): [string | undefined, string | undefined] {
-  const found = personalityAsked(argv, personalityNamed(name), isCommand);
+  const found = hostProgramAsked(argv, hostProgramNamed(name), isCommand);
   return [found?.name, found?.dialect];
 }
 
@@ -37,7 +37,7 @@ test("every name is written once, though programs of two dialects have it", () =
 });
 
 describe("in our own words", () => {
-  const personality: Personality = {
+  const hostProgram: HostProgram = {
     name: "other",
     dialect: "d",
     shortFlags: new Map([["-x", "--extra"]]),
@@ -48,13 +48,13 @@ describe("in our own words", () => {
   };
 
   it("a command of the original is what it means here, once", () => {
-    const words = inOurWords(["-x", "m", "app-server", "app-server"], personality, {}, isCommand, () => {});
+    const words = inOurWords(["-x", "m", "app-server", "app-server"], hostProgram, {}, isCommand, () => {});
     expect(words).toEqual(["--dialect", "d", "--model", "m", "--json-stream", "app-server"]);
   });
 
   it("a variable stands for a flag that is not given, and an idle flag is told", () => {
     const told: string[] = [];
-    const words = inOurWords(["--idle", "hi"], personality, { OTHER_MODEL: "v" }, isCommand, (flag) => told.push(flag));
+    const words = inOurWords(["--idle", "hi"], hostProgram, { OTHER_MODEL: "v" }, isCommand, (flag) => told.push(flag));
     expect([words, told]).toEqual([["--model", "v", "hi"], ["--idle"]]);
   });
 });

@@ -5,7 +5,7 @@ import type { ForeignFlag } from "../../dialects/kit/program.js";
 import { beforeDashes } from "./flags.js";
 
 /** A program's name and command line; `dialect` is the wire that this command line asks for. */
-export interface Personality {
+export interface HostProgram {
   name: string;
   dialect: string;
   shortFlags: ReadonlyMap<string, string>;
@@ -25,8 +25,8 @@ export const programNames: readonly string[] = [
   ...new Set(programs.flatMap(({ program: { name } }) => (name === undefined ? [] : [name]))),
 ];
 
-/** The personality of a name: programs of one name share a command line. */
-function personality(name: string, dialect: string): Personality {
+/** The program of a name: programs of one name share a command line. */
+function hostProgram(name: string, dialect: string): HostProgram {
   const own = programs.flatMap(({ program }) => (program.name === name ? [program] : []));
   const version = own.find((program) => program.version !== undefined)?.version;
   return {
@@ -41,32 +41,32 @@ function personality(name: string, dialect: string): Personality {
   };
 }
 
-/** Finds the personality by the name of the started program. The dialect is the first of that name in the registry. */
-export function personalityNamed(program: string | undefined): Personality | undefined {
+/** Finds the program by the name of the started program. The dialect is the first of that name in the registry. */
+export function hostProgramNamed(program: string | undefined): HostProgram | undefined {
   const name = basename(program ?? "").replace(/\.(exe|cmd|m?js)$/, "");
   const first = programs.find((one) => one.program.name === name);
-  return first === undefined ? undefined : personality(name, first.dialect);
+  return first === undefined ? undefined : hostProgram(name, first.dialect);
 }
 
-/** The personality of a dialect's hosts; undefined where they start no program but ours. */
-export function personalityOf(id: string): Personality | undefined {
+/** The program of a dialect's hosts; undefined where they start no program but ours. */
+export function hostProgramOf(id: string): HostProgram | undefined {
   const dialect = id.replace(/@.*/, "");
   const name = programs.find((one) => one.dialect === dialect)?.program.name;
-  return name === undefined ? undefined : personality(name, dialect);
+  return name === undefined ? undefined : hostProgram(name, dialect);
 }
 
 /** The program that a command line is written for: the started program, or under our own name the program whose words it has. */
-export function personalityAsked(
+export function hostProgramAsked(
   argv: readonly string[],
-  named: Personality | undefined,
+  named: HostProgram | undefined,
   isCommand: (word: string) => boolean,
-): Personality | undefined {
+): HostProgram | undefined {
   const ours = beforeDashes(argv);
   if (named === undefined && isCommand(ours[0] ?? "")) return undefined;
   const asked = dialectAsked(ours, named?.name);
   if (asked === undefined) return named;
   const { dialect, name } = asked;
-  return named === undefined ? { ...personality(name, dialect), variables: [] } : { ...named, dialect };
+  return named === undefined ? { ...hostProgram(name, dialect), variables: [] } : { ...named, dialect };
 }
 
 /** An entry that names its dialect wins; else the last of the registry that matches. */
@@ -89,7 +89,7 @@ function isSaid(argv: readonly string[], asked: string): boolean {
 /** Translates a command line into our words, and passes flags that change nothing here to `unused`. */
 export function inOurWords(
   argv: readonly string[],
-  { dialect, shortFlags, flags, words: commands, variables }: Personality,
+  { dialect, shortFlags, flags, words: commands, variables }: HostProgram,
   env: Record<string, string | undefined>,
   isCommand: (word: string) => boolean,
   unused: (flag: string) => void,
