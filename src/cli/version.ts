@@ -1,2 +1,2 @@
-/** The version of the package; a test holds it to package.json. */
-export const VERSION = "0.1.0";
+/** The version that the command tells. */
+export { VERSION } from "../core/version.js";

@@ -133,10 +133,13 @@ const ApprovalRequested = event("approval.requested", {
   deadline: v.optional(v.number()),
 });
 
-/** `data` by kind: tool {name, args} · hook {callback, input} · mcp {server, message} · fs {do, …} · terminal {do, …}. */
+/**
+ * `data` by kind: tool {name, args} · hook {callback, input} · mcp {server, message} · fs {do: read|write, path, …} · terminal {do:
+ * create|output|wait|kill|release, …} · question {questions: [{question, header?, options?, multiple?}]}, answered by {answers: [{labels, text?}]}.
+ */
 const HostRequest = event("host.request", {
   request: text,
-  kind: v.picklist(["tool", "hook", "mcp", "fs", "terminal"]),
+  kind: v.picklist(["tool", "hook", "mcp", "fs", "terminal", "question"]),
   call: v.optional(text),
   data: v.optional(v.unknown()),
   deadline: v.optional(v.number()),

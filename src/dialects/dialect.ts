@@ -39,9 +39,11 @@ export interface Side<In, Written> {
   quiet?(): Step<In>;
 }
 
-/** The only clock and the only source of ids that a side has. */
+/** The only clock, the only source of ids and the only folder that a side has. */
 export interface SideEnv {
   stamp(): { id: string; at: number };
+  /** The folder of our own process, for a wire that wants a folder where the host names none. */
+  cwd?(): string;
   /** Gets each breach of the grammar in our own words, before the side repairs it. */
   breach?(words: string): void;
 }

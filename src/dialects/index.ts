@@ -1,5 +1,6 @@
 /** The registry: one line a dialect. Its program is data; its code is loaded when it is needed. */
 import { ParleyError } from "../core/errors.js";
+import { program as acp } from "./acp/launch.js";
 import { program as agentproc } from "./agentproc/launch.js";
 import { program as aionrs } from "./aionrs/launch.js";
 import { program as ante } from "./ante/launch.js";
@@ -18,6 +19,7 @@ interface Entry {
 }
 
 const DIALECTS: Readonly<Record<string, Entry>> = {
+  acp: { program: acp, load: async () => (await import("./acp/index.js")).acp },
   agentproc: { program: agentproc, load: async () => (await import("./agentproc/index.js")).agentprocFirst },
   "agentproc@0.4": { program: agentproc, load: async () => (await import("./agentproc/index.js")).agentprocLater },
   aionrs: { program: aionrs, load: async () => (await import("./aionrs/index.js")).aionrs },

@@ -1,7 +1,8 @@
-/** The clock and the ids that a link gives to its side. */
+/** The clock, the ids and the folder that a link gives to its side. */
 import { mintId } from "../core/ids.js";
 import type { SideEnv } from "../dialects/dialect.js";
 
 export const sideEnv: SideEnv = {
   stamp: () => ({ id: mintId(), at: Date.now() }),
+  cwd: () => process.cwd(),
 };

@@ -4,6 +4,7 @@
 const REHEARSAL = ["--provider", "rehearsal", "--approve-tools", "TodoWrite"];
 
 export const agents: Readonly<Record<string, readonly string[]>> = {
+  acp: ["acp", ...REHEARSAL],
   native: ["serve", "--dialect", "native", ...REHEARSAL],
   aionrs: REHEARSAL,
   ante: ["serve", ...REHEARSAL],
@@ -58,7 +59,10 @@ export function driving(drive: string): readonly string[] {
 }
 
 /** Whose wires carry no reason of a denial. */
-export const withoutReasons: ReadonlySet<string> = new Set(["ante"]);
+export const withoutReasons: ReadonlySet<string> = new Set(["acp", "ante"]);
 
 /** Whose wires ask about one call at a time. */
 export const oneByOne: ReadonlySet<string> = new Set(["qwen-shipped"]);
+
+/** Whose wires name the folder of every session; elsewhere it is that of the process. */
+export const withFolder: ReadonlySet<string> = new Set(["acp"]);

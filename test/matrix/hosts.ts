@@ -4,6 +4,11 @@ import { plainText } from "../../src/core/content.js";
 import { Event } from "../../src/core/event.js";
 import { mintId } from "../../src/core/ids.js";
 import { canonicalTool } from "../../src/core/names.js";
+import { partOf } from "../../src/dialects/acp/wire/content.js";
+import { AgentRecord } from "../../src/dialects/acp/wire/records.js";
+import { Failure, type RpcError } from "../../src/dialects/acp/wire/rpc.js";
+import { SessionResult } from "../../src/dialects/acp/wire/sessions.js";
+import { KnownUpdate, type WireCall } from "../../src/dialects/acp/wire/updates.js";
 import { LaterEvent, WireEvent as FirstEvent } from "../../src/dialects/aionrs/wire/records.js";
 import { faultOf } from "../../src/dialects/ante/wire/failure-kinds.js";
 import { EventMsg, type EventFields } from "../../src/dialects/ante/wire/records.js";
@@ -37,6 +42,8 @@ export type Heard =
 /** How a session begins: a new one, or one that the host was told the name of. */
 export interface Opening {
   resume?: string;
+  /** Where the session works, for wires on which its opener must say so. */
+  cwd?: string;
 }
 
 export interface HostScript {
@@ -402,8 +409,111 @@ function shippedEnd(line: v.InferOutput<typeof Result>, turn: string | undefined
   return turn === undefined ? error : [...error, { is: "ended", turn, outcome }];
 }
 
+/** Its turns have no names on the wire: they are the answers to its prompts, in their order. */
+function acp(): HostScript {
+  const prompts: { id: number; turn: string }[] = [];
+  const questions = new Map<string, unknown>();
+  const begun = new Set<string>();
+  let next = 0;
+  let opening = -1;
+  let sessionId = "";
+  const request = (method: string, params: unknown): { id: number } => ({ jsonrpc: "2.0", id: next++, method, params }) as { id: number };
+  const select = (call: string, optionId: string): unknown => ({
+    jsonrpc: "2.0",
+    id: questions.get(call),
+    result: { outcome: { outcome: "selected", optionId } },
+  });
+  const inTurn = (heard: Heard[]): Heard[] => {
+    const turn = prompts[0]?.turn;
+    if (turn === undefined || begun.has(turn)) return heard;
+    begun.add(turn);
+    return [{ is: "started", turn }, ...heard];
+  };
+  return {
+    flags: () => ["--approve-tools", "TodoWrite"],
+    open({ resume, cwd = "/" }) {
+      const place = { cwd, mcpServers: [] };
+      const hello = request("initialize", { protocolVersion: 1, clientCapabilities: {} });
+      const asked = resume === undefined ? request("session/new", place) : request("session/resume", { sessionId: resume, ...place });
+      sessionId = resume ?? "";
+      opening = asked.id;
+      return [hello, asked];
+    },
+    prompt(turn, text) {
+      const asked = request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+      prompts.push({ id: asked.id, turn });
+      return asked;
+    },
+    interrupt: () => ({ jsonrpc: "2.0", method: "session/cancel", params: { sessionId } }),
+    allow: (call, grant) => select(call, grant === "tool" ? "allow-tool" : "allow"),
+    deny: (call) => select(call, "reject"),
+    mode: (modeId) => request("session/set_mode", { sessionId, modeId }),
+    grants: ["tool"],
+    opensMore: true,
+    unknown: request("no.such.thing", {}),
+    hear(record) {
+      const line = v.parse(AgentRecord, record);
+      if ("error" in line || "result" in line) {
+        const { id } = line;
+        if (id === opening && "result" in line) {
+          const told = v.parse(SessionResult, line.result);
+          sessionId = told.sessionId ?? sessionId;
+          return [{ is: "ready", sessionId }];
+        }
+        const at = prompts.findIndex((prompt) => prompt.id === id);
+        const turn = prompts[at]?.turn;
+        const error: Heard[] = v.is(Failure, line) ? [acpError(line.error, turn)] : [];
+        if (turn === undefined) return error;
+        const outcome = "result" in line ? (v.is(CANCELLED, line.result) ? "interrupted" : "completed") : "failed";
+        const ended = inTurnAt(at, [...error, { is: "ended", turn, outcome }]);
+        prompts.splice(at, 1);
+        return ended;
+      }
+      if (line.method === "session/request_permission") {
+        const { toolCallId: call, name, rawInput } = line.params.toolCall;
+        questions.set(call, line.id);
+        return inTurn([{ is: "asked", call, tool: canonicalTool(name ?? ""), args: v.parse(v.record(v.string(), v.unknown()), rawInput) }]);
+      }
+      return line.method === "session/update" && v.is(KnownUpdate, line.params.update) ? heardUpdate(line.params.update) : [];
+    },
+  };
+
+  function inTurnAt(at: number, heard: Heard[]): Heard[] {
+    return at === 0 ? inTurn(heard) : [{ is: "started", turn: prompts[at]?.turn ?? "" }, ...heard];
+  }
+
+  function heardUpdate(update: v.InferOutput<typeof KnownUpdate>): Heard[] {
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+      case "agent_thought_chunk": {
+        const part = partOf(update.content);
+        const text = part.type === "text" ? part.text : "";
+        return inTurn([update.sessionUpdate === "agent_message_chunk" ? { is: "text", text } : { is: "thinking", text }]);
+      }
+      case "tool_call_update":
+        return inTurn(acpCall(update));
+      default:
+        return [];
+    }
+  }
+}
+
+const CANCELLED = v.looseObject({ stopReason: v.literal("cancelled") });
+
+function acpError({ message, data }: RpcError, turn: string | undefined): Heard {
+  return { is: "error", message, retryable: v.is(v.looseObject({ retryable: v.literal(true) }), data), turn };
+}
+
+function acpCall({ toolCallId: call, status, content, _meta }: WireCall): Heard[] {
+  if (status === "in_progress" && content === undefined) return [{ is: "running", call }];
+  if (status !== "completed" && status !== "failed") return [];
+  const how = status === "completed" ? "ok" : _meta?.parley?.status === undefined ? "failed" : "refused";
+  return [{ is: "result", call, status: how, text: JSON.stringify(content ?? []) }];
+}
+
 /** A host a session; `session` is its handle where the wire has handles. */
 export const hosts: Readonly<Record<string, (session: string) => HostScript>> = {
+  acp,
   native,
   aionrs: () => aionrs("input", "yolo", FirstEvent),
   "aionrs@0.2": () => aionrs("content", "yolo", LaterEvent),

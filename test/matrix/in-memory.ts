@@ -26,7 +26,7 @@ import { LineWriter, readFrames } from "../../src/transports/streams.js";
 import { processesWith, until } from "../process/harness.js";
 import { onLines } from "../support/program.js";
 import { quiet } from "../support/wires.js";
-import { agents, driving, oneByOne, withoutReasons } from "./agents.js";
+import { agents, driving, oneByOne, withFolder, withoutReasons } from "./agents.js";
 import { Host, type Ended } from "./host.js";
 import { hosts } from "./hosts.js";
 import { files, type OpenRoom } from "./in-processes.js";
@@ -58,7 +58,7 @@ export function memoryRoom(as: string, drive: string): OpenRoom {
         transport: wire.transport,
         drive: driveDialect,
         dial: driven.dial,
-        config: open.config ?? {},
+        config: { ...(withFolder.has(drive) && { cwd: dir }), ...open.config },
         sessions: sessionMap(home, drive),
         onViolation: (violation) => violations.push(violation),
         ...launchOf(asDialect, loaded, { open, switches: relayedSwitches(parsedOf(flags)) }),
@@ -80,7 +80,7 @@ export function memoryRoom(as: string, drive: string): OpenRoom {
       });
       wire.onLine((line) => host.hear(line));
       started.push(host);
-      for (const record of script.open(opening)) host.send(record);
+      for (const record of script.open({ ...opening, cwd: dir })) host.send(record);
       await host.next("ready");
       return host;
     },

@@ -66,7 +66,7 @@ export function processRoom(as: string, drive: string): OpenRoom {
         ended,
       });
       started.push(host);
-      for (const record of script.open(opening)) host.send(record);
+      for (const record of script.open({ ...opening, cwd: dir })) host.send(record);
       await host.next("ready");
       return host;
     },

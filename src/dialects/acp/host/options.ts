@@ -1,0 +1,142 @@
+/** Modes, models and levels of a driven agent, as it names them and as we do. */
+import { Thinking, type Mode, type SessionConfig } from "../../../core/config.js";
+import * as v from "valibot";
+import { choicesOf, ConfigOption, isSteerable, type SessionResult } from "../wire/sessions.js";
+import type { DrivenSession, HostState } from "./state.js";
+
+export interface Choosing {
+  method: string;
+  params: Record<string, unknown>;
+}
+
+/** What agents call our modes, in letters alone. `default` is the one that asks. */
+const NAMES: Readonly<Record<Mode, readonly string[]>> = {
+  default: ["default", "ask", "manual", "readonly", "untrusted", "suggest"],
+  auto_edit: ["autoedit", "acceptedits", "workspacewrite"],
+  plan: ["plan", "architect"],
+  yolo: ["yolo", "bypasspermissions", "agentfullaccess", "fullaccess", "dangerfullaccess", "allowall"],
+};
+
+function modeNamed(id: string): Mode | undefined {
+  const letters = id.toLowerCase().replace(/[^a-z]/g, "");
+  return (["default", "auto_edit", "plan", "yolo"] as const).find((mode) => NAMES[mode].includes(letters));
+}
+
+// --- what the agent has ---
+
+export function knowOptions(session: DrivenSession, { modes, configOptions }: Pick<SessionResult, "modes" | "configOptions">): void {
+  if (modes != null) session.modes = modes;
+  if (configOptions != null) session.options = configOptions.filter((option) => v.is(ConfigOption, option));
+}
+
+export function knowModels(session: DrivenSession, { models }: SessionResult): void {
+  if (models == null) return;
+  const choices = models.availableModels.map(({ modelId, name }) => ({ value: modelId, name: name ?? modelId }));
+  session.models = { current: models.currentModelId, choices };
+}
+
+function modeIds({ modes, options }: DrivenSession): string[] {
+  if (modes !== undefined) return modes.availableModes.map(({ id }) => id);
+  const option = optionOf(options, "mode");
+  return option === undefined ? [] : choicesOf(option).map(({ value }) => value);
+}
+
+function currentModeId({ modes, options }: DrivenSession): string | undefined {
+  const current = modes?.currentModeId ?? optionOf(options, "mode")?.currentValue;
+  return typeof current === "string" ? current : undefined;
+}
+
+function optionOf(options: readonly ConfigOption[], category: string): ConfigOption | undefined {
+  return options.find((option) => option.category === category) ?? options.find(({ id }) => id === category);
+}
+
+/** What the session is now, in our words. */
+export function configNow(session: DrivenSession): SessionConfig {
+  const mode = session.answeredMode ?? modeNamed(currentModeId(session) ?? "");
+  const model = optionOf(session.options, "model")?.currentValue ?? session.models?.current;
+  const level = optionOf(session.options, "thought_level")?.currentValue;
+  return {
+    ...session.config,
+    ...(mode !== undefined && { mode }),
+    ...(typeof model === "string" && model !== "" && { model }),
+    ...(v.is(Thinking, level) && { thinking: level }),
+  };
+}
+
+export function capabilitiesOf(session: DrivenSession, { agent }: HostState): Record<string, unknown> {
+  const modes = [...new Set(modeIds(session).flatMap((id) => modeNamed(id) ?? []))];
+  const option = optionOf(session.options, "model");
+  const models = option === undefined ? (session.models?.choices ?? []) : choicesOf(option);
+  return {
+    approvals: true,
+    steering: isSteerable(agent),
+    images: agent?.agentCapabilities?.promptCapabilities?.image === true,
+    ...(modes.length > 0 && { modes }),
+    ...(models.length > 0 && { models: models.map(({ value, name }) => ({ id: value, name })) }),
+  };
+}
+
+// --- choosing ---
+
+/** `choose`: what to send, if anything. `answered`: the mode is kept on our side. A word says why there is no such mode. */
+export type ModeChoice = { choose?: Choosing; answered?: Mode; warning?: string } | { refusal: string };
+
+/** Without a wish an agent that decides itself what may run unasked is told to ask. */
+export function chooseMode(session: DrivenSession, wanted: Mode | undefined): ModeChoice {
+  const ids = modeIds(session);
+  const current = currentModeId(session);
+  const now = modeNamed(current ?? "");
+  const idOf = (mode: Mode): string | undefined => ids.find((id) => modeNamed(id) === mode);
+  const select = (id: string | undefined): { choose?: Choosing } =>
+    id === undefined || id === current ? {} : { choose: chooseModeId(session, id) };
+  if (wanted === undefined) return now === undefined ? select(idOf("default")) : {};
+  const id = idOf(wanted);
+  if (id !== undefined) return select(id);
+  const asking = select(idOf("default"));
+  switch (wanted) {
+    case "plan":
+      return { refusal: `has no plan mode${ids.length === 0 ? "" : ` among ${ids.join(", ")}`}` };
+    case "default":
+      return { warning: "has no mode that asks before it acts, and may do things unasked" };
+    case "auto_edit":
+    case "yolo":
+      return { ...asking, answered: wanted };
+    default:
+      return wanted satisfies never;
+  }
+}
+
+function chooseModeId({ id: sessionId, modes, options }: DrivenSession, modeId: string): Choosing {
+  if (modes !== undefined) return { method: "session/set_mode", params: { sessionId, modeId } };
+  return { method: "session/set_config_option", params: { sessionId, configId: optionOf(options, "mode")?.id, value: modeId } };
+}
+
+/** A choice by its value, its name, or the end of its value behind a provider's name; a sentence where there is none. */
+export function chooseOption(session: DrivenSession, key: "model" | "thinking" | "effort", wanted: string): Choosing | string {
+  const { id: sessionId, options, models } = session;
+  const option = optionOf(options, key === "model" ? "model" : "thought_level") ?? optionOf(options, key);
+  const choices = option === undefined ? (key === "model" ? (models?.choices ?? []) : []) : choicesOf(option);
+  const found = choices.find(({ value }) => value === wanted) ?? choices.find((choice) => isMeant(choice, wanted));
+  if (found === undefined) {
+    const known = choices.map(({ value }) => value);
+    return `has no ${key} '${wanted}'${known.length === 0 ? "" : `; it has ${known.slice(0, 8).join(", ")}${known.length > 8 ? ", …" : ""}`}`;
+  }
+  if (option !== undefined) return { method: "session/set_config_option", params: { sessionId, configId: option.id, value: found.value } };
+  return { method: "session/set_model", params: { sessionId, modelId: found.value } };
+}
+
+function isMeant({ value, name }: { value: string; name: string }, wanted: string): boolean {
+  return name === wanted || value.endsWith(`/${wanted}`) || value.startsWith(`${wanted}[`);
+}
+
+/** What a choice that was taken means for the session. */
+export function chosen(session: DrivenSession, { method, params }: Choosing): void {
+  const { modes, models, options } = session;
+  if (method === "session/set_mode" && modes !== undefined) session.modes = { ...modes, currentModeId: String(params["modeId"]) };
+  if (method === "session/set_model" && models !== undefined) session.models = { ...models, current: String(params["modelId"]) };
+  if (method !== "session/set_config_option") return;
+  const value = params["value"];
+  session.options = options.map((option) =>
+    option.id === params["configId"] && option.type === "select" && typeof value === "string" ? { ...option, currentValue: value } : option,
+  );
+}

@@ -1,0 +1,132 @@
+/** Agent → client, read: tool calls. What is told of one comes in pieces, in any order, and some agents leave its beginning or its end out. */
+import { plainText, textPart, type Part } from "../../../core/content.js";
+import type { Event, EventOf } from "../../../core/event.js";
+import { isRecord } from "../../../core/json-object.js";
+import { OUTPUT_CHARS } from "../../../core/limits.js";
+import type { TurnReader } from "../../kit/turn-reader.js";
+import { callOf, partsOf } from "../wire/calls.js";
+import { metaOf, type ToolContent, type WireCall } from "../wire/updates.js";
+import type { RunningTurn, ToldCall } from "./state.js";
+
+export function newTurn(reader: TurnReader): RunningTurn {
+  return { reader, calls: new Map(), denied: new Set(), starting: new Set(), isInterrupted: false, message: undefined };
+}
+
+/**
+ * A call is requested with its whole arguments: some agents announce it without, and tell them in the next update. So one that is pending
+ * waits for that, for the question about it, or for its end.
+ */
+export function readCall(update: WireCall & { sessionUpdate: string }, turn: RunningTurn): Event[] {
+  const isNews = !turn.calls.has(update.toolCallId);
+  const told = know(update, turn);
+  const { status } = told.wire;
+  if (isNews && update.sessionUpdate === "tool_call" && (status == null || status === "pending")) return [];
+  const requested = requestCall(told, turn);
+  if (status === "completed" || status === "failed") return [...requested, ...endCall(told, turn)];
+  if (status === "in_progress" && turn.reader.callOf(update.toolCallId)?.now === "requested") turn.starting.add(update.toolCallId);
+  return [...requested, ...progress(update, told, turn)];
+}
+
+/** Nothing was asked about what was said to run. */
+export function beginStarting({ reader, starting }: RunningTurn): Event[] {
+  const events = [...starting].flatMap((wireId) => reader.begin(wireId));
+  starting.clear();
+  return events;
+}
+
+/** Merges what is told into what is known. */
+export function know(update: WireCall, turn: RunningTurn): ToldCall {
+  const known = turn.calls.get(update.toolCallId);
+  const told: ToldCall = known ?? { wire: update, shown: "", printed: undefined, exitCode: null, plan: undefined };
+  if (known !== undefined) told.wire = merged(known.wire, update);
+  turn.calls.set(update.toolCallId, told);
+  return told;
+}
+
+function merged(before: WireCall, update: WireCall): WireCall {
+  const said = Object.fromEntries(Object.entries(update).filter(([, value]) => value != null));
+  const meta = { ...metaOf(before), ...metaOf(update) };
+  return { ...before, ...said, toolCallId: before.toolCallId, ...(Object.keys(meta).length > 0 && { _meta: meta }) };
+}
+
+function requestCall({ wire }: ToldCall, { reader }: RunningTurn): Event[] {
+  return reader.callOf(wire.toolCallId) === undefined ? reader.request(callOf(wire)) : [];
+}
+
+// --- progress ---
+
+function progress({ content, _meta, toolCallId }: WireCall, told: ToldCall, { reader }: RunningTurn): Event[] {
+  const printed = _meta?.terminal_output?.data;
+  if (_meta?.terminal_exit != null) told.exitCode = _meta.terminal_exit.exit_code ?? null;
+  if (printed !== undefined && printed !== "") {
+    told.printed = `${told.printed ?? ""}${printed}`.slice(-OUTPUT_CHARS).toWellFormed();
+    return reader.progress(toolCallId, { text: printed });
+  }
+  const now = reader.callOf(toolCallId)?.now;
+  if (content == null || now === undefined || now === "ended" || told.wire.status !== "in_progress") return [];
+  const text = textOf(content);
+  const news = beyond(told.shown, text);
+  told.shown = text;
+  return news === "" ? [] : reader.progress(toolCallId, { text: news });
+}
+
+function textOf(content: readonly ToolContent[]): string {
+  return partsOf(content)
+    .map((part) => (part.type === "text" ? part.text : ""))
+    .join("");
+}
+
+/** The longest end of a text that is looked for at the beginning of the next. */
+const OVERLAP = 4000;
+
+/** What a text says that the one before it did not: an update has the whole content again, or the end of it. */
+function beyond(before: string, text: string): string {
+  if (text.startsWith(before)) return text.slice(before.length);
+  for (let length = Math.min(before.length, text.length, OVERLAP); length > 0; length--)
+    if (text.startsWith(before.slice(-length))) return text.slice(length);
+  return text;
+}
+
+// --- the end ---
+
+function endCall(told: ToldCall, turn: RunningTurn): Event[] {
+  const { wire } = told;
+  const exit = metaOf(wire).terminal_exit;
+  if (exit != null) told.exitCode = exit.exit_code ?? null;
+  const output = outputOf(told);
+  if (wire.status === "completed") return turn.reader.end(wire.toolCallId, { status: "ok", output });
+  const status = failureOf(wire, turn);
+  if (status === "failed") return turn.reader.end(wire.toolCallId, { status, output });
+  const reason = plainText(output) || (status === "denied" ? "denied" : "cancelled");
+  return turn.reader.end(wire.toolCallId, { status, reason });
+}
+
+/** The wire has one word for all of it. */
+function failureOf({ toolCallId, _meta }: WireCall, { reader, denied, isInterrupted }: RunningTurn): EventOf<"tool.ended">["status"] {
+  const told = _meta?.parley?.status;
+  if (told !== undefined) return told;
+  if (denied.has(reader.callOf(toolCallId)?.id ?? "")) return "denied";
+  return isInterrupted ? "cancelled" : "failed";
+}
+
+function outputOf({ wire, printed, exitCode, plan }: ToldCall): Part[] {
+  if (plan?.type === "tool.ended") return plan.output ?? [];
+  if (printed !== undefined) return [{ type: "terminal", text: printed, exitCode }];
+  const parts = partsOf(wire.content ?? []);
+  return parts.length > 0 ? parts : rawParts(wire.rawOutput);
+}
+
+/** Where the content is empty, the output is in the agent's own form. */
+function rawParts(raw: unknown): Part[] {
+  if (raw === undefined || raw === null) return [];
+  if (typeof raw === "string") return raw === "" ? [] : [textPart(raw)];
+  const words = isRecord(raw) ? ["output", "text", "content"].map((key) => raw[key]).find((value) => typeof value === "string") : undefined;
+  return typeof words === "string" && words !== "" ? [textPart(words)] : [{ type: "json", data: raw }];
+}
+
+/** Some agents say nothing more of a call that was denied: what comes next is behind its end. */
+export function endDenied({ reader, denied }: RunningTurn): Event[] {
+  return reader.calls
+    .filter(({ id, now }) => denied.has(id) && now !== "ended")
+    .flatMap(({ wireId }) => reader.end(wireId, { status: "denied", reason: "denied" }));
+}

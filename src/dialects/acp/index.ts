@@ -1,0 +1,22 @@
+/** The Agent Client Protocol, version 1. */
+import type { Dialect } from "../dialect.js";
+import { agentSide } from "./agent/side.js";
+import { coverage } from "./coverage.js";
+import { hostSide } from "./host/side.js";
+import { AgentRecord, HostRecord, VERSION } from "./wire/records.js";
+
+export const acp: Dialect = {
+  id: "acp",
+  version: VERSION,
+  framing: "json",
+  wire: { op: HostRecord, event: AgentRecord },
+  lifetime: "connection",
+  start: [],
+  question: /"(session\/request_permission|elicitation\/create|(fs|terminal)\/[a-z_]+)"/,
+  // A second prompt means whatever each agent makes of it.
+  oneTurn: true,
+  unasked: ["Read", "Glob", "Grep", "TodoWrite"],
+  agentSide,
+  hostSide,
+  coverage,
+};

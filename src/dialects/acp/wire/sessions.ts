@@ -1,0 +1,176 @@
+/** What sessions are on the wire: how they are asked for, their modes and options, and how they are listed. */
+import * as v from "valibot";
+import type { McpServer as Server } from "../../../core/config.js";
+import { ContentBlock } from "./content.js";
+
+const text = v.string();
+/** A capability is offered by an object, whatever is in it. */
+const offered = v.nullish(v.looseObject({}));
+
+// --- initialize ---
+
+const Implementation = v.looseObject({ name: text, title: v.nullish(text), version: text });
+
+export const ClientCapabilities = v.looseObject({
+  fs: v.nullish(v.looseObject({ readTextFile: v.optional(v.boolean()), writeTextFile: v.optional(v.boolean()) })),
+  terminal: v.optional(v.boolean()),
+  session: v.nullish(
+    v.looseObject({ compaction: offered, notices: offered, configOptions: v.nullish(v.looseObject({ boolean: offered })) }),
+  ),
+  elicitation: v.nullish(v.looseObject({ form: offered, url: offered })),
+  _meta: v.nullish(v.looseObject({ terminal_output: v.optional(v.boolean()) })),
+});
+export type ClientCapabilities = v.InferOutput<typeof ClientCapabilities>;
+
+/** An extension that several clients have: a terminal of the agent, told in pieces. */
+export function showsTerminals({ _meta: meta }: ClientCapabilities): boolean {
+  return meta?.terminal_output === true;
+}
+
+export const InitializeParams = v.looseObject({
+  protocolVersion: v.number(),
+  clientCapabilities: v.nullish(ClientCapabilities),
+  clientInfo: v.nullish(Implementation),
+});
+
+const AuthMethod = v.looseObject({
+  id: text,
+  name: text,
+  description: v.nullish(text),
+  type: v.optional(text),
+  _meta: v.nullish(v.looseObject({})),
+});
+export type AuthMethod = v.InferOutput<typeof AuthMethod>;
+
+export const AgentCapabilities = v.looseObject({
+  loadSession: v.optional(v.boolean()),
+  promptCapabilities: v.nullish(
+    v.looseObject({ image: v.optional(v.boolean()), audio: v.optional(v.boolean()), embeddedContext: v.optional(v.boolean()) }),
+  ),
+  mcpCapabilities: v.nullish(v.looseObject({ http: v.optional(v.boolean()), sse: v.optional(v.boolean()) })),
+  sessionCapabilities: v.nullish(
+    v.looseObject({
+      list: offered,
+      resume: offered,
+      close: offered,
+      fork: offered,
+      status: offered,
+      title: offered,
+      additionalDirectories: offered,
+      systemPrompt: v.nullish(v.looseObject({ mode: v.nullish(v.looseObject({ override: offered })) })),
+    }),
+  ),
+});
+export type AgentCapabilities = v.InferOutput<typeof AgentCapabilities>;
+
+export const InitializeResult = v.looseObject({
+  protocolVersion: v.number(),
+  agentCapabilities: v.nullish(AgentCapabilities),
+  authMethods: v.nullish(v.array(AuthMethod)),
+  agentInfo: v.nullish(Implementation),
+  _meta: v.nullish(v.looseObject({ steering: v.nullish(v.looseObject({ supported: v.optional(v.boolean()) })) })),
+});
+export type InitializeResult = v.InferOutput<typeof InitializeResult>;
+
+/** An extension that several agents have: words during a turn. */
+export function isSteerable({ _meta: meta }: Partial<InitializeResult> = {}): boolean {
+  return meta?.steering?.supported === true;
+}
+
+// --- MCP servers ---
+
+const pairs = v.array(v.looseObject({ name: text, value: text }));
+const Remote = v.looseObject({ type: v.picklist(["http", "sse"]), name: text, url: text, headers: v.optional(pairs) });
+const Stdio = v.looseObject({ name: text, command: text, args: v.optional(v.array(text)), env: v.optional(pairs) });
+export const WireMcpServer = v.union([Remote, Stdio]);
+export type WireMcpServer = v.InferOutput<typeof WireMcpServer>;
+
+export function serversOf(servers: readonly WireMcpServer[]): Record<string, Server> {
+  return Object.fromEntries(servers.map((server) => [server.name, serverOf(server)]));
+}
+
+function serverOf(server: WireMcpServer): Server {
+  if (v.is(Stdio, server)) return { command: server.command, args: server.args ?? [], env: recordOf(server.env) };
+  if (!v.is(Remote, server)) return {};
+  return { type: server.type, url: server.url, headers: recordOf(server.headers) };
+}
+
+function recordOf(given: readonly { name: string; value: string }[] = []): Record<string, string> {
+  return Object.fromEntries(given.map(({ name, value }) => [name, value]));
+}
+
+/** Undefined for a server that the wire cannot name. */
+export function wireServer(name: string, { type, command, args = [], env = {}, url, headers = {} }: Server): WireMcpServer | undefined {
+  if (command !== undefined) return { name, command, args, env: pairsOf(env) };
+  if (url !== undefined) return { type: type === "sse" ? "sse" : "http", name, url, headers: pairsOf(headers) };
+  return undefined;
+}
+
+function pairsOf(given: Readonly<Record<string, string>>): { name: string; value: string }[] {
+  return Object.entries(given).map(([name, value]) => ({ name, value }));
+}
+
+// --- opening ---
+
+const SystemPrompt = v.looseObject({ mode: v.union([v.picklist(["append", "override"]), text]), content: v.array(ContentBlock) });
+
+const opening = {
+  cwd: text,
+  mcpServers: v.nullish(v.array(WireMcpServer)),
+  additionalDirectories: v.nullish(v.array(text)),
+  systemPrompt: v.nullish(SystemPrompt),
+};
+export const NewSessionParams = v.looseObject(opening);
+export type NewSessionParams = v.InferOutput<typeof NewSessionParams>;
+export const OldSessionParams = v.looseObject({ sessionId: text, ...opening });
+
+export const SessionParams = v.looseObject({ sessionId: text });
+export const ListParams = v.looseObject({ cwd: v.nullish(text), cursor: v.nullish(text) });
+export const SetModeParams = v.looseObject({ sessionId: text, modeId: text });
+export const SetModelParams = v.looseObject({ sessionId: text, modelId: text });
+export const SetOptionParams = v.looseObject({ sessionId: text, configId: text, value: v.union([text, v.boolean()]) });
+
+// --- modes and options ---
+
+export const ModeState = v.looseObject({
+  currentModeId: text,
+  availableModes: v.array(v.looseObject({ id: text, name: text, description: v.nullish(text) })),
+});
+export type ModeState = v.InferOutput<typeof ModeState>;
+
+const Choice = v.looseObject({ value: text, name: text, description: v.nullish(text) });
+const Group = v.looseObject({ group: text, name: text, options: v.array(Choice) });
+const optionHead = { id: text, name: text, description: v.nullish(text), category: v.nullish(text) };
+export const ConfigOption = v.variant("type", [
+  v.looseObject({ ...optionHead, type: v.literal("select"), currentValue: text, options: v.union([v.array(Choice), v.array(Group)]) }),
+  v.looseObject({ ...optionHead, type: v.literal("boolean"), currentValue: v.boolean() }),
+]);
+export type ConfigOption = v.InferOutput<typeof ConfigOption>;
+
+/** Older agents tell their models so, and take `session/set_model`. */
+const ModelState = v.looseObject({
+  currentModelId: text,
+  availableModels: v.array(v.looseObject({ modelId: text, name: v.nullish(text), description: v.nullish(text) })),
+});
+
+export const SessionResult = v.looseObject({
+  sessionId: v.nullish(text),
+  modes: v.nullish(ModeState),
+  models: v.nullish(ModelState),
+  configOptions: v.nullish(v.array(v.union([ConfigOption, v.looseObject({ id: text })]))),
+});
+export type SessionResult = v.InferOutput<typeof SessionResult>;
+
+export const OptionsResult = v.looseObject({ configOptions: v.nullish(v.array(v.union([ConfigOption, v.looseObject({ id: text })]))) });
+
+/** The choices of an option, out of their groups. */
+export function choicesOf(option: ConfigOption): v.InferOutput<typeof Choice>[] {
+  if (option.type === "boolean") return [];
+  return option.options.flatMap((entry) => (v.is(Group, entry) ? entry.options : v.is(Choice, entry) ? [entry] : []));
+}
+
+// --- the list ---
+
+const SessionInfo = v.looseObject({ sessionId: text, cwd: text, title: v.nullish(text), updatedAt: v.nullish(text) });
+export type SessionInfo = v.InferOutput<typeof SessionInfo>;
+export const ListResult = v.looseObject({ sessions: v.array(SessionInfo), nextCursor: v.nullish(text) });

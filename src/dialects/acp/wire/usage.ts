@@ -1,0 +1,61 @@
+/** What a turn used: the answer to a prompt tells it. */
+import * as v from "valibot";
+import type { Usage } from "../../../core/event.js";
+import { isRecord } from "../../../core/json-object.js";
+
+const count = v.nullish(v.number());
+
+export const WireUsage = v.looseObject({
+  inputTokens: v.number(),
+  outputTokens: v.number(),
+  totalTokens: count,
+  cachedReadTokens: count,
+  cachedWriteTokens: count,
+  thoughtTokens: count,
+});
+
+/** Disjoint counts, and their sum. */
+export function writeUsage({ input, output, cacheRead, cacheWrite, reasoning }: Usage): v.InferOutput<typeof WireUsage> {
+  return {
+    totalTokens: input + output + (cacheRead ?? 0) + (cacheWrite ?? 0) + (reasoning ?? 0),
+    inputTokens: input,
+    outputTokens: output,
+    ...(cacheRead !== undefined && { cachedReadTokens: cacheRead }),
+    ...(cacheWrite !== undefined && { cachedWriteTokens: cacheWrite }),
+    ...(reasoning !== undefined && { thoughtTokens: reasoning }),
+  };
+}
+
+/** Where the sum tells that the input includes the cache's share, or the output the thoughts, it is taken out. */
+export function readUsage(given: unknown): Usage | undefined {
+  if (!v.is(WireUsage, given)) return undefined;
+  const { inputTokens: input, outputTokens: output, totalTokens } = given;
+  const cacheRead = given.cachedReadTokens ?? 0;
+  const cacheWrite = given.cachedWriteTokens ?? 0;
+  const reasoning = given.thoughtTokens ?? 0;
+  const total = totalTokens ?? input + output + cacheRead + cacheWrite + reasoning;
+  const beyond = total - input - output;
+  const isCacheInside = cacheRead + cacheWrite > 0 && (beyond === 0 || beyond === reasoning);
+  const isThoughtInside = reasoning > 0 && (beyond === 0 || beyond === cacheRead + cacheWrite);
+  return {
+    input: Math.max(0, input - (isCacheInside ? cacheRead + cacheWrite : 0)),
+    output: Math.max(0, output - (isThoughtInside ? reasoning : 0)),
+    ...(cacheRead > 0 && { cacheRead }),
+    ...(cacheWrite > 0 && { cacheWrite }),
+    ...(reasoning > 0 && { reasoning }),
+  };
+}
+
+const Quota = v.looseObject({
+  quota: v.looseObject({ token_count: v.looseObject({ input_tokens: v.number(), output_tokens: v.number() }) }),
+});
+
+/** Of the answer to a prompt. Gemini CLI has it in `_meta.quota` alone. */
+export function usageOfResult(result: unknown): Usage | undefined {
+  if (!isRecord(result)) return undefined;
+  const told = readUsage(result["usage"]);
+  const meta = result["_meta"];
+  if (told !== undefined || !v.is(Quota, meta)) return told;
+  const { input_tokens: input, output_tokens: output } = meta.quota.token_count;
+  return { input, output };
+}
