@@ -514,11 +514,6 @@ describe("a deadline", () => {
 describe("what this version does not do", () => {
   it("is refused or told, never passed over", async () => {
     const host = start({ responses: [{ say: "ok" }] });
-    host.send({ type: "session.open", session: "h", id: "hosted", open: "new", config: { workspace: { exec: "host" } } });
-    expect(await host.next("reply", (event) => event.parent === "hosted")).toMatchObject({
-      status: "error",
-      fault: { param: "workspace" },
-    });
     await host.open({});
     host.send({ type: "turn.prompt", session: "s", id: "cmd", parts: [], command: { name: "nowhere" } });
     expect(await host.next("reply", (event) => event.parent === "cmd")).toMatchObject({

@@ -15,6 +15,8 @@ export const acp: Dialect = {
   question: /"(session\/request_permission|elicitation\/create|(fs|terminal)\/[a-z_]+)"/,
   // A second prompt means whatever each agent makes of it.
   oneTurn: true,
+  // Editors bring their servers with the session, and prompt at once.
+  awaitsServers: true,
   unasked: ["Read", "Glob", "Grep", "TodoWrite"],
   agentSide,
   hostSide,

@@ -7,6 +7,7 @@ import type { Redactor } from "../../core/redact.js";
 import type { SpawnOutcome, SpawnTask, ToolContext } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";
 import type { Turn } from "../turn/turn.js";
+import { workspaceFor } from "./workspace-for.js";
 
 /** Tells nothing once its call is over. */
 export class CallContext implements ToolContext {
@@ -27,7 +28,7 @@ export class CallContext implements ToolContext {
   constructor(turn: Turn, call: string, judged: readonly string[], grant: Answer["grant"], trace: Trace | undefined) {
     this.call = call;
     this.signal = turn.signal;
-    this.workspace = turn.session.workspace;
+    this.workspace = workspaceFor(turn, call);
     this.seen = turn.seen;
     this.outputChars = turn.session.outputChars;
     this.redactor = turn.session.redactor;

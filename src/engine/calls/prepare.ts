@@ -11,6 +11,7 @@ import type { JudgedCall, Verdict } from "../permissions/permissions.js";
 import type { SessionServices } from "../session/services.js";
 import type { Tool } from "../tools/tool.js";
 import type { Turn } from "../turn/turn.js";
+import { workspaceFor } from "./workspace-for.js";
 import { capText } from "../workspace/output.js";
 import { callProblem } from "./problem.js";
 
@@ -82,7 +83,7 @@ async function prepare(turn: Turn, call: ModelCall, withinBudget: boolean): Prom
 
 /** A call that will fail has nothing to show; it says so itself when it runs. */
 async function previewOf(turn: Turn, tool: Tool, args: Record<string, unknown>): Promise<Part[]> {
-  return (await tool.preview?.(args, turn.session.workspace, turn.session.redactor).catch(() => [])) ?? [];
+  return (await tool.preview?.(args, workspaceFor(turn), turn.session.redactor).catch(() => [])) ?? [];
 }
 
 /** Asks the hooks. Arguments that they change are checked by the tool's schema, like the model's. */

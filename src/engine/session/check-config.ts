@@ -21,9 +21,8 @@ function wrong(param: string, value: number, wanted: string): ParleyError {
   return new ParleyError({ code: "config", message: `${param} is ${value}; it must be ${wanted}`, retryable: false, param });
 }
 
-/** Throws when the host wants to read, write or run files itself, and when it brings settings that only extensions can use. */
+/** Throws when the host brings settings that only extensions can use. */
 export function refuseUnsupported(config: SessionConfig, hasExtensions: boolean): void {
-  refuseHosted(config);
   if (hasExtensions) return;
   const brought = (["mcpServers", "hostHooks", "subagents"] as const).find((key) => Object.keys(config[key] ?? {}).length > 0);
   if (brought === undefined) return;
@@ -32,16 +31,5 @@ export function refuseUnsupported(config: SessionConfig, hasExtensions: boolean)
     message: `This engine was made without extensions, so it cannot use ${brought}; createEngine({ extensions }) brings them`,
     retryable: false,
     param: brought,
-  });
-}
-
-function refuseHosted({ workspace }: SessionConfig): void {
-  const hosted = Object.entries(workspace ?? {}).flatMap(([what, where]) => (where === "host" ? [what] : []));
-  if (hosted.length === 0) return;
-  throw new ParleyError({
-    code: "unsupported",
-    message: `This version cannot leave ${hosted.join(", ")} to the host: files and commands are local`,
-    retryable: false,
-    param: "workspace",
   });
 }

@@ -48,8 +48,8 @@ export async function restore(
   return { stored: { session, ...kept }, config };
 }
 
-/** Host tools belong to their host: a host that resumes the session brings others, or none. */
-function withoutHost({ hostTools: hosted, ...before }: SessionConfig, given: SessionConfig = {}): SessionConfig {
+/** Host tools, files and terminals belong to their host: a host that resumes the session brings others, or none. */
+function withoutHost({ hostTools: hosted, workspace: _workspace, ...before }: SessionConfig, given: SessionConfig = {}): SessionConfig {
   const has = (tools: SessionConfig["hostTools"] = [], name: string): boolean => tools.some((tool) => tool.name === name);
   const isGone = (name: string): boolean => has(hosted, name) && !has(given.hostTools, name);
   return { ...before, ...(before.allowedTools !== undefined && { allowedTools: before.allowedTools.filter((name) => !isGone(name)) }) };
