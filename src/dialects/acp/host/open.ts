@@ -85,12 +85,14 @@ function offerOf({ offers }: HostState, what: string): unknown {
   return Object.entries(offers).find(([name]) => name === what)?.[1];
 }
 
-function unopenable({ open, fork, sessionId }: Open, state: HostState): string | undefined {
+function unopenable({ open, fork, session, sessionId }: Open, state: HostState): string | undefined {
   const { loadSession, sessionCapabilities: can } = state.agent?.agentCapabilities ?? {};
   const name = agentName(state);
   if (open === "attach") return `${name} has no running sessions to attach to`;
   if (open === "new") return undefined;
   if (sessionId === "latest") return `${name} has no word for the session last used; ask for it by its name`;
+  const isOpen = fork !== true && state.named.has(sessionId ?? session);
+  if (isOpen) return `The session '${sessionId ?? session}' is open already`;
   if (fork === true) return can?.fork == null ? `${name} cannot go on with a copy of a session` : undefined;
   return can?.resume == null && loadSession !== true ? `${name} cannot resume sessions` : undefined;
 }
