@@ -8,6 +8,7 @@ export const agents: Readonly<Record<string, readonly string[]>> = {
   native: ["serve", "--dialect", "native", ...REHEARSAL],
   aionrs: REHEARSAL,
   ante: ["serve", ...REHEARSAL],
+  codex: ["codex", ...REHEARSAL],
   "aionrs@0.2": ["--dialect", "aionrs@0.2", ...REHEARSAL],
   qwen: REHEARSAL,
   "qwen-shipped": REHEARSAL,
@@ -59,7 +60,7 @@ export function driving(drive: string): readonly string[] {
 }
 
 /** Whose wires carry no reason of a denial. */
-export const withoutReasons: ReadonlySet<string> = new Set(["acp", "ante"]);
+export const withoutReasons: ReadonlySet<string> = new Set(["acp", "ante", "codex"]);
 
 /** Whose wires ask about one call at a time. */
 export const oneByOne: ReadonlySet<string> = new Set(["qwen-shipped"]);

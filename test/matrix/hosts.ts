@@ -12,7 +12,18 @@ import { KnownUpdate, type WireCall } from "../../src/dialects/acp/wire/updates.
 import { LaterEvent, WireEvent as FirstEvent } from "../../src/dialects/aionrs/wire/records.js";
 import { faultOf } from "../../src/dialects/ante/wire/failure-kinds.js";
 import { EventMsg, type EventFields } from "../../src/dialects/ante/wire/records.js";
+<<<<<<< HEAD
 import { Chunk, ControlRequest, EventLine, ToolDisplay, Thought, type Metadata } from "../../src/dialects/qwen/wire/event-records.js";
+=======
+import { readFault } from "../../src/dialects/codex/wire/errors.js";
+import { KnownItem } from "../../src/dialects/codex/wire/items.js";
+import { notifications } from "../../src/dialects/codex/wire/notifications.js";
+import { questions as codexQuestions } from "../../src/dialects/codex/wire/questions.js";
+import { RequestId } from "../../src/dialects/codex/wire/requests.js";
+import { Opened, type Turn } from "../../src/dialects/codex/wire/threads.js";
+import { callOf } from "../../src/dialects/codex/host/read-items.js";
+import { Chunk, ControlRequest, EventLine, ToolDisplay, Thought, type Metadata } from "../../src/dialects/qwen/wire/event-lines.js";
+>>>>>>> e6776a7 (codex: speak the app-server's protocol, both directions)
 import {
   AgentLine,
   Assistant,
@@ -251,6 +262,119 @@ function anteEnd({ turn_id, status }: EventFields<"TurnEnd">, turns: Map<string,
     { is: "error", message, retryable: faultOf(kind, message).retryable === true, turn },
     { is: "ended", turn, outcome: "failed" },
   ];
+}
+
+/** Its turns are named by the server, in the answers to its requests; its questions are requests of the server. */
+function codex(): HostScript {
+  let last = 0;
+  let threadId = "";
+  let opener = 0;
+  const prompts = new Map<number, string>();
+  const turns = new Map<string, string>();
+  const items = new Map<string, { tool: string; args: Record<string, unknown> }>();
+  const asked = new Map<string, unknown>();
+  const request = (method: string, params: object): { id: number; method: string; params: object } => ({ id: ++last, method, params });
+  const decide = (call: string, decision: string): unknown => ({ id: asked.get(call), result: { decision } });
+  return {
+    flags: () => [],
+    open({ resume }) {
+      const greeting = request("initialize", { clientInfo: { name: "matrix", version: "1" }, capabilities: null });
+      const settings = { approvalPolicy: "untrusted", sandbox: "read-only" };
+      const open = request(resume === undefined ? "thread/start" : "thread/resume", {
+        ...(resume !== undefined && { threadId: resume }),
+        ...settings,
+      });
+      opener = open.id;
+      return [greeting, { method: "initialized" }, open];
+    },
+    prompt(turn, text) {
+      const prompt = request("turn/start", { threadId, input: [{ type: "text", text, text_elements: [] }] });
+      prompts.set(prompt.id, turn);
+      return prompt;
+    },
+    // Right behind its prompt a turn has no name yet.
+    interrupt: (name) => request("turn/interrupt", { threadId, turnId: [...turns].find(([, turn]) => turn === name)?.[0] ?? "" }),
+    allow: (call) => decide(call, "accept"),
+    deny: (call) => decide(call, "decline"),
+    mode: (mode) =>
+      request("thread/settings/update", {
+        threadId,
+        approvalPolicy: mode === "yolo" ? "never" : "untrusted",
+        sandboxPolicy: { type: mode === "yolo" ? "dangerFullAccess" : "readOnly" },
+      }),
+    grants: [],
+    opensMore: true,
+    unknown: request("no.such.thing", {}),
+    hear(record) {
+      const { id, method, params } = v.parse(CodexLine, record);
+      if (method === undefined) return answered(id, record);
+      if (id != null) return question(method, id, params);
+      return notified(method, params);
+    },
+  };
+
+  function answered(id: unknown, record: unknown): Heard[] {
+    if (v.is(CodexError, record)) return [{ is: "error", message: record.error.message, retryable: false, turn: undefined }];
+    if (id === opener) {
+      const { result } = v.parse(v.looseObject({ result: Opened }), record);
+      threadId = result.thread.id;
+      return [{ is: "ready", sessionId: threadId }];
+    }
+    const prompt = prompts.get(Number(id));
+    if (prompt !== undefined) turns.set(v.parse(CodexStarted, record).result.turn.id, prompt);
+    return [];
+  }
+
+  function question(method: string, id: unknown, params: unknown): Heard[] {
+    if (method !== "item/commandExecution/requestApproval" && method !== "item/fileChange/requestApproval") return [];
+    const { itemId } = v.parse(codexQuestions[method], params);
+    asked.set(itemId, id);
+    return [{ is: "asked", call: itemId, tool: items.get(itemId)?.tool ?? "", args: items.get(itemId)?.args ?? {} }];
+  }
+
+  function notified(method: string, params: unknown): Heard[] {
+    switch (method) {
+      case "turn/started":
+        return [{ is: "started", turn: turns.get(v.parse(notifications[method], params).turn.id) ?? "" }];
+      case "turn/completed":
+        return codexEnd(v.parse(notifications[method], params).turn, turns);
+      case "item/started": {
+        const { item } = v.parse(notifications[method], params);
+        if (v.is(KnownItem, item) && (item.type === "commandExecution" || item.type === "fileChange" || item.type === "dynamicToolCall")) {
+          const { name, args = {} } = callOf(item);
+          items.set(item.id, { tool: name, args });
+        }
+        return [];
+      }
+      case "item/completed":
+        return codexItem(v.parse(notifications[method], params).item);
+      case "item/agentMessage/delta":
+        return [{ is: "text", text: v.parse(notifications[method], params).delta }];
+      case "item/reasoning/summaryTextDelta":
+        return [{ is: "thinking", text: v.parse(notifications[method], params).delta }];
+      default:
+        return [];
+    }
+  }
+}
+
+const CodexLine = v.looseObject({ id: v.nullish(RequestId), method: v.optional(v.string()), params: v.optional(v.unknown()) });
+const CodexError = v.looseObject({ error: v.looseObject({ message: v.string() }) });
+const CodexStarted = v.looseObject({ result: v.looseObject({ turn: v.looseObject({ id: v.string() }) }) });
+const CodexCall = v.looseObject({ id: v.string(), status: v.string(), outcome: v.optional(v.string()) });
+
+/** Its text comes in pieces, or whole where nothing was streamed: then the pieces are one. */
+function codexItem(item: { type: string }): Heard[] {
+  if (!["commandExecution", "fileChange", "dynamicToolCall"].includes(item.type) || !v.is(CodexCall, item)) return [];
+  const status = item.outcome !== undefined || item.status === "declined" ? "refused" : item.status === "completed" ? "ok" : "failed";
+  return [{ is: "result", call: item.id, status, text: JSON.stringify(item) }];
+}
+
+function codexEnd({ id, status, error }: Turn, turns: Map<string, string>): Heard[] {
+  const turn = turns.get(id) ?? "";
+  const fault = error == null ? undefined : readFault(error);
+  const failure: Heard[] = fault === undefined ? [] : [{ is: "error", message: fault.message, retryable: fault.retryable === true, turn }];
+  return [...failure, { is: "ended", turn, outcome: status }];
 }
 
 /** It names its turns by its prompts, and answers questions by their ids. */
@@ -518,6 +642,7 @@ export const hosts: Readonly<Record<string, (session: string) => HostScript>> = 
   aionrs: () => aionrs("input", "yolo", FirstEvent),
   "aionrs@0.2": () => aionrs("content", "yolo", LaterEvent),
   ante,
+  codex,
   qwen,
   "qwen-shipped": qwenShipped,
   wayland: () => aionrs("content", "force", WaylandEvent),

@@ -96,22 +96,30 @@ export function inOurWords(
 ): string[] {
   const words: string[] = [];
   const ours = beforeDashes(argv);
-  let isCommandRead = false;
+  /** The original's own commands that were read, one below the other. */
+  const read: string[] = [];
   for (let at = 0; at < ours.length; at++) {
     const given = ours[at] ?? "";
     const word = shortFlags.get(given) ?? given;
     const foreign = foreignFlag(word, flags);
-    const meaning = isCommandRead ? undefined : commands.get(word);
-    if (meaning !== undefined) isCommandRead = true;
+    const meaning = commands.get([...read, word].join(" "));
+    if (meaning !== undefined) read.push(word);
     if (foreign === undefined) words.push(...(meaning ?? [word]));
     else words.push(...inOurFlags(word, foreign, foreign.value === undefined || word.includes("=") ? "" : (ours[++at] ?? ""), unused));
   }
   // A command of ours has flags of its own.
   if (isCommand(words[0] ?? "")) return [...words, ...argv.slice(ours.length)];
   const added = speaks(words) ? [["--dialect", dialect] as const] : [];
-  const given = variables.flatMap(([variable, flag]) => (env[variable] ? [[flag, env[variable]] as const] : []));
+  const given = variables.flatMap(([variable, flag]) => flagPairs(flag, env[variable] ?? "", flags));
   const unsaid = [...added, ...given].filter(([flag]) => !isSaid(words, flag)).flat();
   return [...unsaid, ...words, ...argv.slice(ours.length)];
+}
+
+/** A variable's flag and value; a flag of the original's own is put into our words. */
+function flagPairs(flag: string, value: string, flags: readonly ForeignFlag[]): (readonly [flag: string, value: string])[] {
+  if (value === "") return [];
+  const meant = foreignFlag(flag, flags)?.means?.(value) ?? [flag, value];
+  return meant.flatMap((word, at) => (at % 2 === 0 ? [[word, meant[at + 1] ?? ""] as const] : []));
 }
 
 export function foreignFlag(word: string, flags: readonly ForeignFlag[]): ForeignFlag | undefined {

@@ -16,9 +16,9 @@ export interface Program {
   readonly shortFlags?: Readonly<Record<string, string>>;
   /** Flags that this program has and our command line has not, or has with another meaning. */
   readonly flags?: readonly ForeignFlag[];
-  /** The program's own commands: the first such word of its command line becomes these words of ours. */
+  /** The program's own commands: such a word of its command line becomes these words of ours. A command below another is named with it, as in "exec resume". */
   readonly words?: Readonly<Record<string, readonly string[]>>;
-  /** Environment variables that stand for flags which are not given. */
+  /** Environment variables that stand for flags which are not given: flags of ours, or of `flags`. */
   readonly variables?: readonly (readonly [variable: string, flag: string])[];
   /** Exit codes by the code of the fault, where a start under this name fails and people read of it. */
   readonly exits?: Readonly<Record<string, number>>;

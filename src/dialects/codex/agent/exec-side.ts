@@ -1,0 +1,126 @@
+/** `codex exec --json`: one prompt that came with the command line, its turn as lines, and an exit code. Nobody is asked. */
+import * as v from "valibot";
+import { textPart, type Part } from "../../../core/content.js";
+import type { Event, EventOf, Usage } from "../../../core/event.js";
+import type { Answer, Op } from "../../../core/op.js";
+import { addUsage } from "../../../core/usage.js";
+import { isRecord } from "../../../core/json-object.js";
+import type { Launch } from "../../../core/wire.js";
+import type { Out, Side, SideEnv, Step } from "../../dialect.js";
+import { NOTHING } from "../../kit/step.js";
+import type { ExecRecord } from "../wire/exec.js";
+import { writeExecUsage } from "../wire/usage.js";
+import { ExecItems } from "./exec-items.js";
+import { schemaOf, STRUCTURED, structuredTool } from "./schema.js";
+
+/** The prompt as our own command hands it on. */
+export const ExecPrompt = v.strictObject({ prompt: v.string() });
+
+interface Asked {
+  images: string[];
+  schema: Record<string, unknown> | undefined;
+}
+
+export function execSide(env: SideEnv): Side<Op, Event> {
+  const session = env.stamp().id;
+  const items = new ExecItems();
+  let asked: Asked = { images: [], schema: undefined };
+  let usage: Usage | undefined;
+  let structured: { value: unknown } | undefined;
+  let failure: string | undefined;
+  return { read, write, end: () => NOTHING };
+
+  function read(frame: Parameters<Side<Op, Event>["read"]>[0]): Step<Op> {
+    if ("launch" in frame) return launched(frame.launch);
+    if ("bad" in frame || !v.is(ExecPrompt, frame.rec))
+      return { in: [], out: [{ exit: 1, reason: "codex exec takes one prompt, and no lines" }] };
+    const images = asked.images.map((path): Part => ({ type: "file", path }));
+    const tools = asked.schema === undefined ? {} : { overrides: { hostTools: [structuredTool(asked.schema)] } };
+    const parts = [textPart(frame.rec.prompt), ...images];
+    return { in: [{ type: "turn.prompt", id: env.stamp().id, session, turn: env.stamp().id, parts, ...tools }], out: [] };
+  }
+
+  function launched({ argv, open, cwd }: Launch): Step<Op> {
+    const schema = valuesOf(argv, "--json-schema").at(-1);
+    asked = { images: valuesOf(argv, "--image"), schema: schema === undefined ? undefined : schemaOf(JSON.parse(schema)) };
+    const { open: how = "new", config, ...more } = open ?? {};
+    return {
+      in: [
+        { type: "session.open", id: env.stamp().id, session, open: how, ...more, config: { ...(cwd !== undefined && { cwd }), ...config } },
+      ],
+      out: [],
+    };
+  }
+
+  function write(event: Event): Step<Op> {
+    if (event.replay === true) return NOTHING;
+    switch (event.type) {
+      case "session.ready":
+        return line({ type: "thread.started", thread_id: event.sessionId ?? session });
+      case "turn.started":
+        return line({ type: "turn.started" });
+      case "approval.requested":
+        return { in: [denied(event)], out: [] };
+      case "host.request":
+        return requested(event);
+      case "usage":
+        if (event.scope === "call") usage = addUsage(usage, event.usage);
+        return NOTHING;
+      case "error":
+        failure = event.fault.message;
+        return event.turn === undefined ? line(...items.failure(event.fault.message)) : NOTHING;
+      case "turn.ended":
+        return ended(event);
+      case "reply":
+        return event.status === "error" ? refused(event) : NOTHING;
+      default:
+        return line(...items.of(event));
+    }
+  }
+
+  function line(...recs: ExecRecord[]): Step<Op> {
+    return { in: [], out: recs.map((rec): Out => ({ rec })) };
+  }
+
+  function denied({ calls }: EventOf<"approval.requested">): Op {
+    const reason = "nobody can be asked while codex exec runs; --sandbox says what may run unasked";
+    const answers = calls.map(({ id }): Answer => ({ call: id, decision: "deny", reason }));
+    return { type: "approval.answer", id: env.stamp().id, session, answers };
+  }
+
+  /** The result that the schema asks for ends the turn. */
+  function requested({ request, kind, data, turn }: EventOf<"host.request">): Step<Op> {
+    const isResult = kind === "tool" && isRecord(data) && data["name"] === STRUCTURED;
+    const head = { id: env.stamp().id, session, request };
+    if (!isResult) return { in: [{ type: "host.answer", ...head, ok: false, data: { message: "codex exec has nobody to ask" } }], out: [] };
+    structured = { value: data["args"] ?? {} };
+    const stop: Op = {
+      type: "turn.interrupt",
+      id: env.stamp().id,
+      session,
+      ...(turn !== undefined && { turn }),
+      reason: "the result was handed over",
+    };
+    return { in: [{ type: "host.answer", ...head, ok: true, data: "The result was handed over" }, stop], out: [] };
+  }
+
+  function ended(event: EventOf<"turn.ended">): Step<Op> {
+    const last = structured === undefined ? items.rest() : [...items.rest(), ...items.message(JSON.stringify(structured.value))];
+    if (structured !== undefined || (event.outcome === "completed" && (asked.schema === undefined || items.endsInJson)))
+      return line(...last, { type: "turn.completed", usage: writeExecUsage(event.usage ?? usage ?? { input: 0, output: 0 }) });
+    const reason = event.fault?.message ?? failure ?? event.reason;
+    const lacking = event.outcome === "completed" ? "The model ended without a result that has the schema" : "The turn failed";
+    const message = event.outcome === "completed" ? lacking : (reason ?? lacking);
+    const { out } = line(...last, { type: "error", message }, { type: "turn.failed", error: { message } });
+    return { in: [], out: [...out, { exit: 1 }] };
+  }
+
+  function refused({ to, fault }: EventOf<"reply">): Step<Op> {
+    if (to !== "session.open" && to !== "turn.prompt") return NOTHING;
+    return { in: [], out: [{ exit: 1, reason: fault?.message ?? `The agent refused the ${to}` }] };
+  }
+}
+
+function valuesOf(argv: readonly string[], flag: string): string[] {
+  return argv.flatMap((word, at) => (argv[at - 1] === flag ? [word] : []));
+}

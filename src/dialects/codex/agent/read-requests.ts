@@ -1,0 +1,121 @@
+/** Client → server, read: requests become ops, or are answered by what the thread has kept. */
+import * as v from "valibot";
+import type { HostTool, McpServer, SessionConfig } from "../../../core/config.js";
+import { isRecord } from "../../../core/json-object.js";
+import type { Op } from "../../../core/op.js";
+import type { SideEnv } from "../../dialect.js";
+import { McpServer as McpServerSchema } from "../../../core/config.js";
+import { readInput } from "../wire/input.js";
+import { readPolicy, sandboxNamed, shownPolicy, type Asking, type Policy } from "../wire/policy.js";
+import type { DynamicTool, ParamsOf } from "../wire/requests.js";
+import { schemaOf, structuredTool } from "./schema.js";
+import type { AgentState, ClientThread, OpenThread } from "./state.js";
+
+type Opening = ParamsOf<"thread/start">;
+
+/** How a session is opened: what the client says comes before what the command line says. */
+export function openingOf(handle: string, params: Opening, state: AgentState): OpenThread {
+  const asking = readPolicy(params.approvalPolicy, params.sandbox);
+  const config = { ...state.defaults, ...configOf(params, state), ...(asking !== undefined && { mode: asking.mode }) };
+  return { handle, config, asking, shown: shownOf(asking, params) };
+}
+
+/** A client sees the words that it said itself. */
+function shownOf(asking: Asking | undefined, { approvalPolicy, sandbox }: Pick<Opening, "approvalPolicy" | "sandbox">): Policy | undefined {
+  if (asking === undefined) return undefined;
+  const policy = shownPolicy(asking.mode, asking.never);
+  const said = approvalPolicy === "untrusted" || approvalPolicy === "on-request" || approvalPolicy === "never" ? { approvalPolicy } : {};
+  return { ...policy, ...said, ...(sandbox != null && { sandbox }) };
+}
+
+function configOf(params: Opening, { cwd: launched }: AgentState): SessionConfig {
+  const { model, modelProvider, cwd, baseInstructions, developerInstructions, dynamicTools, config } = params;
+  const folder = cwd ?? launched;
+  const own = isRecord(config) ? config : {};
+  const effort = own["model_reasoning_effort"];
+  const servers = serversOf(own["mcp_servers"]);
+  const roots = isRecord(own["sandbox_workspace_write"]) ? own["sandbox_workspace_write"]["writable_roots"] : undefined;
+  return {
+    ...(model != null && { model }),
+    ...(modelProvider != null && { provider: modelProvider }),
+    ...(folder != null && { cwd: folder }),
+    ...(baseInstructions != null && { system: baseInstructions }),
+    ...(developerInstructions != null && { appendSystem: developerInstructions }),
+    ...(dynamicTools != null && dynamicTools.length > 0 && { hostTools: dynamicTools.flatMap(hostTools) }),
+    ...(typeof effort === "string" && { effort }),
+    ...(v.is(v.array(v.string()), roots) && { directories: roots }),
+    ...(servers !== undefined && { mcpServers: servers }),
+  };
+}
+
+function hostTools({ name, description, inputSchema, tools }: DynamicTool): HostTool[] {
+  if (tools != null) return tools.flatMap((tool) => hostTools({ ...tool, name: `${name}__${tool.name}` }));
+  return [{ name, ...(description != null && { description }), ...(isRecord(inputSchema) && { parameters: inputSchema }) }];
+}
+
+/** Codex calls the headers of a server otherwise. */
+function serversOf(servers: unknown): Record<string, McpServer> | undefined {
+  if (!isRecord(servers)) return undefined;
+  const read = Object.entries(servers).flatMap(([name, server]): [string, McpServer][] => {
+    if (!isRecord(server)) return [];
+    const { http_headers: headers, enabled_tools: enabledTools, ...rest } = server;
+    const named = { ...rest, ...(headers !== undefined && { headers }), ...(enabledTools !== undefined && { enabledTools }) };
+    return v.is(McpServerSchema, named) ? [[name, named]] : [];
+  });
+  return Object.fromEntries(read);
+}
+
+type Overrides = Pick<ParamsOf<"turn/start">, "model" | "effort" | "cwd" | "approvalPolicy" | "sandboxPolicy" | "collaborationMode">;
+
+/** What a turn, or a change of settings, changes for good; undefined where that is nothing. */
+export function changesOf(
+  params: Overrides,
+  thread: ClientThread,
+): { patch: SessionConfig; asking: Asking | undefined; shown: Policy | undefined } | undefined {
+  const { model, effort, cwd, approvalPolicy, sandboxPolicy, collaborationMode } = params;
+  const sandbox = sandboxNamed(sandboxPolicy);
+  // One of the two alone changes that one.
+  const isPolicy = approvalPolicy != null || sandbox !== undefined;
+  const both = { approvalPolicy: approvalPolicy ?? thread.shown.approvalPolicy, sandbox: sandbox ?? thread.shown.sandbox };
+  const asking = isPolicy ? readPolicy(both.approvalPolicy, both.sandbox) : undefined;
+  const leavesPlan = collaborationMode?.mode === "default" && thread.config.mode === "plan";
+  const mode = collaborationMode?.mode === "plan" ? "plan" : (asking?.mode ?? (leavesPlan ? "default" : undefined));
+  const wanted: SessionConfig = {
+    ...(model != null && { model }),
+    ...(effort != null && { effort }),
+    ...(cwd != null && { cwd }),
+    ...(mode !== undefined && { mode }),
+  };
+  const changed = Object.entries(wanted).filter(
+    ([key, value]) => Object.entries(thread.config).find(([name]) => name === key)?.[1] !== value,
+  );
+  if (changed.length === 0 && asking === undefined) return undefined;
+  return { patch: Object.fromEntries(changed), asking, shown: shownOf(asking, both) };
+}
+
+/** The op of a prompt; what keeps it from being one, in words. */
+export function promptOf(params: ParamsOf<"turn/start">, thread: ClientThread, turn: string, env: SideEnv): Op | string {
+  const parts = readInput(params.input);
+  if (typeof parts === "string") return parts;
+  if (parts.length === 0) return "input must not be empty";
+  const schema = params.outputSchema == null ? undefined : schemaOf(params.outputSchema);
+  if (params.outputSchema != null && schema === undefined) return "outputSchema must be a JSON Schema of an object";
+  const tools = schema === undefined ? {} : { overrides: { hostTools: [...(thread.config.hostTools ?? []), structuredTool(schema)] } };
+  thread.inputs.set(turn, { input: params.input, schema });
+  if (thread.preview === "") thread.preview = params.input.map(({ text }) => text ?? "").join("\n");
+  return { type: "turn.prompt", id: env.stamp().id, session: thread.handle, turn, parts, ...tools };
+}
+
+/** The ids of the messages of the model's own wire that a client puts into a thread. */
+const Message = v.looseObject({
+  type: v.literal("message"),
+  role: v.picklist(["user", "assistant"]),
+  content: v.array(v.looseObject({ text: v.optional(v.string()) })),
+});
+
+export function seedOf(items: readonly unknown[]): { role: "user" | "assistant"; text: string }[] | undefined {
+  const messages = items.flatMap((item) =>
+    v.is(Message, item) ? [{ role: item.role, text: item.content.map(({ text = "" }) => text).join("\n") }] : [],
+  );
+  return messages.length === items.length && messages.length > 0 ? messages : undefined;
+}

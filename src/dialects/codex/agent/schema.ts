@@ -1,0 +1,20 @@
+/** A turn whose answer has a schema: the model hands its result over by a tool, and the client hears it as the last message. */
+import type { HostTool } from "../../../core/config.js";
+import { isRecord } from "../../../core/json-object.js";
+
+export const STRUCTURED = "structured_output";
+
+/** Undefined where it is no schema of an object: a model hands its result over as named values. */
+export function schemaOf(schema: unknown): Record<string, unknown> | undefined {
+  if (!isRecord(schema)) return undefined;
+  const { type = "object" } = schema;
+  return type === "object" ? { ...schema, type } : undefined;
+}
+
+export function structuredTool(schema: Record<string, unknown>): HostTool {
+  return {
+    name: STRUCTURED,
+    description: "Hands over the result of the whole task, and ends it. Call it exactly once, when everything else is done.",
+    parameters: schema,
+  };
+}

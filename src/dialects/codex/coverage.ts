@@ -1,0 +1,50 @@
+/** What Codex's app-server can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
+import type { Coverage } from "../dialect.js";
+
+/** A thread can be told these at any time. */
+const SETTINGS = ["model", "thinking", "effort", "mode", "cwd", "plan"] as const;
+
+export const coverage: Coverage = {
+  "session.open": {
+    only: [...SETTINGS, "provider", "directories", "system", "appendSystem", "hostTools", "mcpServers", "approveTools", "fork"],
+  },
+  "session.configure": { only: SETTINGS },
+  "session.seed": "exact",
+  "session.close": "exact",
+  "session.list": "exact",
+  "provider.set": "none",
+  "turn.prompt": { only: ["text", "command"] },
+  "turn.steer": "exact",
+  "turn.interrupt": "exact",
+  "approval.answer": { only: ["call"] },
+  "host.answer": "exact",
+  "command.suggest": "none",
+  ping: "none",
+  shutdown: "none",
+  other: "exact",
+  "session.ready": "exact",
+  "session.updated": "exact",
+  "session.ended": "exact",
+  closed: "none",
+  "turn.started": "exact",
+  "turn.ended": "exact",
+  "text.delta": "exact",
+  "text.done": "exact",
+  "thinking.delta": "exact",
+  "thinking.done": "exact",
+  "user.message": "exact",
+  "tool.requested": "exact",
+  "tool.delta": "none",
+  "tool.started": "none",
+  "tool.progress": "exact",
+  "tool.ended": "exact",
+  "approval.requested": "exact",
+  "host.request": { only: ["tool", "mcp"] },
+  "host.settled": "exact",
+  usage: { only: ["call"] },
+  compaction: { only: ["started", "ended"] },
+  notice: { only: ["warning", "error"] },
+  "catalog.updated": { only: ["mcpServers"] },
+  reply: "exact",
+  error: "exact",
+};

@@ -1,0 +1,138 @@
+/** The host's end of the wire: a server that we drive, with as many threads in one process as there are sessions. */
+import * as v from "valibot";
+import { canonicalTool } from "../../../core/names.js";
+import type { Event, EventOf } from "../../../core/event.js";
+import { runsUnasked } from "../../../core/modes.js";
+import type { Op, OpOf } from "../../../core/op.js";
+import type { Side, SideEnv, Step } from "../../dialect.js";
+import { openingGap } from "../../kit/covers.js";
+import { drivenSide } from "../../kit/driven-side.js";
+import { isClean } from "../../kit/exit-message.js";
+import { NOTHING, together } from "../../kit/step.js";
+import { coverage } from "../coverage.js";
+import { openThread } from "./open-thread.js";
+import { readRecord, voidQuestions } from "./read-events.js";
+import { ask, failed, hostedThread, hostState, modeOf, startTurn, type HostedThread } from "./state.js";
+import { asksFor, collaboration, decided, writeOp } from "./write-ops.js";
+
+const Greeted = v.looseObject({ userAgent: v.optional(v.string()) });
+
+export function hostSide(env: SideEnv): Side<Event, Op> {
+  const state = hostState();
+  return drivenSide({
+    open: opened,
+    read: (rec) => answered(readRecord(rec, state)),
+    write: written,
+    isReady: () => state.isReady,
+    onReady: () => [...state.threads.values()].map(begin).reduce(together<Event>, { in: [], out: [{ rec: { method: "initialized" } }] }),
+    refusal: () => state.refused,
+    takeOpens() {
+      const opens = [...state.threads.values()].map(({ handle, open }) => ({ session: handle, op: open.id }));
+      state.threads.clear();
+      return opens;
+    },
+    end(closed, fault) {
+      const threads = [...state.threads.values()];
+      const turns = threads.flatMap((thread) => lastTurn(thread, fault));
+      const alone: Event[] = turns.length === 0 && !isClean(closed) ? [{ type: "error", fault }] : [];
+      const unopened = threads.filter(({ threadId }) => threadId === undefined).flatMap(({ open }) => failed(open, fault).in);
+      const ended = threads.flatMap(({ handle, threadId }): Event[] =>
+        threadId === undefined ? [] : [{ type: "session.ended", session: handle }],
+      );
+      state.threads.clear();
+      return [...alone, ...turns, ...unopened, ...ended];
+    },
+  });
+
+  /** A turn that the server has taken, and perhaps not begun, fails with it. */
+  function lastTurn(thread: HostedThread, fault: EventOf<"error">["fault"]): Event[] {
+    const [next] = thread.prompts;
+    const begun = thread.running === undefined && next !== undefined ? startTurn(next.wireTurn ?? next.turn, thread) : [];
+    const settled = voidQuestions(thread, state, fault.message);
+    const { running } = thread;
+    if (running === undefined) return [...begun, ...settled];
+    // A server that was told to stop its turn may have left instead.
+    if (running.isStopped) return [...begun, ...settled, ...running.told.close({ outcome: "interrupted", reason: "interrupted" })];
+    return [...begun, ...settled, ...running.told.close({ outcome: "failed", reason: fault.message, fault })];
+  }
+
+  // --- opening ---
+
+  /** The first session greets the server; one that follows waits for the same answer. */
+  function opened(op: OpOf<"session.open">): Step<Event> {
+    const { refusal } = openingGap("Codex", op.config ?? {}, coverage["session.open"]);
+    if (refusal !== undefined) return failed(op, { code: "unsupported", message: refusal, retryable: false });
+    if (state.threads.has(op.session))
+      return failed(op, { code: "session", message: `There is a session '${op.session}' already`, retryable: false });
+    const thread = hostedThread(op);
+    state.threads.set(op.session, thread);
+    if (state.isReady) return begin(thread);
+    if (state.isGreeting) return NOTHING;
+    state.isGreeting = true;
+    const clientInfo = { name: "parley", title: "Parley", version: "1" };
+    const greeting = { clientInfo, capabilities: { experimentalApi: true, requestAttestation: false } };
+    return { in: [], out: [ask("initialize", greeting, state, greeted)] };
+  }
+
+  function greeted(answer: { result: unknown } | { error: EventOf<"error">["fault"] }): Step<Event> {
+    if ("error" in answer) {
+      state.refused = { ...answer.error, message: `The server refused to be initialized: ${answer.error.message}` };
+      return NOTHING;
+    }
+    const agent = v.is(Greeted, answer.result) ? answer.result.userAgent : undefined;
+    state.version = /^[^/ ]+\/(\S+)/.exec(agent ?? "")?.[1];
+    state.isReady = true;
+    return NOTHING;
+  }
+
+  function begin(thread: HostedThread): Step<Event> {
+    return openThread(thread, state, written);
+  }
+
+  // --- ops and events ---
+
+  function written(op: Op): Step<Event> {
+    const thread = op.type === "turn.prompt" ? state.threads.get(op.session ?? "") : undefined;
+    const step = writeOp(op, state, env);
+    return thread === undefined ? step : planned(step, thread);
+  }
+
+  /** Plan mode is a setting of turns, which is said with the first one that is in it. */
+  function planned(step: Step<Event>, thread: HostedThread): Step<Event> {
+    if (modeOf(thread) !== "plan") return step;
+    const out = step.out.map((each) => {
+      if (!("rec" in each) || !v.is(TurnStart, each.rec)) return each;
+      return { rec: { ...each.rec, params: { ...each.rec.params, ...collaboration(thread) } } };
+    });
+    return { in: step.in, out };
+  }
+
+  /** The mode and the list of approved tools are kept here: what they decide is answered at once. */
+  function answered(step: Step<Event>): Step<Event> {
+    return step.in
+      .map((event) => (event.type === "approval.requested" ? decidedHere(event) : { in: [event], out: [] }))
+      .reduce(together<Event>, { in: [], out: step.out });
+  }
+
+  function decidedHere(event: EventOf<"approval.requested">): Step<Event> {
+    const thread = state.threads.get(event.session ?? "");
+    if (thread === undefined) return { in: [event], out: [] };
+    const steps = event.calls.map((call) => {
+      const verdict = verdictOf(call, thread);
+      const found = [...state.questions].find(([, question]) => asksFor(question, thread, call.id));
+      if (verdict === undefined || found?.[1].kind !== "approval") return { in: [{ ...event, calls: [call] }], out: [] };
+      return decided(found[0], found[1], verdict, state);
+    });
+    return steps.reduce(together<Event>, NOTHING);
+  }
+}
+
+const TurnStart = v.looseObject({ method: v.literal("turn/start"), params: v.looseObject({}) });
+
+/** Undefined where the host is asked. In plan mode nothing runs that Codex would ask about. */
+function verdictOf({ name, category }: EventOf<"approval.requested">["calls"][number], thread: HostedThread): boolean | undefined {
+  const mode = modeOf(thread);
+  if (mode === "plan") return false;
+  const isApproved = thread.config.approveTools?.some((tool) => canonicalTool(tool) === name) === true;
+  return isApproved || runsUnasked(mode, category) ? true : undefined;
+}

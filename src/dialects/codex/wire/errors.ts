@@ -1,0 +1,49 @@
+/** Why a turn failed: Codex's `codexErrorInfo` and our faults. */
+import type { Fault } from "../../../core/errors.js";
+import { isRecord } from "../../../core/json-object.js";
+import type { TurnError } from "./threads.js";
+
+const NAMED: readonly { info: string; code: string; status?: number; retryable: boolean }[] = [
+  { info: "contextWindowExceeded", code: "context_overflow", retryable: false },
+  { info: "usageLimitExceeded", code: "provider", status: 402, retryable: false },
+  { info: "rateLimitExceeded", code: "provider", status: 429, retryable: true },
+  { info: "serverOverloaded", code: "provider", status: 529, retryable: true },
+  { info: "internalServerError", code: "provider", status: 500, retryable: true },
+  { info: "unauthorized", code: "provider", status: 401, retryable: false },
+  { info: "badRequest", code: "provider", status: 400, retryable: false },
+  { info: "modelNotFound", code: "provider", status: 404, retryable: false },
+  { info: "sandboxError", code: "sandbox", retryable: false },
+];
+
+/** Kinds of a connection that broke: their object may hold the status of HTTP. */
+const CONNECTION: ReadonlySet<string> = new Set([
+  "httpConnectionFailed",
+  "responseStreamConnectionFailed",
+  "responseStreamDisconnected",
+  "responseTooManyFailedAttempts",
+]);
+
+export function readFault({ message, codexErrorInfo: info }: TurnError): Fault {
+  const named = NAMED.find((each) => each.info === info);
+  if (named !== undefined) {
+    const { code, status, retryable } = named;
+    return { code, message, retryable, ...(status !== undefined && { status }) };
+  }
+  const [[kind, detail] = []] = isRecord(info) ? Object.entries(info) : [];
+  if (kind === undefined || !CONNECTION.has(kind)) return { code: "agent", message, retryable: false };
+  const status = isRecord(detail) && typeof detail["httpStatusCode"] === "number" ? detail["httpStatusCode"] : undefined;
+  const retryable = status === undefined || status === 429 || status >= 500;
+  return { code: "provider", message, retryable, ...(status !== undefined && { status }) };
+}
+
+export function writeFault(fault: Fault): TurnError {
+  return { message: fault.message, codexErrorInfo: infoOf(fault), additionalDetails: null, misalignment: null };
+}
+
+function infoOf({ code, status, retryable }: Fault): unknown {
+  const named = NAMED.find((each) => each.code === code && each.status === status);
+  if (named !== undefined) return named.info;
+  if (code !== "provider") return "other";
+  if (status !== undefined && status < 500) return { httpConnectionFailed: { httpStatusCode: status } };
+  return retryable === true ? { responseStreamDisconnected: { httpStatusCode: status ?? null } } : "other";
+}

@@ -1,0 +1,75 @@
+/** Threads and turns as both directions carry them. */
+import * as v from "valibot";
+import { Item } from "./items.js";
+
+const text = v.string();
+
+/** Codex has names for the well-known causes, an object with the status of HTTP for some. */
+export const TurnError = v.looseObject({
+  message: text,
+  codexErrorInfo: v.optional(v.unknown()),
+  additionalDetails: v.nullish(text),
+});
+export type TurnError = v.InferOutput<typeof TurnError>;
+
+export const TurnStatus = v.picklist(["completed", "interrupted", "failed", "inProgress"]);
+export type TurnStatus = v.InferOutput<typeof TurnStatus>;
+
+export const Turn = v.looseObject({
+  id: text,
+  items: v.nullish(v.array(Item)),
+  status: TurnStatus,
+  error: v.nullish(TurnError),
+  startedAt: v.nullish(v.number()),
+});
+export type Turn = v.InferOutput<typeof Turn>;
+
+export const Thread = v.looseObject({
+  id: text,
+  preview: v.nullish(text),
+  name: v.nullish(text),
+  cwd: v.nullish(text),
+  model: v.nullish(text),
+  parentThreadId: v.nullish(text),
+  createdAt: v.nullish(v.number()),
+  updatedAt: v.nullish(v.number()),
+  turns: v.nullish(v.array(Turn)),
+});
+export type Thread = v.InferOutput<typeof Thread>;
+
+/** What `thread/start`, `thread/resume` and `thread/fork` are answered with. */
+export const Opened = v.looseObject({
+  thread: Thread,
+  model: v.nullish(text),
+  modelProvider: v.nullish(text),
+  cwd: v.nullish(text),
+  reasoningEffort: v.nullish(text),
+});
+export type Opened = v.InferOutput<typeof Opened>;
+
+export const Settings = v.looseObject({ model: v.nullish(text), effort: v.nullish(text), cwd: v.nullish(text) });
+
+/** A policy of approvals may also be an object; a sandbox is named in one place and described in another. */
+export const ApprovalPolicy = v.union([
+  v.picklist(["untrusted", "on-request", "on-failure", "never"]),
+  v.looseObject({ granular: v.optional(v.unknown()) }),
+]);
+export type ApprovalPolicy = v.InferOutput<typeof ApprovalPolicy>;
+export const SandboxMode = v.picklist(["read-only", "workspace-write", "danger-full-access"]);
+export type SandboxMode = v.InferOutput<typeof SandboxMode>;
+export const SandboxPolicy = v.looseObject({
+  type: v.picklist(["readOnly", "workspaceWrite", "dangerFullAccess", "externalSandbox"]),
+  writableRoots: v.nullish(v.array(text)),
+});
+export type SandboxPolicy = v.InferOutput<typeof SandboxPolicy>;
+
+/** Inclusive, as OpenAI counts: input holds what was cached, output what was reasoned. */
+export const TokenCounts = v.looseObject({
+  totalTokens: v.number(),
+  inputTokens: v.number(),
+  cachedInputTokens: v.number(),
+  cacheWriteInputTokens: v.nullish(v.number()),
+  outputTokens: v.number(),
+  reasoningOutputTokens: v.number(),
+});
+export type TokenCounts = v.InferOutput<typeof TokenCounts>;
