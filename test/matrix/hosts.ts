@@ -273,17 +273,16 @@ function codex(): HostScript {
   const turns = new Map<string, string>();
   const items = new Map<string, { tool: string; args: Record<string, unknown> }>();
   const asked = new Map<string, unknown>();
+  const streamed = new Set<string>();
   const request = (method: string, params: object): { id: number; method: string; params: object } => ({ id: ++last, method, params });
   const decide = (call: string, decision: string): unknown => ({ id: asked.get(call), result: { decision } });
   return {
-    flags: () => [],
+    flags: () => ["--approve-tools", "TodoWrite"],
     open({ resume }) {
       const greeting = request("initialize", { clientInfo: { name: "matrix", version: "1" }, capabilities: null });
-      const settings = { approvalPolicy: "untrusted", sandbox: "read-only" };
-      const open = request(resume === undefined ? "thread/start" : "thread/resume", {
-        ...(resume !== undefined && { threadId: resume }),
-        ...settings,
-      });
+      // A resumed thread asks as it did.
+      const settings = resume === undefined ? { approvalPolicy: "untrusted", sandbox: "read-only" } : { threadId: resume };
+      const open = request(resume === undefined ? "thread/start" : "thread/resume", settings);
       opener = open.id;
       return [greeting, { method: "initialized" }, open];
     },
@@ -347,11 +346,13 @@ function codex(): HostScript {
         return [];
       }
       case "item/completed":
-        return codexItem(v.parse(notifications[method], params).item);
+        return codexItem(v.parse(notifications[method], params).item, streamed);
       case "item/agentMessage/delta":
-        return [{ is: "text", text: v.parse(notifications[method], params).delta }];
-      case "item/reasoning/summaryTextDelta":
-        return [{ is: "thinking", text: v.parse(notifications[method], params).delta }];
+      case "item/reasoning/summaryTextDelta": {
+        const { itemId, delta } = v.parse(notifications[method], params);
+        streamed.add(itemId);
+        return [{ is: method === "item/agentMessage/delta" ? "text" : "thinking", text: delta }];
+      }
       default:
         return [];
     }
@@ -363,8 +364,12 @@ const CodexError = v.looseObject({ error: v.looseObject({ message: v.string() })
 const CodexStarted = v.looseObject({ result: v.looseObject({ turn: v.looseObject({ id: v.string() }) }) });
 const CodexCall = v.looseObject({ id: v.string(), status: v.string(), outcome: v.optional(v.string()) });
 
-/** Its text comes in pieces, or whole where nothing was streamed: then the pieces are one. */
-function codexItem(item: { type: string }): Heard[] {
+/** A text comes in pieces, or whole where nothing was streamed. */
+function codexItem(item: { type: string; id: string }, streamed: ReadonlySet<string>): Heard[] {
+  if (v.is(KnownItem, item) && !streamed.has(item.id)) {
+    if (item.type === "agentMessage") return [{ is: "text", text: item.text }];
+    if (item.type === "reasoning") return [{ is: "thinking", text: (item.summary ?? []).join("") }];
+  }
   if (!["commandExecution", "fileChange", "dynamicToolCall"].includes(item.type) || !v.is(CodexCall, item)) return [];
   const status = item.outcome !== undefined || item.status === "declined" ? "refused" : item.status === "completed" ? "ok" : "failed";
   return [{ is: "result", call: item.id, status, text: JSON.stringify(item) }];
