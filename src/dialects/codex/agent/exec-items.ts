@@ -1,9 +1,9 @@
 /** What happens in a turn, as the items of `codex exec --json`: its own kinds, numbered from 0. */
+import * as v from "valibot";
 import { plainText } from "../../../core/content.js";
 import type { Call, Event, EventOf } from "../../../core/event.js";
 import type { ExecItem, ExecRecord } from "../wire/exec.js";
-import { completedItem, kindOf, mcpName, startedItem } from "./write-items.js";
-import * as v from "valibot";
+import { completedItem, kindOf, mcpName, startedItem, stringOf } from "./write-items.js";
 import { items as wireItems } from "../wire/items.js";
 
 type ItemOf<T extends ExecItem["type"]> = Extract<ExecItem, { type: T }>;
@@ -103,12 +103,12 @@ function shown(id: string, call: Call, end: EventOf<"tool.ended"> | undefined): 
     case "command": {
       const exit = end?.output?.find((part) => part.type === "terminal")?.exitCode;
       const exit_code = exit ?? (end?.status === "ok" ? 0 : null);
-      return { id, type: "command_execution", command: String(args["command"] ?? ""), aggregated_output: text, exit_code, status };
+      return { id, type: "command_execution", command: stringOf(args["command"]), aggregated_output: text, exit_code, status };
     }
     case "change":
       return { id, type: "file_change", changes: changesOf(call, end), status };
     default: {
-      if (call.name === "WebFetch") return { id, type: "web_search", query: String(args["url"] ?? "") };
+      if (call.name === "WebFetch") return { id, type: "web_search", query: stringOf(args["url"]) };
       // Tools that Codex has no kind for are told as those of a server.
       const { server, tool } = kindOf(call.name) === "mcp" ? mcpName(call.name) : { server: "parley", tool: call.name };
       const isOk = end?.status === "ok";

@@ -14,7 +14,7 @@ import { ExecItems } from "./exec-items.js";
 import { schemaOf, STRUCTURED, structuredTool } from "./schema.js";
 
 /** The prompt as our own command hands it on. */
-export const ExecPrompt = v.strictObject({ prompt: v.string() });
+const ExecPrompt = v.strictObject({ prompt: v.string() });
 
 interface Asked {
   images: string[];
@@ -28,7 +28,10 @@ export function execSide(env: SideEnv): Side<Op, Event> {
   let usage: Usage | undefined;
   let structured: { value: unknown } | undefined;
   let failure: string | undefined;
-  return { read, write, end: () => NOTHING };
+  /** What follows the first refusal only follows from it. */
+  let isRefused = false;
+  // The prompt is all the input: its turn goes on without more, and what it asks is answered here.
+  return { read, write, end: () => ({ ...NOTHING, waits: true }) };
 
   function read(frame: Parameters<Side<Op, Event>["read"]>[0]): Step<Op> {
     if ("launch" in frame) return launched(frame.launch);
@@ -107,16 +110,22 @@ export function execSide(env: SideEnv): Side<Op, Event> {
   function ended(event: EventOf<"turn.ended">): Step<Op> {
     const last = structured === undefined ? items.rest() : [...items.rest(), ...items.message(JSON.stringify(structured.value))];
     if (structured !== undefined || (event.outcome === "completed" && (asked.schema === undefined || items.endsInJson)))
-      return line(...last, { type: "turn.completed", usage: writeExecUsage(event.usage ?? usage ?? { input: 0, output: 0 }) });
-    const reason = event.fault?.message ?? failure ?? event.reason;
-    const lacking = event.outcome === "completed" ? "The model ended without a result that has the schema" : "The turn failed";
-    const message = event.outcome === "completed" ? lacking : (reason ?? lacking);
+      return over(...last, { type: "turn.completed", usage: writeExecUsage(event.usage ?? usage ?? { input: 0, output: 0 }) });
+    // Whoever stopped it hears no more of it.
+    if (event.outcome === "interrupted") return over(...last);
+    const reason = event.fault?.message ?? failure ?? event.reason ?? "The turn failed";
+    const message = event.outcome === "completed" ? "The model ended without a result that has the schema" : reason;
     const { out } = line(...last, { type: "error", message }, { type: "turn.failed", error: { message } });
     return { in: [], out: [...out, { exit: 1 }] };
   }
 
+  function over(...recs: ExecRecord[]): Step<Op> {
+    return { in: [{ type: "shutdown", id: env.stamp().id, when: "drained" }], out: line(...recs).out };
+  }
+
   function refused({ to, fault }: EventOf<"reply">): Step<Op> {
-    if (to !== "session.open" && to !== "turn.prompt") return NOTHING;
+    if (isRefused || (to !== "session.open" && to !== "turn.prompt")) return NOTHING;
+    isRefused = true;
     return { in: [], out: [{ exit: 1, reason: fault?.message ?? `The agent refused the ${to}` }] };
   }
 }

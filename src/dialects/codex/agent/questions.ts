@@ -65,10 +65,10 @@ function ask(
   told.notices.push(...activity(thread, 1));
   if (isElicited) {
     const { server, tool } = mcpName(call.name);
-    const _meta = { codex_approval_kind: "mcp_tool_call", persist: ["session"], tool_description: null, tool_params: call.args ?? {} };
+    const about = { codex_approval_kind: "mcp_tool_call", persist: ["session"], tool_description: null, tool_params: call.args ?? {} };
     const message = event.message ?? `Allow the ${server} MCP server to run tool "${tool}"?`;
     const schema = { type: "object", properties: {} };
-    const params = { threadId, turnId, serverName: server, mode: "form", _meta, message, requestedSchema: schema };
+    const params = { threadId, turnId, serverName: server, mode: "form", _meta: about, message, requestedSchema: schema };
     told.asked.push(request(id, "mcpServer/elicitation/request", params));
   } else if (kind === "change") told.asked.push(request(id, "item/fileChange/requestApproval", { ...at, reason, grantRoot: null }));
   else {
@@ -224,7 +224,7 @@ function textOf({ type, text, imageUrl }: OutputItem): string {
 }
 
 /** The client hears that nobody waits for its answer any more. */
-export function resolved(asked: ClientQuestion, state: AgentState): Notice[] {
+function resolved(asked: ClientQuestion, state: AgentState): Notice[] {
   state.questions.delete(asked.id);
   const { thread, id: requestId } = asked;
   return [notice("serverRequest/resolved", { threadId: thread.threadId, requestId }), ...activity(thread, -1)];

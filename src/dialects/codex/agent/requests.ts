@@ -159,11 +159,13 @@ function unsubscribe({ id, params }: RequestOf<"thread/unsubscribe">, { state, e
   const thread = state.threads.get(params.threadId);
   if (thread === undefined) return { in: [], out: [respond(id, { status: "notLoaded" })] };
   const op = env.stamp().id;
-  state.waiting.set(op, (event) =>
-    event.type === "reply" && event.status === "error"
-      ? refused(id, event.fault?.message)
-      : { in: [], out: [respond(id, { status: "unsubscribed" })] },
-  );
+  thread.closer = id;
+  // Its end is the answer, unless the agent refuses.
+  state.waiting.set(op, (event) => {
+    if (event.type !== "reply" || event.status !== "error") return NOTHING;
+    thread.closer = undefined;
+    return refused(id, event.fault?.message);
+  });
   return { in: [{ type: "session.close", id: op, session: thread.handle }], out: [] };
 }
 

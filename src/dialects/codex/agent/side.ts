@@ -118,6 +118,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
       accepted: new Set(),
       asking: 0,
       compacting: undefined,
+      closer: undefined,
       replayLeft: typeof replay === "number" ? replay : 0,
       onReplayed: undefined,
     };
@@ -218,7 +219,8 @@ function appServer(env: SideEnv): Side<Op, Event> {
     const last = lane === undefined ? [] : endLane("", lane, "interrupted", thread, event.at ?? 0);
     const open = voided(thread, () => true, state);
     state.threads.delete(thread.threadId);
-    return news([...open, ...last, notice("thread/closed", { threadId: thread.threadId })], event);
+    const answer = thread.closer === undefined ? [] : [respond(thread.closer, { status: "unsubscribed" })];
+    return together({ in: [], out: answer }, news([...open, ...last, notice("thread/closed", { threadId: thread.threadId })], event));
   }
 
   /** A prompt that the agent does not take is a turn that failed: its request was answered already. */

@@ -1,5 +1,5 @@
 /** What the agent's end remembers: the client, its threads with the turns that were told, what waits for the agent, and open questions. */
-import type { HostTool, SessionConfig } from "../../../core/config.js";
+import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Call, Event, Usage } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
@@ -28,7 +28,7 @@ export interface Lane {
   count: number;
 }
 
-export interface ShownCall {
+interface ShownCall {
   call: Call;
   lane: Lane;
   item: AnyItem;
@@ -67,6 +67,8 @@ export interface ClientThread {
   asking: number;
   /** A summary that the client asked for, which is a turn on this wire. */
   compacting: { turn: string; begun: boolean } | undefined;
+  /** The request that asked for its end. */
+  closer: RequestId | undefined;
   /** Replayed events that are still to come. */
   replayLeft: number;
   /** Called once all replayed events are there. */
@@ -122,8 +124,4 @@ export function agentState(): AgentState {
 
 export function threadOfHandle(handle: string | undefined, { threads }: AgentState): ClientThread | undefined {
   return handle === undefined ? undefined : [...threads.values()].find((thread) => thread.handle === handle);
-}
-
-export function hostToolsOf({ hostTools = [] }: SessionConfig): HostTool[] {
-  return hostTools;
 }

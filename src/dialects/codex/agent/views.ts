@@ -33,7 +33,7 @@ interface Stored {
   updatedAt: number;
 }
 
-export function storedView({ id, cwd, name, preview, createdAt, updatedAt }: Stored): Record<string, unknown> {
+function storedView({ id, cwd, name, preview, createdAt, updatedAt }: Stored): Record<string, unknown> {
   return {
     id,
     sessionId: id,

@@ -9,7 +9,7 @@ import type { AnyItem } from "../wire/items.js";
 import { writeUsage } from "../wire/usage.js";
 import type { ClientThread, KeptTurn, Lane } from "./state.js";
 import { keep, seconds, settingsView, statusView, threadView, turnView } from "./views.js";
-import { completedItem, kindOf, startedItem } from "./write-items.js";
+import { completedItem, kindOf, startedItem, stringOf } from "./write-items.js";
 
 export interface Notice {
   method: string;
@@ -300,7 +300,7 @@ function planOf({ output = [] }: EventOf<"tool.ended">, args: Record<string, unk
   const { todos } = args;
   if (!Array.isArray(todos)) return undefined;
   return todos.filter(isRecord).map((each) => ({
-    step: String(each["text"] ?? each["content"] ?? ""),
+    step: stringOf(each["text"] ?? each["content"]),
     status: each["status"] === "completed" ? "completed" : each["status"] === "in_progress" ? "inProgress" : "pending",
   }));
 }

@@ -142,6 +142,6 @@ function changesOf({ name, args = {} }: Call, parts: readonly Part[]): FileChang
   return [{ path: named, kind: { type: "update", move_path: null }, diff: "" }];
 }
 
-function stringOf(value: unknown): string {
+export function stringOf(value: unknown): string {
   return typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
 }

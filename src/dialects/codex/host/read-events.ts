@@ -221,7 +221,8 @@ function onPlan({ plan, explanation, ...at }: NoticeOf<"turn/plan/updated">, sta
   return inTurn(at, state, ({ told: turn }, { running }) => {
     if (running === undefined) return [];
     const id = `plan-${running.wireTurn}-${++running.plans}`;
-    const args = { todos: items, ...(explanation != null && { explanation }) };
+    const todos = items.map(({ text: content, status }) => ({ content, status }));
+    const args = { todos, ...(explanation != null && { explanation }) };
     return [
       ...turn.request({ id, name: "TodoWrite", category: "info", args }),
       ...turn.end(id, { status: "ok", output: [{ type: "todo", items }] }),

@@ -72,7 +72,7 @@ export function completeItem(item: unknown, { told, under, denied }: ItemPlace):
 }
 
 /** The models of some providers show what they thought, others a summary of it. */
-export function thoughtOf({ summary, content }: ItemOf<"reasoning">): string {
+function thoughtOf({ summary, content }: ItemOf<"reasoning">): string {
   return ((summary ?? []).length > 0 ? (summary ?? []) : (content ?? [])).join("\n\n");
 }
 

@@ -193,8 +193,9 @@ function onElicitation(id: RequestId, asked: QuestionOf<"mcpServer/elicitation/r
   const decline = { action: "decline", content: null, _meta: null };
   const place = placed(asked.threadId, asked.turnId, state);
   if (place === undefined) return { in: [], out: [answerOf(id, decline)] };
-  if (asked._meta?.codex_approval_kind != null) {
-    const args = argsOf(asked._meta.tool_params);
+  const { _meta: about } = asked;
+  if (about?.codex_approval_kind != null) {
+    const args = argsOf(about.tool_params);
     const call = place.running.told.calls.find(
       (each) => each.now === "requested" && each.call.category === "mcp" && sameJson(each.call.args ?? {}, args),
     );

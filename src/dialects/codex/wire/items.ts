@@ -13,9 +13,7 @@ export const UserInput = v.looseObject({
 export type UserInput = v.InferOutput<typeof UserInput>;
 
 const ExecutionStatus = v.picklist(["inProgress", "completed", "failed", "declined"]);
-export type ExecutionStatus = v.InferOutput<typeof ExecutionStatus>;
 const CallStatus = v.picklist(["inProgress", "completed", "failed"]);
-export type CallStatus = v.InferOutput<typeof CallStatus>;
 
 /** Beside the status of a call whose status cannot say it: a word that only Parley writes and reads. */
 const Outcome = v.nullish(v.picklist(["denied", "cancelled"]));
@@ -80,7 +78,7 @@ export const items = {
   imageView: item("imageView", { path: text }),
   contextCompaction: item("contextCompaction", {}),
 } as const;
-export type ItemType = keyof typeof items;
+type ItemType = keyof typeof items;
 export type ItemOf<T extends ItemType> = v.InferOutput<(typeof items)[T]>;
 
 export const KnownItem = v.variant("type", [

@@ -32,7 +32,7 @@ const settings = {
   developerInstructions: v.nullish(text),
 } as const;
 
-export const CollaborationMode = v.looseObject({ mode: v.picklist(["plan", "default"]), settings: v.optional(v.unknown()) });
+const CollaborationMode = v.looseObject({ mode: v.picklist(["plan", "default"]), settings: v.optional(v.unknown()) });
 
 /** What a turn, or a change of settings, may override from then on. */
 const overrides = {
@@ -101,7 +101,7 @@ const Request = v.variant("method", [
 
 const Initialized = v.looseObject({ method: v.literal("initialized") });
 
-export const RpcError = v.looseObject({ code: v.number(), message: text });
+const RpcError = v.looseObject({ code: v.number(), message: text });
 export const Answered = v.looseObject({ id: RequestId, result: v.unknown() });
 export const Refused = v.looseObject({ id: v.nullable(RequestId), error: RpcError });
 

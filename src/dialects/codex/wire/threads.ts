@@ -12,8 +12,7 @@ export const TurnError = v.looseObject({
 });
 export type TurnError = v.InferOutput<typeof TurnError>;
 
-export const TurnStatus = v.picklist(["completed", "interrupted", "failed", "inProgress"]);
-export type TurnStatus = v.InferOutput<typeof TurnStatus>;
+const TurnStatus = v.picklist(["completed", "interrupted", "failed", "inProgress"]);
 
 export const Turn = v.looseObject({
   id: text,
