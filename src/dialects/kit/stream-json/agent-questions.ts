@@ -1,5 +1,5 @@
 /** Questions of a driven agent: permissions for its calls, and messages for the MCP servers of our host. */
-import type { Event } from "../../../core/event.js";
+import type { Call, Event } from "../../../core/event.js";
 import { isRecord } from "../../../core/json-object.js";
 import type { Answer, OpOf } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
@@ -18,6 +18,15 @@ export interface AskedTurn {
 interface Permission {
   call: string;
   input: Record<string, unknown>;
+  grants: Shown["grants"];
+}
+
+/** What a question says beside the call and its arguments. */
+export interface Shown {
+  title?: string | undefined;
+  covers?: Call["covers"];
+  /** The fields of a yes that say how far it reaches, where the wire has such fields. */
+  grants?: ((answer: Answer) => object) | undefined;
 }
 
 interface Message {
@@ -34,21 +43,17 @@ export class AgentQuestions {
   // --- permissions ---
 
   /** `can_use_tool`: the call is requested, where its message has not come, and asked about. */
-  permission(
-    request_id: string,
-    { tool_name, tool_use_id, input }: PermissionRequest,
-    title: string | undefined,
-    turn: AskedTurn,
-  ): Step<Event> {
+  permission(request_id: string, { tool_name, tool_use_id, input }: PermissionRequest, shown: Shown, turn: AskedTurn): Step<Event> {
     const { told } = turn;
     const announced = told.request(callOf(tool_use_id, tool_name, input));
     const call = told.callOf(tool_use_id);
     if (call?.now !== "requested") return { in: announced, out: [refusal(request_id, "The call is not waiting")] };
     if (this.#requestOf(call.id) !== undefined) return { in: announced, out: [refusal(request_id, "The call is asked about already")] };
-    this.#permissions.set(request_id, { call: call.id, input });
+    const asks: Permission = { call: call.id, input, grants: shown.grants };
+    this.#permissions.set(request_id, asks);
     const early = this.#early.get(call.id);
-    const asked = { in: [...announced, ...told.closeBlock(call.under), question(call, input, title, told)], out: [] };
-    return early === undefined ? asked : together(asked, this.#decided(early, request_id, input, turn));
+    const asked = { in: [...announced, ...told.closeBlock(call.under), question(call, input, shown, told)], out: [] };
+    return early === undefined ? asked : together(asked, this.#decided(early, request_id, asks, turn));
   }
 
   /** Undefined where no call of the op is asked about or waits to be. */
@@ -56,7 +61,7 @@ export class AgentQuestions {
     const steps = answers.flatMap((given): Step<Event>[] => {
       const request_id = this.#requestOf(given.call);
       const asked = request_id === undefined ? undefined : this.#permissions.get(request_id);
-      if (request_id !== undefined && asked !== undefined) return [this.#decided(given, request_id, asked.input, turn)];
+      if (request_id !== undefined && asked !== undefined) return [this.#decided(given, request_id, asked, turn)];
       if (turn?.told.byId(given.call)?.now !== "requested") return [];
       this.#early.set(given.call, given);
       return [NOTHING];
@@ -65,7 +70,7 @@ export class AgentQuestions {
   }
 
   /** An allowed call begins now: the wire has no word for it. Its arguments always go back with the permission. */
-  #decided(given: Answer, request_id: string, input: Record<string, unknown>, turn: AskedTurn | undefined): Step<Event> {
+  #decided(given: Answer, request_id: string, { input, grants }: Permission, turn: AskedTurn | undefined): Step<Event> {
     this.#permissions.delete(request_id);
     if (given.decision === "deny") {
       turn?.denied.add(given.call);
@@ -73,7 +78,7 @@ export class AgentQuestions {
     }
     const call = turn?.told.byId(given.call);
     const begun = call === undefined ? [] : (turn?.told.begin(call.wireId, given.args) ?? []);
-    return { in: begun, out: [granted(request_id, { behavior: "allow", updatedInput: given.args ?? input })] };
+    return { in: begun, out: [granted(request_id, { behavior: "allow", updatedInput: given.args ?? input, ...grants?.(given) })] };
   }
 
   #requestOf(call: string): string | undefined {
@@ -114,9 +119,10 @@ export class AgentQuestions {
   }
 }
 
-function question({ call }: KnownCall, input: Record<string, unknown>, title: string | undefined, { address }: TurnReader): Event {
+function question({ call }: KnownCall, input: Record<string, unknown>, { title, covers }: Shown, { address }: TurnReader): Event {
   const message = title === undefined ? {} : { message: title };
-  return { type: "approval.requested", ...address, calls: [{ ...call, args: input }], ...message };
+  const asked = { ...call, args: input, ...(covers !== undefined && { covers }) };
+  return { type: "approval.requested", ...address, calls: [asked], ...message };
 }
 
 function failureOf(data: unknown): string {

@@ -13,6 +13,7 @@ import { commandText } from "./command-text.js";
 import { readHostLine, type HostLine } from "./read-host-lines.js";
 import { askedBy } from "./read-prompts.js";
 import { uuidOf } from "./uuid.js";
+import type { HostResponse } from "./wire.js";
 import { refusal } from "./write-lines.js";
 
 export function streamJsonAgent<Request extends { subtype: string }, Pending extends Control>(
@@ -25,7 +26,9 @@ export function streamJsonAgent<Request extends { subtype: string }, Pending ext
       if (state.isOver) return NOTHING;
       if ("launch" in frame) return wire.collected(opened(frame.launch));
       const said =
-        "bad" in frame ? { problem: `${frame.bad}: ${echo(frame.line)}` } : readHostLine(frame.rec, (asked) => wire.readRequest(asked));
+        "bad" in frame
+          ? { problem: `${frame.bad}: ${echo(frame.line)}` }
+          : readHostLine(frame.rec, (asked) => wire.readRequest(asked), wire.quiet);
       return wire.collected(onLine(said));
     },
     write(event) {
@@ -63,15 +66,20 @@ export function streamJsonAgent<Request extends { subtype: string }, Pending ext
     if ("ignored" in said) return together({ in: [], out: [wire.ignored(said.ignored)] }, unanswered(said));
     if ("refused" in said) return { in: [], out: [refusal(said.request_id, said.refused)] };
     if ("request" in said) return control(said, wire);
-    if ("response" in said) return state.questions.answered(said.response, () => address(state));
+    if ("response" in said) return answered(said.response);
     if ("cancels" in said) return cancelled(said.cancels);
+    if ("quiet" in said) return NOTHING;
     return ask(askedBy(said.prompt, state), wire);
   }
 
   function unanswered({ fails: request_id, ignored: error }: Extract<HostLine<Request>, { ignored: string }>): Step<Op> {
     if (request_id === undefined) return NOTHING;
     const response = { subtype: "error", request_id, error } as const;
-    return state.questions.answered({ type: "control_response", response }, () => address(state));
+    return answered({ type: "control_response", response });
+  }
+
+  function answered(response: HostResponse): Step<Op> {
+    return wire.answered?.(response) ?? state.questions.answered(response, () => address(state));
   }
 
   function cancelled(request_id: string): Step<Op> {

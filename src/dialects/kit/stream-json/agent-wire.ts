@@ -5,6 +5,7 @@ import type { Op, OpOf } from "../../../core/op.js";
 import type { Launch } from "../../../core/wire.js";
 import type { Out, Step } from "../../dialect.js";
 import type { AgentSession, Control, Outcome } from "./agent-session.js";
+import type { HostResponse } from "./wire.js";
 
 /** Events that are lines of a turn, or around one. */
 export type TurnEvent = Exclude<
@@ -16,6 +17,9 @@ export interface AgentWire<Request extends { subtype: string }, Pending extends 
   readonly state: AgentSession<Request, Pending>;
   /** Reads the command line; returns what it adds to the config of the session. */
   launched(launch: Launch): OpOf<"session.open">["config"];
+
+  /** Types of lines that change nothing. */
+  readonly quiet?: ReadonlySet<string>;
 
   // --- control requests ---
   readRequest(request: unknown): Request | string;
@@ -47,7 +51,9 @@ export interface AgentWire<Request extends { subtype: string }, Pending extends 
   hostSettled?(request: string): Out[];
   /** The mode changed without a word of the host. */
   modeChanged?(): Out[];
-  /** Questions beside those of `state.questions`: refused when the input of the host ends. */
+  /** An answer of the host to a question that is not one of `state.questions`. */
+  answered?(response: HostResponse): Step<Op> | undefined;
+  /** Refuses those questions when the input of the host ends. */
   unasked?(reason: string): Op[];
   /** A step as it goes out, for outputs that are no lines. */
   collected(step: Step<Op>): Step<Op>;

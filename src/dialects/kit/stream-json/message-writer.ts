@@ -1,15 +1,15 @@
 /**
  * Writes what one agent says, the session's own or those under one call, as whole messages of one kind of block, and around them the
- * pieces as they come where the host wants them. The pieces of one model call are `message_start`, then for each message its blocks, each
- * from index 0, and the message itself, then `message_stop`. Usage goes with the last message of a call, so each message is held until
- * the next one begins.
+ * pieces as they come where the host wants them. The pieces of one model call are `message_start`, then for each message its blocks
+ * and the message itself, then `message_stop`. Usage goes with the last message of a call, so each message is held until the next one
+ * begins.
  */
 import type { Usage } from "../../../core/event.js";
 import { addUsage } from "../../../core/usage.js";
 import type { Out } from "../../dialect.js";
 import { uuidOf } from "./uuid.js";
-import type { Block, Piece } from "./wire.js";
-import { assistantLine, streamLine, type Envelope } from "./write-lines.js";
+import type { Block } from "./wire.js";
+import { assistantLine, streamLine, type Envelope, type WireMessage } from "./write-lines.js";
 
 type Kind = "text" | "thinking";
 
@@ -20,6 +20,15 @@ export interface MessageWriterOptions {
   partial: boolean;
   /** A model call's usage as the wire counts it; undefined for a message that is not the last of its call. */
   usage: (usage: Usage | undefined) => object;
+  /** Default: each message has an id of its own and its blocks from index 0, and the calls of a response share a message. */
+  oneBlock?: OneBlock;
+}
+
+/** Each block is a message. The messages of one model call share an id, and their blocks are counted through. */
+export interface OneBlock {
+  message: (message: WireMessage, envelope: Envelope) => Out;
+  /** The piece before `message_stop`. */
+  last: (usage: Usage | undefined, stop: "tool_use" | "end_turn") => object;
 }
 
 export class MessageWriter {
@@ -27,8 +36,11 @@ export class MessageWriter {
   /** The kind of the block whose pieces are coming. */
   #open: Kind | undefined;
   #held: { id: string; content: Block[] } | undefined;
-  /** The id of the first message of this call, until that message is held. */
+  /** The id of the first message of this call, until that message is held; with `oneBlock`, of all its messages. */
   #firstId: string | undefined;
+  /** Blocks of this model call, where they are counted through. */
+  #blocks = 0;
+  #hasCalls = false;
   #started = false;
   /** The call is over, and cost this. */
   #usage: Usage | undefined;
@@ -44,12 +56,14 @@ export class MessageWriter {
 
   done(kind: Kind, text: string): Out[] {
     const before = this.#open === kind ? [] : [...this.#begin(kind), ...(text === "" ? [] : this.#piece(kind, text))];
+    const index = this.#index();
     this.#open = undefined;
     this.#held = {
       id: this.#nextId(),
       content: [kind === "text" ? { type: "text", text } : { type: "thinking", thinking: text, signature: "" }],
     };
-    return [...before, ...this.#event({ type: "content_block_stop", index: 0 })];
+    this.#blocks++;
+    return [...before, ...this.#event({ type: "content_block_stop", index })];
   }
 
   /** Arguments of a call are on their way: the held message was not the last of its model call. */
@@ -57,12 +71,14 @@ export class MessageWriter {
     return this.#usage === undefined && !this.#holdsCalls() ? this.#flush() : [];
   }
 
-  /** Calls of one response share a message. Their arguments come as one piece. */
+  /** The arguments of a call come as one piece. */
   call(id: string, name: string, input: Record<string, unknown>): Out[] {
-    const before = this.#holdsCalls() ? [] : [...this.#flush(), ...this.#start()];
+    const before = this.#holdsCalls() && this.#options.oneBlock === undefined ? [] : [...this.#flush(), ...this.#start()];
     const held = (this.#held ??= { id: this.#nextId(), content: [] });
-    const index = held.content.length;
+    const index = this.#options.oneBlock === undefined ? held.content.length : this.#blocks;
     held.content.push({ type: "tool_use", id, name, input });
+    this.#blocks++;
+    this.#hasCalls = true;
     return [
       ...before,
       ...this.#event({ type: "content_block_start", index, content_block: { type: "tool_use", id, name, input: {} } }),
@@ -77,11 +93,13 @@ export class MessageWriter {
 
   /** The model call is over: tools run now, or the turn ends. */
   end(): Out[] {
-    const last = this.#flush(this.#usage);
-    const stop = this.#started ? this.#event({ type: "message_stop" }) : [];
+    const message = this.#flush(this.#usage);
+    const last = this.#options.oneBlock?.last(this.#usage, this.#hasCalls ? "tool_use" : "end_turn");
+    const stop = this.#started ? [...(last === undefined ? [] : this.#event(last)), ...this.#event({ type: "message_stop" })] : [];
     this.#usage = this.#firstId = this.#open = undefined;
-    this.#started = false;
-    return [...last, ...stop];
+    this.#started = this.#hasCalls = false;
+    this.#blocks = 0;
+    return [...message, ...stop];
   }
 
   /** Writes words that no model said as a message of their own. */
@@ -93,13 +111,13 @@ export class MessageWriter {
     const before = this.#usage === undefined ? this.#flush() : this.end();
     this.#open = kind;
     const content_block: Block = kind === "text" ? { type: "text", text: "" } : { type: "thinking", thinking: "", signature: "" };
-    return [...before, ...this.#start(), ...this.#event({ type: "content_block_start", index: 0, content_block })];
+    return [...before, ...this.#start(), ...this.#event({ type: "content_block_start", index: this.#index(), content_block })];
   }
 
   #piece(kind: Kind, piece: string): Out[] {
     if (!this.#options.partial) return [];
     const delta = kind === "text" ? ({ type: "text_delta", text: piece } as const) : ({ type: "thinking_delta", thinking: piece } as const);
-    return this.#event({ type: "content_block_delta", index: 0, delta });
+    return this.#event({ type: "content_block_delta", index: this.#index(), delta });
   }
 
   #start(): Out[] {
@@ -113,8 +131,8 @@ export class MessageWriter {
     const held = this.#held;
     this.#held = undefined;
     if (held === undefined) return [];
-    const { model, usage, envelope } = this.#options;
-    return [assistantLine({ ...held, model: model(), usage: usage(used) }, envelope)];
+    const { model, usage, envelope, oneBlock } = this.#options;
+    return [(oneBlock?.message ?? assistantLine)({ ...held, model: model(), usage: usage(used) }, envelope)];
   }
 
   #holdsCalls(): boolean {
@@ -123,15 +141,19 @@ export class MessageWriter {
 
   #nextId(): string {
     const id = this.#firstId ?? this.#mint();
-    this.#firstId = undefined;
+    this.#firstId = this.#options.oneBlock === undefined ? undefined : id;
     return id;
+  }
+
+  #index(): number {
+    return this.#options.oneBlock === undefined ? 0 : this.#blocks;
   }
 
   #mint(): string {
     return uuidOf(this.#options.envelope.env.stamp().id);
   }
 
-  #event(event: Piece): Out[] {
+  #event(event: object): Out[] {
     const { partial, envelope } = this.#options;
     return partial ? [streamLine(event, envelope)] : [];
   }

@@ -3,6 +3,7 @@
  * one after the other, since hosts answer them so; messages to servers go out as they come.
  */
 import * as v from "valibot";
+import type { SessionConfig } from "../../../core/config.js";
 import type { Call, EventOf } from "../../../core/event.js";
 import { sameJson } from "../../../core/json-object.js";
 import type { Answer, Op } from "../../../core/op.js";
@@ -19,10 +20,23 @@ export interface QuestionForm {
   permissionFields: (call: Call) => object;
   /** The same fields of a question to the user. */
   questionFields: object;
+  /** The wire's own arguments of a call, and ours for them, where they differ. */
+  input?: (call: Call) => Record<string, unknown>;
+  args?: (tool: string, input: Record<string, unknown>) => Record<string, unknown>;
+  /** What a yes grants beside the call, where the wire has words for that. */
+  granted?: (answer: Permission, call: Call) => Granted;
+}
+
+export interface Granted {
+  grant: NonNullable<Answer["grant"]>;
+  /** A change of the session that the host makes with its answer. */
+  patch?: SessionConfig;
 }
 
 interface Question {
   call: string;
+  /** The call that a permission is for. */
+  asked?: Call;
   tool: string;
   input: Record<string, unknown>;
   fields: object;
@@ -47,9 +61,15 @@ export class Questions {
   }
 
   permissions(calls: readonly Call[]): Out[] {
-    const { toolName, permissionFields } = this.#form;
+    const { toolName, permissionFields, input } = this.#form;
     this.#waiting.push(
-      ...calls.map((call) => ({ call: call.id, tool: toolName(call.name), input: call.args ?? {}, fields: permissionFields(call) })),
+      ...calls.map((call) => ({
+        call: call.id,
+        asked: call,
+        tool: toolName(call.name),
+        input: input?.(call) ?? call.args ?? {},
+        fields: permissionFields(call),
+      })),
     );
     return this.#next();
   }
@@ -92,7 +112,7 @@ export class Questions {
     if (this.#open?.request_id !== request_id) return { in: [], out: [] };
     const { question } = this.#open;
     this.#open = undefined;
-    const { ops, refusal, stops } = decided(question, response, address);
+    const { ops, refusal, stops } = decided(question, response, address, this.#form);
     if (refusal !== undefined && (stops || question.request !== undefined)) this.#refusals.set(question.call, refusal);
     // The turn ends: its other questions are not asked.
     if (stops) this.#waiting.splice(0);
@@ -114,7 +134,7 @@ export class Questions {
     const messages = [...this.#messages.values()];
     this.#messages.clear();
     return [
-      ...questions.flatMap((question) => decided(question, failed, address).ops),
+      ...questions.flatMap((question) => decided(question, failed, address, this.#form).ops),
       ...messages.map((request): Op => ({ type: "host.answer", ...address(), request, ok: false, data: { message: reason } })),
     ];
   }
@@ -142,11 +162,17 @@ interface Decided {
   stops: boolean;
 }
 
-function decided(question: Question, response: HostResponse["response"], address: () => { id: string; session: string }): Decided {
-  const { stops = false, ...answer } = verdictOf(question, response);
+function decided(
+  question: Question,
+  response: HostResponse["response"],
+  address: () => { id: string; session: string },
+  form: QuestionForm,
+): Decided {
+  const { stops = false, patch, ...answer } = verdictOf(question, response, form);
   const refusal = answer.decision === "deny" ? (answer.reason ?? "") : undefined;
   const stop: Op[] = stops ? [{ type: "turn.interrupt", ...address(), reason: refusal || "denied by the host" }] : [];
-  return { ops: [answered(question, answer, address), ...stop], refusal, stops };
+  const change: Op[] = patch === undefined ? [] : [{ type: "session.configure", ...address(), patch }];
+  return { ops: [answered(question, answer, address), ...change, ...stop], refusal, stops };
 }
 
 function answered({ request, input }: Question, answer: Answer, address: () => { id: string; session: string }): Op {
@@ -156,15 +182,22 @@ function answered({ request, input }: Question, answer: Answer, address: () => {
 }
 
 /** An answer that does not clearly allow denies. Input that comes back as it went out is no change: its secrets were not shown. */
-function verdictOf({ call, input }: Question, response: HostResponse["response"]): Answer & { stops?: boolean } {
+function verdictOf(
+  { call, asked, input }: Question,
+  response: HostResponse["response"],
+  form: QuestionForm,
+): Answer & { stops?: boolean; patch?: SessionConfig } {
   if (response.subtype === "error") return { call, decision: "deny", reason: errorText(response.error) };
   const given = response.response;
   if (!v.is(Permission, given)) return { call, decision: "deny", reason: "the host's answer says neither allow nor deny" };
   const { behavior, updatedInput, message, interrupt } = given;
   if (behavior.toLowerCase() !== "allow")
     return { call, decision: "deny", reason: message ?? "", ...(interrupt === true && { stops: true }) };
-  const changed = updatedInput && !sameJson(updatedInput, input);
-  return { call, decision: "allow", grant: "call", ...(changed && { args: updatedInput }) };
+  const changed = updatedInput && !sameJson(updatedInput, input) ? updatedInput : undefined;
+  const granted = asked === undefined ? undefined : form.granted?.(given, asked);
+  if (changed === undefined) return { call, decision: "allow", grant: "call", ...granted };
+  const args = asked === undefined ? changed : (form.args?.(asked.name, changed) ?? changed);
+  return { call, decision: "allow", grant: "call", ...granted, args };
 }
 
 function errorText(error: string | { message: string }): string {

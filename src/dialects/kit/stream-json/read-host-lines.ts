@@ -13,10 +13,16 @@ export type HostLine<Request> =
   | { problem: string }
   | { request_id: string; refused: string }
   /** `fails`: the question that the line was meant to answer. */
-  | { ignored: string; fails?: string };
+  | { ignored: string; fails?: string }
+  /** A sign of life. */
+  | { quiet: true };
 
-/** `readRequest` reads the `request` of a control request, or gives the words that refuse it. */
-export function readHostLine<Request extends object>(rec: unknown, readRequest: (request: unknown) => Request | string): HostLine<Request> {
+/** `readRequest` reads the `request` of a control request, or gives the words that refuse it. Lines of a `quiet` type change nothing. */
+export function readHostLine<Request extends object>(
+  rec: unknown,
+  readRequest: (request: unknown) => Request | string,
+  quiet: ReadonlySet<string> = NONE,
+): HostLine<Request> {
   if (!isRecord(rec)) return { problem: `A message must be a JSON object, not ${shapeOf(rec)}` };
   const type = stringField(rec, "type");
   switch (type) {
@@ -31,9 +37,12 @@ export function readHostLine<Request extends object>(rec: unknown, readRequest: 
     case undefined:
       return { problem: 'Missing required field "type" (user, control_request, control_response or control_cancel_request)' };
     default:
+      if (quiet.has(type)) return { quiet: true };
       return { ignored: `Unknown message type: ${echo(type)}` };
   }
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** An answer that cannot be read is no yes: the question that it answers has failed. */
 function unreadable(response: unknown, problem: string): { ignored: string; fails?: string } {

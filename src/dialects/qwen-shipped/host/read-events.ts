@@ -258,5 +258,5 @@ function onPermission(
   const { begun, turn } = turnOf(state, env);
   if (turn === undefined) return stepOf(begun);
   const title = asked.permission_suggestions?.find(({ type }) => type === "allow")?.description;
-  return together(stepOf(begun), state.questions.permission(request_id, asked, title, turn));
+  return together(stepOf(begun), state.questions.permission(request_id, asked, { title }, turn));
 }
