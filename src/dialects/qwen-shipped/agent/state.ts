@@ -9,7 +9,7 @@ import type { MessageWriter } from "../../kit/stream-json/message-writer.js";
 import type { Switches } from "./switches.js";
 import type { RequestName } from "../wire/op-records.js";
 import type { Turn } from "./write-turns.js";
-import type { Task } from "./write-tasks.js";
+import type { Task } from "../../kit/stream-json/agent-tasks.js";
 
 /** `said` goes into the answer as the host said it; `applies`, of an effort: the model takes it. */
 export interface Control extends AnyControl {

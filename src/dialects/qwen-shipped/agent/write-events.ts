@@ -11,20 +11,10 @@ import { wireTool } from "../wire/names.js";
 import { address, envelopeOf, timeOf } from "../../kit/stream-json/agent-session.js";
 import { notice, type AgentState } from "./state.js";
 import { onProgress } from "./write-progress.js";
-import { taskEnded, taskOf, taskStarted } from "./write-tasks.js";
-import {
-  answered,
-  answering,
-  endOf,
-  initLine,
-  isAnswer,
-  isApiError,
-  newTurn,
-  resultLine,
-  speechOf,
-  toolResult,
-  type Turn,
-} from "./write-turns.js";
+import { taskOf } from "../../kit/stream-json/agent-tasks.js";
+import { taskEnded, taskStarted } from "./write-tasks.js";
+import { answered, answering, isAnswer, newTurn } from "../../kit/stream-json/agent-turn.js";
+import { endOf, initLine, isApiError, resultLine, speechOf, toolResult, type Turn } from "./write-turns.js";
 import type { SystemFields } from "../wire/event-records.js";
 
 export function turnEvent(event: TurnEvent, state: AgentState): Step<Op> {

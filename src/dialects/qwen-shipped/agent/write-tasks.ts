@@ -1,29 +1,12 @@
 /** Sub-agents on this wire: the prompt of each, its beginning and its end. Their own words and calls have the call as their parent. */
-import * as v from "valibot";
-import type { EventOf, Usage } from "../../../core/event.js";
+import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
+import { kindOf, taskId, type Task } from "../../kit/stream-json/agent-tasks.js";
 import { userLine } from "../../kit/stream-json/write-lines.js";
 import { writeUsage } from "../wire/usage.js";
 import { systemLine } from "./lines.js";
 import { envelopeOf } from "../../kit/stream-json/agent-session.js";
 import { type AgentState } from "./state.js";
-
-const Tasks = v.looseObject({
-  tasks: v.array(v.looseObject({ name: v.string(), prompt: v.string(), agent: v.optional(v.string()) })),
-});
-type TaskSpec = v.InferOutput<typeof Tasks>["tasks"][number];
-
-/** The sub-agents of one call. */
-export interface Task {
-  specs: readonly TaskSpec[];
-  since: number;
-  usage: Usage | undefined;
-  toolUses: number;
-}
-
-export function taskOf(args: Record<string, unknown>, at: number): Task | undefined {
-  return v.is(Tasks, args) ? { specs: args.tasks, since: at, usage: undefined, toolUses: 0 } : undefined;
-}
 
 export function taskStarted(call: string, task: Task, state: AgentState): Out[] {
   return task.specs.flatMap((spec, at) => [
@@ -49,12 +32,4 @@ export function taskEnded({ call, status, at = 0 }: EventOf<"tool.ended">, task:
       envelopeOf(state),
     ),
   ]);
-}
-
-function kindOf({ agent }: TaskSpec): string {
-  return agent ?? "general";
-}
-
-function taskId(call: string, index: number, spec: TaskSpec): string {
-  return index === 0 ? `${kindOf(spec)}-${call}` : `${kindOf(spec)}-${call}-${index + 1}`;
 }

@@ -1,39 +1,20 @@
 /** A turn on this wire: it begins with `system/init`, is timed and counted, and ends with exactly one `result`. */
 import { plainText } from "../../../core/content.js";
 import type { Fault } from "../../../core/errors.js";
-import type { Event, EventOf } from "../../../core/event.js";
+import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { uuidOf } from "../../kit/stream-json/uuid.js";
 import { envelopeOf, type Outcome } from "../../kit/stream-json/agent-session.js";
 import { type AgentState } from "./state.js";
+import { asking, type AgentTurn, type CountedCall } from "../../kit/stream-json/agent-turn.js";
 import { line, userLine } from "../../kit/stream-json/write-lines.js";
 import { NO_USAGE, writeUsage } from "../wire/usage.js";
 import type { Progress } from "./write-progress.js";
 import { MessageWriter } from "../../kit/stream-json/message-writer.js";
 import { WIRE_VERSION, wireMode, wireTool } from "../wire/names.js";
 import { shortened } from "./shorten.js";
-import type { Denial } from "../wire/event-records.js";
 
-export interface Turn {
-  id: string;
-  since: number;
-  /** When the model was asked, if it has not answered. */
-  askedAt: number | undefined;
-  /** How long its answers took. */
-  modelMs: number;
-  /** Requests to the model of the session's own agent. */
-  modelCalls: number;
-  /** The model was asked, and a part of its answer has come. */
-  isAnswering: boolean;
-  /** The last text. */
-  text: string;
-  readonly denials: Denial[];
-  readonly calls: Map<string, { name: string; input: Record<string, unknown>; progress?: Progress }>;
-}
-
-export function newTurn(id: string, at: number): Turn {
-  return { id, since: at, askedAt: at, modelMs: 0, modelCalls: 1, isAnswering: true, text: "", denials: [], calls: new Map() };
-}
+export type Turn = AgentTurn<CountedCall & { progress?: Progress }>;
 
 /** The session's own agent, or those under a call. */
 export function speechOf(state: AgentState, under: string | undefined): MessageWriter {
@@ -79,20 +60,7 @@ export function initLine(state: AgentState): Out {
 
 export const STATUS = { ready: "connected", connecting: "connecting", failed: "disconnected" } as const;
 
-// --- on the way: counts and times ---
-
-/** Something of the session's own agent: a request to the model is being answered. */
-export function answering(turn: Turn, at: number): void {
-  if (turn.isAnswering) return;
-  turn.isAnswering = true;
-  turn.modelCalls++;
-  turn.askedAt ??= at;
-}
-
-export function answered(turn: Turn, at: number): void {
-  if (turn.askedAt !== undefined) turn.modelMs += Math.max(0, at - turn.askedAt);
-  turn.askedAt = undefined;
-}
+// --- on the way ---
 
 /** The result of a call is told to the model next. */
 export function toolResult(event: EventOf<"tool.ended">, at: number, state: AgentState): Out {
@@ -102,10 +70,7 @@ export function toolResult(event: EventOf<"tool.ended">, at: number, state: Agen
   if ((event.status === "denied" || excluded) && call !== undefined) {
     turn?.denials.push({ tool_name: wireTool(call.name), tool_use_id: event.call, tool_input: call.input });
   }
-  if (turn !== undefined && event.under === undefined) {
-    turn.isAnswering = false;
-    turn.askedAt = at;
-  }
+  if (turn !== undefined && event.under === undefined) asking(turn, at);
   countTool(wireTool(call?.name ?? ""), event.status === "ok", state);
   const content = excluded ? `${wireTool(call?.name ?? "")} is denied by the rule ${call?.name ?? ""} (--exclude-tools)` : contentOf(event);
   const block = { type: "tool_result", tool_use_id: event.call, is_error: event.status !== "ok", content: shortened(content) };
@@ -230,18 +195,3 @@ function statsOf({ usage, modelCalls, tools, config }: AgentState): unknown {
     },
   };
 }
-
-/** Pieces and words of the session's own agent, by which an answer of its model is known. */
-export function isAnswer(event: Event): boolean {
-  return event.under === undefined && ANSWERS.has(event.type);
-}
-
-const ANSWERS: ReadonlySet<string> = new Set([
-  "text.delta",
-  "text.done",
-  "thinking.delta",
-  "thinking.done",
-  "tool.delta",
-  "tool.requested",
-  "usage",
-]);

@@ -130,7 +130,6 @@ export type StreamEvent = v.InferOutput<typeof StreamEvent>;
 export const StreamLine = v.looseObject({ type: v.literal("stream_event"), ...meta, event: StreamEvent });
 
 const Denial = v.looseObject({ tool_name: text, tool_use_id: text, tool_input: v.unknown() });
-export type Denial = v.InferOutput<typeof Denial>;
 
 /** `usage` is of the whole process, `duration_api_ms` of the model calls; `stats` comes with the one document of `json`. */
 const resultFields = {
