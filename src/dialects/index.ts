@@ -4,6 +4,7 @@ import { program as acp } from "./acp/launch.js";
 import { program as agentproc } from "./agentproc/launch.js";
 import { program as aionrs } from "./aionrs/launch.js";
 import { program as ante } from "./ante/launch.js";
+import { program as claude } from "./claude/launch.js";
 import { program as codex } from "./codex/launch.js";
 import type { Dialect } from "./dialect.js";
 import type { Program } from "./kit/program.js";
@@ -26,6 +27,7 @@ const DIALECTS: Readonly<Record<string, Entry>> = {
   aionrs: { program: aionrs, load: async () => (await import("./aionrs/index.js")).aionrs },
   "aionrs@0.2": { program: aionrs, load: async () => (await import("./aionrs/index.js")).aionrsLater },
   ante: { program: ante, load: async () => (await import("./ante/index.js")).ante },
+  claude: { program: claude, load: async () => (await import("./claude/index.js")).claude },
   codex: { program: codex, load: async () => (await import("./codex/index.js")).codex },
   native: { program: native, load: async () => (await import("./native/index.js")).native },
   qwen: { program: qwen, load: async () => (await import("./qwen/index.js")).qwen },

@@ -10,6 +10,7 @@ export const agents: Readonly<Record<string, readonly string[]>> = {
   ante: ["serve", ...REHEARSAL],
   codex: ["codex", ...REHEARSAL],
   "aionrs@0.2": ["--dialect", "aionrs@0.2", ...REHEARSAL],
+  claude: ["--dialect", "claude", ...REHEARSAL],
   qwen: REHEARSAL,
   "qwen-shipped": REHEARSAL,
   wayland: ["--dialect", "wayland", ...REHEARSAL],
@@ -63,7 +64,7 @@ export function driving(drive: string): readonly string[] {
 export const withoutReasons: ReadonlySet<string> = new Set(["acp", "ante", "codex"]);
 
 /** Whose wires ask about one call at a time. */
-export const oneByOne: ReadonlySet<string> = new Set(["qwen-shipped"]);
+export const oneByOne: ReadonlySet<string> = new Set(["claude", "qwen-shipped"]);
 
 /** Whose wires name the folder of every session; elsewhere it is that of the process. */
 export const withFolder: ReadonlySet<string> = new Set(["acp"]);

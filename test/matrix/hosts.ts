@@ -12,9 +12,6 @@ import { KnownUpdate, type WireCall } from "../../src/dialects/acp/wire/updates.
 import { LaterEvent, WireEvent as FirstEvent } from "../../src/dialects/aionrs/wire/records.js";
 import { faultOf } from "../../src/dialects/ante/wire/failure-kinds.js";
 import { EventMsg, type EventFields } from "../../src/dialects/ante/wire/records.js";
-<<<<<<< HEAD
-import { Chunk, ControlRequest, EventLine, ToolDisplay, Thought, type Metadata } from "../../src/dialects/qwen/wire/event-records.js";
-=======
 import { readFault } from "../../src/dialects/codex/wire/errors.js";
 import { KnownItem } from "../../src/dialects/codex/wire/items.js";
 import { notifications } from "../../src/dialects/codex/wire/notifications.js";
@@ -23,7 +20,7 @@ import { RequestId } from "../../src/dialects/codex/wire/requests.js";
 import { Opened, type Turn } from "../../src/dialects/codex/wire/threads.js";
 import { callOf } from "../../src/dialects/codex/host/read-items.js";
 import { Chunk, ControlRequest, EventLine, ToolDisplay, Thought, type Metadata } from "../../src/dialects/qwen/wire/event-lines.js";
->>>>>>> e6776a7 (codex: speak the app-server's protocol, both directions)
+import { Chunk, ControlRequest, EventLine, ToolDisplay, Thought, type Metadata } from "../../src/dialects/qwen/wire/event-records.js";
 import {
   AgentLine,
   Assistant,
@@ -33,6 +30,7 @@ import {
   StreamLine,
   UserLine,
 } from "../../src/dialects/qwen-shipped/wire/event-records.js";
+import { claude } from "./claude-host.js";
 import { WireEvent as WaylandEvent, type WireEvent } from "../../src/dialects/wayland/wire.js";
 
 /** What any host can hear, whatever its wire calls it. */
@@ -647,6 +645,7 @@ export const hosts: Readonly<Record<string, (session: string) => HostScript>> = 
   aionrs: () => aionrs("input", "yolo", FirstEvent),
   "aionrs@0.2": () => aionrs("content", "yolo", LaterEvent),
   ante,
+  claude,
   codex,
   qwen,
   "qwen-shipped": qwenShipped,

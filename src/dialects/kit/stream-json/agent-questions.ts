@@ -56,6 +56,13 @@ export class AgentQuestions {
     return early === undefined ? asked : together(asked, this.#decided(early, request_id, asks, turn));
   }
 
+  /** `can_use_tool` where our host allowed everything: nobody is asked. */
+  allowed(request_id: string, { tool_name, tool_use_id, input }: PermissionRequest, { told }: AskedTurn): Step<Event> {
+    const announced = told.request(callOf(tool_use_id, tool_name, input));
+    const begun = told.begin(tool_use_id);
+    return { in: [...announced, ...begun], out: [granted(request_id, { behavior: "allow", updatedInput: input })] };
+  }
+
   /** Undefined where no call of the op is asked about or waits to be. */
   answer({ answers }: OpOf<"approval.answer">, turn: AskedTurn | undefined): Step<Event> | undefined {
     const steps = answers.flatMap((given): Step<Event>[] => {

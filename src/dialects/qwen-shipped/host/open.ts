@@ -8,14 +8,13 @@ import type { Covers, Out, SideEnv, Step } from "../../dialect.js";
 import { openingGap } from "../../kit/covers.js";
 import { OPENING } from "../coverage.js";
 import type { HostState } from "./state.js";
-import { uuidOf } from "../../kit/stream-json/uuid.js";
 import { wireMode, wireTool } from "../wire/names.js";
+import { isLatest, sessionIdOf } from "../../kit/stream-json/session-id.js";
 import type { McpServerConfig } from "../wire/op-records.js";
 import { refused, warning } from "../../kit/reply.js";
 
 /** The longest time that the agent waits for a permission. */
 const LONGEST_MS = 600_000;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv): Step<Event> {
   const { config = {} } = op;
@@ -31,21 +30,6 @@ export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv)
   if (gap.warning !== undefined) state.lost.push(warning(gap.warning, state.session, "qwen-shipped"));
   const launch: Out = { launch: { argv: argvOf(op, sessionId), env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
   return { in: [], out: [launch, state.requests.send({ subtype: "initialize", ...handshake(config) }, { for: "initialize" })] };
-}
-
-/**
- * A new session is named by its opener, as the SDK does it. The wire takes nothing but UUIDs; a later open of the same session has ours.
- */
-function sessionIdOf(op: OpOf<"session.open">, env: SideEnv): string {
-  if (op.open !== "new") return op.sessionId ?? op.session;
-  if (op.sessionId !== undefined && UUID.test(op.sessionId)) return op.sessionId;
-  const made = uuidOf(env.stamp().id);
-  // The SDK's are of version 4, and there are agents that take no later one.
-  return UUID.test(made) ? `${made.slice(0, 14)}4${made.slice(15)}` : made;
-}
-
-function isLatest(open: OpOf<"session.open">["open"], sessionId: string): boolean {
-  return open !== "new" && sessionId === "latest";
 }
 
 function argvOf({ open, config = {}, fork }: OpOf<"session.open">, sessionId: string): string[] {

@@ -1,0 +1,16 @@
+/** Outputs that are no lines: the result alone for `--output-format json`, and for `text` the value that a schema asked for. */
+import { isRecord } from "../../../core/json-object.js";
+import type { Op } from "../../../core/op.js";
+import type { Out, Step } from "../../dialect.js";
+import type { Switches } from "./switches.js";
+
+export function collected(step: Step<Op>, { format }: Switches): Step<Op> {
+  if (format === "lines") return step;
+  return { ...step, out: step.out.flatMap((out) => ("rec" in out ? resultIn(out.rec, format) : [out])) };
+}
+
+function resultIn(rec: unknown, format: "result" | "value"): Out[] {
+  if (!isRecord(rec) || rec["type"] !== "result") return [];
+  if (format === "result") return [{ rec }];
+  return "structured_output" in rec ? [{ rec: rec["structured_output"] }] : [];
+}

@@ -1,0 +1,205 @@
+/**
+ * Hooks of the host. The agent asks about an event once; every callback whose matcher fits is asked by `hook_callback`, all at the same
+ * time, and their answers become one: a block wins, then changed arguments, and all contexts count.
+ */
+import * as v from "valibot";
+import type { SessionConfig } from "../../../core/config.js";
+import type { EventOf } from "../../../core/event.js";
+import { isRecord } from "../../../core/json-object.js";
+import type { Op } from "../../../core/op.js";
+import type { Out, SideEnv, Step } from "../../dialect.js";
+import { uuidOf } from "../../kit/stream-json/uuid.js";
+import type { HostResponse } from "../../kit/stream-json/wire.js";
+import { controlRequestLine } from "../../kit/stream-json/write-lines.js";
+import { type HookMatcher, HOOKS, HookOutput, OwnInput, type OwnAnswer } from "../wire/hooks.js";
+import { wireTool } from "../wire/names.js";
+import { ownArgs, wireInput } from "../wire/tool-input.js";
+
+/** A callback's answer; `failed` where it gave none that can be read. */
+type Said = { output: HookOutput } | { failed: string };
+
+interface Pending {
+  request: string;
+  call: OwnInput["call"];
+  /** The callbacks that have not answered. */
+  readonly waits: Map<string, HookMatcher>;
+  readonly said: Said[];
+}
+
+const Asked = v.looseObject({ callback: v.string(), input: OwnInput });
+
+type Address = () => { id: string; session: string };
+
+/** What the session tells every callback. */
+interface Surroundings {
+  sessionId: string;
+  cwd: string;
+  mode: string;
+}
+
+/** What becomes of a call that a hook allows, or wants its user to be asked about. */
+export interface Verdict {
+  allow(call: string): void;
+  ask(request: string, call: string, tool: string, input: Record<string, unknown>): Out[];
+}
+
+export class HostHooks {
+  readonly #env: SideEnv;
+  #matchers: ReadonlyMap<string, readonly HookMatcher[]> = new Map();
+  readonly #pending: Pending[] = [];
+
+  constructor(env: SideEnv) {
+    this.#env = env;
+  }
+
+  /** Takes the hooks of `initialize`: the config that makes the agent ask, and the events that it never asks about. */
+  register(hooks: Readonly<Record<string, readonly HookMatcher[]>>): { config: SessionConfig; unknown: string[] } {
+    this.#matchers = new Map(Object.entries(hooks).filter(([, matchers]) => matchers.length > 0));
+    const known = Object.entries(HOOKS).filter(([, names]) => names.some((name) => this.#matchers.has(name)));
+    const names: readonly string[] = Object.values(HOOKS).flat();
+    const unknown = [...this.#matchers.keys()].filter((name) => !names.includes(name));
+    if (known.length === 0) return { config: {}, unknown };
+    return { config: { hostHooks: Object.fromEntries(known.map(([event]) => [event, event])) }, unknown };
+  }
+
+  /** The agent asks: the callbacks that this is about are asked, or it goes on at once. */
+  ask({ request, data }: EventOf<"host.request">, surroundings: Surroundings, address: Address): Step<Op> {
+    if (!v.is(Asked, data)) return { in: [answer(request, {}, address)], out: [] };
+    const { input } = data;
+    const event = eventOf(input);
+    const tool = input.call === undefined ? "" : wireTool(input.call.name);
+    const callbacks = (this.#matchers.get(event) ?? [])
+      .filter((matcher) => fits(matcher, tool))
+      .flatMap((matcher) => matcher.hookCallbackIds.map((id) => ({ id, matcher })));
+    if (callbacks.length === 0) return { in: [answer(request, {}, address)], out: [] };
+    const told = { ...commonFields(surroundings), hook_event_name: event, ...fieldsOf(event, input, tool) };
+    const pending: Pending = { request, call: input.call, waits: new Map(), said: [] };
+    this.#pending.push(pending);
+    const out = callbacks.map(({ id, matcher }): Out => {
+      const request_id = uuidOf(this.#env.stamp().id);
+      pending.waits.set(request_id, matcher);
+      const about = pending.call === undefined ? {} : { tool_use_id: pending.call.id };
+      return controlRequestLine(request_id, { subtype: "hook_callback", callback_id: id, input: told, ...about });
+    });
+    return { in: [], out };
+  }
+
+  /** Undefined for an answer to another question. */
+  answered({ response }: HostResponse, address: Address, verdict: Verdict): Step<Op> | undefined {
+    const pending = this.#pending.find(({ waits }) => waits.has(response.request_id));
+    const matcher = pending?.waits.get(response.request_id);
+    if (pending === undefined || matcher === undefined) return undefined;
+    pending.waits.delete(response.request_id);
+    const said = saidIn(response);
+    // A guard that fails blocks, unless its host says otherwise.
+    pending.said.push("failed" in said && matcher.onFailure === "continue" ? { output: {} } : said);
+    if (pending.waits.size > 0) return { in: [], out: [] };
+    this.#forget(pending.request);
+    const { own, decision, stops } = combined(pending);
+    const { call } = pending;
+    if (decision === "allow" && call !== undefined) verdict.allow(call.id);
+    if (decision === "ask" && call !== undefined && stops === undefined)
+      return { in: [], out: verdict.ask(pending.request, call.id, wireTool(call.name), wireInput(call.name, own.args ?? call.args)) };
+    const stop: Op[] = stops === undefined ? [] : [{ type: "turn.interrupt", ...address(), reason: stops }];
+    return { in: [answer(pending.request, own, address), ...stop], out: [] };
+  }
+
+  /** The agent waits no more. */
+  settled(request: string): Out[] {
+    const pending = this.#pending.find((one) => one.request === request);
+    this.#forget(request);
+    return [...(pending?.waits.keys() ?? [])].map((request_id) => ({ rec: { type: "control_cancel_request", request_id } }));
+  }
+
+  closed(reason: string, address: Address): Op[] {
+    return this.#pending
+      .splice(0)
+      .map(({ request }): Op => ({ type: "host.answer", ...address(), request, ok: false, data: { message: reason } }));
+  }
+
+  #forget(request: string): void {
+    const at = this.#pending.findIndex((one) => one.request === request);
+    if (at !== -1) this.#pending.splice(at, 1);
+  }
+}
+
+function commonFields({ sessionId, cwd, mode }: Surroundings): object {
+  return { session_id: sessionId, transcript_path: "", cwd, permission_mode: mode };
+}
+
+function eventOf({ event, status }: OwnInput): string {
+  const names = Object.entries(HOOKS).find(([own]) => own === event)?.[1] ?? [];
+  const [first = event, failed] = names;
+  return failed !== undefined && status !== "ok" ? failed : first;
+}
+
+function fieldsOf(event: string, { call, prompt, output }: OwnInput, tool: string): object {
+  const about = call === undefined ? {} : { tool_name: tool, tool_input: wireInput(call.name, call.args), tool_use_id: call.id };
+  switch (event) {
+    case "PreToolUse":
+      return about;
+    case "PostToolUse":
+      return { ...about, tool_response: output ?? "" };
+    case "PostToolUseFailure":
+      return { ...about, error: output ?? "" };
+    case "UserPromptSubmit":
+      return { prompt: prompt ?? "" };
+    case "Stop":
+      return { stop_hook_active: false, last_assistant_message: output ?? "" };
+    default:
+      return { source: "startup" };
+  }
+}
+
+/** A matcher is a regular expression for a whole name, or `*`. One that is no expression fits everything: a guard must not be skipped. */
+function fits({ matcher }: HookMatcher, tool: string): boolean {
+  if (matcher === undefined || matcher === null || matcher === "" || matcher === "*" || tool === "") return true;
+  try {
+    return new RegExp(`^(?:${matcher})$`).test(tool);
+  } catch {
+    return true;
+  }
+}
+
+function saidIn(response: HostResponse["response"]): Said {
+  if (response.subtype === "error") {
+    const { error } = response;
+    return { failed: typeof error === "string" ? error : error.message };
+  }
+  const given = response.response ?? {};
+  return v.is(HookOutput, given) ? { output: given } : { failed: "its answer cannot be read" };
+}
+
+interface Combined {
+  own: OwnAnswer;
+  /** Undefined where the agent itself decides, and where a hook blocks. */
+  decision: "allow" | "ask" | undefined;
+  /** The reason for which a hook ends the turn. */
+  stops: string | undefined;
+}
+
+function combined({ said, call }: Pending): Combined {
+  const result: Combined = { own: {}, decision: undefined, stops: undefined };
+  const contexts: string[] = [];
+  for (const one of said) {
+    if ("failed" in one) {
+      result.own = { ...result.own, decision: "block", reason: `The host's hook failed: ${one.failed}` };
+      continue;
+    }
+    const { decision, reason, stopReason, hookSpecificOutput: specific } = one.output;
+    const verdict = specific?.permissionDecision ?? undefined;
+    if (verdict === "deny" || decision === "block")
+      result.own = { ...result.own, decision: "block", reason: specific?.permissionDecisionReason ?? reason ?? "" };
+    if (verdict === "ask") result.decision = "ask";
+    if (verdict === "allow" || decision === "approve") result.decision ??= "allow";
+    if (isRecord(specific?.updatedInput)) result.own = { ...result.own, args: ownArgs(call?.name ?? "", specific.updatedInput) };
+    if (specific?.additionalContext) contexts.push(specific.additionalContext);
+    if (one.output.continue === false) result.stops = stopReason ?? "A hook of the host ended the turn";
+  }
+  if (contexts.length > 0) result.own = { ...result.own, context: contexts.join("\n\n") };
+  return result.own.decision === "block" ? { ...result, decision: undefined } : result;
+}
+
+function answer(request: string, data: OwnAnswer, address: Address): Op {
+  return { type: "host.answer", ...address(), request, ok: true, data };
+}

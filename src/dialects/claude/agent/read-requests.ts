@@ -1,0 +1,180 @@
+/** Control requests of the host: this side answers each, or waits for the op that it became. */
+import * as v from "valibot";
+import type { SessionConfig } from "../../../core/config.js";
+import type { Op } from "../../../core/op.js";
+import type { Out, Step } from "../../dialect.js";
+import { echo, issuesOf, stringField } from "../../kit/issues.js";
+import { address, interrupted, isSettled } from "../../kit/stream-json/agent-session.js";
+import { granted, refusal } from "../../kit/stream-json/write-lines.js";
+import { ASK_USER, STRUCTURED } from "../wire/host-tools.js";
+import { EFFORT_NAMES, MODE_NAMES, modelNamed, modeNamed, thinkingFor } from "../wire/names.js";
+import { type AgentDefinition, type KnownRequest, type RequestFields, requests } from "../wire/op-records.js";
+import { ofHost, serversOf } from "../wire/servers.js";
+import { withSchema } from "../../kit/stream-json/host-tools.js";
+import { notice } from "./lines.js";
+import type { AgentState, Control } from "./state.js";
+import { commandRows, controlAnswer, mcpStatus, modelRows, settingsOf } from "./write-replies.js";
+import { INTERRUPTED } from "./write-turns.js";
+
+/** A request that can be acted on, or the words that refuse it. */
+export function readRequest(request: unknown): KnownRequest | string {
+  const subtype = stringField(request, "subtype");
+  if (subtype === undefined) return "A control request needs a request with a subtype";
+  const schema = Object.entries(requests).find(([name]) => name === subtype)?.[1];
+  if (schema === undefined) return `Unsupported control request subtype: ${echo(subtype)}`;
+  return v.is(schema, request) ? request : `Invalid ${subtype}: ${issuesOf(schema, request)}`;
+}
+
+/** Most requests need the session; the answer to `initialize` lists what surrounds it. */
+export function canAnswer({ subtype }: KnownRequest, { isReady, isGathered, catalogue }: AgentState): boolean {
+  if (subtype === "initialize") return isReady && (isGathered || catalogue.commands !== undefined);
+  return subtype === "interrupt" || isReady;
+}
+
+export function onRequest(request_id: string, request: KnownRequest, state: AgentState): Step<Op> {
+  const { subtype } = request;
+  const control = (said = ""): Control => ({ request_id, subtype, said });
+  switch (subtype) {
+    case "initialize":
+      return onInitialize(request, control(), state);
+    case "interrupt":
+      return { in: interrupted(state, INTERRUPTED), out: [granted(request_id, { still_queued: [] })] };
+    case "set_permission_mode":
+      return onMode(request.mode, control(request.mode), state);
+    case "set_model":
+      return onModel(request.model ?? "", control(), state);
+    case "set_max_thinking_tokens":
+      return configure(thinkingPatch(request.max_thinking_tokens), control(), state);
+    case "apply_flag_settings":
+      return onSettings(request.settings, control(), state);
+    case "get_settings":
+      return answer(granted(request_id, settingsOf(state)));
+    case "get_context_usage":
+      return command("context", control(), state);
+    case "mcp_status":
+      return answer(granted(request_id, { mcpServers: mcpStatus(state) }));
+    case "mcp_set_servers":
+      return onServers(request, control(), state);
+    case "reload_plugins":
+    case "reload_skills":
+      return answer(granted(request_id, { ...commandRows(state), plugins: [], mcpServers: mcpStatus(state), error_count: 0 }));
+    case "list_models":
+      return answer(granted(request_id, { models: modelRows(state) }));
+    case "stop_task":
+      return answer(refusal(request_id, `No task is running with the id ${echo(request.task_id)}: sub-agents end with their turn`));
+    default:
+      request satisfies never;
+      return { in: [], out: [] };
+  }
+}
+
+function answer(out: Out): Step<Op> {
+  return { in: [], out: [out] };
+}
+
+function configure(patch: SessionConfig, control: Control, state: AgentState): Step<Op> {
+  if (Object.keys(patch).length === 0) return answer(controlAnswer(control, undefined, state));
+  const head = address(state);
+  state.controls.set(head.id, control);
+  return { in: [{ type: "session.configure", ...head, patch }], out: [] };
+}
+
+/** A command that shows something knows it best. Agents that take no tools cannot be asked so: they would make a turn of it. */
+function command(name: string, control: Control, state: AgentState): Step<Op> {
+  if (state.capabilities["hostTools"] !== true)
+    return answer(refusal(control.request_id, `This agent cannot be asked for ${control.subtype}`));
+  const head = address(state);
+  state.controls.set(head.id, control);
+  return { in: [{ type: "turn.prompt", ...head, turn: head.id, parts: [], command: { name } }], out: [] };
+}
+
+// --- initialize ---
+
+function onInitialize(request: RequestFields<"initialize">, control: Control, state: AgentState): Step<Op> {
+  const { config, switches } = state;
+  const servers = ofHost(request.sdkMcpServers ?? []);
+  for (const name of Object.keys(servers)) if (!isSettled(name, state)) state.awaited.add(name);
+  state.isControlled = true;
+  const { config: hooks, unknown } = state.hooks.register(request.hooks ?? {});
+  const schema = request.jsonSchema ?? undefined;
+  if (schema !== undefined) switches.schema = schema;
+  const { hostTools = [], ...restricted } = withSchema(STRUCTURED, schema, config);
+  const others = (config.hostTools ?? []).filter(({ name }) => name !== ASK_USER.name && name !== STRUCTURED);
+  const kept = schema === undefined ? (config.hostTools ?? []).filter(({ name }) => name === STRUCTURED) : hostTools;
+  const patch: SessionConfig = {
+    // Not every driven agent can be given tools.
+    ...(state.capabilities["hostTools"] === true && { hostTools: [...others, ...kept, ASK_USER], ...restricted }),
+    ...systemPatch(request),
+    ...(Object.keys(servers).length > 0 && { mcpServers: { ...config.mcpServers, ...servers } }),
+    ...(request.agents && { subagents: Object.entries(request.agents).map(agentOf) }),
+    ...hooks,
+  };
+  const warnings = unknown.map((event) => notice(`The hook ${event} is never asked here`, state));
+  const step = configure(patch, control, state);
+  return { in: step.in, out: [...warnings, ...step.out] };
+}
+
+/** The SDK says an empty prompt where its user says none: then ours stays. */
+function systemPatch({ systemPrompt = "", appendSystemPrompt = "" }: RequestFields<"initialize">): SessionConfig {
+  const system = Array.isArray(systemPrompt) ? systemPrompt.join("\n\n") : (systemPrompt ?? "");
+  return { ...(system.trim() !== "" && { system }), ...(appendSystemPrompt && { appendSystem: appendSystemPrompt }) };
+}
+
+function agentOf([name, { description, prompt, tools, model }]: [string, AgentDefinition]): NonNullable<
+  SessionConfig["subagents"]
+>[number] {
+  const named = model === undefined ? undefined : modelNamed(model);
+  return {
+    name,
+    description,
+    ...(prompt !== undefined && { system: prompt }),
+    ...(tools !== undefined && tools.length > 0 && { tools }),
+    ...(named !== undefined && { model: named }),
+  };
+}
+
+// --- settings ---
+
+function onMode(name: string, control: Control, state: AgentState): Step<Op> {
+  const mode = modeNamed(name);
+  if (mode === undefined || name === "manual")
+    return answer(refusal(control.request_id, `Cannot set permission mode: must be one of ${MODE_NAMES.join(", ")}`));
+  return configure({ mode }, control, state);
+}
+
+function onModel(name: string, control: Control, state: AgentState): Step<Op> {
+  const model = modelNamed(name) ?? state.ownModel;
+  control.said = model ?? state.config.model ?? "";
+  return configure(model === undefined ? {} : { model }, control, state);
+}
+
+/** Null is the model's own choice; 0 switches thinking off. */
+function thinkingPatch(budget: number | null | undefined): SessionConfig {
+  if (budget === null || budget === undefined) return { thinking: "enabled" };
+  return budget === 0 ? { thinking: "disabled" } : { thinking: "enabled", thinkingBudget: budget };
+}
+
+/** The settings that a session has here: the model and the effort. */
+function onSettings({ model, effortLevel }: Record<string, unknown>, control: Control, state: AgentState): Step<Op> {
+  const named = typeof model === "string" ? (modelNamed(model) ?? state.ownModel) : undefined;
+  const effort = typeof effortLevel === "string" && EFFORT_NAMES.includes(effortLevel) ? effortPatch(effortLevel, state) : {};
+  return configure({ ...(named !== undefined && { model: named }), ...effort }, control, state);
+}
+
+/** A model that takes efforts gets this one; one that only thinks gets the level nearest to it; others take neither. */
+function effortPatch(effort: string, { capabilities }: AgentState): SessionConfig {
+  const { efforts, thinking } = capabilities;
+  if (Array.isArray(efforts) && efforts.includes(effort)) return { effort };
+  const level = thinkingFor(effort);
+  return thinking === true && level !== undefined ? { thinking: level } : {};
+}
+
+/** The request names all servers of the host: the others that it brought before go. */
+function onServers({ servers }: RequestFields<"mcp_set_servers">, control: Control, state: AgentState): Step<Op> {
+  const mcpServers = serversOf(servers);
+  const before = Object.keys(state.config.mcpServers ?? {});
+  const added = Object.keys(mcpServers).filter((name) => !before.includes(name));
+  const removed = before.filter((name) => !(name in mcpServers));
+  control.said = JSON.stringify({ added, removed, errors: {} });
+  return configure({ mcpServers }, control, state);
+}

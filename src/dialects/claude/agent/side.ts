@@ -1,0 +1,111 @@
+/** The agent's end of the wire, in Claude Code's words. */
+import type { Fault } from "../../../core/errors.js";
+import type { Event } from "../../../core/event.js";
+import type { Op } from "../../../core/op.js";
+import type { Side, SideEnv, Step } from "../../dialect.js";
+import { address, envelopeOf } from "../../kit/stream-json/agent-session.js";
+import { streamJsonAgent } from "../../kit/stream-json/agent-side.js";
+import { withSchema } from "../../kit/stream-json/host-tools.js";
+import { type QuestionForm, Questions } from "../../kit/stream-json/questions.js";
+import type { HostResponse } from "../../kit/stream-json/wire.js";
+import { STRUCTURED } from "../wire/host-tools.js";
+import { wireTool } from "../wire/names.js";
+import { QUIET } from "../wire/op-records.js";
+import { grantedBy, readUpdates, suggestionsFor } from "../wire/permissions.js";
+import { ownArgs, wireInput } from "../wire/tool-input.js";
+import { collected } from "./document.js";
+import { HostHooks } from "./hooks.js";
+import { onHostRequest } from "./host-requests.js";
+import { notice, systemLine } from "./lines.js";
+import { canAnswer, onRequest, readRequest } from "./read-requests.js";
+import { agentState } from "./state.js";
+import { readSwitches } from "./switches.js";
+import { turnEvent } from "./write-events.js";
+import { controlAnswer, controlRefusal } from "./write-replies.js";
+import { INTERRUPTED, modeOf, outcomeLines, resultLine } from "./write-turns.js";
+
+const QUESTION_FORM: QuestionForm = {
+  toolName: wireTool,
+  permissionFields: (call) => ({
+    display_name: wireTool(call.name),
+    ...(call.title !== undefined && { description: call.title }),
+    permission_suggestions: suggestionsFor(call),
+  }),
+  questionFields: { requires_user_interaction: true },
+  input: ({ name, args = {} }) => wireInput(name, args),
+  args: ownArgs,
+  granted(answer, call) {
+    const { grant, mode } = grantedBy(readUpdates(answer["updatedPermissions"]), call);
+    return { grant, ...(mode !== undefined && { patch: { mode } }) };
+  },
+};
+
+export function agentSide(env: SideEnv): Side<Op, Event> {
+  const state = agentState(env, new Questions(env, QUESTION_FORM), new HostHooks(env));
+  /** Calls about which a hook wants the user to be asked, by the request of the hook. */
+  const asking = new Map<string, string>();
+  return streamJsonAgent({
+    state,
+    cancelled: INTERRUPTED,
+    quiet: QUIET,
+    launched({ argv, open }) {
+      state.switches = readSwitches(argv);
+      state.isOneShot = state.switches.isOneShot;
+      state.modeName = state.switches.mode;
+      return withSchema(STRUCTURED, state.switches.schema, open?.config);
+    },
+    readRequest,
+    canAnswer: (request) => canAnswer(request, state),
+    onRequest: (request_id, request) => onRequest(request_id, request, state),
+    answer: (asked, data) => controlAnswer(asked, data, state),
+    refuse: controlRefusal,
+    // A host would take a result for the end of the turn that runs.
+    unread: (problem) => [
+      notice(`A line of the host cannot be read: ${problem}`, state, "warning", "error"),
+      { log: `A line of the host cannot be read: ${problem}` },
+    ],
+    ignored: (text) => notice(text, state),
+    outcome: (outcome) => outcomeLines(outcome, state),
+    notOpened(fault) {
+      const message = wordsOf(fault);
+      const result = resultLine({ subtype: "error_during_execution", text: message }, env.stamp().at, state);
+      return { message, out: [result, { exit: 1, reason: message }] };
+    },
+    ready({ config }) {
+      state.ownModel = config?.model;
+    },
+    // Claude Code leaves with 1 behind a result that told an error.
+    closed: () => (state.isFailed ? [{ exit: 1 }] : []),
+    turnEvent: (event) => turnEvent(event, state),
+    hostRequest: (event) => onHostRequest(event, state),
+    hostSettled(request) {
+      asking.delete(request);
+      return state.hooks.settled(request);
+    },
+    modeChanged: () => [systemLine("status", { status: null, permissionMode: modeOf(state) }, envelopeOf(state))],
+    answered,
+    unasked: (reason) => state.hooks.closed(reason, () => address(state)),
+    collected: (step) => collected(step, state.switches),
+  });
+
+  function answered(response: HostResponse): Step<Op> {
+    const byHook = state.hooks.answered(response, () => address(state), {
+      allow: (call) => state.allowed.add(call),
+      ask(request, call, tool, input) {
+        asking.set(request, call);
+        return state.questions.forUser({ type: "host.request", request, kind: "hook", call }, tool, input);
+      },
+    });
+    if (byHook !== undefined) return byHook;
+    const step = state.questions.answered(response, () => address(state));
+    for (const op of step.in) {
+      const call = op.type === "host.answer" && op.ok ? asking.get(op.request) : undefined;
+      if (call !== undefined) state.allowed.add(call);
+    }
+    return step;
+  }
+}
+
+function wordsOf(fault: Fault | undefined): string {
+  return fault?.message ?? "The session could not be opened";
+}

@@ -1,0 +1,60 @@
+/** The state of the agent's side that only this wire has. */
+import type { Usage } from "../../../core/event.js";
+import type { SideEnv } from "../../dialect.js";
+import { agentSession, type AgentSession, type Control as AnyControl } from "../../kit/stream-json/agent-session.js";
+import type { Task } from "../../kit/stream-json/agent-tasks.js";
+import type { AgentTurn, CountedCall } from "../../kit/stream-json/agent-turn.js";
+import type { MessageWriter } from "../../kit/stream-json/message-writer.js";
+import type { Questions } from "../../kit/stream-json/questions.js";
+import type { KnownRequest, RequestName } from "../wire/op-records.js";
+import type { HostHooks } from "./hooks.js";
+import type { Switches } from "./switches.js";
+
+/** `said` goes into the answer as the host said it. */
+export interface Control extends AnyControl {
+  subtype: RequestName;
+  said: string;
+}
+
+export interface Turn extends AgentTurn<CountedCall & { since?: number; toldSeconds?: number }> {
+  /** Usage of the session's own agent, sub-agents apart. */
+  usage: Usage;
+  /** A tool was running when the turn was interrupted. */
+  hadTools: boolean;
+}
+
+export interface AgentState extends AgentSession<KnownRequest, Control> {
+  switches: Switches;
+  turn: Turn | undefined;
+  readonly hooks: HostHooks;
+  readonly speeches: Map<string, MessageWriter>;
+  readonly tasks: Map<string, Task>;
+  /** Usage of all model calls since the start, sub-agents included, by model. */
+  readonly spent: Map<string, Usage>;
+  costs: number;
+  /** The model of the command line, to which a host returns by naming none. */
+  ownModel: string | undefined;
+  /** Calls that a hook of the host allowed: the host is not asked again. */
+  readonly allowed: Set<string>;
+  /** The result that the model handed over, where the host gave a schema for it. */
+  structured: { value: unknown } | undefined;
+  /** The last result told an error: the process leaves with 1, as Claude Code does. */
+  isFailed: boolean;
+}
+
+export function agentState(env: SideEnv, questions: Questions, hooks: HostHooks): AgentState {
+  return {
+    ...agentSession<KnownRequest, Control>(env, questions),
+    switches: { partial: false, isOneShot: false, format: "lines" },
+    turn: undefined,
+    hooks,
+    speeches: new Map(),
+    tasks: new Map(),
+    spent: new Map(),
+    costs: 0,
+    ownModel: undefined,
+    allowed: new Set(),
+    structured: undefined,
+    isFailed: false,
+  };
+}

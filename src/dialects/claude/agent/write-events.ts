@@ -1,0 +1,245 @@
+/** What happens in a turn, and around it, as lines. */
+import type { EventOf } from "../../../core/event.js";
+import { isRecord } from "../../../core/json-object.js";
+import type { Op } from "../../../core/op.js";
+import { addUsage } from "../../../core/usage.js";
+import type { Out, Step } from "../../dialect.js";
+import { address, envelopeOf, timeOf } from "../../kit/stream-json/agent-session.js";
+import { taskOf } from "../../kit/stream-json/agent-tasks.js";
+import { answered, answering, isAnswer, newTurn } from "../../kit/stream-json/agent-turn.js";
+import type { TurnEvent } from "../../kit/stream-json/agent-wire.js";
+import { line } from "../../kit/stream-json/write-lines.js";
+import { STRUCTURED } from "../wire/host-tools.js";
+import { wireTool } from "../wire/names.js";
+import { wireInput } from "../wire/tool-input.js";
+import { NO_USAGE } from "../wire/usage.js";
+import { uuidOf } from "../../kit/stream-json/uuid.js";
+import { notice, syntheticLine, systemLine, userLine } from "./lines.js";
+import type { AgentState } from "./state.js";
+import { apiErrorKind, endOf, initLine, INTERRUPTED, resultLine, speechOf, toolResult } from "./write-turns.js";
+import { taskEnded, taskStarted } from "./write-tasks.js";
+
+export function turnEvent(event: TurnEvent, state: AgentState): Step<Op> {
+  if (event.replay === true) return told([]);
+  if (state.turn !== undefined && isAnswer(event)) answering(state.turn, timeOf(event, state));
+  switch (event.type) {
+    case "turn.started":
+      return told(onStarted(event, state));
+    case "turn.ended":
+      return told(onEnded(event, state));
+    case "text.delta":
+      return told(speechOf(state, event.under).delta("text", event.text));
+    case "thinking.delta":
+      return told(speechOf(state, event.under).delta("thinking", event.text));
+    case "text.done":
+      if (event.under === undefined && state.turn !== undefined) state.turn.text = event.text;
+      return told(speechOf(state, event.under).done("text", event.text));
+    case "thinking.done":
+      return told(speechOf(state, event.under).done("thinking", event.text));
+    case "tool.delta":
+      return told(speechOf(state, event.under).callComing());
+    case "tool.requested":
+      return told(onCall(event, state));
+    case "tool.started":
+      return told(onCallStarted(event, state));
+    case "tool.progress":
+      return told(onProgress(event, state));
+    case "tool.ended":
+      return onCallEnded(event, state);
+    case "approval.requested":
+      return onApproval(event, state);
+    case "usage":
+      onUsage(event, state);
+      return told([]);
+    case "notice":
+      return told(onNotice(event, state));
+    case "compaction":
+      return told(onCompaction(event, state));
+    case "error":
+      return told(event.turn === undefined ? [notice(event.fault.message, state, "warning", "error")] : []);
+    case "user.message":
+    case "other":
+      return told([]);
+    default:
+      event satisfies never;
+      return told([]);
+  }
+}
+
+function told(out: Out[]): Step<Op> {
+  return { in: [], out };
+}
+
+// --- turns ---
+
+function onStarted(event: EventOf<"turn.started">, state: AgentState): Out[] {
+  state.turn = { ...newTurn(event.turn ?? "", timeOf(event, state)), usage: NO_USAGE, hadTools: false };
+  state.structured = undefined;
+  state.speeches.clear();
+  return [initLine(state)];
+}
+
+function onEnded(event: EventOf<"turn.ended">, state: AgentState): Out[] {
+  const at = timeOf(event, state);
+  const { turn } = state;
+  if (turn !== undefined && event.outcome === "failed") answering(turn, at);
+  if (turn !== undefined && turn.isAnswering) answered(turn, at);
+  const end = endOf(event, state);
+  const last = [...state.speeches.values()].flatMap((speech) => speech.end());
+  const said = saidAtEnd(event, end, state);
+  const next = state.questions.settled(() => true);
+  const result = resultLine(end, at, state);
+  state.turn = undefined;
+  state.tasks.clear();
+  state.speeches.clear();
+  state.allowed.clear();
+  const mine = state.asked.findIndex(({ op }) => op?.turn === event.turn);
+  if (mine !== -1) state.asked.splice(mine, 1);
+  const exit: Out[] = state.switches.isOneShot && state.isFailed ? [{ exit: 1, reason: end.text }] : [];
+  return [...last, ...said, ...next, result, ...exit];
+}
+
+/** A failure of the API stands in for the answer; an interrupt is a word of the user. */
+function saidAtEnd({ outcome }: EventOf<"turn.ended">, end: ReturnType<typeof endOf>, state: AgentState): Out[] {
+  if (end.subtype === "success" && end.api !== undefined) return [syntheticLine(end.text, envelopeOf(state), apiErrorKind(end.api.status))];
+  if (outcome !== "interrupted" || end.subtype === "success") return [];
+  const text = state.turn?.hadTools === true ? INTERRUPTED.replace("]", " for tool use]") : INTERRUPTED;
+  return [userLine({ content: [{ type: "text", text }] }, envelopeOf(state))];
+}
+
+// --- calls ---
+
+function onCall({ call, under }: EventOf<"tool.requested">, state: AgentState): Out[] {
+  const input = call.args ?? {};
+  state.turn?.calls.set(call.id, { name: call.name, input });
+  const task = under === undefined ? undefined : state.tasks.get(under);
+  if (task !== undefined) task.toolUses++;
+  return speechOf(state, under).call(call.id, wireTool(call.name), wireInput(call.name, input));
+}
+
+/** Sub-agents begin with their call. */
+function onCallStarted(event: EventOf<"tool.started">, state: AgentState): Out[] {
+  const { call, args, under } = event;
+  const said = speechOf(state, under).end();
+  const known = state.turn?.calls.get(call);
+  if (known !== undefined) known.since = timeOf(event, state);
+  const task = known?.name === "Spawn" ? taskOf(args ?? known.input, event.at ?? 0) : undefined;
+  if (task === undefined) return said;
+  state.tasks.set(call, task);
+  return [...said, ...taskStarted(call, task, state)];
+}
+
+/** A sign of life once a second at most: the output comes whole with the result. Sub-agents speak for themselves. */
+function onProgress(event: EventOf<"tool.progress">, state: AgentState): Out[] {
+  const call = state.turn?.calls.get(event.call);
+  if (call === undefined || call.name === "Spawn") return [];
+  const at = timeOf(event, state);
+  call.since ??= at;
+  const seconds = Math.floor(Math.max(0, at - call.since) / 1000);
+  if (seconds <= (call.toldSeconds ?? 0)) return [];
+  call.toldSeconds = seconds;
+  const { env, session_id, under } = envelopeOf(state, event.under);
+  return [
+    line({
+      type: "tool_progress",
+      tool_use_id: event.call,
+      tool_name: wireTool(call.name),
+      parent_tool_use_id: under,
+      elapsed_time_seconds: seconds,
+      session_id,
+      uuid: uuidOf(env.stamp().id),
+    }),
+  ];
+}
+
+function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> {
+  const refusal = state.questions.refusalOf(given.call);
+  const event: typeof given = refusal === undefined || given.status === "ok" ? given : { ...given, status: "denied", reason: refusal };
+  const said = speechOf(state, event.under).end();
+  const own = state.speeches.get(event.call)?.end() ?? [];
+  const task = state.tasks.get(event.call);
+  const next = state.questions.settled(({ call }) => call === event.call);
+  const ended = task === undefined ? [] : taskEnded(event, task, state);
+  if (event.status === "cancelled" && state.turn !== undefined) state.turn.hadTools = true;
+  const result = toolResult(event, timeOf(event, state), state);
+  const isWhole = state.structured !== undefined && state.turn?.calls.get(event.call)?.name === STRUCTURED;
+  const stop: Op[] = isWhole ? [{ type: "turn.interrupt", ...address(state), reason: "the result was handed over" }] : [];
+  return { in: stop, out: [...said, ...own, ...ended, result, ...next] };
+}
+
+/** Nobody can be asked over a channel that was never opened, or is closed, or in a mode that asks nobody. */
+function onApproval({ calls, under }: EventOf<"approval.requested">, state: AgentState): Step<Op> {
+  const said = speechOf(state, under).end();
+  const open = calls.filter(({ id }) => !state.allowed.has(id));
+  const granted = calls
+    .filter(({ id }) => state.allowed.has(id))
+    .map(({ id }) => ({ call: id, decision: "allow" as const, grant: "call" as const }));
+  const reason = refusalReason(state);
+  const denied = reason === undefined ? [] : open.map(({ id }) => ({ call: id, decision: "deny" as const, reason }));
+  const answers = [...granted, ...denied];
+  const answer: Op[] = answers.length === 0 ? [] : [{ type: "approval.answer", ...address(state), answers }];
+  return { in: answer, out: [...said, ...(reason === undefined ? state.questions.permissions(open) : [])] };
+}
+
+function refusalReason({ isControlled, isDeaf, modeName }: AgentState): string | undefined {
+  if (isDeaf && isControlled) return "Input closed";
+  if (!isControlled) return NOBODY;
+  return modeName === "dontAsk" ? "The mode dontAsk denies what would be asked" : undefined;
+}
+
+const NOBODY =
+  "nobody can be asked here: the host did not open the control channel with initialize. --permission-mode, --allowedTools or a rule can allow it";
+
+// --- around ---
+
+function onUsage({ scope, usage, cost = 0, under, at }: EventOf<"usage">, state: AgentState): void {
+  state.costs = scope === "session" && cost > 0 ? cost : state.costs;
+  if (scope !== "call") return;
+  const model = state.config.model ?? "";
+  state.spent.set(model, addUsage(state.spent.get(model), usage));
+  state.costs += cost;
+  speechOf(state, under).used(usage);
+  if (under === undefined && state.turn !== undefined) {
+    answered(state.turn, at ?? state.env.stamp().at);
+    state.turn.usage = addUsage(state.turn.usage, usage);
+  }
+  const task = under === undefined ? undefined : state.tasks.get(under);
+  if (task !== undefined) task.usage = addUsage(task.usage, usage);
+}
+
+function onNotice(event: EventOf<"notice">, state: AgentState): Out[] {
+  const data = isRecord(event.data) ? event.data : {};
+  if (event.kind === "retry") return [systemLine("api_retry", retryFields(data), envelopeOf(state, event.under))];
+  // The result tells it.
+  if (event.under === undefined && (event.kind === "max_turns" || event.kind === "max_tool_calls")) return [];
+  if (event.level === "debug" || event.level === "info") return [];
+  return [notice(event.text, state, "warning", event.kind)];
+}
+
+function retryFields(data: Record<string, unknown>): Parameters<typeof systemLine<"api_retry">>[1] {
+  const { attempt, maxAttempts, delayMs, status } = data;
+  const known = typeof status === "number" ? status : undefined;
+  return {
+    attempt: typeof attempt === "number" ? attempt : 1,
+    max_retries: typeof maxAttempts === "number" ? maxAttempts : 1,
+    retry_delay_ms: typeof delayMs === "number" ? delayMs : 0,
+    error_status: known ?? null,
+    error: apiErrorKind(known),
+  };
+}
+
+/** A sub-agent's summary is not the session's conversation. */
+function onCompaction({ phase, before = 0, after, summary, under }: EventOf<"compaction">, state: AgentState): Out[] {
+  if (under !== undefined) return [];
+  const envelope = envelopeOf(state);
+  if (phase === "started") return [systemLine("status", { status: "compacting" }, envelope)];
+  if (phase === "failed")
+    return [
+      systemLine("status", { status: null, compact_result: "failed", compact_error: summary ?? "it could not be summed up" }, envelope),
+    ];
+  const compact_metadata = { trigger: "auto", pre_tokens: before, ...(after !== undefined && { post_tokens: after }) };
+  return [
+    systemLine("status", { status: null, compact_result: "success" }, envelope),
+    systemLine("compact_boundary", { compact_metadata }, envelope),
+  ];
+}

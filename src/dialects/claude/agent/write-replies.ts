@@ -1,0 +1,132 @@
+/** Answers to control requests. */
+import * as v from "valibot";
+import { CommandReply } from "../../../core/command.js";
+import type { Fault } from "../../../core/errors.js";
+import type { Out } from "../../dialect.js";
+import { granted, refusal } from "../../kit/stream-json/write-lines.js";
+import { EFFORT_NAMES, WIRE_VERSION } from "../wire/names.js";
+import type { AgentState, Control } from "./state.js";
+import { modeOf, STATUS } from "./write-turns.js";
+
+/** What `/context` counted. */
+const Counts = v.looseObject({
+  used: v.nullish(v.number()),
+  window: v.nullish(v.number()),
+  system: v.number(),
+  memory: v.number(),
+  tools: v.number(),
+  mcpTools: v.number(),
+  messages: v.number(),
+});
+
+export function controlAnswer({ request_id, subtype, said }: Control, data: unknown, state: AgentState): Out {
+  switch (subtype) {
+    case "initialize":
+      return granted(request_id, initialized(state));
+    case "set_permission_mode":
+      state.modeName = said;
+      return granted(request_id, { mode: said });
+    case "set_model":
+      return granted(request_id, { model: said });
+    case "mcp_set_servers": {
+      const changes: unknown = JSON.parse(said);
+      return granted(request_id, typeof changes === "object" && changes !== null ? changes : {});
+    }
+    case "get_context_usage":
+      return granted(request_id, contextUsage(data, state));
+    default:
+      return granted(request_id, {});
+  }
+}
+
+export function controlRefusal({ request_id }: Control, fault: Fault): Out {
+  return refusal(request_id, fault.message);
+}
+
+function initialized(state: AgentState): Record<string, unknown> {
+  return {
+    ...commandRows(state),
+    output_style: "default",
+    available_output_styles: ["default"],
+    models: modelRows(state),
+    account: { tokenSource: "none", apiKeySource: state.config.provider === "anthropic" ? "ANTHROPIC_API_KEY" : "none" },
+    claude_code_version: WIRE_VERSION,
+    current_permission_mode: modeOf(state),
+    hooks_applied: true,
+    hook_on_failure_supported: true,
+    pending_permission_requests: [],
+    capabilities: ["interrupt_receipt_v1"],
+  };
+}
+
+export function commandRows({ catalogue }: AgentState): Record<string, unknown> {
+  const rows = (catalogue.commands ?? []).map(({ name, description = "", argumentHint = "", aliases }) => ({
+    name,
+    description,
+    argumentHint,
+    ...(aliases !== undefined && { aliases }),
+  }));
+  return { commands: rows, agents: (catalogue.subagents ?? []).map(({ name, description = "" }) => ({ name, description })) };
+}
+
+/** The models by the names that a host may set: the one of the start, and the one that answers now. */
+export function modelRows({ config, ownModel, capabilities }: AgentState): Record<string, unknown>[] {
+  const efforts = Array.isArray(capabilities["efforts"])
+    ? capabilities["efforts"].filter((name) => EFFORT_NAMES.includes(String(name)))
+    : [];
+  const abilities = efforts.length === 0 ? {} : { supportsEffort: true, supportedEffortLevels: efforts };
+  const own = ownModel ?? config.model ?? "";
+  const rows = [{ value: "default", resolvedModel: own, displayName: "Default", description: own, ...abilities }];
+  const now = config.model ?? own;
+  return now === own ? rows : [...rows, { value: now, resolvedModel: now, displayName: now, description: now, ...abilities }];
+}
+
+export function mcpStatus({ catalogue, config }: AgentState): Record<string, unknown>[] {
+  return (catalogue.mcpServers ?? []).map(({ name, status, error, tools }) => ({
+    name,
+    status: STATUS[status],
+    ...(error !== undefined && { error }),
+    source: config.mcpServers?.[name]?.type === "host" ? "sdk" : "user",
+    tools: tools.map(({ name: tool, description }) => ({ name: tool, ...(description !== undefined && { description }) })),
+  }));
+}
+
+export function settingsOf({ config }: AgentState): Record<string, unknown> {
+  const model = config.model ?? null;
+  const effective = { ...(config.model !== undefined && { model: config.model }) };
+  return { effective, sources: [], applied: { model, effort: config.effort || null } };
+}
+
+function contextUsage(data: unknown, { config, capabilities }: AgentState): Record<string, unknown> {
+  const shown = v.is(CommandReply, data) && data.result.type === "message" ? Reflect.get(data.result, "data") : undefined;
+  const counts = v.is(Counts, shown) ? shown : NO_COUNTS;
+  const limit = capabilities["contextLimit"];
+  const maxTokens = counts.window ?? (typeof limit === "number" ? limit : 0);
+  const categories = [
+    ["system_prompt", "System prompt", counts.system],
+    ["tools", "System tools", counts.tools],
+    ["mcp_tools", "MCP tools", counts.mcpTools],
+    ["memory", "Memory files", counts.memory],
+    ["messages", "Messages", counts.messages],
+  ] as const;
+  const estimated = categories.reduce((sum, [, , tokens]) => sum + tokens, 0);
+  const totalTokens = Math.max(counts.used ?? 0, estimated);
+  const free = Math.max(0, maxTokens - totalTokens);
+  return {
+    categories: [
+      ...categories.map(([id, name, tokens]) => ({ id, name, tokens, color: "inactive", kind: "used" })),
+      { id: "free_space", name: "Free space", tokens: free, color: "promptBorder", kind: "free" },
+    ],
+    totalTokens,
+    maxTokens,
+    rawMaxTokens: maxTokens,
+    percentage: maxTokens === 0 ? 0 : Math.round((100 * totalTokens) / maxTokens),
+    gridRows: [],
+    model: config.model ?? "",
+    memoryFiles: [],
+    mcpTools: [],
+    agents: [],
+  };
+}
+
+const NO_COUNTS = { used: undefined, window: undefined, system: 0, memory: 0, tools: 0, mcpTools: 0, messages: 0 };

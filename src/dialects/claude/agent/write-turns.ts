@@ -1,0 +1,210 @@
+/** A turn on this wire: it begins with `system/init`, is timed and counted, and ends with exactly one `result`. */
+import { type Part, plainText } from "../../../core/content.js";
+import type { Fault } from "../../../core/errors.js";
+import type { EventOf } from "../../../core/event.js";
+import type { Out } from "../../dialect.js";
+import { envelopeOf, type Outcome } from "../../kit/stream-json/agent-session.js";
+import { asking } from "../../kit/stream-json/agent-turn.js";
+import { MessageWriter } from "../../kit/stream-json/message-writer.js";
+import { uuidOf } from "../../kit/stream-json/uuid.js";
+import { line } from "../../kit/stream-json/write-lines.js";
+import type { ResultMeta } from "../wire/event-records.js";
+import { listedTool, WIRE_VERSION, wireMode, wireTool } from "../wire/names.js";
+import { wireInput } from "../wire/tool-input.js";
+import { modelUsage, NO_USAGE, wireUsage } from "../wire/usage.js";
+import { ONE_BLOCK, syntheticLine, usageOrNone, userLine } from "./lines.js";
+import type { AgentState } from "./state.js";
+
+/** The session's own agent, or those under a call. */
+export function speechOf(state: AgentState, under: string | undefined): MessageWriter {
+  const key = under ?? "";
+  const known = state.speeches.get(key);
+  if (known !== undefined) return known;
+  const speech = new MessageWriter({
+    envelope: envelopeOf(state, under),
+    model: () => state.config.model ?? "",
+    partial: state.switches.partial,
+    usage: usageOrNone,
+    oneBlock: ONE_BLOCK,
+  });
+  state.speeches.set(key, speech);
+  return speech;
+}
+
+export function modeOf({ modeName, config }: AgentState): string {
+  return modeName ?? wireMode(config.mode);
+}
+
+// --- the beginning ---
+
+export const STATUS = { ready: "connected", connecting: "pending", failed: "failed" } as const;
+
+export function initLine(state: AgentState): Out {
+  const { env, sessionId, config, capabilities, catalogue } = state;
+  const servers = catalogue.mcpServers ?? [];
+  const known = Array.isArray(capabilities["tools"]) ? capabilities["tools"].filter((name) => typeof name === "string") : [];
+  const tools = known.filter((name) => name !== "Skill" || (catalogue.skills ?? []).length > 0);
+  return line({
+    type: "system",
+    subtype: "init",
+    cwd: config.cwd ?? "",
+    session_id: sessionId,
+    tools: [...tools.map(listedTool), ...servers.flatMap((server) => server.tools.map(({ qualifiedName }) => qualifiedName))],
+    mcp_servers: servers.map(({ name, status }) => ({ name, status: STATUS[status] })),
+    model: config.model ?? "",
+    permissionMode: modeOf(state),
+    slash_commands: (catalogue.commands ?? []).map(({ name }) => name),
+    apiKeySource: config.provider === "anthropic" ? "ANTHROPIC_API_KEY" : "none",
+    claude_code_version: WIRE_VERSION,
+    output_style: "default",
+    agents: (catalogue.subagents ?? []).map(({ name }) => name),
+    skills: (catalogue.skills ?? []).map(({ name }) => name),
+    plugins: [],
+    capabilities: ["interrupt_receipt_v1"],
+    uuid: uuidOf(env.stamp().id),
+  });
+}
+
+// --- on the way ---
+
+export function toolResult(event: EventOf<"tool.ended">, at: number, state: AgentState): Out {
+  const { turn } = state;
+  const { call: id, status, under } = event;
+  const call = turn?.calls.get(id);
+  if (status === "denied" && call !== undefined)
+    turn?.denials.push({ tool_name: wireTool(call.name), tool_use_id: id, tool_input: wireInput(call.name, call.input) });
+  if (turn !== undefined && under === undefined) asking(turn, at);
+  const content = contentOf(event);
+  const block = { tool_use_id: id, type: "tool_result", content, is_error: status !== "ok" };
+  const result = status === "ok" ? content : `Error: ${typeof content === "string" ? content : plainText(event.output ?? [])}`;
+  const meta = metaOf(id, status);
+  return userLine({ content: [block], result, ...(meta !== undefined && { meta }) }, envelopeOf(state, under));
+}
+
+function contentOf({ status, reason, output = [] }: EventOf<"tool.ended">): string | unknown[] {
+  if (status === "denied") return reason || "The user denied this tool use.";
+  if (status === "cancelled") return reason || "The tool use was cancelled.";
+  return output.some(({ type }) => type === "image") ? output.map(blockOf) : plainText(output);
+}
+
+function blockOf(part: Part): unknown {
+  if (part.type !== "image") return { type: "text", text: plainText([part]) };
+  return { type: "image", source: { type: "base64", media_type: part.mime, data: part.data } };
+}
+
+/** A denial and a cancellation look alike as results: this tells them apart. */
+function metaOf(id: string, status: EventOf<"tool.ended">["status"]): ResultMeta | undefined {
+  if (status === "denied")
+    return { id, non_execution_kind: "permission-rule", permission_decision: { decision: "reject", source: "user_reject" } };
+  if (status === "cancelled") return { id, non_execution_kind: "user-rejected" };
+  return { id, permission_decision: { decision: "accept", source: "config" } };
+}
+
+// --- the end ---
+
+export type TerminalReason = "completed" | "max_turns" | "aborted_streaming" | "aborted_tools" | "api_error";
+
+/** A result: words of a success, or of a failure that the API or the agent had. */
+export type End =
+  | { subtype: "success"; text: string; api?: { status: number | undefined } }
+  | { subtype: "error_during_execution" | "error_max_turns"; text: string; reason?: TerminalReason };
+
+export function endOf(event: EventOf<"turn.ended">, state: AgentState): End {
+  const { turn, structured, switches } = state;
+  if (structured !== undefined) return { subtype: "success", text: JSON.stringify(structured.value) };
+  switch (event.outcome) {
+    case "interrupted":
+      return {
+        subtype: "error_during_execution",
+        text: INTERRUPTED,
+        reason: turn?.hadTools === true ? "aborted_tools" : "aborted_streaming",
+      };
+    case "failed": {
+      const text = failureText(event.fault, event.reason);
+      return isApiError(event.fault)
+        ? { subtype: "success", text, api: { status: event.fault?.status } }
+        : { subtype: "error_during_execution", text };
+    }
+    case "completed":
+      if (event.finish === "max_turns")
+        return {
+          subtype: "error_max_turns",
+          text: `Reached maximum number of turns (${state.config.maxTurns ?? ""})`,
+          reason: "max_turns",
+        };
+      if (STOPS.has(event.finish ?? "")) return { subtype: "error_during_execution", text: STOPS.get(event.finish ?? "") ?? "" };
+      if (switches.schema !== undefined) return { subtype: "error_during_execution", text: NO_STRUCTURE };
+      return { subtype: "success", text: turn?.text ?? "" };
+    default:
+      event.outcome satisfies never;
+      return { subtype: "error_during_execution", text: "" };
+  }
+}
+
+export const INTERRUPTED = "[Request interrupted by user]";
+const NO_STRUCTURE = "The model ended without calling StructuredOutput, so there is no structured output";
+
+const STOPS: ReadonlyMap<string, string> = new Map([
+  ["max_tool_calls", "Reached the limit of tool calls of one turn"],
+  ["loop", "The model repeats the same calls with the same results; the turn was stopped"],
+]);
+
+/** A provider's failure is told in an answer and in the result, as the original does. */
+function failureText(fault: Fault | undefined, reason = ""): string {
+  const message = fault?.message ?? reason;
+  return isApiError(fault) ? `API Error: ${message}` : message;
+}
+
+function isApiError(fault: Fault | undefined): boolean {
+  return fault?.code === "provider" || fault?.code === "context_overflow";
+}
+
+/** The kind of an API failure in the words of this wire. */
+export function apiErrorKind(status: number | undefined): string {
+  if (status === 401) return "authentication_failed";
+  if (status === 403) return "billing_error";
+  if (status === 404) return "model_not_found";
+  if (status === 429) return "rate_limit";
+  if (status === 529) return "overloaded";
+  if (status === 400) return "invalid_request";
+  return status !== undefined && status >= 500 ? "server_error" : "unknown";
+}
+
+export function resultLine(end: End, at: number, state: AgentState): Out {
+  const { turn, env, sessionId: session_id, structured, costs } = state;
+  const isApi = end.subtype === "success" && end.api !== undefined;
+  const isError = end.subtype !== "success" || isApi;
+  state.isFailed = isError;
+  return line({
+    type: "result",
+    subtype: end.subtype,
+    is_error: isError,
+    ...(isApi && { api_error_status: end.api?.status ?? null }),
+    duration_ms: turn === undefined ? 0 : Math.max(0, at - turn.since),
+    duration_api_ms: turn?.modelMs ?? 0,
+    num_turns: turn?.modelCalls ?? 0,
+    stop_reason: end.subtype === "success" && !isApi ? "end_turn" : null,
+    ...(end.subtype === "success" ? { result: end.text } : { errors: [end.text] }),
+    session_id,
+    total_cost_usd: costs,
+    usage: wireUsage(turn?.usage ?? NO_USAGE),
+    modelUsage: Object.fromEntries([...state.spent].map(([model, usage], index) => [model, modelUsage(usage, index === 0 ? costs : 0)])),
+    permission_denials: turn?.denials ?? [],
+    ...(structured !== undefined && { structured_output: structured.value }),
+    terminal_reason: terminalReason(end),
+    uuid: uuidOf(env.stamp().id),
+  });
+}
+
+function terminalReason(end: End): TerminalReason | undefined {
+  if (end.subtype === "success") return end.api === undefined ? "completed" : "api_error";
+  return end.reason;
+}
+
+/** For a prompt that no turn answered. */
+export function outcomeLines(outcome: Outcome, state: AgentState): Out[] {
+  const at = state.env.stamp().at;
+  if ("problem" in outcome) return [resultLine({ subtype: "error_during_execution", text: outcome.problem }, at, state)];
+  const { text } = outcome;
+  return [initLine(state), syntheticLine(text, envelopeOf(state)), resultLine({ subtype: "success", text }, at, state)];
+}

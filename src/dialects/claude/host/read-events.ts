@@ -1,0 +1,217 @@
+/** Agent → host, read: which line it is, and what answers it. A line that cannot be read is told of, and the rest goes on. */
+import * as v from "valibot";
+import type { Fault } from "../../../core/errors.js";
+import type { Event, EventOf } from "../../../core/event.js";
+import { isRecord } from "../../../core/json-object.js";
+import type { SideEnv, Step } from "../../dialect.js";
+import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
+import { together } from "../../kit/step.js";
+import { refuseUnread } from "../../kit/stream-json/agent-questions.js";
+import { Assistant, asked as questions, Init, type PermissionAsked, ResultMeta, StreamEvent, ToolProgress } from "../wire/event-records.js";
+import { modeNamed } from "../wire/names.js";
+import { coversIn, readUpdates, updateFor } from "../wire/permissions.js";
+import { hookCancelled, onHook } from "./hooks.js";
+import { onSystem } from "./read-system.js";
+import { onAssistant, onResult, onStreamed, onUser, turnOf } from "./read-turns.js";
+import type { HostState, Purpose } from "./state.js";
+import { catalogue, gathered, updated } from "./surroundings.js";
+
+export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Event> {
+  const type = stringField(rec, "type");
+  if (!isRecord(rec) || type === undefined) return told([bad(`The agent wrote a line that is ${shapeOf(rec)} without a "type"`, state)]);
+  if (type === "control_response") return onResponse(rec["response"], state);
+  if (!state.isReady) return onEarly(type, rec, state);
+  switch (type) {
+    case "control_request":
+      return onRequest(rec, state, env);
+    case "control_cancel_request": {
+      const request_id = stringField(rec, "request_id") ?? "";
+      return told([...hookCancelled(request_id, state), ...state.questions.cancelled(request_id, state.session)]);
+    }
+    case "system":
+      return told(v.is(Init, rec) ? onInit(rec, state, env) : onSystem(rec, state));
+    case "assistant":
+      return told(onMessage(rec, state, env));
+    case "stream_event":
+      return told(onStreamEvent(rec, state, env));
+    case "user": {
+      const metas = Array.isArray(rec["tool_result_meta"]) ? rec["tool_result_meta"].filter((meta) => v.is(ResultMeta, meta)) : [];
+      return told(onUser(isRecord(rec["message"]) ? rec["message"]["content"] : undefined, metas, state.running));
+    }
+    case "tool_progress":
+      return told(v.is(ToolProgress, rec) ? onProgress(rec, state) : []);
+    case "result":
+      return told(onResult(rec, state, env));
+    case "keep_alive":
+      return told([]);
+    default:
+      return told([{ type: "other", session: state.session, name: type, data: rec }]);
+  }
+}
+
+/** A step of nothing but events. */
+function told(events: Event[]): Step<Event> {
+  return { in: events, out: [] };
+}
+
+function bad(message: string, { session }: HostState): Event {
+  return { type: "error", session, fault: { code: "protocol", message, retryable: false } };
+}
+
+function underOf(rec: Record<string, unknown>): string | undefined {
+  return stringField(rec, "parent_tool_use_id");
+}
+
+/** Before the handshake Claude Code may ask a hook or speak to a server, or say why there will be no session. */
+function onEarly(type: string, rec: Record<string, unknown>, state: HostState): Step<Event> {
+  if (type === "control_request") {
+    const request_id = stringField(rec, "request_id");
+    if (request_id !== undefined && v.is(questions.mcp_message, rec["request"]))
+      return told(state.questions.message(request_id, rec["request"], state.session));
+    if (request_id !== undefined && v.is(questions.hook_callback, rec["request"])) return onHook(request_id, rec["request"], state);
+  }
+  const errors = type === "result" && Array.isArray(rec["errors"]) ? rec["errors"].filter((error) => typeof error === "string") : [];
+  if (errors.length > 0) state.refused = { code: "config", message: errors.join("; "), retryable: false };
+  return told([]);
+}
+
+// --- a turn ---
+
+/** The first line of every turn. It also tells what the session is now. */
+function onInit(rec: v.InferOutput<typeof Init>, state: HostState, env: SideEnv): Event[] {
+  const changed = updated({ model: rec.model, mode: modeNamed(rec.permissionMode), sessionId: rec.session_id }, state);
+  const { commands, subagents } = state.catalogue;
+  const news = gathered(
+    {
+      commands: rec.slash_commands.map((name) => commands.find((command) => command.name === name) ?? { name }),
+      subagents: (rec.agents ?? []).map((name) => subagents.find((agent) => agent.name === name) ?? { name }),
+      skills: rec.skills ?? [],
+      mcpServers: rec.mcp_servers.map(({ name, status }) => ({ name, status })),
+    },
+    state,
+  );
+  return [...changed, ...news, ...turnOf(state, env).begun];
+}
+
+/** A background task goes on when its turn has ended; its words belong to no turn. */
+function isBehindTurn(rec: Record<string, unknown>, { running }: HostState): boolean {
+  return running === undefined && underOf(rec) !== undefined;
+}
+
+function onMessage(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
+  if (!v.is(Assistant, rec)) return [bad(`The agent wrote an invalid assistant: ${issuesOf(Assistant, rec)}`, state)];
+  if (isBehindTurn(rec, state)) return [];
+  const { begun, turn } = turnOf(state, env);
+  return turn === undefined ? begun : [...begun, ...onAssistant(rec, turn)];
+}
+
+function onStreamEvent(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
+  const { event } = rec;
+  // Citations and signatures of thinking have no place in our vocabulary.
+  if (!v.is(StreamEvent, event)) return [];
+  if (state.running === undefined && (event.type !== "message_start" || isBehindTurn(rec, state))) return [];
+  const { begun, turn } = turnOf(state, env);
+  return [...begun, ...(turn === undefined ? [] : onStreamed(event, underOf(rec), turn))];
+}
+
+function onProgress({ tool_use_id, elapsed_time_seconds }: v.InferOutput<typeof ToolProgress>, { running }: HostState): Event[] {
+  return running?.told.progress(tool_use_id, { text: `still running after ${Math.round(elapsed_time_seconds)} s` }) ?? [];
+}
+
+// --- replies to our requests ---
+
+function onResponse(response: unknown, state: HostState): Step<Event> {
+  const answer = state.requests.take(response);
+  if (answer === undefined) return told([]);
+  const { purpose, fault, data } = answer;
+  switch (purpose.for) {
+    case "initialize":
+      return told(onInitialized(fault, data, state));
+    case "interrupt":
+      if (fault === undefined && state.running !== undefined) state.running.isInterrupted = true;
+      return told(purpose.op === undefined ? [] : [answerTo("turn.interrupt", purpose.op, fault, state)]);
+    case "change":
+      return told(onChanged(purpose, fault, state));
+    default:
+      purpose satisfies never;
+      return told([]);
+  }
+}
+
+function answerTo(to: string, parent: string, fault: Fault | undefined, { session }: HostState): Event {
+  return { type: "reply", to, status: fault === undefined ? "ok" : "error", session, parent, ...(fault !== undefined && { fault }) };
+}
+
+const Row = v.looseObject({ name: v.string(), description: v.optional(v.string()), argumentHint: v.optional(v.string()) });
+
+function onInitialized(fault: Fault | undefined, data: Record<string, unknown>, state: HostState): Event[] {
+  if (fault !== undefined) {
+    state.refused = fault;
+    return [];
+  }
+  state.isReady = true;
+  const { session, opener, sessionId, config } = state;
+  state.catalogue.commands = rows(data["commands"]);
+  state.catalogue.subagents = rows(data["agents"]);
+  const ready: EventOf<"session.ready"> = {
+    type: "session.ready",
+    session,
+    ...(opener !== undefined && { parent: opener }),
+    ...(sessionId !== undefined && { sessionId }),
+    config: { ...(config.model !== undefined && { model: config.model }), mode: config.mode ?? "default" },
+    capabilities: { approvals: true, thinking: true, catalog: true, images: true },
+  };
+  return [ready, catalogue(state), ...state.lost.splice(0)];
+}
+
+function rows(list: unknown): HostState["catalogue"]["commands"] {
+  const known = Array.isArray(list) ? list.filter((row) => v.is(Row, row)) : [];
+  return known.map(({ name, description, argumentHint }) => ({
+    name,
+    ...(description !== undefined && { description }),
+    ...(argumentHint !== undefined && argumentHint !== "" && { argumentHint }),
+  }));
+}
+
+function onChanged({ change }: Extract<Purpose, { for: "change" }>, fault: Fault | undefined, state: HostState): Event[] {
+  change.left--;
+  change.fault ??= fault;
+  if (change.left > 0) return [];
+  const { op } = change;
+  if (change.fault !== undefined) return op.id === undefined ? [] : [answerTo(op.type, op.id, change.fault, state)];
+  state.config = { ...state.config, ...op.patch };
+  const { session, sessionId } = state;
+  const event: EventOf<"session.updated"> = { type: "session.updated", session, config: op.patch };
+  return [{ ...event, ...(sessionId !== undefined && { sessionId }), ...(op.id !== undefined && { parent: op.id }) }];
+}
+
+// --- questions of the agent ---
+
+function onRequest(rec: Record<string, unknown>, state: HostState, env: SideEnv): Step<Event> {
+  const request_id = stringField(rec, "request_id");
+  const asked = rec["request"];
+  const subtype = stringField(asked, "subtype") ?? "";
+  if (request_id === undefined) return told([bad("The agent wrote a control_request without a request_id", state)]);
+  if (v.is(questions.can_use_tool, asked)) return onPermission(request_id, asked, state, env);
+  if (v.is(questions.hook_callback, asked)) return onHook(request_id, asked, state);
+  if (v.is(questions.mcp_message, asked)) return told(state.questions.message(request_id, asked, state.session));
+  return { in: [], out: [refuseUnread(request_id, subtype, Object.hasOwn(questions, subtype))] };
+}
+
+function onPermission(request_id: string, asked: PermissionAsked, state: HostState, env: SideEnv): Step<Event> {
+  const { begun, turn } = turnOf(state, env);
+  if (turn === undefined) return told(begun);
+  if (state.config.mode === "yolo" && asked["requires_user_interaction"] !== true)
+    return together(told(begun), state.questions.allowed(request_id, asked, turn));
+  const suggestions = readUpdates(asked.permission_suggestions);
+  const covers = coversIn(suggestions, asked.tool_name);
+  const shown = {
+    title: asked.decision_reason ?? asked.description ?? undefined,
+    covers,
+    grants: ({ grant }: { grant?: "call" | "prefix" | "tool" | "category" | undefined }) => {
+      const updatedPermissions = updateFor(grant, asked.tool_name, suggestions);
+      return updatedPermissions.length === 0 ? {} : { updatedPermissions };
+    },
+  };
+  return together(told(begun), state.questions.permission(request_id, asked, shown, turn));
+}

@@ -1,0 +1,116 @@
+/** Host → agent, written: ops become user lines, control requests and control responses. */
+import { plainText, type Part } from "../../../core/content.js";
+import type { Event, EventOf } from "../../../core/event.js";
+import type { Op, OpOf } from "../../../core/op.js";
+import { withoutCommand, withoutMentions } from "../../../core/plain-words.js";
+import type { SideEnv, Step } from "../../dialect.js";
+import { wireMode } from "../wire/names.js";
+import { hookAnswered } from "./hooks.js";
+import { type Change, type HostState, type SentPrompt, warning } from "./state.js";
+
+export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
+  switch (op.type) {
+    case "turn.prompt":
+      return prompt(op, state, env);
+    case "turn.steer":
+      return steer(op, state);
+    case "turn.interrupt":
+      return interrupt(op, state);
+    case "approval.answer":
+      return state.questions.answer(op, state.running) ?? { in: [reply(op, "noop")], out: [] };
+    case "host.answer":
+      return hookAnswered(op, state) ?? state.questions.answerMessage(op, state.session) ?? { in: [reply(op, "noop")], out: [] };
+    case "session.configure":
+      return configure(op, state);
+    default:
+      return { in: [], out: [] };
+  }
+}
+
+// --- turns ---
+
+type Block = { type: "text"; text: string } | { type: "image"; source: object };
+
+function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<Event> {
+  const sent: SentPrompt = { turn: op.turn ?? env.stamp().id, op: op.id };
+  const content = contentOf(op);
+  if (content.length === 0) return failed(op, "protocol", "Claude Code takes no empty prompt");
+  state.prompts.push(sent);
+  const lost = [...(op.overrides === undefined ? [] : ["overrides"]), ...(op.calls === undefined ? [] : ["calls in the model's place"])];
+  const said = lost.length === 0 ? [] : [warning(`Claude Code cannot be told ${lost.join(", ")} with a prompt`, state)];
+  return { in: said, out: [userLine(content, state)] };
+}
+
+/** A prompt during a turn is folded into it, behind the next result of a tool; a turn without one is followed by a turn of its own. */
+function steer(op: OpOf<"turn.steer">, state: HostState): Step<Event> {
+  if (state.running === undefined) return { in: [reply(op, "noop")], out: [] };
+  const content = contentOf(op);
+  return content.length === 0 ? { in: [reply(op, "noop")], out: [] } : { in: [], out: [userLine(content, state)] };
+}
+
+function userLine(content: Block[], { sessionId = "" }: HostState): { rec: unknown } {
+  return { rec: { type: "user", session_id: sessionId, message: { role: "user", content }, parent_tool_use_id: null } };
+}
+
+/**
+ * Claude Code attaches what is mentioned and runs a text that begins as a command does: what is meant so says so,
+ * and everything else is written as words.
+ */
+function contentOf({ parts, ...op }: OpOf<"turn.prompt"> | OpOf<"turn.steer">): Block[] {
+  const mentions = op.type === "turn.prompt" && op.mentions === true;
+  const command = op.type === "turn.prompt" ? op.command : undefined;
+  if (command !== undefined) {
+    const args = (mentions ? command.args : withoutMentions(command.args ?? "")) ?? "";
+    return [{ type: "text", text: `/${command.name}${args === "" ? "" : ` ${args}`}` }];
+  }
+  const blocks = parts.map((part) => blockOf(part, mentions)).filter((block) => block.type !== "text" || block.text !== "");
+  const [first, ...rest] = blocks;
+  return first?.type === "text" ? [{ ...first, text: withoutCommand(first.text) }, ...rest] : blocks;
+}
+
+function blockOf(part: Part, mentions: boolean): Block {
+  if (part.type === "image") return { type: "image", source: { type: "base64", media_type: part.mime, data: part.data } };
+  if (part.type === "file" && part.text === undefined) return { type: "text", text: namedFile(part) };
+  const text = plainText([part]);
+  // Only a text of the prompt itself mentions anything: somebody else wrote a file that goes along by its content.
+  return { type: "text", text: mentions && part.type === "text" ? text : withoutMentions(text) };
+}
+
+/** Claude Code attaches what is mentioned. A link by value is no words. */
+function namedFile({ path, uri = "" }: { path?: string | undefined; uri?: string | undefined }): string {
+  if (path !== undefined) return /\s/.test(path) ? `@"${path}"` : `@${path}`;
+  return /^data:/i.test(uri) ? "" : withoutMentions(uri);
+}
+
+/** The wire's word names no turn: it is said only when the turn meant is the one on the wire. */
+function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
+  const onWire = state.running?.told.address.turn ?? state.prompts[0]?.turn;
+  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return { in: [reply(op, "noop")], out: [] };
+  return { in: [], out: [state.requests.send({ subtype: "interrupt" }, { for: "interrupt", op: op.id })] };
+}
+
+// --- the session ---
+
+function configure(op: OpOf<"session.configure">, state: HostState): Step<Event> {
+  const { mode, model, thinkingBudget } = op.patch;
+  const wired = mode === "yolo" ? "default" : wireMode(mode);
+  const requests = [
+    ...(mode === undefined ? [] : [{ subtype: "set_permission_mode", mode: wired }]),
+    ...(model === undefined ? [] : [{ subtype: "set_model", model }]),
+    ...(thinkingBudget === undefined ? [] : [{ subtype: "set_max_thinking_tokens", max_thinking_tokens: thinkingBudget }]),
+  ];
+  const change: Change = { op, left: requests.length, fault: undefined };
+  if (requests.length === 0) return { in: [reply(op, "noop")], out: [] };
+  return { in: [], out: requests.map((each) => state.requests.send(each, { for: "change", change })) };
+}
+
+// --- answers of our own ---
+
+export function failed(op: Op, code: string, message: string): Step<Event> {
+  return { in: [{ ...reply(op, "error"), fault: { code, message, retryable: false } }], out: [] };
+}
+
+function reply(op: Op, status: "noop" | "error"): EventOf<"reply"> {
+  const session = op.session === undefined ? {} : { session: op.session };
+  return { type: "reply", to: op.type, status, ...session, ...(op.id !== undefined && { parent: op.id }) };
+}

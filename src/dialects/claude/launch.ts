@@ -1,0 +1,173 @@
+/** Claude Code as a program: the flags of its command line, and our words for them. */
+import { toolNamed } from "../../core/names.js";
+import type { FormatChoice, ForeignFlag, Program } from "../kit/program.js";
+import { EFFORT_NAMES, MODE_NAMES, modelNamed, modeNamed, thinkingFor, WIRE_VERSION } from "./wire/names.js";
+
+const SHORT_FLAGS = { "-c": "--continue", "-d": "--debug", "-n": "--name", "-r": "--resume", "-v": "--version", "-w": "--worktree" };
+
+/** What is wrong is told in the program's own words. */
+function refused(flag: string, takes: string, value: string): readonly string[] {
+  return ["--refused", `option '--${flag}' argument '${value}' is invalid. Allowed choices are ${takes}.`];
+}
+
+function modeFlags(name: string): readonly string[] {
+  const mode = modeNamed(name);
+  if (mode === undefined) return refused("permission-mode", MODE_NAMES.join(", "), name);
+  return ["--approval-mode", mode, "--mode-name", name === "manual" ? "default" : name];
+}
+
+function modelFlags(name: string): readonly string[] {
+  const model = modelNamed(name);
+  return model === undefined ? [] : ["--model", model];
+}
+
+function fallbackFlags(names: string): readonly string[] {
+  const models = names.split(",").flatMap((name) => modelNamed(name) ?? []);
+  return models.length === 0 ? [] : ["--fallback-model", models.join(",")];
+}
+
+function effortFlags(effort: string): readonly string[] {
+  const level = thinkingFor(effort);
+  return level === undefined ? refused("effort", EFFORT_NAMES.join(", "), effort) : ["--thinking", level];
+}
+
+function thinkingFlags(how: string): readonly string[] {
+  return how === "disabled" ? ["--thinking", "disabled"] : ["--thinking", "enabled"];
+}
+
+function budgetFlags(tokens: string): readonly string[] {
+  return tokens === "0" ? ["--thinking", "disabled"] : ["--thinking", "enabled", "--thinking-budget", tokens];
+}
+
+function turnFlags(turns: string): readonly string[] {
+  return turns === "0" ? [] : ["--max-turns", turns];
+}
+
+/** `default` is the usual set, and nothing is no tool at all. */
+function toolSetFlags(list: string): readonly string[] {
+  return list === "default" ? [] : ["--allowed-tools", toolEntries(list).join(",")];
+}
+
+const tools =
+  (flag: string) =>
+  (list: string): readonly string[] => [flag, toolEntries(list).join(",")];
+
+const SAID: readonly ForeignFlag[] = [
+  { name: "permission-mode", value: "MODE", means: modeFlags },
+  { name: "dangerously-skip-permissions", means: () => modeFlags("bypassPermissions") },
+  { name: "allow-dangerously-skip-permissions", quiet: true },
+  { name: "allowedTools", value: "A,B", means: tools("--unasked") },
+  { name: "allowed-tools", value: "A,B", means: tools("--unasked") },
+  { name: "disallowedTools", value: "A,B", means: tools("--disallowed-tools") },
+  { name: "disallowed-tools", value: "A,B", means: tools("--disallowed-tools") },
+  { name: "tools", value: "A,B", means: toolSetFlags, quiet: true },
+  { name: "model", value: "MODEL", means: modelFlags, quiet: true },
+  { name: "fallback-model", value: "A,B", means: fallbackFlags },
+  { name: "effort", value: "LEVEL", means: effortFlags },
+  { name: "thinking", value: "HOW", means: thinkingFlags },
+  { name: "max-thinking-tokens", value: "N", means: budgetFlags },
+  { name: "max-turns", value: "N", means: turnFlags, quiet: true },
+  { name: "add-dir", value: "DIR", means: (directory) => ["--include-directories", directory] },
+  { name: "continue", means: () => ["--resume", "latest"] },
+  { name: "no-session-persistence", means: () => ["--no-session"] },
+  // The permission prompt tool is the host, and questions go to it whenever it answers.
+  { name: "permission-prompt-tool", value: "TOOL", quiet: true },
+  { name: "verbose", quiet: true },
+  { name: "setting-sources", value: "A,B", quiet: true },
+  { name: "forward-subagent-text", quiet: true },
+];
+
+/** Accepted, and without any effect here. */
+const UNUSED = [
+  "agent",
+  "agents",
+  "autocompact",
+  "betas",
+  "channels",
+  "debug-file",
+  "file",
+  "managed-settings",
+  "max-budget-usd",
+  "name",
+  "permission-prompts",
+  "plugin-dir",
+  "plugin-dir-no-mcp",
+  "plugin-url",
+  "project-config-root",
+  "resume-drops-turn",
+  "resume-session-at",
+  "settings",
+  "system-prompt-snapshot",
+  "task-budget",
+  "thinking-display",
+].map((name): ForeignFlag => ({ name, value: "VALUE" }));
+
+const UNUSED_SWITCHES = [
+  "await-initialize",
+  "bare",
+  "brief",
+  "chrome",
+  "debug-to-stderr",
+  "disable-slash-commands",
+  "exclude-dynamic-system-prompt-sections",
+  "ide",
+  "include-hook-events",
+  "managed-settings-in-initialize",
+  "mcp-debug",
+  "no-chrome",
+  "replay-user-messages",
+  "restricted",
+  "safe-mode",
+  "session-mirror",
+  "strict-mcp-config",
+].map((name): ForeignFlag => ({ name }));
+
+const OPTIONAL = ["debug", "prompt-suggestions", "worktree"].map((name): ForeignFlag => ({ name, optional: true }));
+
+const INPUTS = ["text", "stream-json"];
+const OUTPUTS = ["text", "json", "stream-json"];
+
+export const program: Program = {
+  name: "claude",
+  version: `${WIRE_VERSION} (Claude Code)`,
+  shortFlags: SHORT_FLAGS,
+  flags: [...SAID, ...UNUSED, ...UNUSED_SWITCHES, ...OPTIONAL],
+  variables: [
+    ["ANTHROPIC_MODEL", "--model"],
+    ["MAX_THINKING_TOKENS", "--thinking-budget"],
+    ["CLAUDE_CODE_MAX_OUTPUT_TOKENS", "--max-tokens"],
+  ],
+  exits: { usage: 1, sandbox: 1 },
+  asks: [["--dialect=claude"], ["--permission-prompt-tool=stdio"]],
+  formats: {
+    lines: ["stream-json"],
+    documents: ["json", "text"],
+    flags: ["include-partial-messages", "json-schema"],
+    problem,
+    promptRecord: (prompt) => ({ type: "user", message: { role: "user", content: prompt } }),
+  },
+  mcpConfig: async (json) => (await import("./wire/servers.js")).readMcpConfig(json),
+  drive: { command: ["claude"] },
+};
+
+function problem({ input, output, hasPrompt, has }: FormatChoice): string | undefined {
+  if (!INPUTS.includes(input)) return `--input-format must be one of ${INPUTS.join(", ")}, not '${input}'`;
+  if (!OUTPUTS.includes(output)) return `--output-format must be one of ${OUTPUTS.join(", ")}, not '${output}'`;
+  if (input === "stream-json" && output !== "stream-json") return "--input-format stream-json needs --output-format stream-json";
+  if (has("include-partial-messages") && output !== "stream-json") return "--include-partial-messages needs --output-format stream-json";
+  if (input === "text" || !hasPrompt) return undefined;
+  return `With --input-format ${input} prompts come over the protocol, not on the command line`;
+}
+
+/** Entries apart by commas or blanks. `mcp__server` is every tool of that server. */
+function toolEntries(list: string): string[] {
+  return list
+    .split(/[,\s]+(?![^(]*\))/)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "")
+    .map((entry) => {
+      const [, name = entry, pattern] = /^([^(]+)\((.*)\)$/s.exec(entry) ?? [];
+      const tool = /^mcp__(?:(?!__).)+$/.test(name) ? `${toolNamed(name)}__*` : toolNamed(name);
+      return pattern === undefined ? tool : `${tool}(${pattern})`;
+    });
+}

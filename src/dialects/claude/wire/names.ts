@@ -1,0 +1,80 @@
+/** Claude Code's names of our tools, modes and levels of effort: its hosts look for these names. */
+import type { Mode, Thinking } from "../../../core/config.js";
+
+/** The version of the wire. */
+export const VERSION = "2.1";
+
+/** The version of Claude Code that hosts are told. */
+export const WIRE_VERSION = "2.1.325";
+
+/** Tools that Claude Code calls otherwise than we do. */
+const TOOLS: Readonly<Record<string, string>> = { Spawn: "Agent", ExitPlan: "ExitPlanMode" };
+
+/** A tool without a name of Claude Code's keeps its own. */
+export function wireTool(name: string): string {
+  return Object.hasOwn(TOOLS, name) ? (TOOLS[name] ?? name) : name;
+}
+
+/** `init` lists the sub-agent tool under its older name. */
+export function listedTool(name: string): string {
+  return name === "Spawn" ? "Task" : wireTool(name);
+}
+
+/** `auto` lets a model decide what may run. Nobody decides that here, so it asks as `default` does; `dontAsk` is `default` without anybody to ask. */
+const MODES: Readonly<Record<string, Mode>> = {
+  default: "default",
+  manual: "default",
+  acceptEdits: "auto_edit",
+  auto: "default",
+  bypassPermissions: "yolo",
+  dontAsk: "default",
+  plan: "plan",
+};
+
+/** The modes that a host may set, as Claude Code lists them. */
+export const MODE_NAMES: readonly string[] = Object.keys(MODES)
+  .filter((name) => name !== "manual")
+  .toSorted();
+
+export function modeNamed(name: string): Mode | undefined {
+  return Object.hasOwn(MODES, name) ? MODES[name] : undefined;
+}
+
+const WIRE_MODES: Readonly<Record<Mode, string>> = {
+  default: "default",
+  auto_edit: "acceptEdits",
+  plan: "plan",
+  yolo: "bypassPermissions",
+};
+
+export function wireMode(mode: Mode = "default"): string {
+  return WIRE_MODES[mode];
+}
+
+/** For models that take a level of thinking and no effort. */
+const EFFORTS: Readonly<Record<string, Thinking>> = { low: "low", medium: "medium", high: "high", xhigh: "deep", max: "max" };
+
+export const EFFORT_NAMES: readonly string[] = Object.keys(EFFORTS);
+
+export function thinkingFor(effort: string): Thinking | undefined {
+  return Object.hasOwn(EFFORTS, effort) ? EFFORTS[effort] : undefined;
+}
+
+/** The effort for a level of thinking; undefined for the levels that are switches. */
+export function effortFor(level: Thinking): string | undefined {
+  return Object.entries(EFFORTS).find(([, thinking]) => thinking === level)?.[0];
+}
+
+/** Claude Code's names of models that stand for the latest of their kind. `default` and `inherit` stand for the model that is set already. */
+const ALIASES: Readonly<Record<string, string>> = {
+  opus: "claude-opus-4-8",
+  sonnet: "claude-sonnet-4-6",
+  haiku: "claude-haiku-4-5",
+};
+
+/** Undefined for a name that leaves the choice of the model to the agent. */
+export function modelNamed(name: string): string | undefined {
+  const plain = name.trim();
+  if (plain === "" || plain === "default" || plain === "inherit") return undefined;
+  return Object.hasOwn(ALIASES, plain) ? ALIASES[plain] : plain;
+}
