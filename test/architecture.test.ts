@@ -88,6 +88,8 @@ describe("doors", () => {
       outside.flatMap((file) =>
         file.strings
           .filter(({ text }) => names.has(text) || names.has(text.replace(/@.*/, "")))
+          // A family of models has the name of a program, too.
+          .filter(({ text }) => text !== "claude" || !file.path.startsWith("engine/models/"))
           .map(({ text, line }) => `${file.path}:${line} ${text}`),
       ),
     ).toEqual([]);

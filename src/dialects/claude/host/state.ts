@@ -96,7 +96,3 @@ export function startTurn({ turn, op }: SentPrompt, state: HostState): Event[] {
   };
   return told.start();
 }
-
-export function warning(text: string, { session }: HostState): Event {
-  return { type: "notice", session, level: "warning", text, source: "claude" };
-}

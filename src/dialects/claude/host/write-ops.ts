@@ -1,12 +1,13 @@
 /** Host → agent, written: ops become user lines, control requests and control responses. */
 import { plainText, type Part } from "../../../core/content.js";
-import type { Event, EventOf } from "../../../core/event.js";
+import type { Event } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import { withoutCommand, withoutMentions } from "../../../core/plain-words.js";
 import type { SideEnv, Step } from "../../dialect.js";
+import { refused, replied, warning } from "../../kit/reply.js";
 import { wireMode } from "../wire/names.js";
 import { hookAnswered } from "./hooks.js";
-import { type Change, type HostState, type SentPrompt, warning } from "./state.js";
+import type { Change, HostState, SentPrompt } from "./state.js";
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   switch (op.type) {
@@ -17,9 +18,9 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "turn.interrupt":
       return interrupt(op, state);
     case "approval.answer":
-      return state.questions.answer(op, state.running) ?? { in: [reply(op, "noop")], out: [] };
+      return state.questions.answer(op, state.running) ?? replied(op, "noop");
     case "host.answer":
-      return hookAnswered(op, state) ?? state.questions.answerMessage(op, state.session) ?? { in: [reply(op, "noop")], out: [] };
+      return hookAnswered(op, state) ?? state.questions.answerMessage(op, state.session) ?? replied(op, "noop");
     case "session.configure":
       return configure(op, state);
     default:
@@ -34,18 +35,18 @@ type Block = { type: "text"; text: string } | { type: "image"; source: object };
 function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<Event> {
   const sent: SentPrompt = { turn: op.turn ?? env.stamp().id, op: op.id };
   const content = contentOf(op);
-  if (content.length === 0) return failed(op, "protocol", "Claude Code takes no empty prompt");
+  if (content.length === 0) return refused(op, "Claude Code takes no empty prompt", "protocol");
   state.prompts.push(sent);
   const lost = [...(op.overrides === undefined ? [] : ["overrides"]), ...(op.calls === undefined ? [] : ["calls in the model's place"])];
-  const said = lost.length === 0 ? [] : [warning(`Claude Code cannot be told ${lost.join(", ")} with a prompt`, state)];
+  const said = lost.length === 0 ? [] : [warning(`Claude Code cannot be told ${lost.join(", ")} with a prompt`, state.session, "claude")];
   return { in: said, out: [userLine(content, state)] };
 }
 
 /** A prompt during a turn is folded into it, behind the next result of a tool; a turn without one is followed by a turn of its own. */
 function steer(op: OpOf<"turn.steer">, state: HostState): Step<Event> {
-  if (state.running === undefined) return { in: [reply(op, "noop")], out: [] };
+  if (state.running === undefined) return replied(op, "noop");
   const content = contentOf(op);
-  return content.length === 0 ? { in: [reply(op, "noop")], out: [] } : { in: [], out: [userLine(content, state)] };
+  return content.length === 0 ? replied(op, "noop") : { in: [], out: [userLine(content, state)] };
 }
 
 function userLine(content: Block[], { sessionId = "" }: HostState): { rec: unknown } {
@@ -85,7 +86,7 @@ function namedFile({ path, uri = "" }: { path?: string | undefined; uri?: string
 /** The wire's word names no turn: it is said only when the turn meant is the one on the wire. */
 function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
   const onWire = state.running?.told.address.turn ?? state.prompts[0]?.turn;
-  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return { in: [reply(op, "noop")], out: [] };
+  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return replied(op, "noop");
   return { in: [], out: [state.requests.send({ subtype: "interrupt" }, { for: "interrupt", op: op.id })] };
 }
 
@@ -100,17 +101,6 @@ function configure(op: OpOf<"session.configure">, state: HostState): Step<Event>
     ...(thinkingBudget === undefined ? [] : [{ subtype: "set_max_thinking_tokens", max_thinking_tokens: thinkingBudget }]),
   ];
   const change: Change = { op, left: requests.length, fault: undefined };
-  if (requests.length === 0) return { in: [reply(op, "noop")], out: [] };
+  if (requests.length === 0) return replied(op, "noop");
   return { in: [], out: requests.map((each) => state.requests.send(each, { for: "change", change })) };
-}
-
-// --- answers of our own ---
-
-export function failed(op: Op, code: string, message: string): Step<Event> {
-  return { in: [{ ...reply(op, "error"), fault: { code, message, retryable: false } }], out: [] };
-}
-
-function reply(op: Op, status: "noop" | "error"): EventOf<"reply"> {
-  const session = op.session === undefined ? {} : { session: op.session };
-  return { type: "reply", to: op.type, status, ...session, ...(op.id !== undefined && { parent: op.id }) };
 }
