@@ -16,7 +16,7 @@ export interface Control extends AnyControl {
   said: string;
 }
 
-export interface Turn extends AgentTurn<CountedCall & { since?: number; toldSeconds?: number }> {
+interface Turn extends AgentTurn<CountedCall & { since?: number; toldSeconds?: number }> {
   /** Usage of the session's own agent, sub-agents apart. */
   usage: Usage;
   /** A tool was running when the turn was interrupted. */

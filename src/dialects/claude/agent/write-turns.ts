@@ -102,7 +102,7 @@ function metaOf(id: string, status: EventOf<"tool.ended">["status"]): ResultMeta
 
 // --- the end ---
 
-export type TerminalReason = "completed" | "max_turns" | "aborted_streaming" | "aborted_tools" | "api_error";
+type TerminalReason = "completed" | "max_turns" | "aborted_streaming" | "aborted_tools" | "api_error";
 
 /** A result: words of a success, or of a failure that the API or the agent had. */
 export type End =

@@ -128,13 +128,13 @@ export const UserLine = v.looseObject({
   tool_result_meta: v.optional(v.array(ResultMeta)),
 });
 
-export const messageDelta = v.looseObject({
+const messageDelta = v.looseObject({
   type: v.literal("message_delta"),
   delta: v.looseObject({ stop_reason: v.nullish(text) }),
   usage: v.optional(WireUsage),
 });
 
-export const messageStart = v.looseObject({
+const messageStart = v.looseObject({
   type: v.literal("message_start"),
   message: v.looseObject({
     id: text,
@@ -168,7 +168,6 @@ export const ToolProgress = v.looseObject({
 // --- the end of a turn ---
 
 const Denial = v.looseObject({ tool_name: text, tool_use_id: text, tool_input: v.unknown() });
-export type Denial = v.InferOutput<typeof Denial>;
 
 /** `usage` is the turn's, of the session's own agent; `modelUsage` and `total_cost_usd` count the whole process. */
 const resultFields = {

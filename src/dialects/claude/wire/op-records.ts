@@ -12,8 +12,7 @@ const AgentDefinition = v.looseObject({
 });
 export type AgentDefinition = v.InferOutput<typeof AgentDefinition>;
 
-/** What `--agents` brings, too. */
-export const Agents = v.record(text, AgentDefinition);
+const Agents = v.record(text, AgentDefinition);
 
 /** The requests of a host. The side that answers judges names of modes and models: a wrong one gets an error that lists the right ones. */
 export const requests = {

@@ -27,7 +27,7 @@ export interface QuestionForm {
   granted?: (answer: Permission, call: Call) => Granted;
 }
 
-export interface Granted {
+interface Granted {
   grant: NonNullable<Answer["grant"]>;
   /** A change of the session that the host makes with its answer. */
   patch?: SessionConfig;

@@ -71,7 +71,6 @@ export const pieces = {
 } as const;
 export type BlockStart = v.InferOutput<typeof pieces.content_block_start>;
 export type BlockDelta = v.InferOutput<typeof pieces.content_block_delta>;
-export type Piece = { [N in keyof typeof pieces]: v.InferOutput<(typeof pieces)[N]> }[keyof typeof pieces];
 
 // --- what a host writes ---
 
