@@ -78,7 +78,7 @@ async function report(error: unknown): Promise<number> {
     const { refuseToStart } = await import("./compose/protocol-stdout.js");
     const loaded = await loadDialect(dialect);
     const own = await refuseToStart(loaded.startedIn?.(process.env) ?? loaded, toFault(error), spokenSwitches(words, dialect));
-    return own ?? EXITS[code] ?? 1;
+    return own ?? program?.exits[code] ?? EXITS[code] ?? 1;
   }
   process.stderr.write(`parley: ${messageOf(error)}\n`);
   if (code === "internal" && systemCode(error) === undefined && error instanceof Error && error.stack !== undefined)
