@@ -120,8 +120,7 @@ function unlisted({ allowedTools, disallowedTools }: SessionConfig): string[] {
   return hasComma ? ["a tool whose name has a comma"] : [];
 }
 
-/** Claude Code has one vendor, named or not. An empty `approveTools` has no flag: its own list of harmless calls stays. */
-function coverOf({ provider, approveTools }: SessionConfig): Covers {
-  const said = provider === "anthropic" ? [...OPENING, "provider"] : OPENING;
-  return { only: said.filter((key) => key !== "approveTools" || approveTools?.length !== 0) };
+/** Claude Code has one vendor, named or not. */
+function coverOf({ provider }: SessionConfig): Covers {
+  return { only: provider === "anthropic" ? [...OPENING, "provider"] : OPENING };
 }

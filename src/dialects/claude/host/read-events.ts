@@ -206,7 +206,8 @@ function onPermission(request_id: string, asked: PermissionAsked, state: HostSta
   const suggestions = readUpdates(asked.permission_suggestions);
   const covers = coversIn(suggestions, asked.tool_name);
   const shown = {
-    title: asked.decision_reason ?? asked.description ?? undefined,
+    title: asked.decision_reason ?? undefined,
+    callTitle: asked.description ?? undefined,
     covers,
     grants: ({ grant }: { grant?: "call" | "prefix" | "tool" | "category" | undefined }) => {
       const updatedPermissions = updateFor(grant, asked.tool_name, suggestions);

@@ -23,7 +23,10 @@ interface Permission {
 
 /** What a question says beside the call and its arguments. */
 export interface Shown {
+  /** Words about the question, told as its message. */
   title?: string | undefined;
+  /** The agent's own title of the call. */
+  callTitle?: string | undefined;
   covers?: Call["covers"];
   /** The fields of a yes that say how far it reaches, where the wire has such fields. */
   grants?: ((answer: Answer) => object) | undefined;
@@ -126,9 +129,14 @@ export class AgentQuestions {
   }
 }
 
-function question({ call }: KnownCall, input: Record<string, unknown>, { title, covers }: Shown, { address }: TurnReader): Event {
+function question(
+  { call }: KnownCall,
+  input: Record<string, unknown>,
+  { title, callTitle, covers }: Shown,
+  { address }: TurnReader,
+): Event {
   const message = title === undefined ? {} : { message: title };
-  const asked = { ...call, args: input, ...(covers !== undefined && { covers }) };
+  const asked = { ...call, args: input, ...(callTitle !== undefined && { title: callTitle }), ...(covers !== undefined && { covers }) };
   return { type: "approval.requested", ...address, calls: [asked], ...message };
 }
 
