@@ -54,7 +54,7 @@ export const programs = [
       "hooks",
       "mcp",
     ],
-    /** What its wire cannot say. */
+    /** Words that its wire does not have. */
     unsaid: [
       "deny and ask rules",
       "limits of tool calls and of time",

@@ -1,4 +1,4 @@
-/** What a host of the Claude Agent SDK meets with Parley as its program: answers, permissions, sessions, modes, hooks, servers, failures. */
+/** Hosts of the Claude Agent SDK with Parley as its program: answers, permissions, sessions, modes, hooks, servers, failures. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createSdkMcpServer, query, type CanUseTool, type HookCallback } from "@anthropic-ai/claude-agent-sdk";

@@ -23,7 +23,7 @@ export interface Host {
 
 export const MODEL = "claude-sonnet-4-6";
 
-/** What every query of a test shares: the program, the folder, the home, the model's server. */
+/** Starts everything that the queries of a test share: the program, the folder, the home, the model's server. */
 export async function host(script: readonly Reply[], options: Options = {}): Promise<Host> {
   const server = await modelServer("anthropic", script);
   const folder = await launchers();

@@ -1,4 +1,4 @@
-/** What this wire can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
+/** The words that this wire has. `none`: the link answers, folds or refuses it (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
 
 /** The keys of a session's config that flags and the handshake say. */

@@ -5,7 +5,7 @@ import { EFFORT_NAMES, MODE_NAMES, modelNamed, modeNamed, thinkingFor, WIRE_VERS
 
 const SHORT_FLAGS = { "-c": "--continue", "-d": "--debug", "-n": "--name", "-r": "--resume", "-v": "--version", "-w": "--worktree" };
 
-/** What is wrong is told in the program's own words. */
+/** Refuses a value in the program's own words. */
 function refused(flag: string, takes: string, value: string): readonly string[] {
   return ["--refused", `option '--${flag}' argument '${value}' is invalid. Allowed choices are ${takes}.`];
 }

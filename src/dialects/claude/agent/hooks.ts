@@ -30,14 +30,14 @@ const Asked = v.looseObject({ callback: v.string(), input: OwnInput });
 
 type Address = () => { id: string; session: string };
 
-/** What the session tells every callback. */
+/** The session, as every callback is told it. */
 interface Surroundings {
   sessionId: string;
   cwd: string;
   mode: string;
 }
 
-/** What becomes of a call that a hook allows, or wants its user to be asked about. */
+/** Takes a call that a hook allows, or wants its user to be asked about. */
 export interface Verdict {
   allow(call: string): void;
   ask(request: string, call: string, tool: string, input: Record<string, unknown>): Out[];
@@ -151,7 +151,7 @@ function fieldsOf(event: string, { call, prompt, output }: OwnInput, tool: strin
   }
 }
 
-/** A matcher is a regular expression for a whole name, or `*`. One that is no expression fits everything: a guard must not be skipped. */
+/** A matcher is a regular expression for a whole name, or `*`. An invalid expression fits everything: a guard must not be skipped. */
 function fits({ matcher }: HookMatcher, tool: string): boolean {
   if (matcher === undefined || matcher === null || matcher === "" || matcher === "*" || tool === "") return true;
   try {

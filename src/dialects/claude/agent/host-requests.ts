@@ -1,4 +1,4 @@
-/** What the agent needs its host for, and what this side answers itself. */
+/** Passes requests of the agent to its host, and answers those that are this side's own. */
 import * as v from "valibot";
 import type { EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";

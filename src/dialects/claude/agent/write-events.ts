@@ -1,4 +1,4 @@
-/** What happens in a turn, and around it, as lines. */
+/** Writes events of a turn, and around it, as lines. */
 import type { EventOf } from "../../../core/event.js";
 import { isRecord } from "../../../core/json-object.js";
 import type { Op } from "../../../core/op.js";
@@ -167,7 +167,7 @@ function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> 
   return { in: stop, out: [...said, ...own, ...ended, result, ...next] };
 }
 
-/** Nobody can be asked over a channel that was never opened, or is closed, or in a mode that asks nobody. */
+/** The host is not asked over a channel that was never opened, or is closed, or in a mode that asks nobody. */
 function onApproval({ calls, under }: EventOf<"approval.requested">, state: AgentState): Step<Op> {
   const said = speechOf(state, under).end();
   const open = calls.filter(({ id }) => !state.allowed.has(id));

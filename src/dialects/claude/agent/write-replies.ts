@@ -8,7 +8,7 @@ import { EFFORT_NAMES, WIRE_VERSION } from "../wire/names.js";
 import type { AgentState, Control } from "./state.js";
 import { modeOf, STATUS } from "./write-turns.js";
 
-/** What `/context` counted. */
+/** The counts of the command `/context`. */
 const Counts = v.looseObject({
   used: v.nullish(v.number()),
   window: v.nullish(v.number()),

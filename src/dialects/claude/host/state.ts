@@ -28,7 +28,7 @@ export interface RunningTurn {
   complaint: string;
 }
 
-/** What a request of ours was written for. */
+/** The purpose of a request of ours. */
 export type Purpose = { for: "initialize" } | { for: "interrupt"; op: string | undefined } | { for: "change"; change: Change };
 
 /** One `session.configure`, which may be several requests: it is answered when the last of them is. */

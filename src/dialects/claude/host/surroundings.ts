@@ -1,4 +1,4 @@
-/** What a session is and what surrounds it, told where it is news. */
+/** Tells what a session is and what surrounds it, where that is news. */
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Catalogue, HostState } from "./state.js";
 

@@ -39,7 +39,7 @@ export const HookOutput = v.looseObject({
 });
 export type HookOutput = v.InferOutput<typeof HookOutput>;
 
-/** What our engine tells a hook, and what it takes as the answer. */
+/** The input of a hook as our engine tells it; `OwnAnswer` is the answer that it takes. */
 export const OwnInput = v.looseObject({
   event: text,
   call: v.optional(v.looseObject({ id: text, name: text, args: v.record(text, v.unknown()) })),

@@ -1,4 +1,4 @@
-/** Permission updates: what a host may answer beyond a yes, and what a question suggests to it. */
+/** Permission updates: a host answers them beside a yes, and a question suggests them. */
 import * as v from "valibot";
 import type { Call, Covers } from "../../../core/event.js";
 import type { Answer } from "../../../core/op.js";
@@ -42,28 +42,25 @@ export function suggestionsFor(call: Call): PermissionUpdate[] {
   return rule === undefined ? [] : [{ type: "addRules", rules: [rule], behavior: "allow", destination: "session" }];
 }
 
-/** What a host's updates mean for a call: how far its yes reaches, and the mode that it sets. `lost` are updates that nobody keeps here. */
+/** The meaning of a host's updates for a call: how far its yes reaches, and the mode that it sets. */
 export interface Granted {
   grant: NonNullable<Answer["grant"]>;
   mode?: Mode;
-  lost: number;
 }
 
 /** An update that is not exactly what was suggested, or the whole tool, grants the call and no more. */
 export function grantedBy(updates: readonly PermissionUpdate[], call: Call): Granted {
-  const granted: Granted = { grant: "call", lost: 0 };
+  const granted: Granted = { grant: "call" };
   for (const update of updates) {
     if (update.type === "setMode") {
       const mode = modeNamed(update.mode);
-      if (mode === undefined) granted.lost++;
-      else granted.mode = mode;
+      if (mode !== undefined) granted.mode = mode;
     } else if (update.type === "addRules" && update.behavior === "allow") {
       for (const rule of update.rules) {
         const grant = grantOf(rule, call);
-        if (grant === "call") granted.lost++;
-        else if (granted.grant !== "tool") granted.grant = grant;
+        if (grant !== "call" && granted.grant !== "tool") granted.grant = grant;
       }
-    } else granted.lost++;
+    }
   }
   return granted;
 }

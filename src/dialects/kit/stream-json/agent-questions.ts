@@ -21,7 +21,7 @@ interface Permission {
   grants: Shown["grants"];
 }
 
-/** What a question says beside the call and its arguments. */
+/** The words of a question beside the call and its arguments. */
 export interface Shown {
   /** Words about the question, told as its message. */
   title?: string | undefined;

@@ -1,4 +1,4 @@
-/** What one stream-json wire says for itself; the rest of an agent's side is the same on all of them. */
+/** The parts of an agent's side that each stream-json wire says for itself; the rest is the same on all of them. */
 import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";

@@ -23,7 +23,7 @@ export interface QuestionForm {
   /** The wire's own arguments of a call, and ours for them, where they differ. */
   input?: (call: Call) => Record<string, unknown>;
   args?: (tool: string, input: Record<string, unknown>) => Record<string, unknown>;
-  /** What a yes grants beside the call, where the wire has words for that. */
+  /** Reads how far a yes reaches, where the wire has words for that. */
   granted?: (answer: Permission, call: Call) => Granted;
 }
 
