@@ -19,7 +19,6 @@ import { questions as codexQuestions } from "../../src/dialects/codex/wire/quest
 import { RequestId } from "../../src/dialects/codex/wire/requests.js";
 import { Opened, type Turn } from "../../src/dialects/codex/wire/threads.js";
 import { callOf } from "../../src/dialects/codex/host/read-items.js";
-import { Chunk, ControlRequest, EventLine, ToolDisplay, Thought, type Metadata } from "../../src/dialects/qwen/wire/event-lines.js";
 import { Chunk, ControlRequest, EventLine, ToolDisplay, Thought, type Metadata } from "../../src/dialects/qwen/wire/event-records.js";
 import {
   AgentLine,
