@@ -7,11 +7,12 @@ import { addUsage } from "../../../core/usage.js";
 import { isRecord } from "../../../core/json-object.js";
 import type { Launch } from "../../../core/wire.js";
 import type { Out, Side, SideEnv, Step } from "../../dialect.js";
+import { agentSideOf } from "../../kit/agent-side.js";
 import { NOTHING } from "../../kit/step.js";
 import type { ExecRecord } from "../wire/exec.js";
 import { writeExecUsage } from "../wire/usage.js";
 import { ExecItems } from "./exec-items.js";
-import { schemaOf, STRUCTURED, structuredTool } from "./schema.js";
+import { schemaOf, STRUCTURED, structuredTools } from "./schema.js";
 
 /** The prompt as our own command hands it on. */
 const ExecPrompt = v.strictObject({ prompt: v.string() });
@@ -30,16 +31,24 @@ export function execSide(env: SideEnv): Side<Op, Event> {
   let failure: string | undefined;
   /** What follows the first refusal only follows from it. */
   let isRefused = false;
-  // The prompt is all the input: its turn goes on without more, and what it asks is answered here.
-  return { read, write, end: () => ({ ...NOTHING, waits: true }) };
+  let isOver = false;
+  return agentSideOf(
+    {
+      launch: launched,
+      read: asksPrompt,
+      bad: () => NO_LINES,
+      write,
+      // The prompt is all the input: its turn goes on without more, and what it asks is answered here.
+      isHolding: () => !isOver,
+    },
+    env,
+  );
 
-  function read(frame: Parameters<Side<Op, Event>["read"]>[0]): Step<Op> {
-    if ("launch" in frame) return launched(frame.launch);
-    if ("bad" in frame || !v.is(ExecPrompt, frame.rec))
-      return { in: [], out: [{ exit: 1, reason: "codex exec takes one prompt, and no lines" }] };
+  function asksPrompt(rec: unknown): Step<Op> {
+    if (!v.is(ExecPrompt, rec)) return NO_LINES;
     const images = asked.images.map((path): Part => ({ type: "file", path }));
-    const tools = asked.schema === undefined ? {} : { overrides: { hostTools: [structuredTool(asked.schema)] } };
-    const parts = [textPart(frame.rec.prompt), ...images];
+    const tools = asked.schema === undefined ? {} : { overrides: { hostTools: structuredTools(asked.schema) } };
+    const parts = [textPart(rec.prompt), ...images];
     return { in: [{ type: "turn.prompt", id: env.stamp().id, session, turn: env.stamp().id, parts, ...tools }], out: [] };
   }
 
@@ -120,7 +129,8 @@ export function execSide(env: SideEnv): Side<Op, Event> {
   }
 
   function over(...recs: ExecRecord[]): Step<Op> {
-    return { in: [{ type: "shutdown", id: env.stamp().id, when: "drained" }], out: line(...recs).out };
+    isOver = true;
+    return line(...recs);
   }
 
   function refused({ to, fault }: EventOf<"reply">): Step<Op> {
@@ -129,6 +139,8 @@ export function execSide(env: SideEnv): Side<Op, Event> {
     return { in: [], out: [{ exit: 1, reason: fault?.message ?? `The agent refused the ${to}` }] };
   }
 }
+
+const NO_LINES: Step<Op> = { in: [], out: [{ exit: 1, reason: "codex exec takes one prompt, and no lines" }] };
 
 function valuesOf(argv: readonly string[], flag: string): string[] {
   return argv.flatMap((word, at) => (argv[at - 1] === flag ? [word] : []));

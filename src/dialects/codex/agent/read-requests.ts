@@ -8,7 +8,7 @@ import { McpServer as McpServerSchema } from "../../../core/config.js";
 import { readInput } from "../wire/input.js";
 import { readPolicy, sandboxNamed, shownPolicy, type Asking, type Policy } from "../wire/policy.js";
 import type { DynamicTool, ParamsOf } from "../wire/requests.js";
-import { schemaOf, structuredTool } from "./schema.js";
+import { schemaOf, structuredTools } from "./schema.js";
 import type { AgentState, ClientThread, OpenThread } from "./state.js";
 
 type Opening = ParamsOf<"thread/start">;
@@ -100,7 +100,7 @@ export function promptOf(params: ParamsOf<"turn/start">, thread: ClientThread, t
   if (parts.length === 0) return "input must not be empty";
   const schema = params.outputSchema == null ? undefined : schemaOf(params.outputSchema);
   if (params.outputSchema != null && schema === undefined) return "outputSchema must be a JSON Schema of an object";
-  const tools = schema === undefined ? {} : { overrides: { hostTools: [...(thread.config.hostTools ?? []), structuredTool(schema)] } };
+  const tools = schema === undefined ? {} : { overrides: { hostTools: [...(thread.config.hostTools ?? []), ...structuredTools(schema)] } };
   thread.inputs.set(turn, { input: params.input, schema });
   if (thread.preview === "") thread.preview = params.input.map(({ text }) => text ?? "").join("\n");
   return { type: "turn.prompt", id: env.stamp().id, session: thread.handle, turn, parts, ...tools };

@@ -1,6 +1,7 @@
 /** A turn whose answer has a schema: the model hands its result over by a tool, and the client hears it as the last message. */
 import type { HostTool } from "../../../core/config.js";
 import { isRecord } from "../../../core/json-object.js";
+import { withSchema } from "../../kit/stream-json/host-tools.js";
 
 export const STRUCTURED = "structured_output";
 
@@ -11,10 +12,6 @@ export function schemaOf(schema: unknown): Record<string, unknown> | undefined {
   return type === "object" ? { ...schema, type } : undefined;
 }
 
-export function structuredTool(schema: Record<string, unknown>): HostTool {
-  return {
-    name: STRUCTURED,
-    description: "Hands over the result of the whole task, and ends it. Call it exactly once, when everything else is done.",
-    parameters: schema,
-  };
+export function structuredTools(schema: Record<string, unknown>): HostTool[] {
+  return withSchema(STRUCTURED, schema).hostTools ?? [];
 }

@@ -2,7 +2,7 @@
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Out, Side, SideEnv, Step } from "../../dialect.js";
-import { echo } from "../../kit/issues.js";
+import { agentSideOf } from "../../kit/agent-side.js";
 import { NOTHING, together } from "../../kit/step.js";
 import { execSide } from "./exec-side.js";
 import { EXEC_LINES } from "../launch.js";
@@ -33,19 +33,19 @@ function appServer(env: SideEnv): Side<Op, Event> {
   const state = agentState();
   const respond = (id: RequestId, result: unknown): Out => ({ rec: { id, result } });
   const context = { state, env, respond, open, tell };
-  return {
-    read(frame) {
-      if ("launch" in frame) {
-        state.cwd = frame.launch.cwd;
-        state.defaults = frame.launch.open?.config ?? {};
+  return agentSideOf(
+    {
+      launch({ cwd, open: asked }) {
+        state.cwd = cwd;
+        state.defaults = asked?.config ?? {};
         return NOTHING;
-      }
-      if ("bad" in frame) return { in: [], out: [refusal(null, -32_700, `${frame.bad}: ${echo(frame.line)}`)] };
-      return called(readCall(frame.rec));
+      },
+      read: (rec) => called(readCall(rec)),
+      bad: (words) => ({ in: [], out: [refusal(null, -32_700, words)] }),
+      write: written,
     },
-    write: written,
-    end: () => NOTHING,
-  };
+    env,
+  );
 
   function refusal(id: RequestId | null, code: number, message: string): Out {
     return { rec: { error: { code, message }, id } };

@@ -5,13 +5,13 @@ import type { Fault } from "../../../core/errors.js";
 import * as v from "valibot";
 import type { Step } from "../../dialect.js";
 import { openingGap } from "../../kit/covers.js";
-import { refuseHeld } from "../../kit/refuse.js";
+import { refusal, warning } from "../../kit/reply.js";
 import { NOTHING, together } from "../../kit/step.js";
 import { coverage } from "../coverage.js";
 import { policyOf } from "../wire/policy.js";
 import { Opened, Thread, type Opened as OpenedThread } from "../wire/threads.js";
 import { replayOf } from "./replay.js";
-import { ask, failed, modeOf, warning, type Answer, type HostedThread, type HostState } from "./state.js";
+import { ask, modeOf, type Answer, type HostedThread, type HostState } from "./state.js";
 
 type Write = (op: HostedThread["held"][number]) => Step<Event>;
 
@@ -46,8 +46,7 @@ export function openThread(thread: HostedThread, state: HostState, write: Write)
 
   function notOpened(fault: Fault): Step<Event> {
     state.threads.delete(thread.handle);
-    const refusal = failed(thread.open, fault);
-    return { in: [...refusal.in, ...refuseHeld(thread.held, fault, thread.handle)], out: [] };
+    return { in: [thread.open, ...thread.held.splice(0)].map((op) => refusal(op, fault)), out: [] };
   }
 
   function opened(result: OpenedThread): Step<Event> {
@@ -98,7 +97,7 @@ function warnings({ handle, config }: HostedThread): Event[] {
   const isHosts = Object.values(config.mcpServers ?? {}).some(({ type }) => type === "host");
   const servers = "MCP servers of its host's own";
   const text = unsaid === undefined ? `Codex cannot be told ${servers}` : isHosts ? `${unsaid}, ${servers}` : unsaid;
-  return unsaid === undefined && !isHosts ? [] : [warning(text, handle)];
+  return unsaid === undefined && !isHosts ? [] : [warning(text, handle, "codex")];
 }
 
 // --- parameters ---

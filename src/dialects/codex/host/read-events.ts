@@ -5,8 +5,10 @@ import type { Fault } from "../../../core/errors.js";
 import type { Event, ListedMcpServer } from "../../../core/event.js";
 import { isRecord } from "../../../core/json-object.js";
 import type { Step } from "../../dialect.js";
+import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf } from "../../kit/issues.js";
-import { NOTHING } from "../../kit/step.js";
+import { warning } from "../../kit/reply.js";
+import { NOTHING, stepOf } from "../../kit/step.js";
 import { readFault } from "../wire/errors.js";
 import { notifications, type NoticeOf, type NotificationMethod } from "../wire/notifications.js";
 import { Answered, Called, Refused } from "../wire/requests.js";
@@ -14,29 +16,21 @@ import type { Turn } from "../wire/threads.js";
 import { readUsage } from "../wire/usage.js";
 import { completeItem, startItem } from "./read-items.js";
 import { readQuestion } from "./read-questions.js";
-import { placeOf, startTurn, warning, type HostedThread, type HostState, type RunningTurn } from "./state.js";
+import { placeOf, startTurn, type HostedThread, type HostState, type RunningTurn } from "./state.js";
 
 export function readRecord(rec: unknown, state: HostState): Step<Event> {
   if (v.is(Called, rec)) {
     const { id, method, params } = rec;
-    return id === undefined ? told(readNotification(method, params, state)) : readQuestion(id, method, params, state);
+    return id === undefined ? stepOf(readNotification(method, params, state)) : readQuestion(id, method, params, state);
   }
   if (v.is(Answered, rec) && "result" in rec) return answered(rec.id, { result: rec.result }, state);
   if (v.is(Refused, rec)) {
     const fault: Fault = { code: "agent", message: rec.error.message, retryable: false };
     return rec.id === null
-      ? told([bad(`The server could not read a line of ours: ${fault.message}`)])
+      ? stepOf([protocolError(`The server could not read a line of ours: ${fault.message}`)])
       : answered(rec.id, { error: fault }, state);
   }
-  return told([bad(`The server wrote a record that is ${isRecord(rec) ? "neither a call nor an answer" : shapeOf(rec)}`)]);
-}
-
-function told(events: Event[]): Step<Event> {
-  return { in: events, out: [] };
-}
-
-function bad(message: string): Event {
-  return { type: "error", fault: { code: "protocol", message, retryable: false } };
+  return stepOf([protocolError(`The server wrote a record that is ${isRecord(rec) ? "neither a call nor an answer" : shapeOf(rec)}`)]);
 }
 
 /** The second answer to a request of ours, and one to none of ours, mean nothing. */
@@ -52,7 +46,9 @@ function answered(id: string | number, answer: { result: unknown } | { error: Fa
 function readNotification(method: string, params: unknown, state: HostState): Event[] {
   if (IGNORED.has(method)) return [];
   if (!isNotification(method)) return [stray(method, params, state)];
-  return READERS[method](params, state) ?? [bad(`The server wrote an invalid ${method}: ${issuesOf(notifications[method], params)}`)];
+  return (
+    READERS[method](params, state) ?? [protocolError(`The server wrote an invalid ${method}: ${issuesOf(notifications[method], params)}`)]
+  );
 }
 
 function isNotification(method: string): method is NotificationMethod {
@@ -98,7 +94,9 @@ const READERS: Readonly<Record<NotificationMethod, Read>> = {
   warning: reader("warning", ({ threadId, message }, state) => {
     const place = placeOf(threadId, state);
     return [
-      place === undefined ? { type: "notice", level: "warning", text: message, source: "codex" } : warning(message, place.thread.handle),
+      place === undefined
+        ? { type: "notice", level: "warning", text: message, source: "codex" }
+        : warning(message, place.thread.handle, "codex"),
     ];
   }),
   configWarning: reader("configWarning", ({ summary, details }) => {

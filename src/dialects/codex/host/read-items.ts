@@ -4,6 +4,7 @@ import { textPart, type Part } from "../../../core/content.js";
 import type { Call, Event, EventOf } from "../../../core/event.js";
 import { isRecord } from "../../../core/json-object.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
+import { patchPart } from "../../kit/diff.js";
 import type { TurnReader } from "../../kit/turn-reader.js";
 import { KnownItem, type FileChange, type ItemOf, type OutputItem } from "../wire/items.js";
 
@@ -156,7 +157,7 @@ function changeCall(id: string, changes: readonly FileChange[]): Call {
     name: "Edit",
     args,
     title: `Edit ${paths.join(", ")}`,
-    preview: changes.map(({ path, diff }) => textPart(`${path}\n${diff}`)),
+    preview: changes.map(({ path, diff }) => patchPart(diff, path)),
   };
 }
 
@@ -172,7 +173,7 @@ function endOf(item: CallItem): CallEnd {
       return { status: item.outcome ?? STATUS[item.status], output };
     }
     case "fileChange":
-      return { status: item.outcome ?? STATUS[item.status], output: item.changes.map(({ path, diff }) => textPart(`${path}\n${diff}`)) };
+      return { status: item.outcome ?? STATUS[item.status], output: item.changes.map(({ path, diff }) => patchPart(diff, path)) };
     case "mcpToolCall": {
       const reason = item.error?.message;
       const output = (item.result?.content ?? []).map(mcpPart);

@@ -8,11 +8,12 @@ import type { Side, SideEnv, Step } from "../../dialect.js";
 import { openingGap } from "../../kit/covers.js";
 import { drivenSide } from "../../kit/driven-side.js";
 import { isClean } from "../../kit/exit-message.js";
+import { refusal, refused } from "../../kit/reply.js";
 import { NOTHING, together } from "../../kit/step.js";
 import { coverage } from "../coverage.js";
 import { openThread } from "./open-thread.js";
 import { readRecord, voidQuestions } from "./read-events.js";
-import { ask, failed, hostedThread, hostState, modeOf, startTurn, type HostedThread } from "./state.js";
+import { ask, hostedThread, hostState, modeOf, startTurn, type HostedThread } from "./state.js";
 import { asksFor, collaboration, decided, writeOp } from "./write-ops.js";
 
 const Greeted = v.looseObject({ userAgent: v.optional(v.string()) });
@@ -35,7 +36,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       const threads = [...state.threads.values()];
       const turns = threads.flatMap((thread) => lastTurn(thread, fault));
       const alone: Event[] = turns.length === 0 && !isClean(closed) ? [{ type: "error", fault }] : [];
-      const unopened = threads.filter(({ threadId }) => threadId === undefined).flatMap(({ open }) => failed(open, fault).in);
+      const unopened = threads.filter(({ threadId }) => threadId === undefined).map(({ open }) => refusal(open, fault));
       const ended = threads.flatMap(({ handle, threadId }): Event[] =>
         threadId === undefined ? [] : [{ type: "session.ended", session: handle }],
       );
@@ -60,10 +61,9 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
 
   /** The first session greets the server; one that follows waits for the same answer. */
   function opened(op: OpOf<"session.open">): Step<Event> {
-    const { refusal } = openingGap("Codex", op.config ?? {}, coverage["session.open"]);
-    if (refusal !== undefined) return failed(op, { code: "unsupported", message: refusal, retryable: false });
-    if (state.threads.has(op.session))
-      return failed(op, { code: "session", message: `There is a session '${op.session}' already`, retryable: false });
+    const gap = openingGap("Codex", op.config ?? {}, coverage["session.open"]);
+    if (gap.refusal !== undefined) return refused(op, gap.refusal);
+    if (state.threads.has(op.session)) return refused(op, `There is a session '${op.session}' already`, "session");
     const thread = hostedThread(op);
     state.threads.set(op.session, thread);
     if (state.isReady) return begin(thread);

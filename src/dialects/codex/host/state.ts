@@ -1,7 +1,7 @@
 /** What the host's end remembers: the server behind the connection, its threads, our requests, and the questions of the agent. */
 import type { Mode, SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
-import type { Event, EventOf } from "../../../core/event.js";
+import type { Event } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
 import { TurnReader } from "../../kit/turn-reader.js";
@@ -127,17 +127,4 @@ export function startTurn(wireTurn: string, thread: HostedThread): Event[] {
 
 export function modeOf({ config }: HostedThread): Mode {
   return config.mode ?? "default";
-}
-
-export function warning(text: string, session: string): Event {
-  return { type: "notice", session, level: "warning", text, source: "codex" };
-}
-
-export function reply(op: Op, status: "ok" | "noop" | "error"): EventOf<"reply"> {
-  const session = op.session === undefined ? {} : { session: op.session };
-  return { type: "reply", to: op.type, status, ...session, ...(op.id !== undefined && { parent: op.id }) };
-}
-
-export function failed(op: Op, fault: Fault): Step<Event> {
-  return { in: [{ ...reply(op, "error"), fault }], out: [] };
 }

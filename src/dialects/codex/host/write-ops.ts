@@ -4,32 +4,22 @@ import type { Event } from "../../../core/event.js";
 import { isRecord } from "../../../core/json-object.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
-import { NOTHING } from "../../kit/step.js";
+import { refusal, refused, replied, reply, warning } from "../../kit/reply.js";
+import { NOTHING, stepOf } from "../../kit/step.js";
 import { writeInput } from "../wire/input.js";
 import { policyOf, sandboxPolicy } from "../wire/policy.js";
 import { Thread } from "../wire/threads.js";
 import { effortOf } from "./open-thread.js";
 import { endTurn } from "./read-events.js";
 import { answerOf } from "./read-questions.js";
-import {
-  ask,
-  failed,
-  modeOf,
-  reply,
-  startTurn,
-  warning,
-  type HostedThread,
-  type HostState,
-  type Question,
-  type SentPrompt,
-} from "./state.js";
+import { ask, modeOf, startTurn, type HostedThread, type HostState, type Question, type SentPrompt } from "./state.js";
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   if (op.type === "session.list") return list(op, state);
   if (op.type === "other") return passOn(op, state);
   const thread = threadOf(op, state);
   if (thread === undefined) {
-    return failed(op, { code: "session", message: `There is no session '${op.session ?? ""}'`, retryable: false });
+    return refused(op, `There is no session '${op.session ?? ""}'`, "session");
   }
   if (thread.threadId === undefined) {
     thread.held.push(op);
@@ -74,13 +64,14 @@ function prompt(op: OpOf<"turn.prompt">, thread: HostedThread, threadId: string,
   thread.prompts.push(sent);
   const { input, lost } = writeInput(op.parts);
   if (op.overrides !== undefined) lost.push("overrides");
-  const told: Event[] = lost.length === 0 ? [] : [warning(`Codex cannot be told ${lost.join(", ")} with this prompt`, thread.handle)];
+  const told: Event[] =
+    lost.length === 0 ? [] : [warning(`Codex cannot be told ${lost.join(", ")} with this prompt`, thread.handle, "codex")];
   return { in: told, out: [ask("turn/start", { threadId, input }, state, started(op, sent, thread, threadId, state))] };
 }
 
 /** The one command that the server has a word for: it begins a turn of its own. */
 function command(op: Op, name: string, sent: SentPrompt, thread: HostedThread, threadId: string, state: HostState): Step<Event> {
-  if (!COMPACT.has(name)) return failed(op, { code: "unsupported", message: `Codex's server has no command '/${name}'`, retryable: false });
+  if (!COMPACT.has(name)) return refused(op, `Codex's server has no command '/${name}'`);
   thread.prompts.push(sent);
   return { in: [], out: [ask("thread/compact/start", { threadId }, state, started(op, sent, thread, threadId, state))] };
 }
@@ -92,7 +83,7 @@ function started(op: Op, sent: SentPrompt, thread: HostedThread, threadId: strin
     if ("error" in answer) {
       thread.prompts = thread.prompts.filter((each) => each !== sent);
       if (thread.running?.prompt === sent) return { in: endTurn(thread.running, undefined, thread, state), out: [] };
-      return failed(op, answer.error);
+      return stepOf<Event>([refusal(op, answer.error)]);
     }
     if (!v.is(Started, answer.result)) return NOTHING;
     const { id } = answer.result.turn;
@@ -103,9 +94,9 @@ function started(op: Op, sent: SentPrompt, thread: HostedThread, threadId: strin
 }
 
 function steer(op: OpOf<"turn.steer">, { running }: HostedThread, threadId: string, state: HostState): Step<Event> {
-  if (running === undefined) return { in: [reply(op, "noop")], out: [] };
+  if (running === undefined) return replied(op, "noop");
   const params = { threadId, input: writeInput(op.parts).input, expectedTurnId: running.wireTurn };
-  return { in: [], out: [ask("turn/steer", params, state, (answer) => ({ in: [reply(op, "error" in answer ? "noop" : "ok")], out: [] }))] };
+  return { in: [], out: [ask("turn/steer", params, state, (answer) => replied(op, "error" in answer ? "noop" : "ok"))] };
 }
 
 /** A turn that has no name on the wire yet is stopped as soon as it has one. */
@@ -114,11 +105,11 @@ function interrupt(op: OpOf<"turn.interrupt">, thread: HostedThread, threadId: s
   const { running } = thread;
   const meant = op.turn === undefined || running?.told.address.turn === op.turn ? (running?.prompt ?? thread.prompts[0]) : named;
   const isAlone = meant === undefined && running !== undefined && (op.turn === undefined || running.told.address.turn === op.turn);
-  if (meant === undefined && !isAlone) return { in: [reply(op, "noop")], out: [] };
+  if (meant === undefined && !isAlone) return replied(op, "noop");
   const wireTurn = meant === undefined ? running?.wireTurn : meant.wireTurn;
   if (wireTurn !== undefined) return { in: [reply(op, "ok")], out: [stop(threadId, wireTurn, thread, state)] };
   if (meant !== undefined) meant.isStopped = true;
-  return { in: [reply(op, "ok")], out: [] };
+  return replied(op, "ok");
 }
 
 function stop(threadId: string, turnId: string, { running }: HostedThread, state: HostState): Out {
@@ -133,7 +124,7 @@ function answer(op: OpOf<"approval.answer">, thread: HostedThread, state: HostSt
     const found = [...state.questions].find(([, question]) => asksFor(question, thread, call));
     return found?.[1].kind === "approval" ? [decided(found[0], found[1], decision === "allow", state)] : [];
   });
-  if (steps.length === 0) return { in: [reply(op, "noop")], out: [] };
+  if (steps.length === 0) return replied(op, "noop");
   return { in: steps.flatMap((step) => step.in), out: steps.flatMap((step) => step.out) };
 }
 
@@ -157,7 +148,7 @@ export function decided(id: string | number, question: Question & { kind: "appro
 function hostAnswer(op: OpOf<"host.answer">, thread: HostedThread, state: HostState): Step<Event> {
   const found = [...state.questions].find(([, each]) => each.kind === "request" && each.thread === thread && each.request === op.request);
   const question = found?.[1];
-  if (found === undefined || question?.kind !== "request") return { in: [reply(op, "noop")], out: [] };
+  if (found === undefined || question?.kind !== "request") return replied(op, "noop");
   state.questions.delete(found[0]);
   const settled: Event = { type: "host.settled", session: thread.handle, request: op.request, ok: op.ok };
   return { in: [settled], out: [answerOf(found[0], question.reply(op))] };
@@ -184,7 +175,7 @@ function configure(op: OpOf<"session.configure">, thread: HostedThread, threadId
       ask("thread/settings/update", params, state, (answer) => {
         if ("error" in answer) {
           thread.config = before;
-          return failed(op, answer.error);
+          return stepOf<Event>([refusal(op, answer.error)]);
         }
         const { handle: session } = thread;
         return {
@@ -222,7 +213,7 @@ function seed(op: OpOf<"session.seed">, threadId: string, state: HostState): Ste
     in: [],
     out: [
       ask("thread/inject_items", { threadId, items }, state, (answer) =>
-        "error" in answer ? failed(op, answer.error) : { in: [reply(op, "ok")], out: [] },
+        "error" in answer ? stepOf<Event>([refusal(op, answer.error)]) : replied(op, "ok"),
       ),
     ],
   };
@@ -240,7 +231,7 @@ function close(op: OpOf<"session.close">, thread: HostedThread, threadId: string
       ask("thread/unsubscribe", { threadId }, state, (answer) => {
         if ("error" in answer) {
           thread.isClosing = false;
-          return failed(op, answer.error);
+          return stepOf<Event>([refusal(op, answer.error)]);
         }
         state.threads.delete(thread.handle);
         const interrupted = { id: thread.running?.wireTurn ?? "", status: "interrupted" as const };
@@ -261,7 +252,7 @@ function list(op: OpOf<"session.list">, state: HostState): Step<Event> {
     in: [],
     out: [
       ask("thread/list", {}, state, (answer) => {
-        if ("error" in answer) return failed(op, answer.error);
+        if ("error" in answer) return stepOf<Event>([refusal(op, answer.error)]);
         const stored = v.is(Listed, answer.result) ? answer.result.data.map(summary) : [];
         const sessions = [...state.threads.values()].map(({ handle, config }) => ({ session: handle, config }));
         return { in: [{ ...reply(op, "ok"), data: { sessions, stored } }], out: [] };
@@ -290,7 +281,7 @@ function passOn(op: OpOf<"other">, state: HostState): Step<Event> {
     in: [],
     out: [
       ask(op.name, params, state, (answer) =>
-        "error" in answer ? failed(op, answer.error) : { in: [{ ...reply(op, "ok"), data: answer.result }], out: [] },
+        "error" in answer ? stepOf<Event>([refusal(op, answer.error)]) : { in: [{ ...reply(op, "ok"), data: answer.result }], out: [] },
       ),
     ],
   };
