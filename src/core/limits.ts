@@ -18,6 +18,9 @@ export const EVENT_WEIGHT = EVENT_BYTES / 4096;
 export const MAX_TURNS = 200;
 /** MiB of one answer of a model: text, thinking and arguments together. */
 export const ANSWER_MIB = 16;
+/** Further tries of one answer of a model, and seconds that their waits take in all. */
+export const RETRIES = 10;
+export const RETRY_SECONDS = 600;
 /** Calls of one answer; a host that asks for calls in the model's place has no more, either. */
 export const ANSWER_CALLS = 256;
 /** Seconds for which the event loop of a command may stand still. */

@@ -132,7 +132,7 @@ test("all problems are listed, in the order of the file", () => {
     "1:1: unknown key 'modle'; did you mean 'model'?",
     "3:3: unknown key 'lineByte' in limits; did you mean 'lineBytes'?",
     "4:16: limits.outputChars must be a whole number from 1 to 536870888, not 0",
-    "5:3: unknown key 'foo' in limits; known here: contextTokens, lineBytes, approvalSeconds, connectSeconds, firstByteSeconds, idleSeconds, outputChars, nesting, answerMiB, memoryMiB, stuckSeconds",
+    "5:3: unknown key 'foo' in limits; known here: contextTokens, lineBytes, approvalSeconds, connectSeconds, firstByteSeconds, idleSeconds, retries, retrySeconds, outputChars, nesting, answerMiB, memoryMiB, stuckSeconds",
     "7:5: unknown key 'deyn' in rules[0]; did you mean 'deny'?",
     "8:5: rules[1] must have exactly one of deny, ask and allow",
     '9:11: approval must be one of default, auto_edit, plan, yolo, not "no"',

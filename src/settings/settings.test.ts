@@ -63,6 +63,8 @@ describe("without any file", () => {
         nesting: 1,
         answerMiB: 16,
         stuckSeconds: 60,
+        retries: 10,
+        retrySeconds: 600,
         ...TIME_LIMITS,
       },
       providers: {},
@@ -157,6 +159,8 @@ describe("which source counts", () => {
       nesting: 1,
       answerMiB: 16,
       stuckSeconds: 60,
+      retries: 10,
+      retrySeconds: 600,
       ...TIME_LIMITS,
     });
   });
@@ -375,7 +379,9 @@ test("any valid settings, dumped as YAML, load back equal", async () => {
           outputChars: 50_000,
           answerMiB: 16,
           stuckSeconds: 60,
-          ...TIME_LIMITS,
+          retries: 10,
+        retrySeconds: 600,
+        ...TIME_LIMITS,
           ...limits,
         },
         sessions: { enabled: true, keep: 200, ...sessions },

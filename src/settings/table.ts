@@ -5,7 +5,7 @@
 import * as v from "valibot";
 import { Mode, OutputCompaction, Thinking, type SessionConfig } from "../core/config.js";
 import { isRecord } from "../core/json-object.js";
-import { ANSWER_MIB, LINE_CAP, STUCK_SECONDS, TIME_LIMITS } from "../core/limits.js";
+import { ANSWER_MIB, LINE_CAP, RETRIES, RETRY_SECONDS, STUCK_SECONDS, TIME_LIMITS } from "../core/limits.js";
 import { apiRoot } from "../core/own-provider.js";
 import { PROVIDERS } from "../core/providers.js";
 import { isRule } from "../core/rule-text.js";
@@ -230,6 +230,18 @@ export const TABLE = {
     file: "limits.idleSeconds",
     preset: TIME_LIMITS.idleSeconds,
     doc: "how long a provider may fall silent within its answer",
+  },
+  "limits.retries": {
+    schema: between(0, 100),
+    file: "limits.retries",
+    preset: RETRIES,
+    doc: "how often a model is asked again after a failure that may pass",
+  },
+  "limits.retrySeconds": {
+    schema: seconds,
+    file: "limits.retrySeconds",
+    preset: RETRY_SECONDS,
+    doc: "how long the waits between such tries may take in all",
   },
   "limits.outputChars": {
     schema: between(1, MAX_BYTES),

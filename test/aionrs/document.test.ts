@@ -375,7 +375,7 @@ describe("errors", () => {
   });
 
   it("a rate limit is provider_error, retryable, with the msg_id; then stream_end, and the conversation continues", async () => {
-    const host = await ready({ responses: [{ fail: { status: 429, message: "Rate limit exceeded", retryAfter: 90 } }, { say: "fine" }] });
+    const host = await ready({ responses: [{ fail: { status: 429, message: "Rate limit exceeded", retryAfter: 900 } }, { say: "fine" }] });
     host.message("m3");
     await host.stream("m3");
     expect(host.of("error")).toEqual([
@@ -394,7 +394,7 @@ describe("errors", () => {
     const host = await ready({ responses: [{ fail: { status: 529, times: 1, retryAfter: 0 }, say: "fine" }] });
     host.message("m1");
     await host.stream("m1");
-    expect(host.of("info")).toEqual([{ type: "info", msg_id: "m1", message: expect.stringMatching(/Retrying.*\(1\/3\)/) }]);
+    expect(host.of("info")).toEqual([{ type: "info", msg_id: "m1", message: expect.stringMatching(/Retrying.*\(1\/10\)/) }]);
     expect([host.text("m1"), host.of("error")]).toEqual(["fine", []]);
   });
 

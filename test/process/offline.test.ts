@@ -67,7 +67,8 @@ describe("an offline model", () => {
 
   it("whose server dies says so, and the turn fails", async () => {
     const { model, env } = machine("good");
-    const server = await serveWs({ args: ["--offline-model", model], env });
+    const home = scratch({ "config.yaml": "limits: { retries: 1 }" });
+    const server = await serveWs({ args: ["--offline-model", model], env: { ...env, PARLEY_HOME: home } });
     const client = await server.session(undefined, { provider: "local", model: "tiny" });
     for (const pid of processesWith("--alias\0tiny\0").filter((pid) => processesWith(model).includes(pid))) {
       if (pid !== server.child.pid) process.kill(pid, "SIGKILL");

@@ -186,13 +186,16 @@ describe("a failing provider", () => {
     await host.open();
     host.prompt("go");
     expect((await host.turnEnded()).outcome).toBe("completed");
-    expect(host.ofType("notice").map((event) => event.text)).toEqual([expect.stringContaining("(1/3)"), expect.stringContaining("(2/3)")]);
+    expect(host.ofType("notice").map((event) => event.text)).toEqual([
+      expect.stringContaining("(1/10)"),
+      expect.stringContaining("(2/10)"),
+    ]);
     expect(host.text()).toBe("at last");
   });
 
-  it("fails the turn after four tries, as retryable, and the next turn works", async () => {
+  it("fails the turn after eleven tries, as retryable, and the next turn works", async () => {
     const host = start({
-      responses: [{ fail: { status: 429, message: "Slow down.", retryAfter: 0, times: 4 }, say: "well" }],
+      responses: [{ fail: { status: 429, message: "Slow down.", retryAfter: 0, times: 11 }, say: "well" }],
       then: "repeat",
     });
     await host.open();
@@ -204,15 +207,15 @@ describe("a failing provider", () => {
     expect((await host.turnEnded(2)).outcome).toBe("completed");
   });
 
-  it("is not tried again for a wrong key, nor after output has gone out", async () => {
-    const host = start({ responses: [{ fail: { status: 401, message: "bad key" } }, { say: "half", cut: true }] });
+  it("is not tried again for a wrong key; what came before a cut is dropped, and the model asked again", async () => {
+    const host = start({ responses: [{ fail: { status: 401, message: "bad key" } }, { say: "half", cut: true }, { say: "whole" }] });
     await host.open();
     host.prompt("go");
     expect(await host.turnEnded()).toMatchObject({ outcome: "failed", fault: { status: 401, retryable: false } });
     host.prompt("again");
-    expect(await host.turnEnded(2)).toMatchObject({ outcome: "failed", fault: { retryable: true } });
-    expect(host.ofType("notice")).toHaveLength(0);
-    expect(host.ofType("text.done").map((event) => event.text)).toEqual(["half"]);
+    expect(await host.turnEnded(2)).toMatchObject({ outcome: "completed" });
+    expect(host.ofType("notice")).toMatchObject([{ kind: "retry", data: { dropped: true } }]);
+    expect(host.ofType("text.done").map((event) => event.text)).toEqual(["half", "whole"]);
   });
 });
 

@@ -1,6 +1,7 @@
 /** What only Bedrock has: two wires by the model's name, AWS's exceptions, cache points, and what each maker's models take. */
 import { describe, expect, test } from "vitest";
 import type { SessionConfig } from "../../src/core/config.js";
+import { TIME_LIMITS } from "../../src/core/limits.js";
 import { PNG, talk, VENDORS } from "./harness.js";
 
 const { bedrockClaude, bedrockConverse } = VENDORS;
@@ -52,10 +53,11 @@ describe.each([bedrockClaude, bedrockConverse])("$name", (vendor) => {
     ["serviceUnavailableException", 503, true],
     ["internalServerException", 500, true],
     ["modelStreamErrorException", 424, true],
-    ["modelTimeoutException", 408, false],
+    ["modelTimeoutException", 408, true],
     ["validationException", 400, false],
   ])("%s within the stream means %i", async (type, status, retryable) => {
-    const host = await talk(vendor, [{ text: ["Well"], broken: { type, message: "It went wrong." } }]);
+    const broken = { type, message: "It went wrong." };
+    const host = await talk(vendor, [{ text: ["Well"], broken }], { source: { limits: { ...TIME_LIMITS, retries: 0 } } });
     const end = await host.turn("hi");
     expect(end.fault).toEqual({ code: "provider", status, retryable, message: `bedrock answered ${status}: It went wrong.` });
     expect(host.texts("text.done")).toEqual(["Well"]);

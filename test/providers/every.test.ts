@@ -110,12 +110,13 @@ describe.each(ALL)("$name", (vendor) => {
     expect(host.of("usage")).toMatchObject([{ scope: "call", usage }]);
   });
 
-  scenario("length stop", "an answer that was cut short by its limit says so", async () => {
-    const host = await talk(vendor, [{ text: ["Once upon"], stop: vendor.says.length }], {
-      config: { maxTokens: 2000 },
-    });
+  scenario("length stop", "an answer that reaches its limit again and again is gone on with three times, and says so", async () => {
+    const cut = { text: ["Once upon"], stop: vendor.says.length };
+    const host = await talk(vendor, [cut, cut, cut, cut], { config: { maxTokens: 2000 } });
     expect(await host.turn("tell")).toMatchObject({ outcome: "completed", finish: "length" });
     expect(JSON.stringify(host.body(1))).toContain("2000");
+    expect(JSON.stringify(host.body(2))).toContain("Go on exactly where it stopped");
+    expect(host.of("notice").map(({ kind }) => kind)).toEqual(["length", "length", "length", "length"]);
   });
 
   scenario("wrong key", "401: told at once, with the place of the key", async () => {
@@ -176,7 +177,11 @@ describe.each(ALL)("$name", (vendor) => {
     const end = await host.turn("hi");
     expect(end).toMatchObject({
       outcome: "failed",
-      fault: { status: 500, retryable: true, message: `${vendor.provider} answered 500: We are down.` },
+      fault: {
+        status: 500,
+        retryable: true,
+        message: `${vendor.provider} answered 500: We are down. It was asked 4 times (limits.retries sets how often)`,
+      },
     });
     expect(host.server.requests).toHaveLength(4);
     expect(host.of("error")).toHaveLength(1);
@@ -193,34 +198,42 @@ describe.each(ALL)("$name", (vendor) => {
   });
 
   for (const cleanly of [false, true]) {
-    scenario("cut after output", `a cut after output ends the turn (${cleanly ? "cleanly" : "hard"})`, async () => {
-      const host = await talk(vendor, [{ text: ["The ans"], cut: "after", cleanly }, { text: ["All of it."] }]);
-      const end = await host.turn("hi");
-      const message = `The connection to ${vendor.provider} was lost in the middle of its answer`;
-      expect(end).toMatchObject({ outcome: "failed", fault: { code: "provider", retryable: true, message } });
-      expect(host.texts("text.done")).toEqual(["The ans"]);
-      expect(host.server.requests).toHaveLength(1);
-      expect(await host.turn("and?")).toMatchObject({ outcome: "completed" });
-      expect(host.texts("text.done")).toEqual(["The ans", "All of it."]);
-    });
+    scenario(
+      "cut after output",
+      `what came before a cut is dropped, and the model asked again (${cleanly ? "cleanly" : "hard"})`,
+      async () => {
+        const host = await talk(vendor, [{ text: ["The ans"], cut: "after", cleanly }, { text: ["All of it."] }]);
+        expect(await host.turn("hi")).toMatchObject({ outcome: "completed", finish: "stop" });
+        const lost = `The connection to ${vendor.provider} was lost in the middle of its answer`;
+        expect(host.of("notice")).toMatchObject([
+          {
+            kind: "retry",
+            text: expect.stringContaining(`${lost}. What came of the answer is dropped. Retrying`),
+            data: { dropped: true },
+          },
+        ]);
+        expect(host.texts("text.done")).toEqual(["The ans", "All of it."]);
+        expect(JSON.stringify(host.body(2))).not.toContain("The ans");
+      },
+    );
   }
 
   scenario("cut after output", "a cut within the arguments of a call runs nothing", async () => {
     const calls = [{ name: "Write", args: ['{"file_path":"new.txt","con'] }];
     const host = await talk(vendor, [{ calls, cut: "after" }, { text: ["Sorry."] }]);
-    expect(await host.turn("write")).toMatchObject({ outcome: "failed", fault: { retryable: true } });
+    expect(await host.turn("write")).toMatchObject({ outcome: "completed" });
     expect(host.of("tool.requested")).toEqual([]);
-    expect(await host.turn("again")).toMatchObject({ outcome: "completed" });
+    expect(host.texts("text.done")).toEqual(["Sorry."]);
   });
 
-  scenario("error in the stream", "an error event within the stream: the vendor's words, and retryable when it is overloaded", async () => {
+  scenario("error in the stream", "an error event within the stream is told in the vendor's words, and the model asked again", async () => {
     const { type, status } = vendor.says.overload;
     const broken = { type, message: "Overloaded" };
-    const host = await talk(vendor, [{ text: ["Well"], broken }]);
-    const end = await host.turn("hi");
-    expect(end).toMatchObject({ outcome: "failed", fault: { code: "provider", status, retryable: true } });
-    expect(end.reason).toBe(`${vendor.provider} answered ${status}: Overloaded`);
-    expect(host.texts("text.done")).toEqual(["Well"]);
+    const host = await talk(vendor, [{ text: ["Well"], broken }, { text: ["Here."] }]);
+    expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
+    const text = expect.stringContaining(`${vendor.provider} answered ${status}: Overloaded. What came of the answer is dropped.`);
+    expect(host.of("notice")).toMatchObject([{ kind: "retry", text, data: { status, dropped: true } }]);
+    expect(host.texts("text.done")).toEqual(["Well", "Here."]);
   });
 
   scenario("malformed arguments", "malformed arguments: the model sees what was wrong", async () => {

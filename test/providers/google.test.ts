@@ -107,11 +107,11 @@ describe("refusals", () => {
   });
 
   test("the wait that the vendor asks for in the body is kept", async () => {
-    const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "90.5s" }];
+    const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "900.5s" }];
     const body = JSON.stringify({ error: { code: 429, message: "Quota", status: "RESOURCE_EXHAUSTED", details } });
     const host = await talk(gemini, [{ error: { status: 429, body } }]);
     // Longer than anything is waited for.
-    expect(await host.turn("hi")).toMatchObject({ outcome: "failed", fault: { status: 429, retryable: true, retryAfter: 90.5 } });
+    expect(await host.turn("hi")).toMatchObject({ outcome: "failed", fault: { status: 429, retryable: true, retryAfter: 900.5 } });
   });
 });
 

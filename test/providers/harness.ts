@@ -6,6 +6,7 @@ import { expect, onTestFinished } from "vitest";
 import type { Agent } from "../../src/core/agent.js";
 import type { SessionConfig } from "../../src/core/config.js";
 import type { Part } from "../../src/core/content.js";
+import { TIME_LIMITS } from "../../src/core/limits.js";
 import type { Event, EventOf, EventType } from "../../src/core/event.js";
 import { Grammar } from "../../src/core/grammar.js";
 import { createEngine } from "../../src/engine/engine.js";
@@ -228,7 +229,8 @@ export class Talk {
     this.folder = scratch(files);
     const own = sourceOf(vendor, server);
     const given = typeof source === "function" ? source(server) : source;
-    const from = { ...own, ...given, env: { ...own.env, ...given.env, ...env } };
+    const limits = { ...TIME_LIMITS, retries: 3, ...given.limits };
+    const from = { ...own, ...given, limits, env: { ...own.env, ...given.env, ...env } };
     this.agent = createEngine({
       defaults: { cwd: this.folder, provider: vendor.provider, model: vendor.model, mode: "yolo", ...config },
       openModel: (wanted, override) => openModel(wanted, override, from),

@@ -33,6 +33,7 @@ test("thinking, parallel tools, retries, a secret, a cut and broken arguments: t
   const { real, again, file } = await twice("anthropic", script, ["read it", "go on", "write", "more", "bye"]);
   expect(again).toEqual(real);
   expect(real.filter(({ type }) => type === "turn.ended")).toHaveLength(5);
+  expect(real.filter(({ kind }) => kind === "retry")).toHaveLength(4);
   expect(real).toContainEqual({ type: "text.done", text: "It says [redacted], I think.", streamed: true });
   const written = readFileSync(file, "utf8");
   expect(written.split("\n")[0]).toBe("# Recorded from anthropic, claude-sonnet-4-6");
@@ -143,13 +144,14 @@ const OURS = new Set(["at", "seq", "id", "parent", "turn", "session"]);
 /** These come when they are ready, and not in the order of a turn. */
 const BESIDE = new Set(["reply", "catalog.updated"]);
 
-/** Without times, ids of ours, and where the arguments of a call were cut. */
+/** Without times, waits, ids of ours, and where the arguments of a call were cut. */
 function comparable(events: readonly Event[]): Told[] {
   const kept: Told[] = [];
   const coming = new Map<string, Told>();
   for (const event of events) {
     if (event.type.startsWith("session.") || BESIDE.has(event.type)) continue;
     const told: Told = Object.fromEntries(Object.entries(event).filter(([key]) => !OURS.has(key)));
+    if (told["data"] !== undefined) told["data"] = { ...told["data"], delayMs: undefined };
     const before = event.type === "tool.delta" ? coming.get(event.call) : undefined;
     if (before !== undefined) before["text"] = `${String(before["text"])}${String(told["text"])}`;
     else kept.push(told);

@@ -50,7 +50,8 @@ test("stop sequences are not on this wire, and that is said", async () => {
 });
 
 test("an answer that the vendor gives up is no answer", async () => {
-  const host = await talk(xai, [{ text: ["Well"], failed: true }]);
-  const fault = { code: "provider", retryable: true, message: "xai did not finish its answer: it gave no reason" };
-  expect(await host.turn("hi")).toMatchObject({ outcome: "failed", fault });
+  const host = await talk(xai, [{ text: ["Well"], failed: true }, { text: ["Here."] }]);
+  expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });
+  const text = expect.stringContaining("xai did not finish its answer: it gave no reason. What came of the answer is dropped.");
+  expect(host.of("notice")).toMatchObject([{ kind: "retry", text }]);
 });

@@ -234,7 +234,14 @@ describe("x-qwen-session-event, readings 24 and 25", () => {
     const overflow = { fail: { status: 400, code: "context_overflow", message: "too long" } };
     const host = await received({
       args: ["--max-turns", "2"],
-      responses: [{ say: "ok" }, { say: "cut", finish: "length" }, glob, glob, overflow],
+      responses: [
+        { say: "ok" },
+        { say: "cut", finish: "length" },
+        { say: "cut", finish: "length" },
+        glob,
+        glob,
+        ...Array.from({ length: 6 }, () => overflow),
+      ],
     });
     expect(await events(host)).toEqual(["Finished"]);
     expect(await events(host)).toEqual(["MAX_TOKENS", "Finished"]);

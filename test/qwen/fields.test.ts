@@ -46,7 +46,7 @@ async function tale(output: Format, word: string): Promise<Tale> {
       { call: edit },
       { calls: [{ tool: "Bash", args: { command: shell } }] },
       { call: { tool: "TodoWrite", args: { todos } } },
-      isFirst ? { say: "done" } : { say: "done", finish: "length" },
+      ...(isFirst ? [{ say: "done" }] : Array.from({ length: 4 }, () => ({ say: "done", finish: "length" }))),
       { fail: { status: 429, times: 1, message: word, retryAfter: 0 }, say: "again" },
       isFirst ? { fail: { status: 400, message: "bad" } } : { fail: { status: 401, message: "who" } },
     ],

@@ -84,7 +84,7 @@ describe("a message", () => {
   });
 
   it.each([
-    ["length", [{ say: "cut", finish: "length" }], []],
+    ["length", Array.from({ length: 4 }, () => ({ say: "cut", finish: "length" })), []],
     ["max_turns", [{ call: bash("true", "t1") }, { say: "never" }], ["--max-turns", "1", "--auto-approve"]],
     ["error", [{ fail: { status: 401 } }], []],
   ])("ends with finish_reason %s", async (reason, responses, args) => {

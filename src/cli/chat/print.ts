@@ -44,7 +44,14 @@ function hasServers({ settings }: Loaded, { ready }: HostSession): boolean {
   return Object.keys({ ...settings.mcpServers, ...ready.config?.mcpServers }).length > 0;
 }
 
-type Outcome = EventOf<"turn.ended">["outcome"];
+/** A turn that stopped before the model was done counts as a failure for a script. */
+type Outcome = EventOf<"turn.ended">["outcome"] | "unfinished";
+
+const UNFINISHED: ReadonlySet<string | undefined> = new Set(["length", "empty", "pause", "loop", "max_turns", "max_tool_calls"]);
+
+function outcomeOf({ outcome, finish }: EventOf<"turn.ended">): Outcome {
+  return outcome === "completed" && UNFINISHED.has(finish) ? "unfinished" : outcome;
+}
 
 async function runAsking(session: HostSession, prompt: string, screen: Screen, signals: SignalWatch): Promise<Outcome> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -54,7 +61,7 @@ async function runAsking(session: HostSession, prompt: string, screen: Screen, s
   try {
     for await (const event of session.prompt(prompt)) {
       questions.follow(event);
-      if (event.type === "turn.ended") outcome = event.outcome;
+      if (event.type === "turn.ended") outcome = outcomeOf(event);
     }
     return outcome;
   } finally {
@@ -67,7 +74,7 @@ async function runUnasked(session: HostSession, prompt: string, screen: Screen):
   for await (const event of session.prompt(prompt)) {
     screen.show(event);
     if (event.type === "approval.requested") await session.answer(refused(event));
-    if (event.type === "turn.ended") outcome = event.outcome;
+    if (event.type === "turn.ended") outcome = outcomeOf(event);
   }
   return outcome;
 }

@@ -2,6 +2,7 @@
 import type { Part } from "../../core/content.js";
 import type { Usage } from "../../core/event.js";
 import type { Thinking } from "../../core/config.js";
+import type { RetryLimits } from "./time-limits.js";
 
 /** A call that the model made. `args` is what it wrote, parsed; `raw` the text when it was not a JSON object. */
 export interface ModelCall {
@@ -54,7 +55,8 @@ export interface ModelRequest {
   traceparent?: string | undefined;
 }
 
-export type Finish = "stop" | "tool_calls" | "length" | "refusal" | "content_filter" | "other";
+/** `pause`: the vendor wants to be asked to go on. */
+export type Finish = "stop" | "tool_calls" | "length" | "pause" | "refusal" | "content_filter" | "other";
 
 /** `thinking` and `text` come as they stream; `*.end` closes the block that is open and may carry its `meta`. A `call` is whole. */
 export type ModelPart =
@@ -81,6 +83,8 @@ export interface Model {
   readonly images: boolean;
   /** The words for how much it thinks, where it can be told. */
   readonly efforts?: readonly string[];
+  /** How often an answer of it is asked for again; as core/limits.ts has it where nothing is said. */
+  readonly limits?: RetryLimits;
   /** Loads what the first request will need; no request is made. */
   warm?(): Promise<unknown>;
   /**

@@ -14,7 +14,7 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   const provider = chooseProvider({ provider: config.provider, model: config.model, providers: source.providers }, source.env);
   if (provider === undefined)
     throw configFault(`No provider was named and no key was found; set ${keyNames()} or name one with --provider`, "apiKey");
-  if (provider === "rehearsal") return openRehearsalModel(config.model);
+  if (provider === "rehearsal") return openRehearsalModel(config.model, source.limits);
   const own = source.providers[provider];
   const kind = own?.kind ?? provider;
   const opener = Object.hasOwn(PROVIDER_KINDS, kind) ? PROVIDER_KINDS[kind] : undefined;
@@ -26,11 +26,15 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
 }
 
 /** What does not look like a file is the name of some model: it is rehearsed without a script. */
-async function openRehearsalModel(model: string | undefined): Promise<Model> {
+async function openRehearsalModel(model: string | undefined, limits: ModelLimits | undefined): Promise<Model> {
   const { openRehearsal } = await import("./rehearsal/index.js");
   const isScript = model !== undefined && /[\\/]|\.(ya?ml|json)$/i.test(model);
-  return openRehearsal(isScript ? { script: model } : { ...(model !== undefined && { name: model }) });
+  const opened = await openRehearsal(isScript ? { script: model } : { ...(model !== undefined && { name: model }) });
+  return { ...opened, limits: { ...limits, waitSeconds: REHEARSED_WAIT_SECONDS } };
 }
+
+/** Nobody learns from waiting for a failure that is rehearsed. */
+const REHEARSED_WAIT_SECONDS = 0.05;
 
 function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits: ModelLimits): Model {
   const { provider, id, keyName, secrets } = access;
@@ -57,6 +61,7 @@ function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits
     id,
     thinking: facts.thinking,
     images: facts.images,
+    limits,
     ...(facts.context !== undefined && { contextLimit: facts.context }),
     ...(facts.output !== undefined && { outputLimit: facts.output }),
     ...(facts.efforts !== undefined && { efforts: facts.efforts }),

@@ -1,11 +1,12 @@
-/** Another try, where one makes sense: before anything came, for what the vendor or the network may do better next time. */
+/** Another try, where one makes sense: after a failure that the vendor or the network may not have next time. */
 import { ParleyError } from "../../core/errors.js";
+import { RETRIES, RETRY_SECONDS } from "../../core/limits.js";
 import type { Model, ModelPart, ModelRequest } from "./model.js";
 
-const ATTEMPTS = 4;
-/** No new try after so long, and never so much waiting in all. */
-const WITHIN_MS = 60_000;
 const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 30_000;
+/** Further tries where another model waits to answer instead. */
+const RETRIES_BEFORE_FALLBACK = 3;
 
 /** `attempt` of `maxAttempts` comes after `delayMs`; the first request does not count. `status` is that of the failure. */
 export interface Retry {
@@ -13,12 +14,18 @@ export interface Retry {
   maxAttempts: number;
   delayMs: number;
   status?: number;
+  /** Output of the failed try had gone out; it is no part of the conversation. */
+  dropped?: true;
 }
 
 export interface RetryWatch {
-  /** Whether output of this response has gone out: then a failure stands. */
+  /** Whether output of this try has gone out. */
   started(): boolean;
+  /** Drops the output of the failed try; the next one begins a new answer. */
+  restart(): Promise<void> | undefined;
   onRetry(text: string, retry: Retry): void;
+  /** Another model answers when this one cannot. */
+  hasFallback?: boolean;
 }
 
 export async function* streamWithRetries(
@@ -27,22 +34,33 @@ export async function* streamWithRetries(
   signal: AbortSignal,
   watch: RetryWatch,
 ): AsyncIterable<ModelPart[]> {
-  const since = process.uptime();
-  let waited = 0;
+  const { retries: most = RETRIES, retrySeconds = RETRY_SECONDS, waitSeconds } = model.limits ?? {};
+  const retries = watch.hasFallback === true ? Math.min(most, RETRIES_BEFORE_FALLBACK) : most;
+  // Waits, and tries that brought nothing: a long answer that breaks off at its end takes none of the time away.
+  let leftMs = retrySeconds * 1000;
   for (let attempt = 1; ; attempt++) {
+    const since = process.uptime();
     try {
       yield* model.stream(request, signal);
       return;
     } catch (error) {
-      if (signal.aborted || watch.started() || attempt === ATTEMPTS || !isRetryable(error)) throw error;
+      if (signal.aborted || !isRetryable(error)) throw error;
+      const dropped = watch.started();
+      if (!dropped) leftMs -= (process.uptime() - since) * 1000;
+      if (attempt > retries) throw attempt === 1 ? error : told(error, `It was asked ${attempt} times (limits.retries sets how often)`);
+      const wait = waitMs(error, attempt, waitSeconds);
+      if (wait > leftMs) throw told(error, tooLate(error, retrySeconds));
+      leftMs -= wait;
+      if (dropped) await watch.restart();
       const { status } = error.fault;
-      const wait = waitMs(error, attempt);
-      waited += wait;
-      if (waited > WITHIN_MS || (process.uptime() - since) * 1000 > WITHIN_MS) throw error;
-      watch.onRetry(
-        `${sentence(error.message)} Retrying${wait >= 1000 ? ` in ${Math.round(wait / 1000)} s` : ""} (${attempt}/${ATTEMPTS - 1})`,
-        { attempt, maxAttempts: ATTEMPTS - 1, delayMs: Math.round(wait), ...(status !== undefined && { status }) },
-      );
+      const how = `${dropped ? "What came of the answer is dropped. " : ""}Retrying${wait >= 1000 ? ` in ${Math.round(wait / 1000)} s` : ""}`;
+      watch.onRetry(`${sentence(error.message)} ${how} (${attempt}/${retries})`, {
+        attempt,
+        maxAttempts: retries,
+        delayMs: Math.round(wait),
+        ...(status !== undefined && { status }),
+        ...(dropped && { dropped }),
+      });
       await pause(wait, signal);
     }
   }
@@ -52,14 +70,25 @@ function isRetryable(error: unknown): error is ParleyError {
   return error instanceof ParleyError && error.fault.retryable === true;
 }
 
+function told(error: ParleyError, what: string): ParleyError {
+  return new ParleyError({ ...error.fault, message: `${sentence(error.message)} ${what}` }, { cause: error });
+}
+
+function tooLate({ fault: { retryAfter } }: ParleyError, seconds: number): string {
+  const limit = `the ${seconds} s that tries may take in all (limits.retrySeconds)`;
+  if (retryAfter === undefined) return `No answer came within ${limit}`;
+  return `It wants to be asked again in ${Math.ceil(retryAfter)} s, which is beyond what is left of ${limit}`;
+}
+
 function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 /** The vendor's word, or a doubling wait with jitter, so that many agents do not come back at once. */
-function waitMs(error: ParleyError, attempt: number): number {
-  if (error.fault.retryAfter !== undefined) return error.fault.retryAfter * 1000;
-  return FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);
+function waitMs({ fault: { retryAfter } }: ParleyError, attempt: number, fixed: number | undefined): number {
+  const seconds = retryAfter ?? fixed;
+  if (seconds !== undefined) return seconds * 1000;
+  return Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS) * (0.75 + Math.random() / 4);
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

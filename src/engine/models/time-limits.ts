@@ -1,8 +1,16 @@
 /** How long a vendor may take, by the names of the settings, and the error that says which of them ran out. */
 import type { TimeLimits } from "../../core/limits.js";
 
+/** How often an answer is asked for again, and how long that may take in all. */
+export interface RetryLimits {
+  retries?: number;
+  retrySeconds?: number;
+  /** Between two tries; a doubling wait where nothing is said. */
+  waitSeconds?: number;
+}
+
 /** With the most that one answer may hold; 16 MiB unless told otherwise. */
-export type ModelLimits = TimeLimits & { answerMiB?: number };
+export type ModelLimits = TimeLimits & RetryLimits & { answerMiB?: number };
 
 /** As Node's own errors of this kind, with the limit that ran out. */
 export class TimedOut extends Error {

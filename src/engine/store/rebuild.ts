@@ -1,4 +1,5 @@
 /** Rebuilds a session from its log: its conversation exactly, its settings, and the turn that a crash left open. */
+import * as v from "valibot";
 import type { Part } from "../../core/content.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
 import { addUsage } from "../../core/usage.js";
@@ -158,6 +159,9 @@ function begun(started: EventOf<"turn.started">): OpenTurn {
   };
 }
 
+/** A notice that the answer so far is dropped: the model is asked again. */
+const Dropped = v.looseObject({ dropped: v.literal(true) });
+
 function progress(turn: OpenTurn, event: Event): void {
   if (event.type === "tool.requested") turn.calls.set(event.call.id, { requested: event, started: false });
   if (event.type === "tool.started") {
@@ -169,6 +173,7 @@ function progress(turn: OpenTurn, event: Event): void {
     if (call !== undefined) call.ended = event;
   }
   if (event.type === "usage" && event.scope === "call") turn.usage = addUsage(turn.usage, event.usage satisfies Usage);
+  if (event.type === "notice" && event.under === undefined && v.is(Dropped, event.data)) turn.said = [];
   if ((event.type !== "text.done" && event.type !== "thinking.done") || event.under !== undefined) return;
   if (event.type === "text.done") turn.said.push(event.text);
   turn.partial = { text: "", thinking: "" };

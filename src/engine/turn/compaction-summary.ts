@@ -46,6 +46,10 @@ export async function summarise(
   let summary = "";
   const parts = streamWithRetries(model, request, signal, {
     started: () => summary !== "",
+    restart() {
+      summary = "";
+      return undefined;
+    },
     onRetry: (text, retry) => watch.onRetry(text, retry),
   });
   // Vendors may count more than once in an answer; the last count is the whole. A broken answer has been paid for too.

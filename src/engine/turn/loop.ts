@@ -5,13 +5,14 @@ import { runCalls } from "../calls/calls.js";
 import { askModel } from "./ask-model.js";
 import { loadAttachments, withoutFiles } from "./attachments.js";
 import { untilAborted } from "./interrupt.js";
+import { Continuation, unfinished } from "./continuation.js";
 import type { CallResult, Finish, ModelCall } from "../models/model.js";
 import { Repetition } from "./repetition.js";
 import type { Response } from "./response.js";
 import { takeParts, type Turn } from "./turn.js";
 
 export interface LoopEnd {
-  finish: Finish | "max_turns" | "max_tool_calls" | "loop";
+  finish: Finish | "max_turns" | "max_tool_calls" | "loop" | "empty";
   /** The text of the last answer. */
   text: string;
 }
@@ -23,6 +24,7 @@ export async function runLoop(turn: Turn, asked: readonly ModelCall[] = []): Pro
     if ((await answerCalls(turn, asked)) === "overdrawn") return maxToolCalls(turn, "");
   }
   const repetition = new Repetition();
+  const continuation = new Continuation();
   // Outer: as long as the host steers. Inner: as long as the model calls tools.
   while (true) {
     // A sub-agent's share may be empty.
@@ -36,8 +38,10 @@ export async function runLoop(turn: Turn, asked: readonly ModelCall[] = []): Pro
       await takeSteering(turn);
       response = await askModel(turn);
     }
+    if (await continuation.goesOn(turn, response)) continue;
     // Steering that the turn has no model call left for stays where it is, and is the next prompt.
-    if (!turn.budget.mayAsk || !(await takeSteering(turn))) return { finish: response.finish, text: textOf(response) };
+    if (!turn.budget.mayAsk || !(await takeSteering(turn)))
+      return { finish: unfinished(response) ?? response.finish, text: textOf(response) };
   }
 }
 

@@ -29,7 +29,7 @@ export class Response {
   readonly blocks: AssistantBlock[] = [];
   usage: Usage | undefined;
   finish: Finish = "other";
-  /** A part of it has been told, so it cannot be asked for again. */
+  /** A part of it has been told. */
   started = false;
   /** Calls beyond the most that one answer may have. They are not kept. */
   droppedCalls = 0;

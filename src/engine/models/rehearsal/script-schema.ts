@@ -98,7 +98,7 @@ const Usage = v.lazy((input): v.GenericSchema<unknown, UsageMap | false> => {
   return input === false ? v.literal(false) : UsageMap;
 });
 
-const FINISHES = ["stop", "tool_calls", "length", "refusal", "content_filter", "other"] as const;
+const FINISHES = ["stop", "tool_calls", "length", "pause", "refusal", "content_filter", "other"] as const;
 
 const Step = v.pipe(
   map("a step", { think: v.optional(Speech), say: v.optional(Speech), wait: v.optional(Wait), call: v.optional(Call) }),

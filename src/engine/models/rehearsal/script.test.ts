@@ -274,7 +274,7 @@ describe("a wrong script", () => {
     ["- call: [Read]\n", "1:9: a call must be a map with the keys tool, args, id"],
     ["- steps: [{ wait: soon }]\n", "1:19: wait is a number of milliseconds, or forever"],
     ["- steps: [{ say: a, wait: 1 }]\n", "1:11: a step has exactly one of think, say, wait, call"],
-    ["- { say: a, finish: done }\n", "1:21: finish is one of stop, tool_calls, length, refusal, content_filter"],
+    ["- { say: a, finish: done }\n", "1:21: finish is one of stop, tool_calls, length, pause, refusal, content_filter"],
     ["- { say: a, steps: [] }\n", "1:3: a response has steps, or think, say and call, not both"],
     ["- { call: { tool: A }, calls: [] }\n", "1:3: a response has call or calls, not both"],
     ["- say: { pieces: 3 }\n", "1:8: speech is text, or {text, pieces: NUMBER}, or {pieces: [LIST OF TEXTS]}"],

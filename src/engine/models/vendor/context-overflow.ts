@@ -24,5 +24,5 @@ const WORDS = new RegExp(
 const STATUS: ReadonlySet<number | undefined> = new Set([400, 413, 422, undefined]);
 
 export function isOverflow(status: number | undefined, said: { message: string; names: readonly unknown[] }): boolean {
-  return said.names.some((name) => NAMES.has(name)) || (STATUS.has(status) && WORDS.test(said.message));
+  return status === 413 || said.names.some((name) => NAMES.has(name)) || (STATUS.has(status) && WORDS.test(said.message));
 }

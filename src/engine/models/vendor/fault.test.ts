@@ -44,15 +44,40 @@ describe("whether another try makes sense", () => {
     [401, false],
     [403, false],
     [404, false],
-    [408, false],
-    [409, false],
-    [413, false],
+    [402, false],
+    [408, true],
+    [409, true],
+    [425, true],
     [429, true],
     [500, true],
     [503, true],
     [529, true],
   ])("%i: %s", (statusCode, retryable) => {
     expect(faultOf({ message: "no", statusCode })).toMatchObject({ code: "provider", status: statusCode, retryable });
+  });
+
+  test("413 is a conversation that is too long", () => {
+    expect(faultOf({ message: "no", statusCode: 413 })).toMatchObject({ code: "context_overflow", retryable: false });
+  });
+
+  test.each([
+    [429, { error: { message: "You exceeded your current quota", type: "insufficient_quota", code: "insufficient_quota" } }],
+    [400, { type: "error", error: { type: "invalid_request_error", message: "Your credit balance is too low to access the API" } }],
+    [402, { error: { message: "This request requires more credits", code: 402 } }],
+  ])("%i: an account that has nothing left is not asked again, and what to do is said", (statusCode, body) => {
+    const fault = faultOf({ statusCode, responseBody: JSON.stringify(body) });
+    expect(fault.retryable).toBe(false);
+    expect(fault.message).toMatch(/\(the account has nothing left to spend: check its plan and billing, or ACME_KEY\)$/);
+  });
+
+  test.each([
+    ["messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 6000000 bytes > 5242880 bytes", 400],
+    ["Could not process image", 400],
+    ["The image data you provided does not represent a valid image.", 400],
+    ["Unable to process input image. Please retry or report", 400],
+    ["No endpoints found that support image input", 404],
+  ])("a refused image has a code of its own: %s", (message, statusCode) => {
+    expect(faultOf({ message, statusCode })).toMatchObject({ code: "image_refused", retryable: false });
   });
 
   test.each([
@@ -73,6 +98,8 @@ test.each([
   [{ "retry-after": "7" }, 7],
   [{ "retry-after": "0" }, 0],
   [{ "retry-after": "1.5" }, 1.5],
+  [{ "retry-after-ms": "250", "retry-after": "1" }, 0.25],
+  [{ "retry-after-ms": "soon", "retry-after": "1" }, 1],
   [{ "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, undefined],
   [{ "retry-after": "-5" }, undefined],
   [{ "retry-after": "soon" }, undefined],

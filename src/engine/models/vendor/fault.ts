@@ -4,6 +4,7 @@ import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
 import { Redactor } from "../../../core/redact.js";
 import { headOf } from "../../workspace/output.js";
 import { isOverflow } from "./context-overflow.js";
+import { isImageRefusal } from "./image-refusal.js";
 import { BadAnswer } from "../http/event-bytes.js";
 import { StreamException } from "../http/event-frames.js";
 import { TimedOut, timeoutWords } from "../time-limits.js";
@@ -41,6 +42,7 @@ const STATUS: Readonly<Record<string, number>> = {
   insufficient_quota: 429,
   api_error: 500,
   server_error: 500,
+  billing_hard_limit_reached: 402,
   timeout_error: 504,
   overloaded_error: 529,
   validationException: 400,
@@ -53,6 +55,17 @@ const STATUS: Readonly<Record<string, number>> = {
 
 /** AWS wants another try, though the status does not say so. */
 const TRY_AGAIN: ReadonlySet<unknown> = new Set(["modelStreamErrorException"]);
+/** A request timeout, a conflict of requests, a request too early, too many requests. */
+const TRY_AGAIN_STATUS: ReadonlySet<number> = new Set([408, 409, 425, 429]);
+
+/** Vendors' names and words for an account that has nothing left: no wait helps. */
+const USED_UP: ReadonlySet<unknown> = new Set([
+  "insufficient_quota",
+  "billing_error",
+  "billing_hard_limit_reached",
+  "insufficient_credits",
+]);
+const USED_UP_WORDS = /credit balance is too low|insufficient (?:credits|balance)|billing hard limit/i;
 
 const LOST = new Set([
   "ECONNREFUSED",
@@ -94,17 +107,39 @@ export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean)
   const retryAfter = retryAfterOf(failure.responseHeaders) ?? retryDelayOf(failure.responseBody);
   const said = explained(failure);
   return fault(vendor, thrown, {
-    ...(isOverflow(status, said) && { code: "context_overflow" }),
-    message: words(said.message, failure, status, vendor),
-    retryable: status === 429 || (status !== undefined && status >= 500) || TRY_AGAIN.has(failure.type),
+    ...codeOf(status, said),
+    message: words(said, failure, status, vendor),
+    retryable: isWorthATry(status, failure, said),
     ...(status !== undefined && { status }),
     ...(retryAfter !== undefined && { retryAfter }),
   });
 }
 
+/** Codes of their own for what the conversation can be changed for. */
+function codeOf(status: number | undefined, said: Explanation): { code?: string } {
+  if (isOverflow(status, said)) return { code: "context_overflow" };
+  return isImageRefusal(status, said.message) ? { code: "image_refused" } : {};
+}
+
+function isWorthATry(status: number | undefined, { type }: Failure, said: Explanation): boolean {
+  if (TRY_AGAIN.has(type)) return true;
+  return status !== undefined && (status >= 500 || TRY_AGAIN_STATUS.has(status)) && !isUsedUp(status, said);
+}
+
+/** A payment is required, or the vendor says that the account has nothing left. */
+function isUsedUp(status: number | undefined, { message, names }: Explanation): boolean {
+  return status === 402 || names.some((name) => USED_UP.has(name)) || USED_UP_WORDS.test(message);
+}
+
 /** A stream that ended before the answer did. */
 export function cutFault(vendor: Vendor, cause?: unknown): ParleyError {
   return fault(vendor, cause, { message: `The connection to ${vendor.provider} was lost in the middle of its answer`, retryable: true });
+}
+
+/** An answer that reached the end of the model's window. */
+export function fullFault(vendor: Vendor, why: string): ParleyError {
+  const message = `${vendor.provider} broke its answer off: the model's window is full (${why})`;
+  return fault(vendor, undefined, { code: "context_overflow", message, retryable: false });
 }
 
 /** An answer that ended as none should. */
@@ -171,8 +206,10 @@ function isUnfinished({ name, message }: Failure): boolean {
   return name === "AI_InvalidResponseDataError" && message?.includes("without a finish reason") === true;
 }
 
-/** Seconds, from a number of them or a date; what lies in the past says nothing about the wait. */
+/** Seconds, from milliseconds, seconds or a date; a date in the past says nothing about the wait. */
 function retryAfterOf(headers: Record<string, string> | undefined): number | undefined {
+  const ms = headers?.["retry-after-ms"];
+  if (ms !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(ms)) return Number(ms) / 1000;
   const value = headers?.["retry-after"];
   if (value === undefined) return undefined;
   const seconds = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
@@ -218,10 +255,18 @@ function wordsOfNoAnswer(thrown: unknown, failure: Failure, vendor: Vendor, hasB
   return foreign === undefined ? undefined : `The answer of ${provider} is not HTTP: ${foreign.message}`;
 }
 
-function words(explanation: string, failure: Failure, status: number | undefined, vendor: Vendor): string {
-  const { provider, keyName } = vendor;
-  const said = `${provider} answered${status === undefined ? "" : ` ${status}`}: ${brief(explanation, vendor)}`;
-  return keyName !== undefined && isKeyRefused(failure, status) ? `${said} (check ${keyName})` : said;
+function words(explanation: Explanation, failure: Failure, status: number | undefined, vendor: Vendor): string {
+  const { provider } = vendor;
+  const said = `${provider} answered${status === undefined ? "" : ` ${status}`}: ${brief(explanation.message, vendor)}`;
+  const remedy = remedyFor(explanation, failure, status, vendor);
+  return remedy === undefined ? said : `${said} (${remedy})`;
+}
+
+function remedyFor(said: Explanation, failure: Failure, status: number | undefined, { keyName }: Vendor): string | undefined {
+  if (isUsedUp(status, said))
+    return `the account has nothing left to spend: check its plan and billing${keyName === undefined ? "" : `, or ${keyName}`}`;
+  if (isKeyRefused(failure, status)) return keyName === undefined ? undefined : `check ${keyName}`;
+  return undefined;
 }
 
 const Name = v.nullish(v.union([v.string(), v.number()]));

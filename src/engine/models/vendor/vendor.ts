@@ -16,7 +16,7 @@ import { fitRequest } from "./fit-request.js";
 import { httpFetch } from "../http/fetch.js";
 import type { Finish, ModelCall, ModelPart, ModelRequest } from "../model.js";
 import type { ModelLimits } from "../time-limits.js";
-import { cutFault, finishFault, vendorFault, type Vendor } from "./fault.js";
+import { cutFault, finishFault, fullFault, vendorFault, type Vendor } from "./fault.js";
 import { keepMeta, mergeMeta, type Origin } from "./meta.js";
 import { callOptions } from "./options.js";
 import type { Target } from "./prompt.js";
@@ -287,6 +287,7 @@ function finish(
 ): void {
   const { raw } = finishReason;
   if (isCut(finishReason)) throw cutFault(vendor);
+  if (raw !== undefined && FULL.has(raw)) throw fullFault(vendor, raw);
   blocks.tellUsage(totalUsage(usage));
   const failure = raw === undefined ? undefined : wire.failedFinish?.(raw);
   if (failure !== undefined) throw finishFault(vendor, failure);
@@ -306,7 +307,11 @@ function isCut({ unified, raw }: LanguageModelV3FinishReason): boolean {
 /** The model said no by itself; every other word is of a filter around it. */
 const REFUSED: ReadonlySet<string | undefined> = new Set([undefined, "stop", "refusal"]);
 
+/** The window was full before the answer was whole: there has to be room for it. */
+const FULL: ReadonlySet<string> = new Set(["model_context_window_exceeded"]);
+
 function toFinish({ unified, raw }: LanguageModelV3FinishReason): Finish {
+  if (raw === "pause_turn") return "pause";
   switch (unified) {
     case "stop":
     case "length":
