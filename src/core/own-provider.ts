@@ -22,6 +22,8 @@ const Compat = v.strictObject(
     maxTokensField: v.optional(oneOf(["max_tokens", "max_completion_tokens"])),
     /** Some refuse `reasoning_effort`. */
     reasoningEffort: v.optional(yesOrNo),
+    /** Some know `prompt_cache_key`, by which requests of one conversation meet the same cache. */
+    promptCacheKey: v.optional(yesOrNo),
   },
   "be a mapping",
 );

@@ -70,7 +70,7 @@ describe("a value that is not allowed", () => {
     ["maxTurns: 0", "1:11: maxTurns must be a whole number from 1, not 0"],
     ["maxTurns: 1.5", "1:11: maxTurns must be a whole number from 1, not 1.5"],
     ["approval: yollo", '1:11: approval must be one of default, auto_edit, plan, yolo, not "yollo"'],
-    ["thinking: true", "1:11: thinking must be one of disabled, enabled, low, medium, high, deep, max, not true"],
+    ["thinking: true", "1:11: thinking must be one of disabled, enabled, low, medium, high, deep, max, off, not true"],
     ["model:", "1:1: model is empty; it must be a text"],
     ["model: ''", '1:8: model must be a text that is not empty, not ""'],
     ["sessions: { enabled: 'yes' }", '1:22: sessions.enabled must be true or false, not "yes"'],

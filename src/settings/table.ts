@@ -157,11 +157,14 @@ export const TABLE = {
     doc: "the program that serves --offline-model (default: llama-server on the PATH)",
   },
   thinking: {
-    schema: oneOf(Thinking.options),
+    schema: v.pipe(
+      oneOf([...Thinking.options, "off"]),
+      v.transform((level) => (level === "off" ? "disabled" : level)),
+    ),
     file: "thinking",
     flag: { name: "thinking", value: "LEVEL", as: "choice" },
     session: "thinking",
-    doc: "how much the model thinks",
+    doc: "how much the model thinks; off is disabled",
   },
   thinkingBudget: {
     schema: wholeNumber(0, Number.MAX_SAFE_INTEGER, "be a whole number"),

@@ -33,8 +33,10 @@ test("half a character, which no server takes, is replaced wherever it stands", 
 
 describe("max_tokens and thinking", () => {
   const cases: [model: string, config: SessionConfig, expected: Record<string, unknown>][] = [
-    ["claude-sonnet-4-6", {}, { max_tokens: 64_000 }],
-    ["claude-sonnet-4-5", {}, { max_tokens: 32_000 }],
+    ["claude-sonnet-4-6", {}, { max_tokens: 64_000, thinking: { type: "adaptive", display: "summarized" } }],
+    ["claude-sonnet-4-5", {}, { max_tokens: 42_000, thinking: { type: "enabled", budget_tokens: 10_000 } }],
+    ["claude-sonnet-4-6", { temperature: 0.5 }, { max_tokens: 64_000, thinking: undefined }],
+    ["kimi-k2", {}, { thinking: undefined }],
     ["claude-sonnet-4-6", { maxTokens: 500 }, { max_tokens: 500 }],
     ["claude-sonnet-4-5", { thinking: "low" }, { max_tokens: 36_000, thinking: { type: "enabled", budget_tokens: 4_000 } }],
     ["claude-sonnet-4-5", { thinking: "enabled" }, { max_tokens: 42_000, thinking: { type: "enabled", budget_tokens: 10_000 } }],
@@ -54,7 +56,7 @@ describe("max_tokens and thinking", () => {
     ["claude-opus-4-8", { thinking: "max" }, { thinking: { type: "adaptive" }, output_config: { effort: "max" } }],
     ["claude-opus-4-8", { thinkingBudget: 3_000 }, { thinking: { type: "adaptive" }, output_config: { effort: "low" } }],
     ["claude-sonnet-4-6", { thinkingBudget: 3_000 }, { max_tokens: 67_000, thinking: { type: "enabled", budget_tokens: 3_000 } }],
-    ["claude-opus-4-8", { effort: "medium" }, { output_config: { effort: "medium" }, thinking: undefined }],
+    ["claude-opus-4-8", { effort: "medium" }, { output_config: { effort: "medium" }, thinking: { type: "adaptive" } }],
     ["kimi-k2", { thinking: "low" }, { max_tokens: 12_192, thinking: { type: "enabled", budget_tokens: 4_000 } }],
   ];
 

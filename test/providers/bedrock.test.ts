@@ -121,7 +121,8 @@ describe("Converse: thinking", () => {
     ["us.amazon.nova-2-lite-v1:0", { thinking: "max", temperature: 0.5, topP: 0.5 }, enabled("high")],
     ["us.amazon.nova-2-lite-v1:0", { effort: "high" }, enabled("high")],
     ["us.amazon.nova-2-lite-v1:0", { thinking: "disabled" }, { reasoningConfig: { type: "disabled" } }],
-    ["us.amazon.nova-2-lite-v1:0", {}, undefined],
+    ["us.amazon.nova-2-lite-v1:0", {}, enabled("medium")],
+    ["us.deepseek.r1-v1:0", {}, undefined],
   ])("%s %j", async (model, config, fields) => {
     const host = await talk(bedrockConverse, [{ text: ["ok"] }], { config: { ...config, model } });
     expect(await host.turn("hi")).toMatchObject({ outcome: "completed" });

@@ -116,7 +116,9 @@ describe("refusals", () => {
 });
 
 const thinkings: [model: string, config: SessionConfig, thinkingConfig: unknown, note?: string][] = [
-  ["gemini-2.5-flash", {}, undefined],
+  ["gemini-2.5-flash", {}, { thinkingBudget: 10_000, includeThoughts: true }],
+  ["gemini-3-flash-preview", {}, { includeThoughts: true }],
+  ["gemini-2.0-flash", {}, undefined],
   ["gemini-2.5-flash", { thinking: "low" }, { thinkingBudget: 4_000, includeThoughts: true }],
   ["gemini-2.5-flash", { thinking: "enabled" }, { thinkingBudget: 10_000, includeThoughts: true }],
   ["gemini-2.5-flash", { thinking: "max" }, { thinkingBudget: 24_576, includeThoughts: true }],
@@ -127,7 +129,7 @@ const thinkings: [model: string, config: SessionConfig, thinkingConfig: unknown,
   ["gemini-2.5-pro", { thinking: "disabled" }, { thinkingBudget: 128 }, "gemini-2.5-pro cannot stop thinking"],
   ["gemini-2.5-pro", { thinkingBudget: 50 }, { thinkingBudget: 128, includeThoughts: true }, "128 tokens, not 50"],
   ["gemini-2.5-pro", { thinkingBudget: 5_000 }, { thinkingBudget: 5_000, includeThoughts: true }],
-  ["gemini-2.5-pro", { effort: "high" }, undefined, "gemini-2.5-pro takes no effort"],
+  ["gemini-2.5-pro", { effort: "high" }, { thinkingBudget: 10_000 }, "gemini-2.5-pro takes no effort"],
   ["gemini-2.5-flash-lite", { thinkingBudget: 100 }, { thinkingBudget: 512, includeThoughts: true }, "512 tokens, not 100"],
   ["gemini-3-pro-preview", { thinking: "low" }, { thinkingLevel: "low", includeThoughts: true }],
   ["gemini-3-pro-preview", { thinking: "medium" }, { thinkingLevel: "high", includeThoughts: true }, "no thinking level medium"],

@@ -21,6 +21,7 @@ const BETAS: Readonly<Record<string, RegExp>> = {
   "fine-grained-tool-streaming-2025-05-14": /-4-[56]|-4-1|-4-2025/,
   "structured-outputs-2025-11-13": /sonnet-4-5|opus-4-[156]/,
   "effort-2025-11-24": /opus-4-5/,
+  "interleaved-thinking-2025-05-14": /-4-[156]|-4-2025/,
 };
 
 function problem(body: unknown, issued: ReadonlySet<string>, path: string): string | undefined {

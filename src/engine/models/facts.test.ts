@@ -43,7 +43,8 @@ test("the default models are known", () => {
 });
 
 test("any name is taken; of an unknown one nothing is held back", () => {
-  expect(factsOf("qwen3")).toEqual({ thinking: true, images: true });
+  expect(factsOf("qwen3")).toEqual({ thinking: true, images: true, unknown: true });
+  expect(factsOf("qwen3", { thinking: true })).toEqual({ thinking: true, images: true });
   fc.assert(fc.property(fc.string(), (name) => typeof factsOf(name).thinking === "boolean"));
 });
 

@@ -6,16 +6,18 @@ export interface ModelFacts {
   /** The most tokens of one answer, when known. */
   output?: number;
   thinking: boolean;
+  /** Nothing is known of the model: whether it thinks is a guess. */
+  unknown?: true;
   /** The words for how much it thinks, from little to much; none where it cannot be told. */
   efforts?: readonly string[];
   images: boolean;
 }
 
 /** What a config says of a model. */
-export type KnownFacts = { [K in keyof Omit<ModelFacts, "efforts">]?: ModelFacts[K] | undefined };
+export type KnownFacts = { [K in keyof Omit<ModelFacts, "efforts" | "unknown">]?: ModelFacts[K] | undefined };
 
 /** Of a name that nobody knows nothing is held back: the server will say what it does not take. */
-const UNKNOWN: ModelFacts = { thinking: true, images: true };
+const UNKNOWN: ModelFacts = { thinking: true, images: true, unknown: true };
 
 const M = 1_000_000;
 const MI = 1_048_576;
@@ -82,8 +84,9 @@ const TABLE: readonly [RegExp, ModelFacts][] = [
 export function factsOf(id: string, known: KnownFacts = {}): ModelFacts {
   const name = bareName(id);
   const facts = TABLE.find(([pattern]) => pattern.test(name))?.[1] ?? UNKNOWN;
+  const { unknown, ...found } = facts;
   const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
-  return { ...facts, ...given };
+  return { ...found, ...given, ...(unknown === true && known.thinking === undefined && { unknown }) };
 }
 
 const MAKERS = /^(?:[a-z]{2,6}\.)?(?:anthropic|amazon|meta|openai|deepseek|mistral|xai|google)\./;

@@ -49,6 +49,8 @@ export interface ModelRequest {
   thinking?: Thinking;
   thinkingBudget?: number;
   effort?: string;
+  /** The same for every request of a conversation: requests with one key meet the same cache. */
+  cacheKey?: string;
   /** Whether images may be shown, where somebody knows better than we do. */
   images?: boolean;
   /** Goes with the request, where traces are collected. */

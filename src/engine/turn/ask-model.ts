@@ -24,7 +24,6 @@ export async function askModel(turn: Turn): Promise<Response> {
       continue;
     }
     await exchange.end();
-    exchange.keep();
     return exchange.response;
   }
 }

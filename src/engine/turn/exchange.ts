@@ -23,11 +23,12 @@ export class Exchange {
     await untilAborted(this.#turn.signal, this.#receive());
   }
 
-  /** Nothing more is taken. Calls of an answer that failed are no part of it: they never ran. */
+  /** Nothing more is taken. A whole answer is kept at once; of one that failed the calls never ran, and go. */
   async end(failure?: unknown): Promise<void> {
     if (failure !== undefined) this.response.dropCalls();
     this.response.seal();
     this.#span?.endModelCall({ finish: this.response.finish, usage: this.response.usage, error: failure });
+    if (failure === undefined) this.keep();
     await this.#report();
   }
 

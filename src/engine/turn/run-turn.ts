@@ -3,6 +3,7 @@ import { textPart, type Part } from "../../core/content.js";
 import { ParleyError, toFault } from "../../core/errors.js";
 import type { EventOf } from "../../core/event.js";
 import { MAX_TURNS } from "../../core/limits.js";
+import { digest } from "../../os/digest.js";
 import type { ToolSpec } from "../models/model.js";
 import type { Tool } from "../tools/tool.js";
 import { loadAttachments, withoutFiles } from "./attachments.js";
@@ -105,6 +106,7 @@ async function equip(turn: Turn): Promise<void> {
     thinkingBudget: config.thinkingBudget,
     effort: config.effort,
     images: config.images,
+    cacheKey: digest(session.sessionId ?? session.handle, 32),
   };
 }
 

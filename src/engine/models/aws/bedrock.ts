@@ -4,7 +4,8 @@ import type { AmazonBedrockProviderSettings } from "@ai-sdk/amazon-bedrock";
 import type { Access } from "../access.js";
 import type { Fetch, Loaded } from "../vendor/vendor.js";
 import type { Wire } from "../wires/wire.js";
-import { awsSource } from "./credentials.js";
+import { jsonFetch } from "../http/fetch.js";
+import { awsSource, type AwsSource } from "./credentials.js";
 import { awsRegion, readProfile } from "./profile.js";
 
 export async function loadBedrock(access: Access, fetch: Fetch): Promise<Loaded> {
@@ -12,10 +13,12 @@ export async function loadBedrock(access: Access, fetch: Fetch): Promise<Loaded>
   const region = awsRegion(env, await readProfile(env));
   const source = awsSource(access, region);
   const settings = { region, baseURL: address ?? endpoint(region), ...(headers !== undefined && { headers }), fetch };
-  const { open, wire } = isClaude(id) ? await loadClaude(id) : await loadConverse(id);
-  if ("bearer" in source) return { model: open({ ...settings, apiKey: source.bearer }), wire };
+  const base = await baseOf(access, region, source);
+  const { open, wire } = isClaude(base ?? id) ? await loadClaude(id) : await loadConverse(id, base ?? id);
+  const named = { wire, ...(base !== undefined && { base }) };
+  if ("bearer" in source) return { model: open({ ...settings, apiKey: source.bearer }), ...named };
   return {
-    wire,
+    ...named,
     model: {
       async doStream(options) {
         // Each request is signed with what holds then. An empty key keeps the package from looking for one.
@@ -24,6 +27,13 @@ export async function loadBedrock(access: Access, fetch: Fetch): Promise<Loaded>
       },
     },
   };
+}
+
+/** The model behind a profile of the user's own; undefined where the name tells it, or nobody does. */
+async function baseOf({ id, env }: Access, region: string, source: AwsSource): Promise<string | undefined> {
+  const { isProfile, modelBehind } = await import("./inference-profile.js");
+  if (!isProfile(id) || isClaude(id)) return undefined;
+  return modelBehind(id, region, env["AWS_ENDPOINT_URL_BEDROCK"] || endpoint(region, "bedrock"), source, jsonFetch);
 }
 
 /** Some sources wait for a person or a network; who interrupts need not. */
@@ -54,12 +64,12 @@ async function loadClaude(id: string): Promise<Family> {
   return { open: (settings) => createBedrockAnthropic(settings)(id), wire: anthropicBedrockWire };
 }
 
-async function loadConverse(id: string): Promise<Family> {
+async function loadConverse(id: string, base: string): Promise<Family> {
   const [{ createAmazonBedrock }, { converseWire }] = await Promise.all([import("@ai-sdk/amazon-bedrock"), import("../wires/converse.js")]);
-  return { open: (settings) => createAmazonBedrock(settings)(id), wire: converseWire(id) };
+  return { open: (settings) => createAmazonBedrock(settings)(id), wire: converseWire(base) };
 }
 
-/** Profiles that a user made have an id that tells nothing; Converse takes every model, so they go there. */
+/** Converse takes every model, so what is not known to be Claude goes there. */
 function isClaude(id: string): boolean {
   return id.includes("anthropic.claude");
 }
@@ -74,7 +84,7 @@ const DOMAINS: readonly [prefix: string, domain: string][] = [
   ["eusc-", "amazonaws.eu"],
 ];
 
-function endpoint(region: string): string {
+function endpoint(region: string, service = "bedrock-runtime"): string {
   const domain = DOMAINS.find(([prefix]) => region.startsWith(prefix))?.[1] ?? "amazonaws.com";
-  return `https://bedrock-runtime.${region}.${domain}`;
+  return `https://${service}.${region}.${domain}`;
 }

@@ -13,13 +13,23 @@ function speaksResponses({ api, address }: Access): boolean {
   return (api ?? (address === undefined ? "responses" : "chat")) === "responses";
 }
 
-async function responses({ id, apiKey = "", address = ADDRESS, headers }: Access, fetch: Fetch): Promise<Loaded> {
+/** Other servers may refuse a field that they do not know. */
+function takesCacheKey({ address, compat }: Access): boolean {
+  return compat.promptCacheKey ?? (address === undefined || new URL(address).host === new URL(ADDRESS).host);
+}
+
+async function responses(access: Access, fetch: Fetch): Promise<Loaded> {
+  const { id, apiKey = "", address = ADDRESS, headers } = access;
   const [{ createOpenAI }, { openaiResponsesWire }] = await Promise.all([import("@ai-sdk/openai"), import("../wires/openai-responses.js")]);
-  return { model: createOpenAI({ apiKey, baseURL: versioned(address), headers, fetch }).responses(id), wire: openaiResponsesWire };
+  return {
+    model: createOpenAI({ apiKey, baseURL: versioned(address), headers, fetch }).responses(id),
+    wire: openaiResponsesWire(takesCacheKey(access)),
+  };
 }
 
 /** The package for compatible servers reads `reasoning_content` and `reasoning`; OpenAI's own leaves them out. */
-async function chat({ id, apiKey = "", address = ADDRESS, headers }: Access, fetch: Fetch): Promise<Loaded> {
+async function chat(access: Access, fetch: Fetch): Promise<Loaded> {
+  const { id, apiKey = "", address = ADDRESS, headers } = access;
   const [{ createOpenAICompatible }, { openaiChatWire, asOpenaiTakesIt }] = await Promise.all([
     import("@ai-sdk/openai-compatible"),
     import("../wires/openai-chat.js"),
@@ -33,5 +43,5 @@ async function chat({ id, apiKey = "", address = ADDRESS, headers }: Access, fet
     fetch,
     transformRequestBody: (body) => asOpenaiTakesIt(id, body),
   });
-  return { model: vendor(id), wire: openaiChatWire };
+  return { model: vendor(id), wire: openaiChatWire(takesCacheKey(access)) };
 }

@@ -16,8 +16,18 @@ export function fitRequest(request: ModelRequest, model: { id: string; facts: Mo
       if (fitted === undefined) return fitting;
       return { request: fitted.request, notes: [...fitting.notes, `${model.id} ${fitted.note}`] };
     },
-    { request, notes: [] },
+    { request: withThinking(request, model.facts), notes: [] },
   );
+}
+
+/**
+ * A model that is known to think does so where nobody says how much, as its vendor sees fit. It mostly takes no sampling settings then, so a
+ * request that has some is left alone.
+ */
+function withThinking(request: ModelRequest, { thinking: thinks, unknown }: ModelFacts): ModelRequest {
+  const { thinking, thinkingBudget, temperature, topP, topK } = request;
+  const isSaid = [thinking, thinkingBudget, temperature, topP, topK].some((value) => value !== undefined);
+  return isSaid || !thinks || unknown === true ? request : { ...request, thinking: "enabled" };
 }
 
 /** Undefined where all of it fits. */

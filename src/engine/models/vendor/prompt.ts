@@ -51,6 +51,15 @@ function takesThinking(block: Extract<AssistantBlock, { type: "thinking" }>, tar
   );
 }
 
+/** Whether the model's turn has begun, and not with thinking that goes back to it. */
+export function beginsWithoutThinking(messages: readonly Message[], target: Target): boolean {
+  const latest = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
+  const first = latest.find((message) => message.role === "assistant");
+  if (first === undefined) return false;
+  const [block] = first.blocks;
+  return block?.type !== "thinking" || !takesThinking(block, target, latest);
+}
+
 function marked(messages: LanguageModelV3Message[], mark: SharedV3ProviderOptions, roles: readonly string[]): LanguageModelV3Message[] {
   const last = messages.flatMap(({ role }, at) => (roles.includes(role) ? [at] : [])).slice(-MARKED_MESSAGES);
   return messages.map((message, at) => (last.includes(at) ? { ...message, providerOptions: mark } : message));

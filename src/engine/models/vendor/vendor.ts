@@ -11,7 +11,8 @@ import type {
 import type { Usage } from "../../../core/event.js";
 import { isRecord } from "../../../core/json-object.js";
 import { batchesOf } from "../stand-ins/batch-readable.js";
-import type { ModelFacts } from "../facts.js";
+import { factsOf, type ModelFacts } from "../facts.js";
+import { askWith, settingsFor } from "./ask.js";
 import { fitRequest } from "./fit-request.js";
 import { httpFetch } from "../http/fetch.js";
 import type { Finish, ModelCall, ModelPart, ModelRequest } from "../model.js";
@@ -29,6 +30,8 @@ export type Fetch = typeof globalThis.fetch;
 export interface Loaded {
   model: Pick<LanguageModelV3, "doStream">;
   wire: Wire;
+  /** The model behind a name that does not tell it. */
+  base?: string;
 }
 
 export interface VendorModel extends Vendor {
@@ -45,12 +48,15 @@ export async function warmVendor(vendor: VendorModel): Promise<void> {
 export async function* streamVendor(vendor: VendorModel, request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart[]> {
   let answering = false;
   try {
-    const { model, wire } = await vendor.load(httpFetch(vendor.limits));
-    const { request: fitting, notes: unfit } = fitRequest(request, vendor);
-    const { notes = [], ...settings } = wire.settings(vendor.id, fitting, vendor.facts);
-    const { stream } = await model.doStream(callOptions(fitting, targetOf(vendor, wire), settings, signal));
+    const loaded = await vendor.load(httpFetch(vendor.limits));
+    const { wire, base = vendor.id } = loaded;
+    const facts = loaded.base === undefined ? vendor.facts : factsOf(loaded.base);
+    const { request: fitting, notes: unfit } = fitRequest(request, { id: vendor.id, facts });
+    const target = targetOf(vendor, wire);
+    const settings = settingsFor(base, fitting, facts, target);
+    const { stream } = await askWith(loaded, vendor, settings, (used) => callOptions(fitting, target, used, signal));
     answering = true;
-    const told = [...unfit, ...notes];
+    const told = [...unfit, ...(settings.notes ?? [])];
     if (told.length > 0) yield told.map((text) => ({ type: "note", text }));
     yield* translate(stream, vendor, wire);
   } catch (error) {

@@ -8,13 +8,15 @@ export const anthropicBedrockWire: Wire = {
   ...anthropicWire,
   settings(model, request) {
     const { maxOutputTokens, options } = anthropicThinking(model, request);
-    return { maxOutputTokens, providerOptions: { anthropic: { ...options, ...betas(model, options) } } };
+    return { maxOutputTokens, providerOptions: { anthropic: { ...options, ...withBetas(model, options) } } };
   },
 };
 
-function betas(model: string, { effort }: JSONObject): JSONObject {
+function withBetas(model: string, { effort, anthropicBeta }: JSONObject): JSONObject {
   const version = claudeVersion(model);
   // The package asks for arguments that stream as they are made, which is a beta: the models before these, and behind, refuse that one.
   if (version < 400 || version > 406) return { toolStreaming: false };
-  return effort !== undefined && model.includes("opus-4-5") ? { anthropicBeta: ["effort-2025-11-24"] } : {};
+  const asked = Array.isArray(anthropicBeta) ? anthropicBeta : [];
+  const wanted = effort !== undefined && model.includes("opus-4-5") ? [...asked, "effort-2025-11-24"] : asked;
+  return wanted.length === 0 ? {} : { anthropicBeta: wanted };
 }

@@ -39,7 +39,13 @@ function budgeted(model: string, version: number, wish: Wish, base: AnthropicThi
   const total = wish.maxTokens ?? Math.min(outputLimit(model, version), (base.maxOutputTokens ?? 0) + wanted);
   const budgetTokens = Math.min(Math.max(wanted, LEAST_BUDGET), Math.floor((total * 3) / 4));
   if (budgetTokens < LEAST_BUDGET) return base;
-  return { maxOutputTokens: total - budgetTokens, options: { ...base.options, thinking: { type: "enabled", budgetTokens } } };
+  const options = { ...base.options, ...betas(version), thinking: { type: "enabled", budgetTokens } };
+  return { maxOutputTokens: total - budgetTokens, options };
+}
+
+/** From 4 to 4.6 a model with a budget thinks between its calls only where it is asked to. */
+function betas(version: number): JSONObject {
+  return version >= 400 && version <= 406 ? { anthropicBeta: ["interleaved-thinking-2025-05-14"] } : {};
 }
 
 /** The vendor wants a limit in every request; the package's own would be all that the model can write, or next to nothing. */

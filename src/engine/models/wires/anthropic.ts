@@ -9,12 +9,16 @@ export const anthropicWire: Wire = {
     const { maxOutputTokens, options } = anthropicThinking(model, request);
     return { maxOutputTokens, providerOptions: { anthropic: options } };
   },
+  wantsThinkingFirst: ({ providerOptions }) => v.is(Budgeted, providerOptions?.["anthropic"]),
   takesThinking: ({ anthropic }) => anthropic?.["signature"] !== undefined || anthropic?.["redactedData"] !== undefined,
   imagesInResults: true,
   cacheMark: { anthropic: { cacheControl: { type: "ephemeral" } } },
   usageSoFar,
   isHarmless: (error) => v.is(UnknownEvent, error),
 };
+
+/** The adaptive kind takes a turn that begins without thinking. */
+const Budgeted = v.looseObject({ thinking: v.looseObject({ type: v.literal("enabled") }) });
 
 const MessageStart = v.looseObject({
   type: v.literal("message_start"),

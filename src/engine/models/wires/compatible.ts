@@ -4,16 +4,18 @@ import type { Compat } from "../../../core/own-provider.js";
 import { levelOf, type Wish } from "./thinking.js";
 import type { Wire } from "./wire.js";
 
-export function compatibleWire({ reasoningEffort: takesEffort = true }: Compat): Wire {
+export function compatibleWire({ reasoningEffort: takesEffort = true, promptCacheKey = false }: Compat): Wire {
   return {
     settings(model, request) {
       const thinking = compatibleThinking(request);
       const isWished = Object.keys(thinking).length > 0;
       const isLeftOut = isWished && !takesEffort;
+      const key: JSONObject = promptCacheKey && request.cacheKey !== undefined ? { prompt_cache_key: request.cacheKey } : {};
+      const options = { ...key, ...(takesEffort && thinking) };
       return {
         maxOutputTokens: request.maxTokens,
         // Even an empty wish would be checked by the package, several times.
-        ...(isWished && takesEffort && { providerOptions: { compatible: thinking } }),
+        ...(Object.keys(options).length > 0 && { providerOptions: { compatible: options } }),
         ...(isLeftOut && { notes: [`How much ${model} thinks cannot be set (compat.reasoningEffort is false)`] }),
       };
     },

@@ -10,7 +10,8 @@ export function converseThinking(model: string, wish: Wish): WireSettings {
   const asked = wish.effort ?? levelOf(wish);
   return {
     ...settings(wish, {}),
-    ...(asked !== undefined && { notes: [`How much ${model} thinks cannot be set on Bedrock: '${asked}' was left out`] }),
+    ...(asked !== undefined &&
+      asked !== "enabled" && { notes: [`How much ${model} thinks cannot be set on Bedrock: '${asked}' was left out`] }),
   };
 }
 

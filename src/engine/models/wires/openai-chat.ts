@@ -4,20 +4,24 @@ import type { ModelRequest } from "../model.js";
 import { openaiThinking, reasons } from "./openai-thinking.js";
 import type { Wire, WireSettings } from "./wire.js";
 
-export const openaiChatWire: Wire = {
-  settings(model, request) {
-    const thinking = openaiThinking(model, request);
-    return {
-      maxOutputTokens: request.maxTokens,
-      providerOptions: { openai: thinking },
-      ...(reasons(model) && thinking["reasoningEffort"] !== "none" && withoutSampling(model, request)),
-    };
-  },
-  // OpenAI shows none; others want it back only within the turn that it belongs to.
-  takesThinking: (_, isOfThisTurn) => isOfThisTurn,
-  imagesInResults: false,
-  refusalIn: (raw) => (v.is(RefusalChunk, raw) ? raw.choices.map(({ delta }) => delta?.refusal ?? "").join("") : ""),
-};
+/** `takesCacheKey`: the server knows `prompt_cache_key`. */
+export function openaiChatWire(takesCacheKey: boolean): Wire {
+  return {
+    settings(model, request) {
+      const thinking = openaiThinking(model, request);
+      const key = takesCacheKey && request.cacheKey !== undefined ? { prompt_cache_key: request.cacheKey } : {};
+      return {
+        maxOutputTokens: request.maxTokens,
+        providerOptions: { openai: { ...thinking, ...key } },
+        ...(reasons(model) && thinking["reasoningEffort"] !== "none" && withoutSampling(model, request)),
+      };
+    },
+    // OpenAI shows none; others want it back only within the turn that it belongs to.
+    takesThinking: (_, isOfThisTurn) => isOfThisTurn,
+    imagesInResults: false,
+    refusalIn: (raw) => (v.is(RefusalChunk, raw) ? raw.choices.map(({ delta }) => delta?.refusal ?? "").join("") : ""),
+  };
+}
 
 /** A model of OpenAI that reasons refuses these settings. */
 function withoutSampling(model: string, { temperature, topP, topK }: ModelRequest): Pick<WireSettings, "noSampling" | "notes"> {

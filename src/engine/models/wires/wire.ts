@@ -22,6 +22,10 @@ export interface WireSettings {
 export interface Wire {
   /** The settings of a request that are the wire's own. */
   settings(model: string, request: ModelRequest, facts: ModelFacts): WireSettings;
+  /** Another try with these settings, where the vendor refused the others in these words; undefined where they are not to blame. */
+  withoutRefused?(settings: WireSettings, message: string): WireSettings | undefined;
+  /** With these settings the vendor wants every turn of the model to begin with its thinking. */
+  wantsThinkingFirst?(settings: WireSettings): boolean;
   /** Whether thinking goes back to the model that thought it. `meta` is what it said of the block then. */
   takesThinking(meta: SharedV3ProviderMetadata, isOfThisTurn: boolean): boolean;
   /** Whether an image may stand in a tool result; else it follows in a user message. */
