@@ -8,6 +8,7 @@ import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from "@open
 import { ParleyError } from "../../core/errors.js";
 import { otelTracer } from "../../engine/trace/otel-tracer.js";
 import type { Tracer } from "../../engine/trace/tracer.js";
+import { proxyFor } from "../../os/proxy.js";
 import { VERSION } from "../version.js";
 
 /** The time for the last batch at the end of the process. */
@@ -27,7 +28,7 @@ export async function openTraceExport(endpoint: string, tell: (text: string) => 
     resource: defaultResource()
       .merge(resourceFromAttributes({ "service.name": "parley", "service.version": VERSION }))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(complaining(new OTLPTraceExporter(), complain))],
+    spanProcessors: [new BatchSpanProcessor(complaining(new OTLPTraceExporter(proxied(endpoint)), complain))],
   });
   return { tracer: await otelTracer(provider.getTracer("parley", VERSION)), end };
 
@@ -48,6 +49,13 @@ export async function openTraceExport(endpoint: string, tell: (text: string) => 
     if (!isDone) complain(`the last ones were not taken within ${END_MS / 1000} s`);
     return isDone;
   }
+}
+
+/** Where the environment names a proxy for the collector. */
+function proxied(endpoint: string): ConstructorParameters<typeof OTLPTraceExporter>[0] {
+  const proxy = proxyFor(new URL(endpoint));
+  if (proxy === undefined) return {};
+  return { httpAgentOptions: async (protocol) => (await import("../../os/proxy-agent.js")).proxyAgent(proxy, protocol) };
 }
 
 /** The URL without parts that are for the server alone. */

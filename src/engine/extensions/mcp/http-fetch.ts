@@ -1,5 +1,7 @@
 /** How servers are asked over HTTP: with their own headers, and with a bound on what they may answer. */
 
+import { proxiedFetch } from "../../../os/proxied-fetch.js";
+
 /** Bytes of an answer, or of one line of a stream of events. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const LF = 0x0a;
@@ -11,7 +13,7 @@ export function fetchFrom({ origin }: URL, headers: Record<string, string>): Fet
   return async (url, init = {}) => {
     const sent = new Headers(init.headers);
     if (new URL(url).origin === origin) for (const [name, value] of Object.entries(headers)) if (!sent.has(name)) sent.set(name, value);
-    return bounded(await fetch(url, { ...init, headers: sent }));
+    return bounded(await proxiedFetch(url, { ...init, headers: sent }));
   };
 }
 

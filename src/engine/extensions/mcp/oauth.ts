@@ -11,6 +11,7 @@ import {
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
+import { proxiedFetch } from "../../../os/proxied-fetch.js";
 import { ParleyError } from "../../../core/errors.js";
 import { oneLine } from "../../tools/title.js";
 import { listenForRedirect, type Redirect } from "./redirect.js";
@@ -97,7 +98,7 @@ export class OAuth implements AuthProvider {
 
   #auth(flow: OAuthClientProvider, more: { authorizationCode?: string; iss?: string; forceReauthorization?: true } = {}) {
     const fetchFn = (url: string | URL, init?: RequestInit): Promise<Response> =>
-      fetch(url, { ...init, signal: AbortSignal.timeout(REQUEST_MS) });
+      proxiedFetch(url, { ...init, signal: AbortSignal.timeout(REQUEST_MS) });
     return auth(flow, { serverUrl: this.#url, fetchFn, ...this.#challenge, ...more });
   }
 }

@@ -5,7 +5,8 @@
  */
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Readable } from "node:stream";
-import { systemCode } from "../../../core/errors.js";
+import { ParleyError, systemCode } from "../../../core/errors.js";
+import { proxyFor } from "../../../os/proxy.js";
 import { ANSWER_MIB, timerMs } from "../../../core/limits.js";
 import { BadAnswer, EventBytes, SET_BY, type Watch } from "./event-bytes.js";
 import { EventFrames, FRAMES_TYPE, StreamException } from "./event-frames.js";
@@ -35,7 +36,7 @@ const STREAM_PER_ANSWER = 8;
 /** Of anything else, a failure too, no more is read. */
 const LONGEST_BODY = 2 ** 20;
 
-/** By protocol. Connections are kept for whoever asks next. */
+/** By protocol and proxy. Connections are kept for the next request. */
 const clients = new Map<string, Promise<Client>>();
 
 /** Every good answer to it has to be an event stream: server-sent events, or AWS's frames where the content type says so. */
@@ -50,8 +51,10 @@ export function fetchOver(limits: ModelLimits, expected: "anything" | "events" =
   return async (input, init = {}) => {
     const question = questionOf(input, init);
     const { protocol } = question.url;
-    const client = clients.get(protocol) ?? loadClient(protocol);
-    clients.set(protocol, client);
+    const proxy = proxyFor(question.url);
+    const key = `${protocol} ${proxy ?? ""}`;
+    const client = clients.get(key) ?? loadClient(protocol, proxy);
+    clients.set(key, client);
     const answer = await ask(await client, question, limits);
     const { location } = answer.headers;
     if (location !== undefined && isRedirect(answer) && init.redirect !== "manual") {
@@ -87,10 +90,12 @@ function questionOf(input: Parameters<typeof fetch>[0], init: RequestInit): Ques
   return { url, method: init.method ?? "GET", headers, body, signal: init.signal ?? undefined };
 }
 
-async function loadClient(protocol: string): Promise<Client> {
+async function loadClient(protocol: string, proxy: string | undefined): Promise<Client> {
   if (protocol !== "http:" && protocol !== "https:") throw new TypeError(`'${protocol}' is no address for HTTP; use http: or https:`);
   const { Agent, request } = protocol === "http:" ? await import("node:http") : await import("node:https");
-  return { request, agent: new Agent({ keepAlive: true }) };
+  if (proxy === undefined) return { request, agent: new Agent({ keepAlive: true }) };
+  const { proxyAgent } = await import("../../../os/proxy-agent.js");
+  return { request, agent: proxyAgent(proxy, protocol) };
 }
 
 async function ask({ request, agent }: Client, question: Question, limits: TimeLimits): Promise<IncomingMessage> {
@@ -104,6 +109,7 @@ async function ask({ request, agent }: Client, question: Question, limits: TimeL
       return await inTime("firstByteSeconds", limits, answered, (error) => asking.destroy(error));
     } catch (error) {
       if (isAborted(signal)) throw abortError(signal);
+      if (error instanceof ParleyError) throw error;
       // The server closed a connection that was kept for the next request while that was on its way: a new one is no second try.
       if (asking.reusedSocket && ["ECONNRESET", "EPIPE"].includes(systemCode(error) ?? "")) continue;
       throw new TypeError("fetch failed", { cause: error });

@@ -3,12 +3,14 @@
  * size.
  */
 import { lookup } from "node:dns";
-import { request as httpRequest, type IncomingMessage } from "node:http";
+import { lookup as lookupAll } from "node:dns/promises";
+import { type Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
 import { messageOf, ParleyError } from "../../../core/errors.js";
+import { proxyFor } from "../../../os/proxy.js";
 
 const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
@@ -61,14 +63,15 @@ function checkedUrl(address: string, base?: URL): URL {
   return url;
 }
 
-function ask(url: URL, { signal, mayReach }: WebGetOptions): Promise<IncomingMessage> {
+async function ask(url: URL, { signal, mayReach }: WebGetOptions): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   // No lookup is done for an address, so it is checked here.
   if (isIP(host) !== 0 && !mayReach(host)) throw notPublic(host);
   const send = url.protocol === "https:" ? httpsRequest : httpRequest;
+  const agent = await agentFor(url, mayReach);
   return new Promise((resolve, reject) => {
     const request = send(url, {
-      agent: false,
+      agent,
       signal,
       headers: { "user-agent": "parley", accept: "text/html, text/*, application/json, */*;q=0.1", "accept-encoding": "identity" },
       lookup: checkedLookup(mayReach),
@@ -77,6 +80,21 @@ function ask(url: URL, { signal, mayReach }: WebGetOptions): Promise<IncomingMes
     request.on("error", (error) => reject(asWebError(url, error)));
     request.end();
   });
+}
+
+/**
+ * Through a proxy it is the proxy that looks the name up and connects. A name that leads to a private address here is refused; one that only
+ * the proxy knows is its business, unless it can only mean a machine near by.
+ */
+async function agentFor(url: URL, mayReach: WebGetOptions["mayReach"]): Promise<Agent | false> {
+  const proxy = proxyFor(url);
+  if (proxy === undefined) return false;
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const found = await lookupAll(host, { all: true }).catch(() => undefined);
+  const isNear = found === undefined && isIP(host) === 0 && (!host.includes(".") || /\.(?:local|internal|lan|home|corp)$/i.test(host));
+  if (isNear || found?.every(({ address }) => !mayReach(address)) === true) throw notPublic(host);
+  const { proxyAgent } = await import("../../../os/proxy-agent.js");
+  return proxyAgent(proxy, url.protocol);
 }
 
 /** The connection goes to the address that was checked: a name that resolves differently later gains nothing. */
