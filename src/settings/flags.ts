@@ -24,9 +24,10 @@ export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: strin
   for (const [key, { flag, schema }] of ROWS) {
     const value = Object.entries(given).find(([name]) => name === key)?.[1];
     if (flag === undefined || value === undefined || (value === "" && flag.mayBeEmpty === true)) continue;
-    const { issues: [issue] = [] } = flag.as === "choice" || flag.as === "count" ? v.safeParse(schema, value) : {};
+    const isChecked = flag.as === "choice" || flag.as === "count";
+    const { issues: [issue] = [], output } = isChecked ? v.safeParse(schema, value) : { output: value };
     const problem = `flag --${flag.name} must ${issue?.message}, not ${typeof value === "string" ? `'${value}'` : String(value)}`;
-    if (issue === undefined) checked[key] = value;
+    if (issue === undefined) checked[key] = output;
     else (flag.as === "count" ? counts : choices).push(problem);
   }
   const empty = [

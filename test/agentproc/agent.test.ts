@@ -89,8 +89,8 @@ describe("0.1", () => {
   });
 
   test("a failure is one error line and exit code 1, behind the partials", async () => {
-    const turn = new BridgeTurn({ wire: "0.1", message: "say one, then fail with a 429" });
-    expect(await turn.whole()).toMatchObject({ code: 1, partials: "one", error: "Rate limit exceeded" });
+    const turn = new BridgeTurn({ wire: "0.1", message: "say one, then fail with a 401" });
+    expect(await turn.whole()).toMatchObject({ code: 1, partials: "one", error: "Invalid API key" });
     expect(turn.lines.filter((line) => line.startsWith("AGENT_ERROR:"))).toHaveLength(1);
   });
 

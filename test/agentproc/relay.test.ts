@@ -34,8 +34,8 @@ describe.each(Object.keys(agents))("a bridge before an agent of %s", (drive) => 
   });
 
   test("hears a failure as an error line", async () => {
-    const turn = relayed(drive, { message: "say one, then fail with a 429" });
-    expect(await turn.whole()).toMatchObject({ code: 1, partials: "one", error: expect.stringContaining("Rate limit") });
+    const turn = relayed(drive, { message: "say one, then fail with a 401" });
+    expect(await turn.whole()).toMatchObject({ code: 1, partials: "one", error: expect.stringContaining("Invalid API key") });
   });
 
   test("ends it with a signal, tool and all", async () => {

@@ -91,7 +91,15 @@ function problem(body: unknown, issued: ReadonlySet<string>): string | undefined
   if (thinking !== undefined && thinking.type !== "disabled" && temperature !== undefined && temperature !== 1) {
     return "temperature may only be set to 1 when thinking is enabled";
   }
+  const first = thinking?.type === "enabled" ? messages[lastPrompt(messages) + 1]?.content[0]?.type : undefined;
+  if (first !== undefined && first !== "thinking" && first !== "redacted_thinking")
+    return `Expected \`thinking\` or \`redacted_thinking\`, but found \`${first}\``;
   return messages.map((_, at) => pairing(messages, at) ?? thoughts(messages, at, issued)).find((found) => found !== undefined);
+}
+
+/** The last message of the user that is no tool result: the model's turn begins behind it. */
+function lastPrompt(messages: Request["messages"]): number {
+  return messages.findLastIndex(({ role, content }) => role === "user" && content.some(({ type }) => type !== "tool_result"));
 }
 
 function pairing(messages: Request["messages"], at: number): string | undefined {

@@ -28,7 +28,7 @@ function problem(body: unknown, issued: ReadonlySet<string>, path: string): stri
   const parsed = v.safeParse(Request, body);
   if (!parsed.success) return `Malformed input request: #/${v.getDotPath(parsed.issues[0]) ?? ""}: ${parsed.issues[0].message}`;
   const { anthropic_version: _version, anthropic_beta: betas = [], ...rest } = parsed.output;
-  if (betas.some((beta) => BETAS[beta]?.test(path) !== true)) return "invalid beta flag";
+  if (betas.some((beta) => BETAS[beta]?.test(path) !== true && !path.includes("application-inference-profile"))) return "invalid beta flag";
   return anthropicWire.problem({ ...rest, model: "claude", stream: true }, issued, path);
 }
 
@@ -42,7 +42,7 @@ function chunk(frame: Frame): Frame {
 }
 
 export const bedrockClaudeWire: WireSpec = {
-  path: (path) => /^\/model\/[^/:]*anthropic\.claude[^/:]*\/invoke-with-response-stream$/.test(path),
+  path: (path) => /^\/model\/[^/:]*(?:anthropic\.claude|application-inference-profile)[^/:]*\/invoke-with-response-stream$/.test(path),
   contentType: FRAMES_TYPE,
   keyIn: () => null,
   denial: awsDenial,

@@ -36,7 +36,7 @@ export function providerError(failure: Failure): ParleyError {
     code: failure.code ?? (status === 413 ? "context_overflow" : "provider"),
     message,
     status,
-    retryable: failure.retryable ?? (status === 429 || status >= 500),
+    retryable: failure.retryable ?? ([408, 409, 425, 429].includes(status) || status >= 500),
     ...(retryAfter !== undefined && { retryAfter }),
   });
 }

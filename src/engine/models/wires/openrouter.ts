@@ -77,14 +77,18 @@ export function withCacheMarks(body: Record<string, unknown>): Record<string, un
   const told = messages.filter(({ role }) => role === "user" || role === "tool").slice(-MARKED_MESSAGES);
   return {
     ...body,
-    messages: messages.map((message) => (message.role === "system" || told.includes(message) ? marked(message) : message)),
+    messages: messages.map((message) => {
+      if (message.role === "assistant") return message;
+      // The same shape with a mark and without: marks move on, and what stands before them stays as it was.
+      return inParts(message, message.role === "system" || told.includes(message));
+    }),
   };
 }
 
-function marked(message: Message): Message {
+function inParts(message: Message, isMarked: boolean): Message {
   const { content } = message;
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
-  return { ...message, content: parts.map((part, at) => (at === parts.length - 1 ? { ...part, ...MARK } : part)) };
+  return { ...message, content: parts.map((part, at) => (isMarked && at === parts.length - 1 ? { ...part, ...MARK } : part)) };
 }
 
 // --- usage ---
