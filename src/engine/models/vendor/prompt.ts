@@ -9,6 +9,7 @@ import type {
 import { plainText, type Part, type PartOf } from "../../../core/content.js";
 import { digest } from "../../../os/digest.js";
 import type { AssistantBlock, CallResult, Message } from "../model.js";
+import { fitImage } from "./fit-image.js";
 import { repair } from "./history.js";
 import { ownMeta, type Origin } from "./meta.js";
 import { wellFormedValue } from "./well-formed.js";
@@ -104,8 +105,8 @@ function userContent(parts: readonly Part[], wire: Wire): UserContent {
 }
 
 function image(part: PartOf<"image">, wire: Wire): UserContent[number] {
-  const mediaType = takenType(part, wire);
-  return mediaType === undefined ? { type: "text", text: leftOut(part, wire) } : { type: "file", mediaType, data: part.data };
+  const fitted = fitImage(part, wire);
+  return typeof fitted === "string" ? { type: "text", text: fitted } : { type: "file", ...fitted };
 }
 
 function assistantBlock(block: AssistantBlock, meta: SharedV3ProviderMetadata | undefined): AssistantContent[number] {
@@ -135,30 +136,10 @@ function toolResult(result: CallResult, wire: Wire): LanguageModelV3ToolResultPa
   const text = plainText(result.parts.filter((part) => part.type !== "diff")).toWellFormed();
   if (images.length === 0) return { ...head, output: { type: result.failed ? "error-text" : "text", value: text || "(no output)" } };
   const shown = images.map((part) => {
-    const mediaType = takenType(part, wire);
-    if (mediaType === undefined) return { type: "text" as const, text: leftOut(part, wire) };
-    return { type: "image-data" as const, data: part.data, mediaType };
+    const fitted = fitImage(part, wire);
+    return typeof fitted === "string" ? { type: "text" as const, text: fitted } : { type: "image-data" as const, ...fitted };
   });
   return { ...head, output: { type: "content", value: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...shown] } };
-}
-
-const IMAGE_TYPES: Readonly<Record<string, string>> = {
-  "image/png": "image/png",
-  "image/jpeg": "image/jpeg",
-  "image/jpg": "image/jpeg",
-  "image/gif": "image/gif",
-  "image/webp": "image/webp",
-};
-
-/** The four kinds that nearly every vendor takes. Another one would be refused, and with it every later request of the session. */
-function takenType(part: PartOf<"image">, { imageTypes }: Wire): string | undefined {
-  const type = IMAGE_TYPES[part.mime.toLowerCase()];
-  return type === undefined || imageTypes?.includes(type) === false ? undefined : type;
-}
-
-function leftOut(part: PartOf<"image">, { imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"] }: Wire): string {
-  const taken = imageTypes.map((type) => type.replace("image/", "")).join(", ");
-  return `(An image of type ${part.mime} was left out: the model takes ${taken})`;
 }
 
 /** Ids of one vendor's calls may be too long or too odd for the next one. */

@@ -12,6 +12,7 @@ export const anthropicWire: Wire = {
   wantsThinkingFirst: ({ providerOptions }) => v.is(Budgeted, providerOptions?.["anthropic"]),
   takesThinking: ({ anthropic }) => anthropic?.["signature"] !== undefined || anthropic?.["redactedData"] !== undefined,
   imagesInResults: true,
+  imageLimits: { chars: 5 * 2 ** 20, pixels: 8_000 },
   cacheMark: { anthropic: { cacheControl: { type: "ephemeral" } } },
   usageSoFar,
   isHarmless: (error) => v.is(UnknownEvent, error),

@@ -8,6 +8,8 @@ import type { Wire } from "./wire.js";
 export function converseWire(model: string): Wire {
   const common = {
     settings: converseThinking,
+    // 3.75 MiB before base64.
+    imageLimits: { chars: 5 * 2 ** 20, pixels: 8_000 },
     takesThinking: ({ bedrock }: SharedV3ProviderMetadata) => PROOFS.some((proof) => bedrock?.[proof] !== undefined),
   };
   if (!isNova(model)) return { ...common, imagesInResults: false };

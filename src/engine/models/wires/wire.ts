@@ -32,6 +32,8 @@ export interface Wire {
   imagesInResults: boolean;
   /** The kinds of images that it takes, where they are fewer than usual. */
   imageTypes?: readonly string[];
+  /** The most characters of base64 and pixels a side of one image; more would be refused, with every later request. */
+  imageLimits?: { chars: number; pixels: number };
   /** Set on the system prompt, the last tool and the last messages: the vendor keeps what stands up to there for the next request. */
   cacheMark?: SharedV3ProviderOptions;
   /** The mark may not stand behind a tool result. */
