@@ -16,7 +16,7 @@ type Opening = ParamsOf<"thread/start">;
 /** How a session is opened: what the client says comes before what the command line says. */
 export function openingOf(handle: string, params: Opening, state: AgentState): OpenThread {
   const asking = readPolicy(params.approvalPolicy, params.sandbox);
-  const config = { ...state.defaults, ...configOf(params, state), ...(asking !== undefined && { mode: asking.mode }) };
+  const config = { ...state.defaults, ...configOf(params), ...(asking !== undefined && { mode: asking.mode }) };
   return { handle, config, asking, shown: shownOf(asking, params) };
 }
 
@@ -28,9 +28,8 @@ function shownOf(asking: Asking | undefined, { approvalPolicy, sandbox }: Pick<O
   return { ...policy, ...said, ...(sandbox != null && { sandbox }) };
 }
 
-function configOf(params: Opening, { cwd: launched }: AgentState): SessionConfig {
+function configOf(params: Opening): SessionConfig {
   const { model, modelProvider, cwd, baseInstructions, developerInstructions, dynamicTools, config } = params;
-  const folder = cwd ?? launched;
   const own = isRecord(config) ? config : {};
   const effort = own["model_reasoning_effort"];
   const servers = serversOf(own["mcp_servers"]);
@@ -38,7 +37,7 @@ function configOf(params: Opening, { cwd: launched }: AgentState): SessionConfig
   return {
     ...(model != null && { model }),
     ...(modelProvider != null && { provider: modelProvider }),
-    ...(folder != null && { cwd: folder }),
+    ...(cwd != null && { cwd }),
     ...(baseInstructions != null && { system: baseInstructions }),
     ...(developerInstructions != null && { appendSystem: developerInstructions }),
     ...(dynamicTools != null && dynamicTools.length > 0 && { hostTools: dynamicTools.flatMap(hostTools) }),

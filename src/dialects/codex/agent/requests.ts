@@ -7,7 +7,7 @@ import { readInput } from "../wire/input.js";
 import type { AnyRequest, RequestOf } from "./calls.js";
 import { changesOf, openingOf, promptOf, seedOf } from "./read-requests.js";
 import type { AgentState, ClientThread, OpenThread } from "./state.js";
-import { freshTurn, settingsView, storedThreads, threadView, turnView, VERSION } from "./views.js";
+import { freshTurn, openedView, storedThreads, threadView, turnView, VERSION } from "./views.js";
 import { beginTurn, type Notice } from "./write-events.js";
 
 export interface Context {
@@ -106,7 +106,7 @@ function initialize({ id, params }: RequestOf<"initialize">, { state, respond }:
 
 function start({ id, params }: RequestOf<"thread/start">, { state, env, open }: Context): Step<Op> {
   const session = env.stamp().id;
-  const opening = openingOf(session, params, state);
+  const opening = openingOf(session, { ...params, cwd: params.cwd ?? state.cwd }, state);
   return open(id, { type: "session.open", id: env.stamp().id, session, open: "new", config: opening.config }, opening, false);
 }
 
@@ -120,8 +120,7 @@ function resume(
   const live = state.threads.get(threadId);
   const withTurns = excludeTurns !== true;
   if (live !== undefined && !fork) {
-    const view = { ...settingsView(live), thread: threadView(live, withTurns ? turnsOf(live) : []) };
-    return { in: [], out: [respond(id, view)] };
+    return { in: [], out: [respond(id, openedView(live, withTurns ? turnsOf(live) : []))] };
   }
   const session = fork ? env.stamp().id : threadId;
   const opening = openingOf(session, params, state);

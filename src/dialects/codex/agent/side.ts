@@ -144,7 +144,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
     const waits = event.parent === undefined || !ANSWERS.has(event.type) ? undefined : state.waiting.get(event.parent);
     if (waits !== undefined && event.parent !== undefined) {
       state.waiting.delete(event.parent);
-      return event.type === "session.ready" ? waits(event) : together(waits(event), told(event));
+      return event.type === "session.updated" || event.type === "session.ended" ? together(waits(event), told(event)) : waits(event);
     }
     return told(event);
   }

@@ -3,7 +3,7 @@ import * as v from "valibot";
 
 const text = v.string();
 
-const Change = v.looseObject({ path: text, kind: v.picklist(["add", "delete", "update"]) });
+const Change = v.looseObject({ path: text, kind: text });
 const Status = v.picklist(["in_progress", "completed", "failed"]);
 
 function item<T extends string, E extends v.ObjectEntries>(type: T, entries: E) {
