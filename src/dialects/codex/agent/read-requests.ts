@@ -86,7 +86,7 @@ export function changesOf(
     ...(mode !== undefined && { mode }),
   };
   const changed = Object.entries(wanted).filter(
-    ([key, value]) => Object.entries(thread.config).find(([name]) => name === key)?.[1] !== value,
+    ([key, value]) => thread.changing.size > 0 || Object.entries(thread.config).find(([name]) => name === key)?.[1] !== value,
   );
   if (changed.length === 0 && asking === undefined) return undefined;
   return { patch: Object.fromEntries(changed), asking, shown: shownOf(asking, both) };

@@ -209,7 +209,9 @@ function configured(params: Parameters<typeof changesOf>[0], thread: ClientThrea
   thread.never = changes.asking?.never ?? thread.never;
   thread.shown = changes.shown ?? thread.shown;
   if (Object.keys(changes.patch).length === 0) return undefined;
-  return { type: "session.configure", id: env.stamp().id, session: thread.handle, patch: changes.patch };
+  const id = env.stamp().id;
+  thread.changing.add(id);
+  return { type: "session.configure", id, session: thread.handle, patch: changes.patch };
 }
 
 // --- turns ---

@@ -100,6 +100,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
       threadId: sessionId,
       isKept: event.sessionId !== undefined,
       config: whole,
+      changing: new Set(),
       never: opening.asking?.never ?? false,
       shown: opening.shown ?? shownPolicy(whole.mode, false),
       preview: "",
@@ -141,6 +142,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
   // --- events ---
 
   function written(event: Event): Step<Op> {
+    if (event.parent !== undefined && ANSWERS.has(event.type)) threadOfHandle(event.session, state)?.changing.delete(event.parent);
     const waits = event.parent === undefined || !ANSWERS.has(event.type) ? undefined : state.waiting.get(event.parent);
     if (waits !== undefined && event.parent !== undefined) {
       state.waiting.delete(event.parent);

@@ -39,6 +39,8 @@ export interface ClientThread {
   threadId: string;
   isKept: boolean;
   config: SessionConfig;
+  /** Ops that change it and are not answered: until then nobody can tell what is a change. */
+  changing: Set<string>;
   /** What would be asked is denied. */
   never: boolean;
   shown: Policy;
