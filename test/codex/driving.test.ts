@@ -118,8 +118,8 @@ describe("a session", () => {
   it("is resumed with what was said before, for a host that wants it", async () => {
     const driver = new Driver();
     driver.open({}, { open: "resume", sessionId: "thread-0", after: { seq: -1 } });
-    expect(await driver.next("session.ready")).toMatchObject({ sessionId: "thread-0", replay: 4 });
     driver.prompt("t1", "now");
+    expect(await driver.next("session.ready")).toMatchObject({ sessionId: "thread-0", replay: 4 });
     await driver.ended("t1");
     expect(driver.of("user.message")).toMatchObject([{ replay: true, parts: [{ text: "before" }] }]);
     expect(driver.of("text.done").map(({ text, replay }) => [text, replay])).toEqual([

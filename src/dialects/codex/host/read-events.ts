@@ -175,11 +175,13 @@ function inTurn({ threadId, turnId }: At, state: HostState, read: (place: Place,
   const begun = under === undefined && thread.running === undefined && isAwaited(turnId, thread) ? startTurn(turnId, thread) : [];
   const { running } = thread;
   if (running === undefined || (under === undefined && running.wireTurn !== turnId)) return begun;
+  running.isBegun = true;
   return [...begun, ...read({ ...running, under }, thread)];
 }
 
+/** A resumed thread repeats the counts of its last turn: only the answer to a prompt says which turn is meant. */
 function isAwaited(turnId: string, { prompts }: HostedThread): boolean {
-  return prompts.some(({ wireTurn }) => wireTurn === undefined || wireTurn === turnId);
+  return prompts.some(({ wireTurn }) => wireTurn === turnId);
 }
 
 function onText({ itemId: _item, delta, ...at }: NoticeOf<"item/agentMessage/delta">, state: HostState): Event[] {
@@ -248,7 +250,9 @@ function onTurnStarted(threadId: string, { id }: Turn, state: HostState): Event[
   const { thread } = place;
   // The end of the turn before was not said.
   const ended = thread.running === undefined || thread.running.wireTurn === id ? [] : endTurn(thread.running, undefined, thread, state);
-  return [...ended, ...startTurn(id, thread)];
+  const begun = startTurn(id, thread);
+  if (thread.running !== undefined) thread.running.isBegun = true;
+  return [...ended, ...begun];
 }
 
 function onTurnCompleted(threadId: string, turn: Turn, state: HostState): Event[] {

@@ -14,7 +14,7 @@ import { coverage } from "../coverage.js";
 import { openThread } from "./open-thread.js";
 import { readRecord, voidQuestions } from "./read-events.js";
 import { ask, hostedThread, hostState, modeOf, startTurn, type HostedThread } from "./state.js";
-import { asksFor, collaboration, decided, writeOp } from "./write-ops.js";
+import { asksFor, collaboration, decided, stops, writeOp } from "./write-ops.js";
 
 const Greeted = v.looseObject({ userAgent: v.optional(v.string()) });
 
@@ -109,9 +109,10 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
 
   /** The mode and the list of approved tools are kept here: what they decide is answered at once. */
   function answered(step: Step<Event>): Step<Event> {
-    return step.in
+    const heard = step.in
       .map((event) => (event.type === "approval.requested" ? decidedHere(event) : { in: [event], out: [] }))
       .reduce(together<Event>, { in: [], out: step.out });
+    return { in: heard.in, out: [...heard.out, ...stops(state)] };
   }
 
   function decidedHere(event: EventOf<"approval.requested">): Step<Event> {

@@ -14,7 +14,7 @@ export interface SentPrompt {
   op: string | undefined;
   /** The server's name of its turn, once it is told. */
   wireTurn: string | undefined;
-  /** It is to be interrupted as soon as its turn has a name. */
+  /** It is to be interrupted as soon as its turn has begun. */
   isStopped: boolean;
 }
 
@@ -26,6 +26,8 @@ export interface RunningTurn {
   /** Calls that we declined: not every kind of item says so. */
   denied: Set<string>;
   failed: Fault | undefined;
+  /** The server has said that it began: before that it takes no interrupt. */
+  isBegun: boolean;
   /** We asked for its end. */
   isStopped: boolean;
   /** Plans told so far: each is a call of its own. */
@@ -121,7 +123,7 @@ export function startTurn(wireTurn: string, thread: HostedThread): Event[] {
     turn: prompt?.turn ?? wireTurn,
     ...(prompt?.op !== undefined && { parent: prompt.op }),
   });
-  thread.running = { wireTurn, prompt, told, denied: new Set(), failed: undefined, isStopped: false, plans: 0 };
+  thread.running = { wireTurn, prompt, told, denied: new Set(), failed: undefined, isBegun: false, isStopped: false, plans: 0 };
   return told.start();
 }
 

@@ -66,19 +66,19 @@ function prompt(op: OpOf<"turn.prompt">, thread: HostedThread, threadId: string,
   if (op.overrides !== undefined) lost.push("overrides");
   const told: Event[] =
     lost.length === 0 ? [] : [warning(`Codex cannot be told ${lost.join(", ")} with this prompt`, thread.handle, "codex")];
-  return { in: told, out: [ask("turn/start", { threadId, input }, state, started(op, sent, thread, threadId, state))] };
+  return { in: told, out: [ask("turn/start", { threadId, input }, state, started(op, sent, thread, state))] };
 }
 
 /** The one command that the server has a word for: it begins a turn of its own. */
 function command(op: Op, name: string, sent: SentPrompt, thread: HostedThread, threadId: string, state: HostState): Step<Event> {
   if (!COMPACT.has(name)) return refused(op, `Codex's server has no command '/${name}'`);
   thread.prompts.push(sent);
-  return { in: [], out: [ask("thread/compact/start", { threadId }, state, started(op, sent, thread, threadId, state))] };
+  return { in: [], out: [ask("thread/compact/start", { threadId }, state, started(op, sent, thread, state))] };
 }
 
 const Started = v.looseObject({ turn: v.looseObject({ id: v.string() }) });
 
-function started(op: Op, sent: SentPrompt, thread: HostedThread, threadId: string, state: HostState): Parameters<typeof ask>[3] {
+function started(op: Op, sent: SentPrompt, thread: HostedThread, state: HostState): Parameters<typeof ask>[3] {
   return (answer) => {
     if ("error" in answer) {
       thread.prompts = thread.prompts.filter((each) => each !== sent);
@@ -89,7 +89,7 @@ function started(op: Op, sent: SentPrompt, thread: HostedThread, threadId: strin
     const { id } = answer.result.turn;
     if (thread.prompts.includes(sent)) sent.wireTurn ??= id;
     const begun = thread.running === undefined && thread.prompts.includes(sent) ? startTurn(id, thread) : [];
-    return { in: begun, out: sent.isStopped && thread.prompts.includes(sent) ? [stop(threadId, id, thread, state)] : [] };
+    return stepOf(begun);
   };
 }
 
@@ -99,17 +99,24 @@ function steer(op: OpOf<"turn.steer">, { running }: HostedThread, threadId: stri
   return { in: [], out: [ask("turn/steer", params, state, (answer) => replied(op, "error" in answer ? "noop" : "ok"))] };
 }
 
-/** A turn that has no name on the wire yet is stopped as soon as it has one. */
+/** A turn that has not begun is stopped as soon as it has (`stops`). */
 function interrupt(op: OpOf<"turn.interrupt">, thread: HostedThread, threadId: string, state: HostState): Step<Event> {
-  const named = thread.prompts.find(({ turn }) => turn === op.turn);
   const { running } = thread;
-  const meant = op.turn === undefined || running?.told.address.turn === op.turn ? (running?.prompt ?? thread.prompts[0]) : named;
-  const isAlone = meant === undefined && running !== undefined && (op.turn === undefined || running.told.address.turn === op.turn);
-  if (meant === undefined && !isAlone) return replied(op, "noop");
-  const wireTurn = meant === undefined ? running?.wireTurn : meant.wireTurn;
-  if (wireTurn !== undefined) return { in: [reply(op, "ok")], out: [stop(threadId, wireTurn, thread, state)] };
-  if (meant !== undefined) meant.isStopped = true;
+  const isRunning = running !== undefined && (op.turn === undefined || running.told.address.turn === op.turn);
+  if (isRunning && running.isBegun) return { in: [reply(op, "ok")], out: [stop(threadId, running.wireTurn, thread, state)] };
+  const meant = op.turn === undefined ? thread.prompts[0] : thread.prompts.find(({ turn }) => turn === op.turn);
+  if (meant === undefined) return replied(op, "noop");
+  meant.isStopped = true;
   return replied(op, "ok");
+}
+
+/** Turns that have begun meanwhile, and were to be stopped before. */
+export function stops(state: HostState): Out[] {
+  return [...state.threads.values()].flatMap((thread) => {
+    const { running, threadId } = thread;
+    if (threadId === undefined || running?.isBegun !== true || running.isStopped || running.prompt?.isStopped !== true) return [];
+    return [stop(threadId, running.wireTurn, thread, state)];
+  });
 }
 
 function stop(threadId: string, turnId: string, { running }: HostedThread, state: HostState): Out {
