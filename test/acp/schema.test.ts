@@ -16,10 +16,7 @@ const Definition = v.looseObject({ "x-method": v.optional(v.string()), "x-side":
 const Schema = v.looseObject({ $defs: v.record(v.string(), Definition) });
 
 const require = createRequire(import.meta.url);
-const SCHEMA = v.parse(
-  Schema,
-  JSON.parse(readFileSync(require.resolve("@agentclientprotocol/sdk/schema/v1/schema.unstable.json"), "utf8")),
-);
+const SCHEMA = schemaIn("schema.unstable.json");
 const STABLE = schemaIn("schema.json");
 
 /** Without formats of numbers that no validator knows. */

@@ -148,7 +148,9 @@ export function onOpened(session: DrivenSession, result: SessionResult, state: H
     return refusedSession(session, { code: "unsupported", message: `${agentName(state)} ${mode.refusal}`, retryable: false }, state);
   session.answeredMode = mode.answered;
   if (mode.warning !== undefined) session.lost.push(`${agentName(state)} ${mode.warning}`);
-  const out = mode.choose === undefined ? [] : [setUp(mode.choose, "the mode", { mode: session.open.config?.mode }, session, state)];
+  const wantedMode = session.open.config?.mode;
+  const isVital = wantedMode === undefined || wantedMode === "plan" || wantedMode === "default";
+  const out = mode.choose.map((choice) => setUp(choice, "the mode", isVital, session, state));
   const { model, thinking, effort } = session.open.config ?? {};
   const wishes = [
     ["model", model],
@@ -159,18 +161,17 @@ export function onOpened(session: DrivenSession, result: SessionResult, state: H
     if (wanted === undefined || configNow({ ...session, config: {} })[key] === wanted) continue;
     const choice = chooseOption(session, key, wanted);
     if (typeof choice === "string") session.lost.push(`${agentName(state)} ${choice}`);
-    else out.push(setUp(choice, key, { [key]: wanted }, session, state));
+    else out.push(setUp(choice, key, false, session, state));
   }
   if (session.name !== undefined && state.agent?.agentCapabilities?.sessionCapabilities?.title != null) {
     const params = { sessionId: session.id, title: session.name };
-    out.push(setUp({ method: "session/set_title", params }, "the name", {}, session, state));
+    out.push(setUp({ method: "session/set_title", params }, "the name", false, session, state));
   }
   return session.setup === 0 ? together(told(out), becomeReady(session, state)) : told(out);
 }
 
-function setUp(choice: Choosing, what: string, patch: SessionConfig, session: DrivenSession, state: HostState): Out {
+function setUp(choice: Choosing, what: string, isVital: boolean, session: DrivenSession, state: HostState): Out {
   session.setup++;
-  const isVital = patch.mode === "plan" || (what === "the mode" && patch.mode !== "yolo" && patch.mode !== "auto_edit");
   chosen(session, choice);
   return ask(choice.method, choice.params, { for: "setup", session, what, isVital }, state);
 }

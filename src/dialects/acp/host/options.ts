@@ -12,7 +12,8 @@ export interface Choosing {
 /** What agents call our modes, in letters alone. `default` is the one that asks. */
 const NAMES: Readonly<Record<Mode, readonly string[]>> = {
   default: ["default", "ask", "manual", "readonly", "untrusted", "suggest"],
-  auto_edit: ["autoedit", "acceptedits", "workspacewrite"],
+  // Modes that also run commands unasked, in a sandbox say, are none of these: edits are allowed here then.
+  auto_edit: ["autoedit", "acceptedits"],
   plan: ["plan", "architect"],
   yolo: ["yolo", "bypasspermissions", "agentfullaccess", "fullaccess", "dangerfullaccess", "allowall"],
 };
@@ -35,15 +36,36 @@ export function knowModels(session: DrivenSession, { models }: SessionResult): v
   session.models = { current: models.currentModelId, choices };
 }
 
-function modeIds({ modes, options }: DrivenSession): string[] {
-  if (modes !== undefined) return modes.availableModes.map(({ id }) => id);
-  const option = optionOf(options, "mode");
-  return option === undefined ? [] : choicesOf(option).map(({ value }) => value);
+/** Modes, and the options that say how much may be done unasked: some agents have both. */
+interface ModeSource {
+  ids: string[];
+  current: string;
+  choose(id: string): Choosing;
 }
 
-function currentModeId({ modes, options }: DrivenSession): string | undefined {
-  const current = modes?.currentModeId ?? optionOf(options, "mode")?.currentValue;
-  return typeof current === "string" ? current : undefined;
+function modeSources({ id: sessionId, modes, options }: DrivenSession): ModeSource[] {
+  const named = modes && {
+    ids: modes.availableModes.map(({ id }) => id),
+    current: modes.currentModeId,
+    choose: (modeId: string): Choosing => ({ method: "session/set_mode", params: { sessionId, modeId } }),
+  };
+  const others = options.flatMap((option): ModeSource[] => {
+    const isMode = option.category === "mode" || option.id === "mode";
+    // An agent that tells its modes tells the same as an option.
+    if (option.type !== "select" || (isMode ? modes !== undefined : option.category !== "tool_approval")) return [];
+    const choose = (value: string): Choosing => ({
+      method: "session/set_config_option",
+      params: { sessionId, configId: option.id, value },
+    });
+    return [{ ids: choicesOf(option).map(({ value }) => value), current: option.currentValue, choose }];
+  });
+  return [...(named === undefined ? [] : [named]), ...others];
+}
+
+/** Planning counts before what may be done unasked. */
+function currentMode(session: DrivenSession): Mode | undefined {
+  const known = modeSources(session).flatMap(({ current }) => modeNamed(current) ?? []);
+  return known.includes("plan") ? "plan" : known[0];
 }
 
 function optionOf(options: readonly ConfigOption[], category: string): ConfigOption | undefined {
@@ -52,7 +74,7 @@ function optionOf(options: readonly ConfigOption[], category: string): ConfigOpt
 
 /** What the session is now, in our words. */
 export function configNow(session: DrivenSession): SessionConfig {
-  const mode = session.answeredMode ?? modeNamed(currentModeId(session) ?? "");
+  const mode = session.answeredMode ?? currentMode(session);
   const model = optionOf(session.options, "model")?.currentValue ?? session.models?.current;
   const level = optionOf(session.options, "thought_level")?.currentValue;
   return {
@@ -64,7 +86,7 @@ export function configNow(session: DrivenSession): SessionConfig {
 }
 
 export function capabilitiesOf(session: DrivenSession, { agent }: HostState): Record<string, unknown> {
-  const modes = [...new Set(modeIds(session).flatMap((id) => modeNamed(id) ?? []))];
+  const modes = [...new Set(modeSources(session).flatMap(({ ids }) => ids.flatMap((id) => modeNamed(id) ?? [])))];
   const option = optionOf(session.options, "model");
   const models = option === undefined ? (session.models?.choices ?? []) : choicesOf(option);
   return {
@@ -78,37 +100,36 @@ export function capabilitiesOf(session: DrivenSession, { agent }: HostState): Re
 
 // --- choosing ---
 
-/** `choose`: what to send, if anything. `answered`: the mode is kept on our side. A word says why there is no such mode. */
-export type ModeChoice = { choose?: Choosing; answered?: Mode; warning?: string } | { refusal: string };
+/** `choose`: what to send. `answered`: the mode is kept on our side. A refusal says why there is no such mode. */
+type ModeChoice = { choose: Choosing[]; answered?: Mode; warning?: string } | { refusal: string };
 
 /** Without a wish an agent that decides itself what may run unasked is told to ask. */
 export function chooseMode(session: DrivenSession, wanted: Mode | undefined): ModeChoice {
-  const ids = modeIds(session);
-  const current = currentModeId(session);
-  const now = modeNamed(current ?? "");
-  const idOf = (mode: Mode): string | undefined => ids.find((id) => modeNamed(id) === mode);
-  const select = (id: string | undefined): { choose?: Choosing } =>
-    id === undefined || id === current ? {} : { choose: chooseModeId(session, id) };
-  if (wanted === undefined) return now === undefined ? select(idOf("default")) : {};
-  const id = idOf(wanted);
-  if (id !== undefined) return select(id);
-  const asking = select(idOf("default"));
+  const sources = modeSources(session);
+  const has = (mode: Mode): boolean => sources.some(({ ids }) => ids.some((id) => modeNamed(id) === mode));
+  const select = (mode: Mode): Choosing[] => sources.flatMap((source) => selected(source, mode));
+  if (wanted === undefined) return { choose: currentMode(session) === undefined ? select("default") : [] };
+  if (has(wanted)) return { choose: select(wanted) };
   switch (wanted) {
-    case "plan":
+    case "plan": {
+      const ids = sources.flatMap((source) => source.ids);
       return { refusal: `has no plan mode${ids.length === 0 ? "" : ` among ${ids.join(", ")}`}` };
+    }
     case "default":
-      return { warning: "has no mode that asks before it acts, and may do things unasked" };
+      return { choose: select(wanted), warning: "has no mode that asks before it acts, and may do things unasked" };
     case "auto_edit":
     case "yolo":
-      return { ...asking, answered: wanted };
+      return { choose: select("default"), answered: wanted };
     default:
       return wanted satisfies never;
   }
 }
 
-function chooseModeId({ id: sessionId, modes, options }: DrivenSession, modeId: string): Choosing {
-  if (modes !== undefined) return { method: "session/set_mode", params: { sessionId, modeId } };
-  return { method: "session/set_config_option", params: { sessionId, configId: optionOf(options, "mode")?.id, value: modeId } };
+/** Whoever leaves a plan without a name for what comes next takes the first mode that is none. */
+function selected({ ids, current, choose }: ModeSource, mode: Mode): Choosing[] {
+  const named = ids.find((id) => modeNamed(id) === mode);
+  const next = named ?? (modeNamed(current) === "plan" && mode !== "plan" ? ids.find((id) => modeNamed(id) !== "plan") : undefined);
+  return next === undefined || next === current ? [] : [choose(next)];
 }
 
 /** A choice by its value, its name, or the end of its value behind a provider's name; a sentence where there is none. */

@@ -9,7 +9,7 @@ import { metaOf, type ToolContent, type WireCall } from "../wire/updates.js";
 import type { RunningTurn, ToldCall } from "./state.js";
 
 export function newTurn(reader: TurnReader): RunningTurn {
-  return { reader, calls: new Map(), denied: new Set(), starting: new Set(), isInterrupted: false, message: undefined };
+  return { reader, calls: new Map(), denied: new Set(), waiting: new Set(), starting: new Set(), isInterrupted: false, message: undefined };
 }
 
 /**
@@ -22,14 +22,18 @@ export function readCall(update: WireCall & { sessionUpdate: string }, turn: Run
   const { status } = told.wire;
   if (isNews && update.sessionUpdate === "tool_call" && (status == null || status === "pending")) return [];
   const requested = requestCall(told, turn);
-  if (status === "completed" || status === "failed") return [...requested, ...endCall(told, turn)];
+  if (status === "completed" || status === "failed") return [...requested, ...endCall(told, update, turn)];
   if (status === "in_progress" && turn.reader.callOf(update.toolCallId)?.now === "requested") turn.starting.add(update.toolCallId);
   return [...requested, ...progress(update, told, turn)];
 }
 
-/** Nothing was asked about what was said to run. */
-export function beginStarting({ reader, starting }: RunningTurn): Event[] {
-  const events = [...starting].flatMap((wireId) => reader.begin(wireId));
+/** Nothing was asked about what was said to run. What waits for an answer begins with that, if at all. */
+export function beginStarting({ reader, starting, waiting, denied }: RunningTurn): Event[] {
+  const isFree = (wireId: string): boolean => {
+    const id = reader.callOf(wireId)?.id ?? "";
+    return !waiting.has(id) && !denied.has(id);
+  };
+  const events = [...starting].filter(isFree).flatMap((wireId) => reader.begin(wireId));
   starting.clear();
   return events;
 }
@@ -50,20 +54,24 @@ function merged(before: WireCall, update: WireCall): WireCall {
 }
 
 function requestCall({ wire }: ToldCall, { reader }: RunningTurn): Event[] {
-  return reader.callOf(wire.toolCallId) === undefined ? reader.request(callOf(wire)) : [];
+  if (reader.callOf(wire.toolCallId) !== undefined) return [];
+  // What a call that has ended shows is its output.
+  const isOver = wire.status === "completed" || wire.status === "failed";
+  return reader.request(callOf(isOver ? { ...wire, content: null } : wire));
 }
 
 // --- progress ---
 
-function progress({ content, _meta, toolCallId }: WireCall, told: ToldCall, { reader }: RunningTurn): Event[] {
+function progress({ content, _meta, toolCallId }: WireCall, told: ToldCall, { reader, waiting, denied }: RunningTurn): Event[] {
   const printed = _meta?.terminal_output?.data;
   if (_meta?.terminal_exit != null) told.exitCode = _meta.terminal_exit.exit_code ?? null;
   if (printed !== undefined && printed !== "") {
     told.printed = `${told.printed ?? ""}${printed}`.slice(-OUTPUT_CHARS).toWellFormed();
     return reader.progress(toolCallId, { text: printed });
   }
-  const now = reader.callOf(toolCallId)?.now;
-  if (content == null || now === undefined || now === "ended" || told.wire.status !== "in_progress") return [];
+  const known = reader.callOf(toolCallId);
+  const isQuiet = known === undefined || known.now === "ended" || waiting.has(known.id) || denied.has(known.id);
+  if (content == null || isQuiet || told.wire.status !== "in_progress") return [];
   const text = textOf(content);
   const news = beyond(told.shown, text);
   told.shown = text;
@@ -89,7 +97,7 @@ function beyond(before: string, text: string): string {
 
 // --- the end ---
 
-function endCall(told: ToldCall, turn: RunningTurn): Event[] {
+function endCall(told: ToldCall, { content }: WireCall, turn: RunningTurn): Event[] {
   const { wire } = told;
   const exit = metaOf(wire).terminal_exit;
   if (exit != null) told.exitCode = exit.exit_code ?? null;
@@ -97,7 +105,7 @@ function endCall(told: ToldCall, turn: RunningTurn): Event[] {
   if (wire.status === "completed") return turn.reader.end(wire.toolCallId, { status: "ok", output });
   const status = failureOf(wire, turn);
   if (status === "failed") return turn.reader.end(wire.toolCallId, { status, output });
-  const reason = plainText(output) || (status === "denied" ? "denied" : "cancelled");
+  const reason = plainText(partsOf(content ?? [])) || (status === "denied" ? "denied" : "cancelled");
   return turn.reader.end(wire.toolCallId, { status, reason });
 }
 

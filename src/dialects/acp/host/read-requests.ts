@@ -1,6 +1,7 @@
 /** Agent → client, read: what the agent asks for and waits for. Everything is answered, once. */
 import * as v from "valibot";
 import type { Event } from "../../../core/event.js";
+import { sameJson } from "../../../core/json-object.js";
 import { runsUnasked } from "../../../core/modes.js";
 import type { SideEnv, Step } from "../../dialect.js";
 import { issuesOf } from "../../kit/issues.js";
@@ -12,7 +13,8 @@ import { agentRequests, type AgentMethod, type AgentParams } from "../wire/recor
 import type { PermissionOption } from "../wire/requests.js";
 import { CODES, failure, result, type RpcId } from "../wire/rpc.js";
 import { know } from "./read-calls.js";
-import { permissionKey, type ClientTask, type DrivenSession, type HostState } from "./state.js";
+import type { WireCall } from "../wire/updates.js";
+import { permissionKey, type ClientTask, type DrivenSession, type HostState, type RunningTurn } from "./state.js";
 
 export function readRequest(rpc: RpcId, method: string, params: unknown, state: HostState, env: SideEnv): Step<Event> {
   if (!isKnown(method)) return refused(rpc, CODES.methodNotFound, `Method not found: ${method}`);
@@ -61,9 +63,10 @@ function permission(
 ): Step<Event> {
   const { turn } = session;
   if (turn === undefined || turn.isInterrupted) return { in: [], out: [cancelled(rpc)] };
-  const told = know(toolCall, turn);
   const { reader } = turn;
-  turn.starting.delete(toolCall.toolCallId);
+  const toolCallId = meantCall(toolCall, turn);
+  const told = know({ ...toolCall, toolCallId }, turn);
+  turn.starting.delete(toolCallId);
   const call = callOf(told.wire);
   const waiting = reader.openCalls(call.id).find(({ now }) => now === "requested");
   // A call that started already cannot be asked about: then the question is about another one.
@@ -73,6 +76,7 @@ function permission(
   const once = options.find(({ kind }) => kind === "allow_once");
   if (once !== undefined && runsUnasked(session.answeredMode, known.call.category))
     return { in: [...requested, ...reader.beginCall(known)], out: [selected(rpc, once)] };
+  turn.waiting.add(known.id);
   state.permissions.set(permissionKey(session, known.id), { rpc, session, call: known.id, options });
   // What is shown beside the arguments may come with the question alone.
   const shown = {
@@ -82,6 +86,19 @@ function permission(
     args: { ...call.args, ...known.call.args },
   };
   return { in: [...requested, ...reader.closeBlock(), { type: "approval.requested", ...reader.address, calls: [shown] }], out: [] };
+}
+
+/** Some agents give the question an id of its own: then it is about the call of the same arguments that nobody was asked about yet. */
+function meantCall({ toolCallId, kind, rawInput }: WireCall, { calls, reader, waiting }: RunningTurn): string {
+  if (calls.has(toolCallId) || rawInput === undefined) return toolCallId;
+  const isOpen = (id: string): boolean => {
+    const known = reader.callOf(id);
+    return known === undefined || (known.now === "requested" && !waiting.has(known.id));
+  };
+  const same = [...calls.values()].find(
+    ({ wire }) => isOpen(wire.toolCallId) && (kind ?? wire.kind) === wire.kind && sameJson(wire.rawInput, rawInput),
+  );
+  return same?.wire.toolCallId ?? toolCallId;
 }
 
 // --- files, terminals, forms ---

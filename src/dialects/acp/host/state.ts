@@ -29,6 +29,8 @@ export interface RunningTurn {
   readonly calls: Map<string, ToldCall>;
   /** Calls that were denied, by our ids. */
   readonly denied: Set<string>;
+  /** Calls that wait for an answer, by our ids. */
+  readonly waiting: Set<string>;
   /** Calls that are said to run, by the wire's ids: some agents ask about a call only then. */
   readonly starting: Set<string>;
   isInterrupted: boolean;

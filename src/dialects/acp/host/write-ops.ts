@@ -169,6 +169,7 @@ function answer(op: OpOf<"approval.answer">, session: DrivenSession, state: Host
     const { turn } = session;
     if (asked === undefined || turn === undefined) return undefined;
     state.permissions.delete(key);
+    turn.waiting.delete(call);
     const kinds = decision === "allow" ? ["allow_once"] : ["reject_once", "reject_always"];
     const option = kinds.map((kind) => asked.options.find((one) => one.kind === kind)).find((one) => one !== undefined);
     if (decision === "deny" || option === undefined) turn.denied.add(call);
@@ -197,7 +198,7 @@ function configure(op: OpOf<"session.configure">, session: DrivenSession, state:
     if ("refusal" in picked) return refused(op, `${agentName(state)} ${picked.refusal}`);
     if (picked.warning !== undefined && session.answeredMode === undefined) return refused(op, `${agentName(state)} ${picked.warning}`);
     session.answeredMode = picked.answered;
-    if (picked.choose !== undefined) choices.push(picked.choose);
+    choices.push(...picked.choose);
   }
   const wishes = [
     ["model", model],
