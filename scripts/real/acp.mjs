@@ -65,7 +65,7 @@ export const programs = [
     version: "2.6.0",
     node: 22,
     command: ["codex-acp"],
-    env: (url) => ({ CODEX_API_KEY: KEY, OPENAI_API_KEY: KEY }),
+    env: () => ({ CODEX_API_KEY: KEY, OPENAI_API_KEY: KEY }),
     files: (url) => ({
       ".codex/config.toml": `model = "gpt-5.1-codex"\nmodel_provider = "lab"\n[model_providers.lab]\nname = "Lab"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "CODEX_API_KEY"\n`,
     }),
