@@ -62,7 +62,7 @@ function permission(
   state: HostState,
 ): Step<Event> {
   const { turn } = session;
-  if (turn === undefined || turn.isInterrupted) return { in: [], out: [cancelled(rpc)] };
+  if (turn === undefined || turn.isInterrupted || state.permissions.size >= MOST_TASKS) return { in: [], out: [cancelled(rpc)] };
   const { reader } = turn;
   const toolCallId = meantCall(toolCall, turn);
   const told = know({ ...toolCall, toolCallId }, turn);
@@ -103,8 +103,13 @@ function meantCall({ toolCallId, kind, rawInput }: WireCall, { calls, reader, wa
 
 // --- files, terminals, forms ---
 
+/** Requests of an agent that wait for its host. */
+const MOST_TASKS = 256;
+
 function task(asked: ClientTask, state: HostState, env: SideEnv): Step<Event> {
   const { rpc, session, method, params } = asked;
+  if (state.tasks.size >= MOST_TASKS)
+    return refused(rpc, CODES.internal, `${MOST_TASKS} requests wait for the client already; try again later`);
   const question = questionOf(method, params, state);
   if (question === undefined) {
     if (method === "elicitation/create") return { in: [], out: [result(rpc, { action: "cancel" })] };

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { plainText, type Part } from "../../../core/content.js";
 import type { Event, EventOf } from "../../../core/event.js";
+import { OUTPUT_CHARS } from "../../../core/limits.js";
 import type { SideEnv } from "../../dialect.js";
 import { partOf } from "../wire/content.js";
 import { readUsage } from "../wire/usage.js";
@@ -68,10 +69,7 @@ function updateOf(update: v.InferOutput<typeof UpdateParams>["update"], session:
     case "compaction_update":
       return compaction(update, session);
     case "compaction_summary_chunk":
-      session.summaries.set(
-        update.compactionId,
-        `${session.summaries.get(update.compactionId) ?? ""}${plainText([partOf(update.content)])}`,
-      );
+      keepSummary(update, session);
       return [];
     default:
       update satisfies never;
@@ -187,6 +185,15 @@ const LEVELS: ReadonlyMap<string, EventOf<"notice">["level"]> = new Map([
 function notice({ severity, title, description }: UpdateOf<"notice">, session: DrivenSession): Event {
   const text = description == null || description === "" ? title : `${title}\n${description}`;
   return { type: "notice", ...address(session), level: LEVELS.get(severity) ?? "info", text, source: "acp" };
+}
+
+/** Summaries that are told in pieces at one time. */
+const MOST_SUMMARIES = 8;
+
+function keepSummary({ compactionId, content }: UpdateOf<"compaction_summary_chunk">, { summaries }: DrivenSession): void {
+  if (!summaries.has(compactionId) && summaries.size >= MOST_SUMMARIES) return;
+  const whole = `${summaries.get(compactionId) ?? ""}${plainText([partOf(content)])}`;
+  summaries.set(compactionId, whole.slice(0, OUTPUT_CHARS).toWellFormed());
 }
 
 function compaction({ compactionId, status, summary, error }: UpdateOf<"compaction_update">, session: DrivenSession): Event[] {

@@ -18,6 +18,9 @@ import { answerTask, cancelled, refuseTasks, selected } from "./read-requests.js
 import { ask } from "./requests.js";
 import { agentName, forget, permissionKey, type Change, type DrivenSession, type HostState, type Prompt } from "./state.js";
 
+/** Ops that wait for a session to be ready. */
+const MOST_HELD = 1024;
+
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   if (op.type === "session.list") return list(op, state);
   const session = sessionOf(op, state);
@@ -26,6 +29,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     return refused(op, `There is no session '${op.session ?? ""}'`, "session");
   }
   if (!session.isReady) {
+    if (session.held.length >= MOST_HELD) return refused(op, `${MOST_HELD} ops wait for the session already`, "limit");
     session.held.push(op);
     return NOTHING;
   }
