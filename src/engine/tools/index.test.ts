@@ -41,7 +41,7 @@ test.each([
 test.each([
   ["Read", ["file_path"], ["file_path", "limit", "offset"]],
   ["Write", ["content", "file_path"], ["content", "file_path"]],
-  ["Edit", ["file_path", "new_string", "old_string"], ["file_path", "new_string", "old_string", "replace_all"]],
+  ["Edit", ["file_path"], ["edits", "file_path", "new_string", "old_string", "replace_all"]],
   ["Bash", ["command"], ["background", "command", "description", "timeout"]],
   ["Glob", ["pattern"], ["path", "pattern"]],
   ["Grep", ["pattern"], ["case_insensitive", "context", "glob", "output_mode", "path", "pattern"]],

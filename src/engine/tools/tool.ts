@@ -143,7 +143,7 @@ function placeOf(key: unknown): string {
 
 async function jsonSchemaOf(schema: ArgsSchema): Promise<Record<string, unknown>> {
   const { toJsonSchema } = await import("@valibot/to-json-schema");
-  const { $schema: _, ...parameters } = toJsonSchema(schema, { typeMode: "input" });
+  const { $schema: _, ...parameters } = toJsonSchema(schema, { typeMode: "input", ignoreActions: ["check"] });
   return parameters;
 }
 
