@@ -32,7 +32,7 @@ async function stored(home: string): Promise<Message[]> {
 const textOf = (message: Message | undefined): string => (message?.role === "user" ? plainText(message.parts) : "");
 
 describe("near the window", () => {
-  test("old tool results go first, in the middle of the turn, and that may be enough", async () => {
+  test("old tool results go first, only as many as needed, in the middle of the turn", async () => {
     const home = scratch();
     const steps = Array.from({ length: 7 }, (_, at) => ({ call: print(2000, `c${at}`) }));
     const host = start({ env: { PARLEY_HOME: home }, responses: [...steps, { say: "done" }] });
@@ -48,7 +48,7 @@ describe("near the window", () => {
     const results = (await stored(home)).flatMap((message) =>
       message.role === "tool" ? message.results.map(({ parts }) => plainText(parts)) : [],
     );
-    expect(results.map((text) => text.startsWith("[Tool result cleared"))).toEqual([true, true, true, false, false, false, false]);
+    expect(results.map((text) => text.startsWith("[Tool result cleared"))).toEqual([true, true, false, false, false, false, false]);
   });
 
   test("then a summary: the model goes on with it and the newest messages, and its tokens are counted", async () => {
@@ -58,8 +58,8 @@ describe("near the window", () => {
       responses: [
         { say: TOO_MUCH },
         { expect: SUMMARY_REQUEST, say: "They counted words.", usage: { input: 1000, output: 10 } },
-        { expect: { messages: 2, lastUser: "second" }, say: "ok", usage: { input: 100, output: 1 } },
-        { expect: { messages: 4, lastUser: "third" }, say: "fine" },
+        { expect: { messages: 3, lastUser: "second" }, say: "ok", usage: { input: 100, output: 1 } },
+        { expect: { messages: 5, lastUser: "third" }, say: "fine" },
       ],
     });
     await host.open({ contextLimit: LIMIT });
@@ -76,7 +76,9 @@ describe("near the window", () => {
     expect(await host.turnEnded(3)).toMatchObject({ outcome: "completed" });
     expect(host.text()).toMatch(/ok\nfine$/);
     expect(await host.finish()).toBe(0);
-    const [summary, ...rest] = await stored(home);
+    const [first, summary, ...rest] = await stored(home);
+    expect(textOf(first)).toBe("first");
+    expect(summary).toMatchObject({ kind: "summary" });
     expect(textOf(summary)).toContain("They counted words.");
     expect(rest.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
     expect(readFileSync(join(home, "sessions", "s", "log.jsonl"), "utf8")).toContain("abc abc");
@@ -95,6 +97,37 @@ describe("near the window", () => {
     expect(await host.finish()).toBe(0);
   });
 
+  test("a task that steering adds to survives every further compaction, also behind a kill and a resume", async () => {
+    const home = scratch();
+    const step = (nth: number) => ({ say: HALF, call: print(1, `c${nth}`) });
+    const first = start({
+      env: { PARLEY_HOME: home },
+      responses: [
+        step(1),
+        step(2),
+        { expect: SUMMARY_REQUEST, say: "One." },
+        { call: { tool: "Bash", args: { command: "sleep 300" }, id: "s" } },
+      ],
+    });
+    await first.open({ mode: "yolo", contextLimit: LIMIT });
+    first.prompt("the task");
+    await first.next("tool.started", ({ call }) => call === "s");
+    first.send({ type: "turn.steer", session: "s", parts: [{ type: "text", text: "and this" }] });
+    await first.next("reply", ({ to }) => to === "turn.steer");
+    first.child.kill("SIGKILL");
+    await first.exited;
+    const responses = [step(3), { expect: SUMMARY_REQUEST, say: "Two." }, { say: "done" }];
+    const host = start({ env: { PARLEY_HOME: home }, responses });
+    const config = { model: script(responses), contextLimit: LIMIT, mode: "yolo" as const };
+    host.send({ type: "session.open", session: "s", open: "resume", sessionId: "s", config });
+    await host.next("session.ready");
+    host.prompt("go on");
+    expect(await host.turnEnded()).toMatchObject({ outcome: "completed" });
+    expect(await host.finish()).toBe(0);
+    const users = (await stored(home)).filter(({ role }) => role === "user");
+    expect(users.map(textOf)).toEqual(["the task", "and this", "go on", expect.stringContaining("Two.")]);
+  });
+
   test("a sub-agent makes room in its own conversation", async () => {
     const host = start({
       responses: [
@@ -102,7 +135,7 @@ describe("near the window", () => {
         { say: HALF, call: print(1, "one") },
         { say: HALF, call: print(1, "two") },
         { expect: SUMMARY_REQUEST, say: "It counted." },
-        { expect: { messages: 3, toolResult: "x" }, say: "child done" },
+        { expect: { messages: 4, toolResult: "x" }, say: "child done" },
         { expect: { messages: 3, toolResult: "child done" }, say: "parent done" },
       ],
     });
@@ -261,9 +294,9 @@ describe("killed", () => {
     await host.next("tool.started");
     await kill(host);
     const messages = await stored(home);
-    expect(messages.map(({ role }) => role)).toEqual(["user", "user", "assistant", "tool"]);
-    expect(messages.slice(0, 2).map(textOf)).toEqual([expect.stringContaining("They counted."), "second"]);
-    const again = await resume(home, [{ expect: { messages: 5, toolResult: "is unknown", lastUser: "third" }, say: "ok" }]);
+    expect(messages.map(({ role }) => role)).toEqual(["user", "user", "user", "assistant", "tool"]);
+    expect(messages.slice(0, 3).map(textOf)).toEqual(["first", expect.stringContaining("They counted."), "second"]);
+    const again = await resume(home, [{ expect: { messages: 6, toolResult: "is unknown", lastUser: "third" }, say: "ok" }]);
     again.prompt("third");
     expect(await again.turnEnded()).toMatchObject({ outcome: "completed" });
     expect(await again.finish()).toBe(0);

@@ -25,11 +25,16 @@ export interface CallResult {
   failed: boolean;
 }
 
-/** A conversation: user and tool messages go to the model, assistant ones came from it. */
+/**
+ * A conversation: user and tool messages go to the model, assistant ones came from it. A user message without a `kind` holds the user's own
+ * words; a summary stands for messages that were cleared, and a note is the engine's own.
+ */
 export type Message =
-  | { role: "user"; parts: Part[] }
+  | { role: "user"; parts: Part[]; kind?: "summary" | "note" | undefined }
   | { role: "assistant"; blocks: AssistantBlock[] }
   | { role: "tool"; results: CallResult[] };
+
+export type UserMessage = Extract<Message, { role: "user" }>;
 
 export interface ToolSpec {
   name: string;

@@ -1,6 +1,6 @@
 /** The conversation as the model gets it. Its keeper is told of each message, and of a new beginning. */
 import type { Part, TodoItem } from "../../core/content.js";
-import type { Message } from "../models/model.js";
+import type { Message, UserMessage } from "../models/model.js";
 import { Briefing } from "./briefing.js";
 import { afterReset, type LastTurn } from "./unfinished.js";
 
@@ -42,6 +42,11 @@ export class History {
     this.lastTurn = afterReset(this.lastTurn);
     this.#keeper.reset(messages);
   }
+}
+
+/** Whether a message holds the user's own words: a summary does not, nor does a note of the engine. */
+export function isOfUser(message: Message): message is UserMessage {
+  return message.role === "user" && message.kind === undefined;
 }
 
 /** Finds the model's todo list, which is a part of the conversation: it survives a resume, and goes when the conversation is cleared. */

@@ -12,13 +12,20 @@ export class SeenFileMap implements SeenFiles {
   }
 
   note(path: string, stamp: string): void {
-    if (this.#stamps.get(path) === stamp) return;
+    const isNew = this.#stamps.get(path) !== stamp;
+    // Put in anew, so that the map stays in the order of use.
+    this.#stamps.delete(path);
     this.#stamps.set(path, stamp);
-    this.#onNew(path, stamp);
+    if (isNew) this.#onNew(path, stamp);
   }
 
   all(): Record<string, string> {
     return Object.fromEntries(this.#stamps);
+  }
+
+  /** The files that were read or written last, the newest last. */
+  recent(most: number): string[] {
+    return [...this.#stamps.keys()].slice(-most);
   }
 
   stampOf(path: string): string | undefined {

@@ -11,7 +11,6 @@ import type { Model } from "../models/model.js";
 import type { PendingApprovals } from "../permissions/pending-approvals.js";
 import type { Permissions } from "../permissions/permissions.js";
 import type { KeptSession, SessionStore } from "../store/store.js";
-import type { SeenFiles } from "../tools/tool.js";
 import type { SessionTrace } from "../trace/trace.js";
 import type { Workspace } from "../workspace/workspace.js";
 import type { Bounds } from "./configured-bounds.js";
@@ -19,6 +18,7 @@ import type { SessionExtensions } from "./extensions.js";
 import type { History } from "./history.js";
 import type { HostRequests } from "./host-requests.js";
 import type { MemoryLimit } from "./memory-limit.js";
+import type { SeenFileMap } from "./seen-files.js";
 import type { SessionEvents } from "./session-events.js";
 import type { SessionSettings } from "./settings.js";
 
@@ -74,7 +74,7 @@ export interface SessionServices {
   /** The lock of the session's own agent; each sub-agent has another. */
   readonly access: AccessLock;
   /** Files that the session's own agent has seen; each sub-agent has a record of its own. */
-  readonly seen: SeenFiles;
+  readonly seen: SeenFileMap;
   /** Processes that outlive their calls. */
   readonly children: Set<{ end(graceMs: number): Promise<void> }>;
   /** Notes about the model that the host has been told. */

@@ -331,9 +331,10 @@ export class Session implements SessionServices {
 
   async #compact(signal: AbortSignal): Promise<Compacted> {
     const { compactNow } = await import("../turn/compaction.js");
-    const { history, settings, config } = this;
+    const { history, settings, config, seen } = this;
     const emit: Emit = (event) => this.events.tell(event);
-    return compactNow({ history, model: settings.model, config, emit, signal, trace: this.#turns.trace, used: { total: undefined } });
+    const trace = this.#turns.trace;
+    return compactNow({ history, model: settings.model, config, emit, signal, trace, used: { total: undefined }, seen });
   }
 
   // --- the end ---

@@ -17,7 +17,7 @@ const AssistantBlock = v.variant("type", [
 const CallResult = v.looseObject({ call: v.string(), name: v.string(), parts: v.array(Part), failed: v.boolean() });
 
 export const StoredMessage: v.GenericSchema<Message> = v.variant("role", [
-  v.looseObject({ role: v.literal("user"), parts: v.array(Part) }),
+  v.looseObject({ role: v.literal("user"), parts: v.array(Part), kind: v.optional(v.picklist(["summary", "note"])) }),
   v.looseObject({ role: v.literal("assistant"), blocks: v.array(AssistantBlock) }),
   v.looseObject({ role: v.literal("tool"), results: v.array(CallResult) }),
 ]);

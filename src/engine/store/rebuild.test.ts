@@ -20,6 +20,14 @@ test("a log says the same after it was written and read", () => {
   );
 });
 
+test("a summary in the log of an older version is known as one, and a prompt that quotes it later is not", () => {
+  const words = "[Summary of the conversation so far; the messages themselves were cleared to make room]\n\nThey talked.";
+  const user = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
+  const opened: Entry = { kind: "opened", at: 1, id: "s", cwd: "/w", config: {} };
+  const { messages } = rebuilt([opened, { kind: "reset", messages: [user(words)] }, { kind: "message", message: user(words) }]);
+  expect(messages).toEqual([{ ...user(words), kind: "summary" }, user(words)]);
+});
+
 describe("a log that was cut anywhere", () => {
   law("begins with the conversation as it was, and is sound", ({ entries }) => {
     const before = messagesIn(entries);

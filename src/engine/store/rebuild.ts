@@ -1,11 +1,12 @@
 /** Rebuilds a session from its log: its conversation exactly, its settings, and the turn that a crash left open. */
 import * as v from "valibot";
-import type { Part } from "../../core/content.js";
+import { plainText, type Part } from "../../core/content.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
 import { addUsage } from "../../core/usage.js";
 import type { Message } from "../models/model.js";
 import type { Entry, ReadEntry } from "./entry.js";
 import { mend, type OpenTurn } from "./mend.js";
+import { isOfUser } from "../session/history.js";
 import { afterReset, afterTurn, type LastTurn } from "../session/unfinished.js";
 import { paired } from "./pair-calls.js";
 import type { KeptSession, StoredSession } from "./store.js";
@@ -40,7 +41,22 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
     session.lastTurn = open.lastTurn(entry, session.lastTurn);
     open.follow(entry);
   }
-  return { ...session, messages: paired(session.messages), crash, unsavedSince: open.unsavedSince, unreadable: open.unreadable };
+  return {
+    ...session,
+    messages: paired(withSummary(session.messages)),
+    crash,
+    unsavedSince: open.unsavedSince,
+    unreadable: open.unreadable,
+  };
+}
+
+/** Logs of older versions do not say which message is a summary: there it was the first, with these words. */
+const OLD_SUMMARY = "[Summary of the conversation so far; the messages themselves were cleared to make room]";
+
+function withSummary(messages: Message[]): Message[] {
+  const [first, ...rest] = messages;
+  if (first === undefined || !isOfUser(first) || !plainText(first.parts).startsWith(OLD_SUMMARY)) return messages;
+  return [{ ...first, kind: "summary" }, ...rest];
 }
 
 function emptySession(): KeptSession {

@@ -1,6 +1,7 @@
 /** Measures a conversation and cuts it, never between a call and its result. Pure; the messages that stay are the same objects. */
-import { plainText, type Part } from "../../core/content.js";
-import type { CallResult, Message } from "../models/model.js";
+import { plainText, textPart, type Part } from "../../core/content.js";
+import type { CallResult, Message, UserMessage } from "../models/model.js";
+import { capText } from "../workspace/output.js";
 
 /** Tool messages that keep their results. */
 const KEPT_RESULTS = 3;
@@ -22,13 +23,49 @@ export function tokensOf(text: string): number {
   return Math.ceil(text.length / CHARS_PER_TOKEN);
 }
 
-/** The same conversation without the results and images of long ago. Cleared results stay cleared, and a todo list stays. */
-export function trimmed(messages: readonly Message[]): Message[] {
+/**
+ * Clears results and images of long ago, the oldest first, until the conversation weighs no more than `tokens` or only the newest are left.
+ * Cleared results stay cleared, and a todo list stays.
+ */
+export function trimmed(messages: readonly Message[], tokens: number): Message[] {
   const kept = messages.flatMap(({ role }, at) => (role === "tool" ? [at] : [])).at(-KEPT_RESULTS) ?? 0;
-  return messages.map((message, at) => {
-    if (at >= kept || message.role === "assistant") return message;
-    return message.role === "tool" ? clearedResults(message) : clearedImages(message);
+  let excess = estimate(messages) - tokens;
+  const clear = <T extends Part | CallResult>(item: T, lean: T, parts: (item: T) => readonly Part[]): T => {
+    excess -= weighParts(parts(item)) - weighParts(parts(lean));
+    return lean;
+  };
+  return messages.map((message, at): Message => {
+    if (excess <= 0 || at >= kept) return message;
+    switch (message.role) {
+      case "tool": {
+        const results = message.results.map((result) =>
+          excess > 0 && isWorthClearing(result) ? clear(result, cleared(result), (one) => one.parts) : result,
+        );
+        return results.every((result, nth) => result === message.results[nth]) ? message : { ...message, results };
+      }
+      case "user": {
+        if (!message.parts.some(isImage)) return message;
+        const note: Part = textPart(IMAGE_CLEARED);
+        return {
+          ...message,
+          parts: message.parts.map((part) => (excess > 0 && isImage(part) ? clear<Part>(part, note, (one) => [one]) : part)),
+        };
+      }
+      case "assistant":
+        return message;
+      default:
+        return message satisfies never;
+    }
   });
+}
+
+/** A user message with at most this weight: its images go first, then the middle of its text. */
+export function fitted(message: UserMessage, tokens: number): UserMessage {
+  if (weigh(message) <= tokens) return message;
+  const parts = message.parts.map((part) => (isImage(part) ? textPart(IMAGE_CLEARED) : part));
+  const worded = { ...message, parts };
+  if (weigh(worded) <= tokens) return worded;
+  return { ...message, parts: [textPart(capText(plainText(parts), tokens * CHARS_PER_TOKEN))] };
 }
 
 /** The beginning of the newest part that weighs no more than `tokens`. The last message is always in it, with the calls that it answers. */
@@ -62,25 +99,19 @@ function weigh(message: Message): number {
 
 /** A diff is for people; the model does not get it. */
 function weighParts(parts: readonly Part[]): number {
-  const images = parts.filter((part) => part.type === "image").length;
+  const images = parts.filter(isImage).length;
   return images * IMAGE_TOKENS + tokensOf(plainText(parts.filter((part) => part.type !== "diff")));
-}
-
-function clearedResults(message: Extract<Message, { role: "tool" }>): Message {
-  const results = message.results.map((result) => (isWorthClearing(result) ? cleared(result) : result));
-  return results.every((result, at) => result === message.results[at]) ? message : { ...message, results };
 }
 
 function isWorthClearing({ parts }: CallResult): boolean {
   if (parts.some(({ type }) => type === "todo")) return false;
-  return parts.some(({ type }) => type === "image") || plainText(parts).length >= CLEARED_FROM;
+  return parts.some(isImage) || plainText(parts).length >= CLEARED_FROM;
 }
 
 function cleared(result: CallResult): CallResult {
-  return { ...result, parts: [{ type: "text", text: RESULT_CLEARED }] };
+  return { ...result, parts: [textPart(RESULT_CLEARED)] };
 }
 
-function clearedImages(message: Extract<Message, { role: "user" }>): Message {
-  if (!message.parts.some(({ type }) => type === "image")) return message;
-  return { ...message, parts: message.parts.map((part) => (part.type === "image" ? { type: "text", text: IMAGE_CLEARED } : part)) };
+function isImage({ type }: Part): boolean {
+  return type === "image";
 }

@@ -6,15 +6,20 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { plainText, type Part } from "../../core/content.js";
 import type { Event } from "../../core/event.js";
 import { compactNow, type Compactable } from "./compaction.js";
-import { estimate, tailStart, trimmed } from "./compaction-cut.js";
+import { estimate, fitted, tailStart, trimmed } from "./compaction-cut.js";
+import { keptWords } from "./compaction-keep.js";
 import { summaryMessage } from "./compaction-summary.js";
-import { History, todosIn } from "../session/history.js";
+import { History, isOfUser, todosIn } from "../session/history.js";
+import { SeenFileMap } from "../session/seen-files.js";
 import type { Message } from "../models/model.js";
 import { openRehearsal } from "../models/rehearsal/index.js";
 import { Interrupted } from "./interrupt.js";
 import { unsound } from "../store/testing.js";
 
 const PNG = { type: "image" as const, mime: "image/png", data: "AAAA" };
+
+const NOTE: Message = { role: "user", kind: "note", parts: [{ type: "text", text: "note" }] };
+const NO_FILES = new SeenFileMap();
 
 /** A sound conversation: what users, models and tools may say, in any order that a vendor takes. */
 function conversations(): fc.Arbitrary<Message[]> {
@@ -50,14 +55,29 @@ describe("trimming", () => {
     fc.assert(
       fc.property(conversations(), (messages) => {
         expect(unsound(messages)).toEqual([]);
-        const lean = trimmed(messages);
+        const lean = trimmed(messages, 0);
         expect(unsound(lean)).toEqual([]);
         expect(lean.map(({ role }) => role)).toEqual(messages.map(({ role }) => role));
         expect(estimate(lean)).toBeLessThanOrEqual(estimate(messages));
-        expect(trimmed(lean)).toEqual(lean);
+        expect(trimmed(lean, 0)).toEqual(lean);
         expect(todosIn(lean)).toEqual(todosIn(messages));
         const newest = messages.filter(({ role }) => role === "tool").slice(-3);
         expect(lean.filter(({ role }) => role === "tool").slice(-3)).toEqual(newest);
+      }),
+    );
+  });
+
+  test("clears the oldest first, and no more than is needed", () => {
+    fc.assert(
+      fc.property(conversations(), fc.nat(3000), (messages, tokens) => {
+        const lean = trimmed(messages, tokens);
+        expect(unsound(lean)).toEqual([]);
+        const whole = trimmed(messages, 0);
+        expect(estimate(lean) <= tokens || estimate(lean) === estimate(whole)).toBe(true);
+        const last = lean.findLastIndex((message, at) => message !== messages[at]);
+        expect(lean.slice(0, Math.max(0, last))).toEqual(whole.slice(0, Math.max(0, last)));
+        const oneLess = lean.map((message, at) => (at === last ? (messages[at] ?? message) : message));
+        expect(last === -1 || estimate(oneLess) > tokens).toBe(true);
       }),
     );
   });
@@ -71,7 +91,7 @@ describe("trimming", () => {
       },
     ];
     const texts = ["short", "x".repeat(300), "image", "1", "2", "3"];
-    const lean = trimmed([{ role: "user", parts: [PNG, { type: "text", text: "look" }] }, ...texts.flatMap(result)]);
+    const lean = trimmed([{ role: "user", parts: [PNG, { type: "text", text: "look" }] }, ...texts.flatMap(result)], 0);
     const told = lean.flatMap((message) => (message.role === "tool" ? message.results.map(({ parts }) => plainText(parts)) : []));
     expect(told).toEqual(["short", "[Tool result cleared to make room]", "[Tool result cleared to make room]", "1", "2", "3"]);
     expect(lean[0]).toEqual({
@@ -91,7 +111,11 @@ test("the tail never begins with results, is sound behind a summary, and is as l
       const tail = messages.slice(start);
       expect(tail[0]?.role).not.toBe("tool");
       expect(messages.length === 0 || tail.length > 0).toBe(true);
-      const whole = [summaryMessage("sum", messages.slice(0, start), tail), ...tail];
+      const whole = [
+        ...keptWords(messages.slice(0, start), tail, tokens),
+        summaryMessage("sum", messages.slice(0, start), tail, NO_FILES),
+        ...tail,
+      ];
       expect(unsound(whole)).toEqual([]);
       expect(todosIn(whole)).toEqual(todosIn(messages));
       const isSmallest = tail.findLastIndex(({ role }) => role !== "tool") === 0;
@@ -102,6 +126,34 @@ test("the tail never begins with results, is sound behind a summary, and is as l
   );
 });
 
+describe("the words of the user", () => {
+  const words = fc.array(
+    fc.nat(4000).map((length) => "x".repeat(length)),
+    { maxLength: 8 },
+  );
+  const said = (texts: readonly string[]): Message[] => texts.map((text) => ({ role: "user", parts: [{ type: "text", text }] }));
+
+  test("stay in their order: the first, and the newest for which there is room", () => {
+    fc.assert(
+      fc.property(words, words, fc.nat(20_000), (before, behind, allowed) => {
+        const head = said(before);
+        const kept = keptWords(head, said(behind), allowed);
+        expect(kept).toHaveLength(Math.min(head.length, kept.length));
+        expect(kept[0]).toEqual(head[0] && isOfUser(head[0]) ? fitted(head[0], Math.max(50, Math.floor(allowed / 4))) : undefined);
+        // Only the oldest of the newest may have lost its middle.
+        const newest = kept.slice(2);
+        expect(newest).toEqual(newest.length === 0 ? [] : head.slice(-newest.length));
+        expect(keptWords(kept, said(behind), allowed).slice(1).length).toBeLessThanOrEqual(kept.length);
+      }),
+    );
+  });
+
+  test("are the user's own: no summary and no note", () => {
+    const [task = NOTE] = said(["task"]);
+    expect(keptWords([task, { ...NOTE, kind: "summary" }, NOTE, ...said(["more"])], [], 1000)).toEqual([task, ...said(["more"])]);
+  });
+});
+
 describe("at the user's wish", () => {
   test("a summary and the newest messages are left; again and again it grows no further", async () => {
     const history = new History([...talk(20), { role: "user", parts: [{ type: "text", text: "the last wish" }] }, ...calls(2000)]);
@@ -109,8 +161,11 @@ describe("at the user's wish", () => {
     const first = await compactNow(target);
     expect(first).toMatchObject({ summary: "They talked.", before: expect.any(Number) });
     expect(first.after).toBeLessThan(first.before);
-    const [summary, ...tail] = history.messages;
-    expect(summary?.role === "user" && plainText(summary.parts)).toMatch(/They talked\.\n\nThe user's last message was:\nthe last wish$/);
+    const users = history.messages.filter(isOfUser).map(({ parts }) => plainText(parts));
+    expect([users[0], users.at(-1)]).toEqual([expect.stringMatching(/^0 word/), "the last wish"]);
+    const [summary, ...tail] = history.messages.slice(users.length);
+    expect(summary).toMatchObject({ role: "user", kind: "summary" });
+    expect(summary?.role === "user" && plainText(summary.parts)).toMatch(/They talked\.\n\nFiles that were .*:\n\/w\/b\n\/w\/a$/);
     expect(tail.map(({ role }) => role)).toEqual(["assistant", "tool"]);
     expect(events).toMatchObject([
       { type: "compaction", phase: "started", before: first.before },
@@ -190,6 +245,7 @@ async function compactable(history: History, responses: unknown[], signal = new 
     signal,
     trace: undefined,
     used: { total: undefined },
+    seen: new SeenFileMap({ "/w/b": "1", "/w/a": "1" }),
   };
   return { target, events };
 }

@@ -1,12 +1,14 @@
 /**
  * Compaction: room in the model's window. Old tool results go first; where that is not enough, all but the newest messages become a
- * summary by the session's own model. The log keeps everything: only the conversation that the model gets begins anew.
+ * summary by the session's own model, behind the user's own words. The log keeps everything: only the conversation that the model gets
+ * begins anew.
  */
 import type { SessionConfig } from "../../core/config.js";
 import { messageOf, ParleyError } from "../../core/errors.js";
 import type { Usage } from "../../core/event.js";
 import { addUsage } from "../../core/usage.js";
 import { estimate, tailStart, tokensOf, trimmed } from "./compaction-cut.js";
+import { keptWords } from "./compaction-keep.js";
 import { summarise, summaryMessage } from "./compaction-summary.js";
 import type { History } from "../session/history.js";
 import type { Message, Model } from "../models/model.js";
@@ -30,7 +32,7 @@ const WORTH = 0.1;
 const GROWN = 1.1;
 
 /** The parts of a turn that compaction uses; outside a turn the session has them as well. */
-export type Compactable = Pick<Turn, "history" | "model" | "config" | "emit" | "signal" | "trace" | "used">;
+export type Compactable = Pick<Turn, "history" | "model" | "config" | "emit" | "signal" | "trace" | "used" | "seen">;
 
 export interface Compacted {
   /** Tokens, roughly. */
@@ -95,21 +97,23 @@ export function stillTooLong({ fault }: ParleyError): ParleyError {
 async function compact(target: Compactable, before: number, allowed: number, how: "trim first" | "sum up"): Promise<Compacted | undefined> {
   const { history, emit } = target;
   const all = [...history.messages];
-  const lean = trimmed(all);
-  const sizeWith = (messages: readonly Message[]): number => Math.max(estimate(messages), before - estimate(all) + estimate(messages));
+  const whole = estimate(all);
+  const sizeWith = (messages: readonly Message[]): number => estimate(messages) + Math.max(0, before - whole);
+  const lean = trimmed(all, ROOMY * allowed - Math.max(0, before - whole));
   // A vendor may count several tokens where we guess one.
-  const start = tailStart(lean, Math.floor(KEPT * allowed * Math.min(1, estimate(all) / before)));
-  const isWorthIt = start > 0 && estimate(lean.slice(0, start)) >= WORTH * estimate(all);
-  const isLeaner = estimate(lean) < estimate(all);
+  const start = tailStart(all, Math.floor(KEPT * allowed * Math.min(1, whole / before)));
+  const [head, tail] = [all.slice(0, start), all.slice(start)];
+  const words = keptWords(head, tail, allowed);
+  const removed = estimate(head) - estimate(words);
+  const isWorthIt = removed > 0 && removed >= WORTH * whole;
+  const isLeaner = estimate(lean) < whole;
   if (!isWorthIt && !isLeaner) return undefined;
 
   await emit({ type: "compaction", phase: "started", before });
   if (!isWorthIt || (how === "trim first" && sizeWith(lean) <= ROOMY * allowed)) return ended(lean);
-  const head = lean.slice(0, start);
-  const tail = lean.slice(start);
   try {
     const summary = await summaryOf(target, head, windowOf(target.config, target.model) ?? before);
-    const messages = [summaryMessage(summary, head, tail), ...tail];
+    const messages = [...words, summaryMessage(summary, head, tail, target.seen), ...tail];
     if (sizeWith(messages) >= before) throw new Error("the summary is no shorter than what it stands for");
     return await ended(messages, summary);
   } catch (error) {

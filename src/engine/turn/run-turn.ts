@@ -56,7 +56,7 @@ async function runToStop(turn: Turn): Promise<LoopEnd> {
     if (turn.signal.aborted) throw new Interrupted();
     if (reason === undefined) break;
     await turn.emit({ type: "notice", level: "info", kind: "hook", text: `A stop hook lets the turn go on: ${reason}` });
-    turn.history.push({ role: "user", parts: [textPart(reason)] });
+    turn.history.push({ role: "user", kind: "note", parts: [textPart(reason)] });
     end = await runLoop(turn);
   }
   return end;

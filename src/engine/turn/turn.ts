@@ -10,7 +10,8 @@ import type { Instruction } from "../session/briefing.js";
 import type { History } from "../session/history.js";
 import type { SessionServices } from "../session/services.js";
 import type { Address } from "../session/session-events.js";
-import type { SeenFiles, Tool } from "../tools/tool.js";
+import type { SeenFileMap } from "../session/seen-files.js";
+import type { Tool } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";
 import { Budget } from "./budget.js";
 
@@ -30,7 +31,7 @@ export interface Turn {
   /** The name that the model gave a sub-agent's task. */
   readonly name: string | undefined;
   readonly history: History;
-  readonly seen: SeenFiles;
+  readonly seen: SeenFileMap;
   readonly access: AccessLock;
   readonly steering: Steering;
   /** Tokens of the whole turn, sub-agents included. */

@@ -51,10 +51,12 @@ function toMarkdown(messages: readonly Message[]): string {
   return `# Conversation\n\n${messages.map((said) => section(said).trim()).join("\n\n")}\n`;
 }
 
+const HEADINGS = { user: "User", summary: "Summary", note: "Note" };
+
 function section(said: Message): string {
   switch (said.role) {
     case "user":
-      return `## User\n\n${plainText(said.parts)}`;
+      return `## ${HEADINGS[said.kind ?? "user"]}\n\n${plainText(said.parts)}`;
     case "assistant":
       return `## Assistant\n\n${said.blocks.map(blockText).join("\n\n")}`;
     case "tool":

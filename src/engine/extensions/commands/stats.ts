@@ -1,4 +1,5 @@
 /** /stats: counts of the conversation so far. */
+import { isOfUser } from "../../session/history.js";
 import type { Message } from "../../models/model.js";
 import type { CommandContext } from "./builtins.js";
 import { columns } from "./columns.js";
@@ -19,7 +20,7 @@ function rows(messages: readonly Message[], model: { id: string; provider: strin
   const failed = results.filter((result) => result.failed).length;
   return [
     ["Model", `${model.id} (${model.provider})`],
-    ["Messages of the user", String(messages.filter(({ role }) => role === "user").length)],
+    ["Messages of the user", String(messages.filter(isOfUser).length)],
     ["Answers of the model", String(messages.filter(({ role }) => role === "assistant").length)],
     ["Tool calls", failed === 0 ? String(results.length) : `${results.length}, of which ${failed} failed`],
     ["Tokens of the last answer", used === undefined ? "not known" : used.toLocaleString("en-US")],
