@@ -70,6 +70,12 @@ test.each(PLAIN_NAMES)("%s stays", (name) => {
   expect(secretValues({ [name]: "some-value" })).toEqual([]);
 });
 
+test("a variable that is passed by its name or its beginning stays, and is told to the redactor all the same", () => {
+  const env = { GITHUB_TOKEN: "s3cr3t-value", PGPASSWORD: "s3cr3t-other", MY_GITHUB_TOKEN: "s3cr3t-third" };
+  expect(toolEnvironment(env, [], ["GITHUB_TOKEN", "PG*"])).toEqual({ GITHUB_TOKEN: "s3cr3t-value", PGPASSWORD: "s3cr3t-other" });
+  expect(secretValues(env)).toHaveLength(3);
+});
+
 test("a variable whose value holds a known secret goes, whatever its name", () => {
   const env = { REMOTE_URL: "https://u:hunter2hunter2@host/", PATH: "/hunter2hunter2/bin", EMPTY: "", GONE: undefined };
   expect(toolEnvironment(env, ["hunter2hunter2", ""])).toEqual({ PATH: "/hunter2hunter2/bin", EMPTY: "" });

@@ -4,16 +4,27 @@ import { holdsMask } from "./redact.js";
 import { shapesIn } from "./secret-shapes.js";
 import { connectionSecrets, credentialsIn, isConnection } from "./connection-strings.js";
 
-/** The environment without secrets: neither by name nor by shape nor by one of the known `secrets` in the value. */
-export function toolEnvironment(env: Record<string, string | undefined>, secrets: readonly string[]): Record<string, string> {
+/**
+ * The environment without secrets: neither by name nor by shape nor by one of the known `secrets` in the value. Variables that `pass` names
+ * stay: a `*` at the end of a name stands for any end.
+ */
+export function toolEnvironment(
+  env: Record<string, string | undefined>,
+  secrets: readonly string[],
+  pass: readonly string[] = [],
+): Record<string, string> {
   const known = secrets.filter((secret) => secret !== "");
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined) continue;
     const isSecret = secretsOf(name, value).length > 0 || shapesIn(value).length > 0 || known.some((secret) => value.includes(secret));
-    if (ALWAYS_KEPT.test(name) || !(soundsSecret(name) || isSecret)) kept[name] = value;
+    if (ALWAYS_KEPT.test(name) || isPassed(name, pass) || !(soundsSecret(name) || isSecret)) kept[name] = value;
   }
   return kept;
+}
+
+function isPassed(name: string, pass: readonly string[]): boolean {
+  return pass.some((entry) => (entry.endsWith("*") ? name.startsWith(entry.slice(0, -1)) : name === entry));
 }
 
 /** The values of the variables that sound secret, as far as they can be told from ordinary words, and passwords of connection strings. */

@@ -39,6 +39,8 @@ export interface EngineOptions {
   providers?: OwnProviders;
   /** Our own environment: tools get it without its secrets, and its secrets are redacted everywhere. */
   env: Record<string, string | undefined>;
+  /** Names of variables that tools get although they are secret; a `*` at the end stands for any end. */
+  passToTools?: readonly string[];
   /** Secrets that the environment does not hold. */
   secrets?: readonly string[];
   /** Learns every secret that is known here, for other writers of the conversation. */
@@ -212,7 +214,7 @@ export function createEngine(options: EngineOptions): Agent {
   async function beginSession(op: OpOf<"session.open">, config: Located, stored: Stored | undefined): Promise<void> {
     learnSecrets({ ...options.extensions?.mcpServers, ...config.mcpServers });
     const workspace = await localWorkspace(config.cwd, {
-      env: toolEnvironment(options.env, redactor.secrets),
+      env: toolEnvironment(options.env, redactor.secrets, options.passToTools),
       directories: config.directories,
     });
     // Every check that may refuse comes before the log: a session that cannot be opened leaves nothing behind.

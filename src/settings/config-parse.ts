@@ -72,11 +72,16 @@ function namesIn(value: unknown): Config {
   };
 }
 
-/** `headers` is no key of a file; a workspace that tries it is warned like one that names an address. */
+/** Keys at the top of a file. `headers` is none; a workspace that tries it is warned like one that names an address. */
 const RESERVED: ReadonlySet<string> = new Set([
-  ...[...ROWS, ...Object.entries(LISTS)].flatMap(([key, { userOnly }]) => (userOnly === true ? [key] : [])),
+  ...[...ROWS, ...Object.entries(LISTS)].flatMap(([key, { userOnly }]) => (userOnly === true ? [topOf(key)] : [])),
   "headers",
 ]);
+
+/** `env.pass` is in the mapping `env`, and so far that mapping has no other keys. */
+function topOf(key: string): string {
+  return key.split(".")[0] ?? key;
+}
 
 function withoutReserved(value: unknown): { value: unknown; removed: Keys[] } {
   if (!isRecord(value)) return { value, removed: [] };

@@ -88,6 +88,7 @@ type Singles = {
   [K in SettingKey as Table[K] extends { file: infer F extends string } ? (F extends `${string}.${string}` ? never : F) : never]: Entry<K>;
 } & {
   sessions: v.OptionalSchema<v.StrictObjectSchema<GroupEntries<"sessions">, string>, undefined>;
+  env: v.OptionalSchema<v.StrictObjectSchema<GroupEntries<"env">, string>, undefined>;
   limits: v.OptionalSchema<v.StrictObjectSchema<GroupEntries<"limits">, string>, undefined>;
 };
 

@@ -55,6 +55,7 @@ describe("without any file", () => {
       mcpServers: {},
       hooks: NO_HOOKS,
       sessions: { enabled: true, keep: 200 },
+      env: {},
       limits: {
         contextTokens: 200_000,
         lineBytes: 16_777_216,
@@ -319,6 +320,16 @@ describe("workspace and trust", () => {
     await putTheirs("maxTurns: 7\nbaseUrl: http://x");
     const { settings, warnings } = await load({}, { PARLEY_HOME: join(workspace, ".parley") });
     expect([settings.maxTurns, settings.baseUrl, warnings]).toEqual([7, "http://x", []]);
+  });
+
+  test("only the user's own file lets variables through to tools", async () => {
+    await putOwn('env: { pass: [GITHUB_TOKEN, "PG*"] }');
+    const theirs = await putTheirs("env: { pass: [AWS_SECRET_ACCESS_KEY] }");
+    const { settings, warnings } = await load({ trustWorkspace: true });
+    expect(settings.env.pass).toEqual(["GITHUB_TOKEN", "PG*"]);
+    expect(warnings).toEqual([`${theirs}:1: env is ignored: only your own config.yaml may set it`]);
+    await putOwn('env: { pass: ["*"] }');
+    await expect(load()).rejects.toThrow("env.pass[0] must be the name of a variable, or its beginning and *");
   });
 
   test("a trusted workspace still does not choose addresses", async () => {

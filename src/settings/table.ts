@@ -46,6 +46,11 @@ interface SettingFlag {
 
 export const ruleText = v.pipe(text, v.check(isRule, "be Tool or Tool(pattern)"));
 const toolList = v.array(ruleText, "be a list of texts");
+/** The whole environment cannot be named: `*` alone has no beginning. */
+const variableNames = v.array(
+  v.pipe(text, v.regex(/^[A-Za-z_]\w*\*?$/, "be the name of a variable, or its beginning and *")),
+  "be a list of texts",
+);
 /** The longest wait that a timer can hold. */
 const seconds = between(1, 2_147_483);
 /** The longest string that every supported Node can hold. */
@@ -196,6 +201,12 @@ export const TABLE = {
   theme: { schema: oneOf(["dark", "light", "plain"]), file: "theme", doc: "the colours of the chat" },
   "sessions.enabled": { schema: yesOrNo, file: "sessions.enabled", preset: true, doc: "keep sessions, so that they can be resumed" },
   "sessions.keep": { schema: count, file: "sessions.keep", preset: 200, doc: "the most stored sessions; the oldest are removed" },
+  "env.pass": {
+    schema: variableNames,
+    file: "env.pass",
+    userOnly: true,
+    doc: "variables that tools get although they are secret: a name, or its beginning and `*`; what they hold is masked all the same",
+  },
   "limits.contextTokens": {
     schema: count,
     file: "limits.contextTokens",
@@ -280,6 +291,7 @@ type Group<G extends string> = { [K in SettingKey as K extends `${G}.${infer Nam
 /** The values that count, by key; `limits.x` is `limits: {x}`. */
 export type SettledValues = { [K in SettingKey as K extends `${string}.${string}` ? never : K]: Settled<K> } & {
   sessions: Group<"sessions">;
+  env: Group<"env">;
   limits: Group<"limits">;
 };
 

@@ -46,6 +46,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
     openModel: (config, override) => openModel(config, override, source),
     providers,
     env,
+    passToTools: settings.env.pass ?? [],
     secrets: [apiKey, ...keys, ...serverSecrets(headers, env), ...(around.secrets ?? [])].filter((secret) => secret !== undefined),
     registered: around.registered ?? {},
     outputChars: limits.outputChars,
