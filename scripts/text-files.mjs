@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 
 export const textFiles = {
   name: "text-files",
+  // Before Vite takes a text file for an asset.
+  enforce: "pre",
   load: (id) =>
     id.endsWith(".txt") ? { code: `export default ${JSON.stringify(readFileSync(id, "utf8"))};`, moduleType: "js" } : undefined,
 };
