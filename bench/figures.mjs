@@ -1,4 +1,4 @@
-/** What is measured, and what we aim at: the ratio to the floor that each figure should keep below. Nothing here asserts a time. */
+/** The figures and their aims: the ratio to the floor that each figure should keep below. Nothing here asserts a time. */
 
 /** `rate`: more is better, so the ratio is turned round; 3 always means three times worse than the floor. */
 export const FIGURES = [

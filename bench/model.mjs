@@ -21,7 +21,7 @@ export async function startModel(env) {
   };
 }
 
-/** What the model server itself took. */
+/** The time that the model server itself took. */
 export function serverTime(timings) {
   return timings.reduce((sum, { arrived, last }) => sum + last - arrived, 0);
 }

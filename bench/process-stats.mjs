@@ -1,4 +1,4 @@
-/** What the system says of a running process. Linux tells it in /proc; elsewhere the answers are undefined and the figures left out. */
+/** The system's figures of a running process. Linux tells it in /proc; elsewhere the answers are undefined and the figures left out. */
 import { readdirSync, readFileSync } from "node:fs";
 
 /** Milliseconds of CPU so far, all threads. */

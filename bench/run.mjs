@@ -43,7 +43,7 @@ async function main() {
       if (process.stderr.isTTY) process.stderr.write(`\rround ${round + 1} of ${repeats} `);
       node.push(await emptyNode(place));
       for (const plan of only) {
-        // Who goes first changes, so that neither always meets the machine as the other left it.
+        // They take turns in going first, so that neither always meets the machine as the other left it.
         for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
           samples.get(subject.name).push(await measure(plan, subject, model, place));
         }

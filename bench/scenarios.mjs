@@ -1,4 +1,4 @@
-/** What a prompt asks the scripted model to do. The server plays it, the runner checks what arrived against it. */
+/** The scenarios that a prompt names to the scripted model. The server plays it, the runner checks what arrived against it. */
 
 /** The file that "tools read" reads, relative to the workspace. */
 export const NOTES = "notes.txt";
@@ -27,7 +27,7 @@ const TOOLS = {
 
 export const NOTES_LINES = Array.from({ length: 50 }, (_, index) => `Line ${index + 1} of a file that is neither short nor long.`);
 
-/** What each tool must have answered. */
+/** The answer that each tool must have given. */
 export const EXPECTED_OUTPUT = {
   Read: NOTES_LINES.map((line, index) => `${String(index + 1).padStart(6)}\t${line}`).join("\n"),
   Bash: "Exit code: 0\nSTDOUT:\nhi",

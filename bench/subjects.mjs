@@ -46,7 +46,7 @@ function floorTurn(records) {
 
 /** Exactly one start and one end, the end last and a success; every call requested, started and ended once, in that order. */
 function parleyTurn(all) {
-  // What the session offers is told behind its ready, and may come with the first turn.
+  // The catalogue is told behind the session's ready, and may come with the first turn.
   const records = all.filter(({ type }) => type !== "catalog.updated");
   const turn = { deltas: [], text: "", tools: [] };
   const calls = new Map();

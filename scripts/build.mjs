@@ -101,7 +101,7 @@ async function bundle(input, output) {
     platform: "node",
     external,
     plugins: [nativeParser, standIns, textFiles],
-    // AWS's packages have no exports; only what is meant for bundlers leaves out what is not used.
+    // AWS's packages have no exports; only their files for bundlers leave out unused code.
     resolve: { mainFields: ["module", "main"], extensionAlias: { ".js": [".ts", ".js"] } },
     onLog(level, log, handle) {
       // Vendors' packages may warn; our own code may not. The library has no start to speed up, so laziness may be lost on it.
@@ -125,7 +125,7 @@ function notePackage(id) {
   if (root !== undefined) bundled.add(root);
 }
 
-/** What the licences of the bundled packages ask for: their names, and their texts. */
+/** The names of the bundled packages and the texts of their licences, which the licences ask for. */
 async function notices() {
   const entries = await Promise.all(
     [...bundled].map(async (root) => {

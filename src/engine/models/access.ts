@@ -34,7 +34,7 @@ export interface Access {
   headers: Record<string, string> | undefined;
   /** Never to be told, even when the vendor repeats them. A provider adds what it comes to know. */
   secrets: string[];
-  /** What to speak, where the vendor speaks more than one. */
+  /** The wire to speak, where the vendor speaks more than one. */
   api: OwnProvider["api"];
   /** Where a server differs from others that speak the same. */
   compat: Compat;

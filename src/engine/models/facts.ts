@@ -1,4 +1,4 @@
-/** What is known of models by their names: what they hold, what they can write, whether they think and see. The config may know better. */
+/** The facts that models are known by their names for: how much they hold and write, whether they think and see. The config may know better. */
 
 export interface ModelFacts {
   /** Tokens of conversation that fit, when known. */
@@ -13,7 +13,7 @@ export interface ModelFacts {
   images: boolean;
 }
 
-/** What a config says of a model. */
+/** The facts that a config gives of a model. */
 export type KnownFacts = { [K in keyof Omit<ModelFacts, "efforts" | "unknown">]?: ModelFacts[K] | undefined };
 
 /** Of a name that nobody knows nothing is held back: the server will say what it does not take. */

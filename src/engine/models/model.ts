@@ -1,4 +1,4 @@
-/** What a model is to the engine: one function that streams. Every provider, and the rehearsal model, keeps this contract. */
+/** A model, as the engine sees it: one function that streams. Every provider, and the rehearsal model, keeps this contract. */
 import type { Part } from "../../core/content.js";
 import type { Usage } from "../../core/event.js";
 import type { Thinking } from "../../core/config.js";
@@ -73,7 +73,7 @@ export type ModelPart =
   | { type: "call.delta"; id: string; name?: string; text: string }
   | { type: "call"; call: ModelCall; meta?: unknown }
   | { type: "usage"; usage: Usage }
-  /** What was asked for and cannot be had, for the host to know. */
+  /** A wish that the model cannot fulfil, for the host to know. */
   | { type: "note"; text: string }
   | { type: "finish"; reason: Finish };
 

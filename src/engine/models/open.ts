@@ -25,7 +25,7 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   return vendorModel(named, opener, factsOf(access.id, own?.models?.[access.id]), source.limits ?? TIME_LIMITS);
 }
 
-/** What does not look like a file is the name of some model: it is rehearsed without a script. */
+/** A name that does not look like a file is rehearsed without a script. */
 async function openRehearsalModel(model: string | undefined, limits: ModelLimits | undefined): Promise<Model> {
   const { openRehearsal } = await import("./rehearsal/index.js");
   const isScript = model !== undefined && /[\\/]|\.(ya?ml|json)$/i.test(model);
@@ -42,7 +42,7 @@ function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits
   let module: Promise<typeof import("./vendor/vendor.js")> | undefined;
   // Loaded once: even a module that is there costs a look-up each time it is imported.
   const machinery = (): Promise<typeof import("./vendor/vendor.js")> => (module ??= import("./vendor/vendor.js"));
-  // What is missing now, such as a file of credentials, may be there for the next request.
+  // A file of credentials that is missing now may be there for the next request.
   const forget = (error: unknown): never => {
     loaded = undefined;
     throw error;

@@ -1,4 +1,4 @@
-/** What can be said of AWS when a session opens: that a region is known, and that there is something to find credentials in. */
+/** Checks AWS when a session opens: a region is known, and there is a place to find credentials in. */
 import { configFault, type Access } from "../access.js";
 import { awsSource, findCredentials } from "./credentials.js";
 import { awsFiles, awsRegion, readProfile } from "./profile.js";

@@ -1,5 +1,5 @@
 /**
- * What opens AWS: a key for Bedrock alone, keys in the environment, or whatever AWS's own chain finds (profiles, SSO, roles, containers,
+ * Credentials for AWS: a key for Bedrock alone, keys in the environment, or those that AWS's own chain finds (profiles, SSO, roles, containers,
  * the machine itself).
  */
 import { configFault, type Access } from "../access.js";

@@ -22,7 +22,7 @@ export function awsFiles(env: Env): AwsFiles {
   };
 }
 
-/** What the profile says in both files; empty where there is none. */
+/** The settings of the profile in both files; empty where there is none. */
 export async function readProfile(env: Env): Promise<Map<string, string>> {
   const { profile, configFile, credentialsFile } = awsFiles(env);
   const [credentials, config] = await Promise.all([textOf(credentialsFile), textOf(configFile)]);

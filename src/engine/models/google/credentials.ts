@@ -1,4 +1,4 @@
-/** Who we are to Google Cloud: the credentials that its own tools would find, in the order in which they would look. */
+/** Credentials for Google Cloud: those that its own tools would find, in the order in which they would look. */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";

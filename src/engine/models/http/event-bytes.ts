@@ -1,4 +1,4 @@
-/** What the bytes of an answer tell while they pass: whether they are an event stream, whether its last event came, and whether to go on. */
+/** Watches the bytes of an answer while they pass: whether they are an event stream, whether its last event came, and whether to go on. */
 import { ANSWER_MIB } from "../../../core/limits.js";
 
 /** An answer that came, but is none. The message is what the server at the address did. */
@@ -14,15 +14,15 @@ export class BadAnswer extends Error {
 
 /** Looks at an answer's bytes while they pass. */
 export interface Watch {
-  /** Who answers. */
+  /** The address of the server that answers. */
   readonly address: string;
   /** The last event has come whole: nothing that follows counts. */
   readonly isOver: boolean;
   /** All may have come, and whole: what does not follow soon will not follow. */
   readonly mayBeOver?: boolean;
-  /** What the vendor said went wrong, once that has come; nothing that follows it is passed on. */
+  /** The failure that the vendor told within the stream; nothing behind it is passed on. */
   readonly failure?: Error | undefined;
-  /** What of the chunk is to be passed on. */
+  /** Takes a chunk, and returns the part of it that is to be passed on. */
   pass(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>;
   /** The bytes ended, and nobody cut them. */
   end(): void;

@@ -7,7 +7,7 @@ import { BadAnswer, type Watch } from "./event-bytes.js";
 
 export const FRAMES_TYPE = "application/vnd.amazon.eventstream";
 
-/** What went wrong at the vendor while it answered, under the vendor's name for it. */
+/** A failure of the vendor while it answered, under the vendor's name for it. */
 export class StreamException extends Error {
   override readonly name = "StreamException";
   readonly type: string;

@@ -296,7 +296,7 @@ describe("an event stream", () => {
       await (await fetch(url)).text();
       await new Promise(setImmediate);
     }
-    // Who asks before the end of the last answer has arrived gets another one, which may happen now and then.
+    // A request before the end of the last answer gets another connection, which may happen now and then.
     expect(sockets.length).toBeLessThan(10);
   });
 

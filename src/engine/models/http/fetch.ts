@@ -44,7 +44,7 @@ export function httpFetch(limits: ModelLimits): typeof fetch {
   return fetchOver(limits, "events");
 }
 
-/** For what a server should know at once. */
+/** For questions that a server can answer at once. */
 export const jsonFetch = fetchOver({ connectSeconds: 10, firstByteSeconds: 30, idleSeconds: 30 });
 
 export function fetchOver(limits: ModelLimits, expected: "anything" | "events" = "anything"): typeof fetch {
@@ -213,7 +213,7 @@ function chunksOf(bytes: Readable, { events, answerMiB = ANSWER_MIB, ...limits }
 }
 
 /**
- * What a stream's own iterator does, at a small part of its price. A server sends an answer in many small pieces, and as text, a character
+ * Reads a stream as its own iterator does, at a small part of the price. A server sends an answer in many small pieces, and as text, a character
  * for each byte, those of one read are joined at a tenth of what joining buffers costs.
  */
 function readerOf(bytes: Readable): NextChunk {
@@ -250,7 +250,7 @@ async function nextSoon(bytes: Readable, next: NextChunk): ReturnType<NextChunk>
   }
 }
 
-/** What follows the last event is read, so that the connection can be used again, but it does not count; nor does a failure. */
+/** Reads the bytes behind the last event, so that the connection can be used again. They do not count, nor does a failure. */
 async function readRest(bytes: Readable, next: NextChunk): Promise<void> {
   const timer = setTimeout(() => bytes.destroy(), GRACE_MS).unref();
   try {
@@ -277,7 +277,7 @@ async function decoded(answer: IncomingMessage): Promise<Readable> {
   const make = { gzip: zlib.createGunzip, "x-gzip": zlib.createGunzip, deflate: zlib.createInflate, br: zlib.createBrotliDecompress };
   const decoder = Object.hasOwn(make, encoding) ? make[encoding as keyof typeof make]() : undefined;
   if (decoder === undefined) throw new TypeError(`The server encodes its answer as '${encoding}', which nobody asked for`);
-  // What fails is told by the last of them.
+  // The last stream of the pipeline tells what failed.
   return pipeline(answer, decoder, () => {});
 }
 

@@ -1,4 +1,4 @@
-/** Amazon Bedrock. What it needs of AWS is loaded only where it is wanted. */
+/** Amazon Bedrock. AWS's own packages are loaded only where they are wanted. */
 import type { Provider } from "./provider.js";
 
 export const bedrock: Provider = {

@@ -1,9 +1,9 @@
-/** What a provider is: how its credentials are checked and its package is loaded. One file a provider. */
+/** A provider: how its credentials are checked and its package is loaded. One file a provider. */
 import type { Access } from "../access.js";
 import type { Fetch, Loaded } from "../vendor/vendor.js";
 
 export interface Provider {
-  /** Throws when what it needs beside a key is missing. Where its credentials come from, if it is not the key, is what it returns. */
+  /** Throws when something that it needs beside a key is missing. Returns the source of its credentials, where that is not the key. */
   check?(access: Access): Promise<string | undefined>;
   /**
    * The package and the wire, for the first request. The packages would look into the process's environment for what is not given,

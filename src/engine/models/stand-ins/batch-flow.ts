@@ -1,5 +1,5 @@
 /**
- * What lies between one producer and one reader of a stream: chunks that wait to be read, or reads that wait for chunks. The producer is
+ * The queue between one producer and one reader of a stream: chunks that wait to be read, or reads that wait for chunks. The producer is
  * asked only when a read waits, and not again before it has answered.
  */
 
@@ -19,7 +19,7 @@ interface Waiting {
 
 export class Flow<T> {
   readonly #producer: Producer;
-  /** Those before `#next` were read. */
+  /** The chunks before `#next` were read. */
   #chunks: T[] = [];
   #next = 0;
   #state: "open" | "closing" | "closed" | "failed" = "open";
@@ -52,7 +52,7 @@ export class Flow<T> {
     this.#serve();
   }
 
-  /** What waits to be read is still read. */
+  /** Chunks that wait to be read are still read. */
   close(): void {
     if (this.#state !== "open") throw new TypeError("The stream is closed: it cannot be closed again");
     this.#state = "closing";
@@ -60,7 +60,7 @@ export class Flow<T> {
     this.#serve();
   }
 
-  /** What waits to be read is lost. */
+  /** Chunks that wait to be read are lost. */
   fail(error: unknown): void {
     if (this.#state === "closed" || this.#state === "failed") return;
     this.#state = "failed";

@@ -146,7 +146,7 @@ class BatchReader<T> implements Input<T> {
 const GRACE_MS = 1000;
 
 /**
- * A stream's chunks in the batches in which they came; one by one from Node's own streams. What follows a batch that `isLast` is read for
+ * A stream's chunks in the batches in which they came; one by one from Node's own streams. The rest behind a batch that `isLast` is read for
  * a moment, so that a connection behind it can be used again, and dropped, failures included.
  */
 export async function* batchesOf<T>(

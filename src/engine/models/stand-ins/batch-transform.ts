@@ -12,7 +12,7 @@ interface Transformer<I, O> {
   flush?(controller: BatchTransformController<O>): unknown;
 }
 
-/** What a transformer is given. */
+/** The controller that a transformer is given. */
 interface BatchTransformController<O> {
   enqueue(chunk: O): void;
   error(error?: unknown): void;
@@ -25,13 +25,13 @@ export class BatchTransformStream<I, O> {
   readonly #controller: BatchTransformController<O>;
   /** Set while `readable` is made. */
   #output!: BatchReadableController<O>;
-  /** What the transformer's `start` has to wait for. */
+  /** The promise of the transformer's `start`. */
   #starting: unknown;
   #input: Input<I> | undefined;
   #onInput: (() => void) | undefined;
   #state: "open" | "ended" | "failed" | "cancelled" = "open";
   #error: unknown;
-  /** What came of the batch so far; undefined between batches. */
+  /** The output of the batch so far; undefined between batches. */
   #held: O[] | undefined;
 
   constructor(transformer: Transformer<I, O> = {}) {
@@ -77,7 +77,7 @@ export class BatchTransformStream<I, O> {
     } catch (error) {
       this.#fail(error);
     }
-    // What came before the failure was handed on; now it is the failure's turn.
+    // The output before the failure was handed on; the failure follows it.
     if (this.#is("failed")) this.#output.error(this.#error);
   }
 

@@ -65,7 +65,7 @@ const usual = [
   fc.tuple(number, number).map(([prompt_tokens, completion_tokens]) => chunk({}, { usage: { prompt_tokens, completion_tokens } })),
 ];
 
-/** Such as would mislead whoever looks for a text in them. */
+/** Texts that would mislead a reader that looks for a text in them. */
 const odd = [
   word.map((role) => chunk({ role, content: "a" })),
   word.map((unknown) => chunk({ text: unknown })),

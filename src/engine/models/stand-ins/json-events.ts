@@ -5,7 +5,7 @@
  * text, numbers and ids.
  */
 
-/** What a package makes of an event; an error is its own. */
+/** An event as a package parsed it; an error is the package's own. */
 export type Parsed = { success: true; value: unknown; rawValue: unknown } | { success: false; error: unknown; rawValue: unknown };
 
 interface Controller {
@@ -53,7 +53,7 @@ export function jsonEvents(parse: (text: string) => Promise<Parsed>, schema: obj
     controller.enqueue(fitting);
   }
 
-  /** What followed the last one before is likely to follow it again. */
+  /** The pattern that followed the last one before is likely to follow it again. */
   function fit(data: string): Parsed | undefined {
     const { fitted } = memory;
     for (let at = -1; at < patterns.length; at++) {
@@ -74,7 +74,7 @@ export function jsonEvents(parse: (text: string) => Promise<Parsed>, schema: obj
     controller.enqueue(parsed);
   }
 
-  /** Those before it no longer lead to it, nor it to others: they would all stay alive. */
+  /** Cuts the links from and to the pattern that goes: they would keep it alive. */
   function forget(): void {
     const oldest = patterns.reduce((a, b) => (b.used < a.used ? b : a));
     patterns.splice(patterns.indexOf(oldest), 1);
@@ -139,7 +139,7 @@ function patternOf(data: string, value: unknown): Pattern | undefined {
   literals.push(data.slice(from));
   if (literals.some((literal) => literal.includes("\\"))) return undefined;
   const make = makerOf(value, undefined, holes);
-  // What is not in the value is nothing that the package knows; only a text must be.
+  // The package does not know a hole that is not in its value; only a text must be in it.
   const isClear = holes.every(({ places, isText }) => places === 1 || (places === 0 && !isText));
   return isClear && make !== undefined ? new Pattern(literals, holes, make) : undefined;
 }
@@ -167,7 +167,7 @@ function isEscaped(data: string, at: number): boolean {
 
 const BACKSLASH = 0x5c;
 
-/** What stands there; undefined when it is more than a string, or no number that counts: a package may refuse one that is too large. */
+/** The value that stands there; undefined when it is more than a string, or no number that counts: a package may refuse one that is too large. */
 function valueOf(raw: string, isNumber: boolean): unknown {
   if (isNumber) return countOf(raw);
   try {
@@ -242,7 +242,7 @@ function filled<Key extends PropertyKey>(
 class Pattern {
   /** Counts up: the one with the lowest fitted longest ago. */
   used = 0;
-  /** What fitted behind it the last time. */
+  /** The pattern that fitted behind it the last time. */
   next: Pattern | undefined;
   /** One more than there are holes. */
   readonly #literals: readonly string[];
@@ -250,7 +250,7 @@ class Pattern {
   readonly #make: Make;
   /** The hole of the text, if it is the only one. */
   readonly #text: number | undefined;
-  /** What stood before and behind the text last: within one answer, most often the rest is the same. */
+  /** The parts that stood before and behind the text last: within one answer, most often the rest is the same. */
   #head = "";
   #tail = "";
   #filling: unknown[] = [];

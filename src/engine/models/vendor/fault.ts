@@ -1,4 +1,4 @@
-/** What a vendor's failure means to us: status, whether another try makes sense, and words that say which key to check. */
+/** Makes a fault of a vendor's failure: status, whether another try makes sense, and words that say which key to check. */
 import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
 import { Redactor } from "../../../core/redact.js";
@@ -193,7 +193,7 @@ const Unreadable = v.looseObject({
   value: v.optional(v.unknown()),
 });
 
-/** What the package could not read; it makes up a status around it when that came first. */
+/** The text that the package could not read; the package makes up a status around one that came first. */
 function unreadable(failure: Failure): string | undefined {
   const inner = v.safeParse(v.pipe(v.string(), v.parseJson(), Unreadable), failure.responseBody);
   const error = inner.success ? inner.output : failure;
@@ -243,7 +243,7 @@ function isKeyRefused({ responseBody }: Failure, status: number | undefined): bo
 
 // --- what to say ---
 
-/** What came is nothing that a vendor of this kind would say, so it would say the same again. */
+/** Words for an answer that no vendor of this kind would give: the next would be the same. */
 function wordsOfNoAnswer(thrown: unknown, failure: Failure, vendor: Vendor, hasBegun: boolean): string | undefined {
   const { provider } = vendor;
   const causes = causesOf(thrown);

@@ -1,4 +1,4 @@
-/** A request cut down to what its model takes: what is left out is told, and the rest goes on. */
+/** Cuts a request down to the abilities of its model: a note tells each thing that is left out. */
 import { textPart, type Part } from "../../../core/content.js";
 import type { ModelFacts } from "../facts.js";
 import type { Message, ModelRequest } from "../model.js";

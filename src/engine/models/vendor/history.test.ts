@@ -107,7 +107,7 @@ describe("repair", () => {
   });
 });
 
-/** What a strict vendor would say. */
+/** The complaint of a strict vendor. */
 function wrongs(messages: readonly Message[]): string[] {
   return messages.flatMap((message, at) => {
     const before = messages[at - 1];

@@ -36,7 +36,7 @@ export function repair(messages: readonly Message[], taste: Taste): readonly Mes
   return fromFirstToLast(repaired);
 }
 
-/** Those that were found to be plain. */
+/** Results that were found to be plain. */
 const plain = new WeakSet<Message>();
 
 /** It says something, and there is nothing in it to leave out or to answer. */

@@ -1,5 +1,5 @@
 /**
- * What a vendor wants back with a block (signatures, encrypted reasoning), and whose it is. Another vendor, and mostly another model
+ * The data that a vendor wants back with a block (signatures, encrypted reasoning), and the vendor and model that they belong to. Another vendor, and mostly another model
  * of the same one too, would refuse it, so it goes back only to where it came from.
  */
 import type { SharedV3ProviderMetadata } from "@ai-sdk/provider";
@@ -22,7 +22,7 @@ export function keepMeta(origin: Origin, data: SharedV3ProviderMetadata = {}): u
   return { provider: origin.provider, model: origin.model, data };
 }
 
-/** What that vendor said of the block; undefined when the block is not its own. */
+/** The data that this vendor and model gave with the block; undefined when the block is not their own. */
 export function ownMeta(meta: unknown, origin: Origin): SharedV3ProviderMetadata | undefined {
   if (!v.is(Kept, meta)) return undefined;
   return meta.provider === origin.provider && meta.model === origin.model ? meta.data : undefined;

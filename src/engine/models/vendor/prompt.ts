@@ -19,7 +19,7 @@ type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
 type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
 export type Target = Origin & {
   wire: Wire;
-  /** What messages became for it: a conversation goes out again with each request, and what was said does not change. */
+  /** Messages in its shape: a conversation goes out again with each request, and its messages do not change. */
   known: WeakMap<Message, LanguageModelV3Message>;
 };
 

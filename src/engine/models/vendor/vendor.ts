@@ -87,7 +87,7 @@ async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, ven
       failure = { error };
     }
     const parts = blocks.told();
-    // What came before a failure is told before it.
+    // Parts before a failure are told before it.
     if (parts.length > 0) yield parts;
     if (failure !== undefined) throw failure.error;
   }
@@ -131,7 +131,7 @@ function take(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: VendorMod
   }
 }
 
-/** What the package left out of the request, or changed in it. */
+/** A warning of the package: something was left out of the request, or changed in it. */
 function noteOf(warning: SharedV3Warning, { provider, id }: VendorModel): string {
   if (warning.type === "other") return `${provider}, ${id}: ${warning.message}`;
   const what = warning.type === "unsupported" ? "is not supported and was left out" : "is supported only in part";
@@ -145,7 +145,7 @@ type Piece = Extract<LanguageModelV3StreamPart, { type: `${"text" | "reasoning"}
 /** The id of the block that holds a refusal: no package says one. */
 const REFUSAL = "refusal";
 
-/** What is told, in order. Signatures come on different parts with each vendor: what any part of a block carries is kept with the block. */
+/** The parts of an answer, in order. Signatures come on different parts with each vendor: the data of every part are kept with its block. */
 class Blocks {
   isRefusal = false;
   readonly #origin: Origin;
@@ -174,7 +174,7 @@ class Blocks {
     if (usage !== undefined) this.tell({ type: "usage", usage });
   }
 
-  /** What was told since it was last asked. */
+  /** The parts since the last call. */
   told(): ModelPart[] {
     const told = this.#told;
     this.#told = [];

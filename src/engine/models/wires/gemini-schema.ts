@@ -9,7 +9,7 @@ import { withoutReferences } from "./references.js";
 const KINDS = ["string", "number", "integer", "boolean", "object", "array", "null"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** JSON Schema, as far as it is looked at here. What is of the wrong kind is passed over: the rest still says something. */
+/** JSON Schema, as far as it is looked at here. Values of the wrong kind are passed over: the rest still says something. */
 const Schema = v.looseObject({
   type: orNothing(v.union([v.picklist(KINDS), v.array(v.picklist(KINDS))])),
   title: orNothing(v.string()),
@@ -38,7 +38,7 @@ interface Fitted {
   anyOf?: Fitted[];
 }
 
-/** What is no schema at all says no more than that there are arguments. */
+/** A value that is no schema says no more than that there are arguments. */
 export function geminiSchema(given: Record<string, unknown>): Fitted {
   const { anyOf, ...fitted } = fit(withoutReferences(given));
   if (anyOf === undefined) return { ...fitted, type: "object" };
@@ -159,7 +159,7 @@ function isFormat(type: Kind, format: string | undefined): boolean {
 
 // --- parts ---
 
-/** All of them at once. What two of them say of the same thing, the later one says. */
+/** All of them at once. Where two of them speak of the same thing, the later one counts. */
 function merged({ allOf: _parts, ...base }: Schema, parts: readonly unknown[]): Schema {
   return parts.map(schemaOf).reduce<Schema>((whole, read) => {
     if (read === undefined) return whole;
@@ -177,7 +177,7 @@ function merged({ allOf: _parts, ...base }: Schema, parts: readonly unknown[]): 
 
 // --- words ---
 
-/** What the package would leave out. */
+/** Keys that the package would leave out. */
 const SAID = [
   "default",
   "examples",

@@ -14,7 +14,7 @@ interface Range {
 
 export interface GeminiThinking {
   options: JSONObject;
-  /** What was wished for and cannot be had. */
+  /** Wishes that cannot be fulfilled. */
   notes: string[];
 }
 

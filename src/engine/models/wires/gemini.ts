@@ -24,7 +24,7 @@ export const geminiWire: Wire = {
 /** The model did not manage to write a call. It mostly does when it is asked again. */
 const MISCALLED = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"]);
 
-/** What the package puts in place of a signature for the calls that another model made, and warns of. */
+/** The package's word in place of a signature for the calls that another model made, and warns of. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
 const count = v.nullish(v.number(), 0);

@@ -11,7 +11,7 @@ export function withoutReferences(schema: Json): Json {
   const { $defs: _defs, definitions: _definitions, ...top } = schema;
   return inlined(top, ["#"]);
 
-  /** `above`: the references that this stands in. One that stands in itself is not followed. */
+  /** `above`: the references that this stands in. A reference that stands in itself is not followed. */
   function inlined(value: Json, above: readonly string[]): Json {
     const { $ref: reference, ...beside } = value;
     if (typeof reference === "string") return referred(reference, beside, above);

@@ -1,4 +1,4 @@
-/** What a wire wants of a request, and says in an answer, beyond what its package makes alike. One file a wire. */
+/** A wire: its own settings of a request and its own words in an answer, as far as its package does not make them alike. One file a wire. */
 import type {
   JSONObject,
   LanguageModelV3FunctionTool,
@@ -15,7 +15,7 @@ export interface WireSettings {
   providerOptions?: SharedV3ProviderOptions;
   /** The model would refuse a temperature and a topP. */
   noSampling?: boolean;
-  /** What was asked for and cannot be had here: said to the host. */
+  /** Wishes that cannot be fulfilled here: told to the host. */
   notes?: string[];
 }
 
@@ -40,7 +40,7 @@ export interface Wire {
   noMarkOnResults?: boolean;
   /** A tool's schema without what the vendor would refuse, where that is more than usual (object-schema.ts). */
   toolSchema?(parameters: ToolSpec["parameters"]): LanguageModelV3FunctionTool["inputSchema"];
-  /** What was used so far, out of an event that the package only passes on; an answer that is broken off has been paid for too. */
+  /** The usage so far, out of an event that the package only passes on; an answer that is broken off has been paid for too. */
   usageSoFar?(raw: unknown): Usage | undefined;
   /** The words of a refusal, out of an event that the package only passes on; "" where there are none. */
   refusalIn?(raw: unknown): string;
@@ -48,13 +48,13 @@ export interface Wire {
   isHarmless?(error: unknown): boolean;
   /** A warning of the package about something that is meant so. */
   isExpected?(warning: SharedV3Warning): boolean;
-  /** What went wrong, where the vendor's word for the end means that the answer is none; another try may succeed. */
+  /** The reason, where the vendor's word for the end means that the answer is none; another try may succeed. */
   failedFinish?(raw: string): string | undefined;
   /** For a vendor whose package does not know what has to go back. */
   details?: Details;
 }
 
-/** What stands beside the answer in a vendor's events, kept with its blocks and given back with the message that they make. */
+/** Data beside the answer in a vendor's events, kept with its blocks and given back with the message that they make. */
 export interface Details {
   /** Out of an event that the package only passes on. */
   read(raw: unknown): JSONObject[];

@@ -42,7 +42,7 @@ function fitting(level: keyof typeof WORDS, efforts: readonly string[]): string 
   return WORDS[level].find((word) => efforts.includes(word)) ?? efforts.at(-1) ?? "high";
 }
 
-/** What the package reads. It complains of other events and goes on; none of them is a part of the answer. */
+/** Events that the package does not read. It complains of them and goes on; none of them is a part of the answer. */
 const UnknownEvent = v.looseObject({
   name: v.literal("AI_TypeValidationError"),
   value: v.looseObject({
