@@ -9,6 +9,8 @@ export type Update = acp.SessionUpdate;
 type UpdateOf<K extends Update["sessionUpdate"]> = Extract<Update, { sessionUpdate: K }>;
 
 export interface EditorOptions {
+  /** Instead of `parley acp`. */
+  command?: string[];
   args?: string[];
   /** The rehearsal model's answers, where no other provider is named. */
   responses?: unknown[];
@@ -38,8 +40,9 @@ export class Editor {
   constructor(options: EditorOptions = {}) {
     this.#options = options;
     const model = options.responses === undefined ? [] : ["--model", script(options.responses)];
-    const args = [PARLEY, "acp", ...(options.args ?? ["--provider", "rehearsal", ...model])];
-    this.child = spawn(process.execPath, args, { cwd: this.cwd, env: environment(options.env) });
+    const [program = "", ...words] = options.command ?? [process.execPath, PARLEY, "acp"];
+    const args = [...words, ...(options.args ?? ["--provider", "rehearsal", ...model])];
+    this.child = spawn(program, args, { cwd: this.cwd, env: environment(options.env) });
     this.child.stdin.on("error", () => {});
     this.child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.stderr += text;

@@ -20,6 +20,8 @@ const UNUSED: readonly ForeignFlag[] = [
 
 export const program: Program = {
   name: "gemini",
+  // The version of Gemini CLI whose command line this is.
+  version: "0.61.0",
   shortFlags: {
     "-m": "--model",
     "-p": "--prompt",
