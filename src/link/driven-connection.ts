@@ -339,8 +339,10 @@ export class Line {
   }
 }
 
-/** An agent that leaves a turn open has not ended well, whatever its exit code is. */
+/** An agent that leaves a turn open has not ended well, whatever its exit code is. The side knows codes that tell of no failure. */
 function endOf(closed: Closed, events: readonly Event[]): Closed {
+  const judged = events.find((event) => event.type === "session.ended" && event.exit !== undefined);
+  if (judged?.type === "session.ended" && judged.exit !== undefined) return judged.exit;
   const failed = events.find((event) => event.type === "turn.ended" && event.outcome === "failed");
   if (failed === undefined || closed.reason !== undefined || closed.code !== 0) return closed;
   return { ...closed, reason: "The agent exited with code 0 in the middle of a turn" };

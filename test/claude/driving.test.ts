@@ -210,6 +210,14 @@ describe("the session", () => {
     expect(await driver.reply("open")).toMatchObject({ fault: { message: expect.stringContaining("no such option") } });
   });
 
+  it("leaving with 1 behind an error result is no failure of its own", async () => {
+    const driver = opened();
+    await driver.say("t1", "fail");
+    driver.send({ type: "shutdown", when: "drained" });
+    expect(await driver.next("closed")).toMatchObject({ code: 0 });
+    expect(driver.of("error")).toHaveLength(1);
+  });
+
   it.each(["die", "leave"])("the order to %s ends the turn and what waits behind it, each once", async (order) => {
     const driver = opened();
     driver.prompt("t1", order);

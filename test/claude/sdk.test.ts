@@ -136,7 +136,7 @@ describe("permissions", () => {
   test("a denial that interrupts ends the turn", async () => {
     const sdk = await host([touch("a.txt")]);
     const { results } = await ask(sdk, "go", { canUseTool: () => Promise.resolve({ behavior: "deny", message: "stop", interrupt: true }) });
-    expect(results).toMatchObject([{ subtype: "error_during_execution", is_error: true }]);
+    expect(results).toMatchObject([{ subtype: "error_during_execution", is_error: true, terminal_reason: "aborted_tools" }]);
     expect(sdk.server.requests).toHaveLength(1);
   });
 

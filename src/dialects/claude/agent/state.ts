@@ -19,7 +19,7 @@ export interface Control extends AnyControl {
 interface Turn extends AgentTurn<CountedCall & { since?: number; toldSeconds?: number }> {
   /** Usage of the session's own agent, sub-agents apart. */
   usage: Usage;
-  /** A tool was running when the turn was interrupted. */
+  /** The turn was interrupted at a call: one that ran, waited, or was denied so. */
   hadTools: boolean;
 }
 

@@ -160,7 +160,7 @@ function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> 
   const task = state.tasks.get(event.call);
   const next = state.questions.settled(({ call }) => call === event.call);
   const ended = task === undefined ? [] : taskEnded(event, task, state);
-  if (event.status === "cancelled" && state.turn !== undefined) state.turn.hadTools = true;
+  if ((event.status === "cancelled" || refusal !== undefined) && state.turn !== undefined) state.turn.hadTools = true;
   const result = toolResult(event, timeOf(event, state), state);
   const isWhole = state.structured !== undefined && state.turn?.calls.get(event.call)?.name === STRUCTURED;
   const stop: Op[] = isWhole ? [{ type: "turn.interrupt", ...address(state), reason: "the result was handed over" }] : [];

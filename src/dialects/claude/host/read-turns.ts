@@ -96,6 +96,7 @@ type End = Parameters<RunningTurn["told"]["close"]>[0];
 /** A result ends the turn that runs. One without a turn is about news of a task, or tells why a prompt got none. */
 export function onResult(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
   const isError = rec["is_error"] === true || (stringField(rec, "subtype") ?? "").startsWith("error");
+  state.isFailed = isError;
   if (state.running === undefined && !isError) return [];
   if (state.running === undefined && state.prompts.length === 0)
     return [{ type: "error", session: state.session, fault: { code: "agent", message: wordsOf(rec), retryable: false } }];

@@ -32,10 +32,12 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       const isStopped = running?.isInterrupted === true || state.requests.waiting.some((purpose) => purpose.for === "interrupt");
       const end = isStopped ? ({ outcome: "interrupted", reason: "interrupted" } as const) : failedEnd(fault);
       const turn = running === undefined ? [] : endTurn(running, state, end);
-      // Where a turn ran, the error is the turn's. Claude Code leaves with 1 behind a result that told an error.
-      const isNews = running === undefined && !isClean(closed) && closed.code !== 1;
+      // Claude Code leaves with 1 behind a result that told an error: the turn told it.
+      const isTold = running === undefined && closed.code === 1 && state.isFailed;
+      // Where a turn ran, the error is the turn's.
+      const isNews = running === undefined && !isClean(closed) && !isTold;
       const alone: Event[] = isNews ? [{ type: "error", session, fault }] : [];
-      return [...begun, ...turn, ...alone, { type: "session.ended", session }];
+      return [...begun, ...turn, ...alone, { type: "session.ended", session, ...(isTold && { exit: { code: 0 } }) }];
     },
   });
 }

@@ -55,6 +55,8 @@ export interface HostState {
   readonly hooks: Map<string, string>;
   prompts: SentPrompt[];
   running: RunningTurn | undefined;
+  /** The last result told an error. */
+  isFailed: boolean;
   /** Commands, sub-agents, skills and servers of the session, as the agent told them last. */
   catalogue: Catalogue;
 }
@@ -80,6 +82,7 @@ export function hostState(env: SideEnv): HostState {
     hooks: new Map(),
     prompts: [],
     running: undefined,
+    isFailed: false,
     catalogue: { commands: [], subagents: [], skills: [], mcpServers: [] },
   };
 }
