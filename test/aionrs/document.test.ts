@@ -21,7 +21,7 @@ const mark = () => `parley-aionrs-${process.pid}-${Math.random().toString(36).sl
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
 describe("ready", () => {
-  it("emitted once after initialization completes, with version, session_id and capabilities", async () => {
+  it("D1: emitted once after initialization completes, with version, session_id and capabilities", async () => {
     const host = await ready({ responses: [{ say: "a" }, { say: "b" }] });
     host.message("m1");
     host.message("m2");
@@ -37,7 +37,7 @@ describe("ready", () => {
     expect(host.events[0]?.type).toBe("ready");
   });
 
-  it("session_id is omitted when sessions are disabled in config, or by --no-session", async () => {
+  it("D2: session_id is omitted when sessions are disabled in config, or by --no-session", async () => {
     const byConfig = await ready({ config: { sessions: { enabled: false } } });
     const byFlag = await ready({ args: ["--no-session"] });
     for (const host of [byConfig, byFlag]) expect(Object.keys(host.of("ready")[0] ?? {})).toEqual(["type", "version", "capabilities"]);
@@ -45,7 +45,7 @@ describe("ready", () => {
 });
 
 describe("a message", () => {
-  it("agent responds with a stream of events: stream_start, text_delta, stream_end with usage", async () => {
+  it("D3: agent responds with a stream of events: stream_start, text_delta, stream_end with usage", async () => {
     const usage = { input: 1500, output: 320, cacheRead: 800, cacheWrite: 200 };
     const host = await ready({ responses: [{ think: "hm", say: { pieces: ["Hi! ", "How can I help?"] }, usage }] });
     host.message("m1", "Hello");
@@ -62,7 +62,7 @@ describe("a message", () => {
     ]);
   });
 
-  it("process stays alive for multi-turn, and usage is each turn's own total over its model calls", async () => {
+  it("D4: process stays alive for multi-turn, and usage is each turn's own total over its model calls", async () => {
     const usage = { input: 10, output: 5 };
     const host = await ready({
       args: ["--auto-approve"],
@@ -83,7 +83,7 @@ describe("a message", () => {
 });
 
 describe("approval", () => {
-  it("agent PAUSES execution until it receives tool_approve or tool_deny", async () => {
+  it("D5: agent PAUSES execution until it receives tool_approve or tool_deny", async () => {
     const cwd = scratch();
     const host = await ready({
       cwd,
@@ -119,7 +119,7 @@ describe("approval", () => {
     expect(readFileSync(join(cwd, "hello.rs"), "utf8")).toBe("fn main() {}\n");
   });
 
-  it("tool_deny emits tool_cancelled, feeds the denial reason back to the LLM and continues the conversation", async () => {
+  it("D6: tool_deny emits tool_cancelled, feeds the denial reason back to the LLM and continues the conversation", async () => {
     const cwd = scratch();
     const reason = "Not allowed to write this file";
     const host = await ready({ cwd, responses: [{ call: write("a", "t1") }, { expect: { toolResult: reason }, say: "I see." }] });
@@ -131,7 +131,7 @@ describe("approval", () => {
     expect([host.story("t1"), host.text("m1"), existsSync(join(cwd, "a"))]).toEqual(["tool_request tool_cancelled", "I see.", false]);
   });
 
-  it("scope always adds the tool's category to the session allow-list, and no other category", async () => {
+  it("D7, D8: scope always adds the tool's category to the session allow-list, and no other category", async () => {
     const host = await ready({
       responses: [
         { call: write("a", "t1") },
@@ -154,7 +154,7 @@ describe("approval", () => {
     expect(host.story("t4")).toBe("tool_running tool_result");
   });
 
-  it("scope once is for this call only", async () => {
+  it("D9: scope once is for this call only", async () => {
     const host = await ready({ responses: [{ call: write("a", "t1") }, { call: write("b", "t2") }, { say: "ok" }] });
     host.message("m1");
     await host.asks("t1");
@@ -201,7 +201,7 @@ describe("approval", () => {
     await host.stream("m1");
   });
 
-  it("set_mode auto_edit: info and edit auto-approved; exec and mcp need approval, until always allows their category", async () => {
+  it("D10: set_mode auto_edit: info and edit auto-approved; exec and mcp need approval, until always allows their category", async () => {
     const cwd = scratch({ a: "x\n" });
     const echo = (id: string) => ({ tool: "mcp__files__echo", args: { text: "hello" }, id });
     const host = await ready({
@@ -226,7 +226,7 @@ describe("approval", () => {
     expect(host.of("tool_result").at(-1)).toMatchObject({ tool_name: "mcp__files__echo", status: "success", output: "echo: hello" });
   });
 
-  it("yolo auto-approves all tools; back in default it asks again, and what always allowed stays allowed", async () => {
+  it("D11, D12: yolo auto-approves all tools; back in default it asks again, and what always allowed stays allowed", async () => {
     const host = await ready({
       responses: [
         { call: write("a", "t1") },
@@ -254,7 +254,7 @@ describe("approval", () => {
     expect(host.story("t4")).toBe("tool_running tool_result");
   });
 
-  it("--auto-approve starts in yolo mode", async () => {
+  it("D13: --auto-approve starts in yolo mode", async () => {
     const host = await ready({ args: ["--auto-approve"], responses: [{ calls: [bash("true", "t1"), write("a", "t2")] }, { say: "ok" }] });
     host.message("m1");
     await host.stream("m1");
@@ -262,7 +262,7 @@ describe("approval", () => {
     expect(host.of("tool_result").map(({ status }) => status)).toEqual(["success", "success"]);
   });
 
-  it("when a tool is in the allow_list, the agent emits tool_running directly, skipping tool_request", async () => {
+  it("D14: when a tool is in the allow_list, the agent emits tool_running directly, skipping tool_request", async () => {
     const host = await ready({
       config: { allowTools: ["Write"] },
       responses: [{ calls: [write("a", "t1"), bash("true", "t2")] }, { say: "ok" }],
@@ -274,7 +274,7 @@ describe("approval", () => {
     expect(host.story("t1")).toBe("tool_running tool_result");
   });
 
-  it("agent emits multiple tool_request events; client can approve/deny them independently", async () => {
+  it("D15: agent emits multiple tool_request events; client can approve/deny them independently", async () => {
     const host = await ready({ responses: [{ calls: [bash("echo one", "t1"), bash("echo two", "t2")] }, { say: "ok" }] });
     host.message("m1");
     await host.asks("t2");
@@ -300,7 +300,7 @@ describe("approval", () => {
 });
 
 describe("stop", () => {
-  it("cancels the in-flight LLM request and emits stream_end for the current msg_id", async () => {
+  it("D16: cancels the in-flight LLM request and emits stream_end for the current msg_id", async () => {
     const host = await ready({ responses: [{ steps: [{ say: "one " }, { wait: "forever" }, { say: "two" }] }, { say: "next" }] });
     host.message("m1");
     await host.next("text_delta");
@@ -312,7 +312,7 @@ describe("stop", () => {
     expect(host.of("error")).toEqual([]);
   });
 
-  it("cancels any running tool: its processes are soon dead, and the usage so far is told", async () => {
+  it("D17: cancels any running tool: its processes are soon dead, and the usage so far is told", async () => {
     const tag = mark();
     const host = await ready({
       args: ["--auto-approve"],
@@ -332,7 +332,7 @@ describe("stop", () => {
     await host.stream("m2");
   });
 
-  it("while a request is pending cancels it, and a late tool_approve executes nothing", async () => {
+  it("D18: while a request is pending cancels it, and a late tool_approve executes nothing", async () => {
     const cwd = scratch();
     const host = await ready({ cwd, responses: [{ calls: [write("a", "t1"), write("b", "t2")] }, { say: "next" }] });
     host.message("m1");
@@ -349,7 +349,7 @@ describe("stop", () => {
 });
 
 describe("errors", () => {
-  it("malformed JSON, unknown and incomplete commands are protocol_error with msg_id null, and the process lives", async () => {
+  it("D19, D20, D21, D22: malformed JSON, unknown and incomplete commands are protocol_error with msg_id null, and the process lives", async () => {
     const host = await ready({ responses: [{ say: "still here" }] });
     const lines: [string, RegExp][] = [
       ["not json", /not JSON/],
@@ -374,7 +374,7 @@ describe("errors", () => {
     expect(host.text("m1")).toBe("still here");
   });
 
-  it("a rate limit is provider_error, retryable, with the msg_id; then stream_end, and the conversation continues", async () => {
+  it("D23: a rate limit is provider_error, retryable, with the msg_id; then stream_end, and the conversation continues", async () => {
     const host = await ready({ responses: [{ fail: { status: 429, message: "Rate limit exceeded", retryAfter: 900 } }, { say: "fine" }] });
     host.message("m3");
     await host.stream("m3");
@@ -398,14 +398,14 @@ describe("errors", () => {
     expect([host.text("m1"), host.of("error")]).toEqual(["fine", []]);
   });
 
-  it("a refused key is provider_error, not retryable", async () => {
+  it("D24: a refused key is provider_error, not retryable", async () => {
     const host = await ready({ responses: [{ fail: { status: 401, message: "invalid x-api-key" } }] });
     host.message("m1");
     await host.stream("m1");
     expect(host.of("error")).toMatchObject([{ msg_id: "m1", error: { code: "provider_error", retryable: false } }]);
   });
 
-  it("for unrecoverable errors, agent emits error and exits with non-zero status", async () => {
+  it("D25: for unrecoverable errors, agent emits error and exits with non-zero status", async () => {
     const host = launchWith(["--provider", "anthropic"]);
     expect(await host.exited).toEqual({ code: 1, signal: null });
     expect(host.events).toEqual([
@@ -415,7 +415,7 @@ describe("errors", () => {
 });
 
 describe("sessions", () => {
-  it("--session-id uses that ID and errors if it exists; --resume loads its history; latest is the most recent", async () => {
+  it("D26: --session-id uses that ID and errors if it exists; --resume loads its history; latest is the most recent", async () => {
     const [home, cwd] = [scratch(), scratch()];
     const first = await ready({ home, cwd, args: ["--session-id", "my-conv-123"], responses: [{ say: "noted" }] });
     expect(first.of("ready")[0]?.session_id).toBe("my-conv-123");
@@ -448,7 +448,7 @@ describe("sessions", () => {
     expect(both.events).toMatchObject([{ type: "error", msg_id: null, error: { code: "config_error" } }]);
   });
 
-  it("init_history is incorporated as conversation context; after the first message it is not used", async () => {
+  it("D27: init_history is incorporated as conversation context; after the first message it is not used", async () => {
     const host = await ready({
       then: "orders",
       responses: [
@@ -470,7 +470,7 @@ describe("sessions", () => {
 });
 
 describe("files", () => {
-  it("attached files reach the model: images, documents; a missing one is told and the turn goes on", async () => {
+  it("D28: attached files reach the model: images, documents; a missing one is told and the turn goes on", async () => {
     const cwd = scratch({ "notes.txt": "buy milk\n" });
     writeFileSync(join(cwd, "dot.png"), Buffer.from(PNG, "base64"));
     const expectFiles = { lastUser: "/look[^]*Attached image .*dot\\.png[^]*notes\\.txt:\\nbuy milk/" };
@@ -485,7 +485,7 @@ describe("files", () => {
 });
 
 describe("tool results", () => {
-  it.skipIf(!hasProgram("patch"))("Edit's output is a diff that applies, with metadata.file_path", async () => {
+  it.skipIf(!hasProgram("patch"))("D29: Edit's output is a diff that applies, with metadata.file_path", async () => {
     const before = Array.from({ length: 20 }, (_, n) => `line ${n}`).join("\n");
     const cwd = scratch({ "main.rs": before });
     const host = await ready({
@@ -530,7 +530,7 @@ describe("tool results", () => {
     expect(host.of("error")).toEqual([]);
   });
 
-  it("output is truncated if it exceeds the limit", async () => {
+  it("D31: output is truncated if it exceeds the limit", async () => {
     const host = await ready({
       args: ["--auto-approve"],
       responses: [{ call: bash("yes 'aé🦜' | head -c 2000000", "t1") }, { say: "ok" }],
@@ -543,7 +543,7 @@ describe("tool results", () => {
     expect(output.isWellFormed()).toBe(true);
   });
 
-  it("newlines, U+2028, emoji, control characters and broken bytes travel in one line each", async () => {
+  it("D32: newlines, U+2028, emoji, control characters and broken bytes travel in one line each", async () => {
     const cwd = scratch({ "odd.txt": "a\u2028b\u2029c\u0000d\u001be\r\nf🦜\u0085g\n" });
     writeFileSync(join(cwd, "bytes"), Buffer.from([0xff, 0xfe, 0x61, 0xed, 0xa0, 0x80, 0x0a]));
     const host = await ready({
@@ -564,7 +564,7 @@ describe("tool results", () => {
 });
 
 describe("the process", () => {
-  it("client closes stdin (EOF): agent cleans up and exits", async () => {
+  it("D30: client closes stdin (EOF): agent cleans up and exits", async () => {
     const idle = await ready();
     expect(await idle.finish()).toBe(0);
     const tag = mark();
@@ -578,7 +578,7 @@ describe("the process", () => {
     await until(() => processesWith(tag).length === 0);
   });
 
-  it("or sends SIGTERM: the turn gets its end, and no child lives", async () => {
+  it("D30: or sends SIGTERM: the turn gets its end, and no child lives", async () => {
     const tag = mark();
     const host = await ready({ args: ["--auto-approve"], responses: [{ call: bash(`export MARK=${tag}; sleep 60 & sleep 60`, "t1") }] });
     host.message("m1");
@@ -590,7 +590,7 @@ describe("the process", () => {
     await until(() => processesWith(tag).length === 0);
   });
 
-  it("--workspace is the working directory for file operations", async () => {
+  it("D33: --workspace is the working directory for file operations", async () => {
     const workspace = realpathSync(scratch());
     mkdirSync(join(workspace, "in"));
     const host = await ready({

@@ -13,7 +13,7 @@ function whole(client: AnteClient) {
 }
 
 describe.each(LINES)("over $over", ({ launch, started }) => {
-  it("69: two servers, one of them broken: a block of information, then a list in which the broken one has no tools; 71: names are qualified", async () => {
+  it("N69: two servers, one of them broken: a block of information, then a list in which the broken one has no tools; N71: names are qualified", async () => {
     const mcpServers = { "my-server": official(), broken: { command: "/nowhere/to/be/found" } };
     const client = await started({ config: { mcpServers } });
     const { fields } = await whole(client);
@@ -52,7 +52,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
     expect(await client.shutdown()).toBe(0);
   });
 
-  it("70: a server that never answers delays nothing: the session starts, and a turn completes meanwhile", async () => {
+  it("N70: a server that never answers delays nothing: the session starts, and a turn completes meanwhile", async () => {
     const client = await started({ config: { mcpServers: { slow: raw("hangs-at-start") } } });
     const op = client.input("say meanwhile");
     await client.turn(op);
@@ -78,7 +78,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
     expect(again.of("InfoBlockStart")).toHaveLength(1);
   });
 
-  it("59: skills and sub-agents are in the first list with their scopes; a skill's command is a turn, with that op as its parent", async () => {
+  it("N59: skills and sub-agents are in the first list with their scopes; a skill's command is a turn, with that op as its parent", async () => {
     const cwd = scratch();
     mkdirSync(join(cwd, ".ante/skills/greet"), { recursive: true });
     writeFileSync(

@@ -9,42 +9,42 @@ const line = (op: unknown, id: unknown = ID): string => JSON.stringify({ op, id 
 const start = (fields: Record<string, unknown>): unknown => ({ StartSession: { model: "rehearsal", provider: "rehearsal", ...fields } });
 
 const BAD: [string, string, RegExp][] = [
-  ["1: not JSON", "not json", /JSON/],
-  ["1: half of it", '{"op":"Inter', /JSON/],
+  ["N1: not JSON", "not json", /JSON/],
+  ["N1: half of it", '{"op":"Inter', /JSON/],
   ["an array, which another parser would take", `["Interrupt","${ID}"]`, /missing field `id`/],
   ["a number", "42", /a number/],
-  ["7: thinking in small letters", line(start({ thinking: "deep" })), /thinking: .*"Deep"/],
-  ["6: a policy that there is not", line(start({ policy: "Yolo" })), /policy/],
-  ["9: tools that are no list", line(start({ allowed_tools: "Read" })), /allowed_tools: Expected Array/],
+  ["N7: thinking in small letters", line(start({ thinking: "deep" })), /thinking: .*"Deep"/],
+  ["N6: a policy that there is not", line(start({ policy: "Yolo" })), /policy/],
+  ["N9: tools that are no list", line(start({ allowed_tools: "Read" })), /allowed_tools: Expected Array/],
   ["a session without a model", line({ StartSession: { provider: "rehearsal", streaming: true } }), /model/],
   ["a session without a provider", line({ StartSession: { model: "x", streaming: true } }), /provider/],
   ["streaming that is no boolean", line(start({ streaming: "yes" })), /streaming/],
-  ["11: an id without a ULID", line("Interrupt", "op_001"), /invalid ULID; an id looks like op_01ARZ/],
-  ["12: an id without a prefix", line("Interrupt", U), /missing separator/],
-  ["15: an id with a letter that a ULID has not", line("Interrupt", `op_${U.slice(0, -1)}U`), /invalid ULID/],
-  ["15: an id that is too short", line("Interrupt", `op_${U.slice(1)}`), /invalid ULID/],
-  ["16: an id that is a number", line("Interrupt", 7), /id: expected a string, not a number/],
-  ["17: no id", '{"op":"Interrupt"}', /missing field `id`/],
-  ["17: no op", `{"id":"${ID}"}`, /missing field `op`/],
-  ["19: something in what has nothing in it", line({ Interrupt: {} }), /Invalid Interrupt/],
-  ["20: small letters", line("interrupt"), /unknown variant `interrupt`; there are StartSession/],
-  ["21: nothing in what has something in it", line("UserInput"), /UserInput needs something in it/],
-  ["22: two in one", line({ UserInput: "a", Steer: "b" }), /exactly one variant, not 2/],
-  ["23: none", line({}), /exactly one variant, not 0/],
-  ["24: input that is a number", line({ UserInput: 42 }), /Invalid UserInput/],
-  ["24: input that is null", line({ UserInput: null }), /Invalid UserInput/],
+  ["N11: an id without a ULID", line("Interrupt", "op_001"), /invalid ULID; an id looks like op_01ARZ/],
+  ["N12: an id without a prefix", line("Interrupt", U), /missing separator/],
+  ["N15: an id with a letter that a ULID has not", line("Interrupt", `op_${U.slice(0, -1)}U`), /invalid ULID/],
+  ["N15: an id that is too short", line("Interrupt", `op_${U.slice(1)}`), /invalid ULID/],
+  ["N16: an id that is a number", line("Interrupt", 7), /id: expected a string, not a number/],
+  ["N17: no id", '{"op":"Interrupt"}', /missing field `id`/],
+  ["N17: no op", `{"id":"${ID}"}`, /missing field `op`/],
+  ["N19: something in what has nothing in it", line({ Interrupt: {} }), /Invalid Interrupt/],
+  ["N20: small letters", line("interrupt"), /unknown variant `interrupt`; there are StartSession/],
+  ["N21: nothing in what has something in it", line("UserInput"), /UserInput needs something in it/],
+  ["N22: two in one", line({ UserInput: "a", Steer: "b" }), /exactly one variant, not 2/],
+  ["N23: none", line({}), /exactly one variant, not 0/],
+  ["N24: input that is a number", line({ UserInput: 42 }), /Invalid UserInput/],
+  ["N24: input that is null", line({ UserInput: null }), /Invalid UserInput/],
   ["an op that is null", line(null), /op: expected a variant, not null/],
-  ["39: an answer of one word", line({ ApprovalResponse: { turn_id: `step_${U}`, responses: [["a"]] } }), /ApprovalResponse/],
-  ["39: an answer of three", line({ ApprovalResponse: { turn_id: `step_${U}`, responses: [["a", "Skip", "c"]] } }), /ApprovalResponse/],
-  ["40: a decision that there is not", line({ ApprovalResponse: { turn_id: `step_${U}`, responses: [["a", "Deny"]] } }), /"Accept"/],
+  ["N39: an answer of one word", line({ ApprovalResponse: { turn_id: `step_${U}`, responses: [["a"]] } }), /ApprovalResponse/],
+  ["N39: an answer of three", line({ ApprovalResponse: { turn_id: `step_${U}`, responses: [["a", "Skip", "c"]] } }), /ApprovalResponse/],
+  ["N40: a decision that there is not", line({ ApprovalResponse: { turn_id: `step_${U}`, responses: [["a", "Deny"]] } }), /"Accept"/],
   ["a turn_id that is no id", line({ ApprovalResponse: { turn_id: "t1", responses: [] } }), /turn_id 't1': missing separator/],
-  ["51: an update of nothing", line({ UpdateSession: {} }), /UpdateSession: .*model/],
+  ["N51: an update of nothing", line({ UpdateSession: {} }), /UpdateSession: .*model/],
   ["a model without a name", line({ UpdateSession: { model: { temperature: 0.2 } } }), /name is missing/],
-  ["53: a session_id that is no id", line({ ResumeSession: { session_id: "ses_target" } }), /Failed to resume session: .*invalid ULID/],
-  ["59: a command without a name", line({ SlashCommand: { args: "" } }), /SlashCommand/],
-  ["60: a port that is too large", line({ RegisterLocalProvider: { port: 70_000 } }), /port/],
-  ["60: a port below zero", line({ RegisterLocalProvider: { port: -1 } }), /port/],
-  ["61: a restored provider that was never registered", line("RestoreLocalProvider"), /no local provider was registered/],
+  ["N53: a session_id that is no id", line({ ResumeSession: { session_id: "ses_target" } }), /Failed to resume session: .*invalid ULID/],
+  ["N59: a command without a name", line({ SlashCommand: { args: "" } }), /SlashCommand/],
+  ["N60: a port that is too large", line({ RegisterLocalProvider: { port: 70_000 } }), /port/],
+  ["N60: a port below zero", line({ RegisterLocalProvider: { port: -1 } }), /port/],
+  ["N61: a restored provider that was never registered", line("RestoreLocalProvider"), /no local provider was registered/],
   ["a later operation", line({ Compact: {} }), /unknown variant `Compact`/],
 ];
 
@@ -68,7 +68,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
   });
 
   describe("what is tolerated", () => {
-    it("2: empty lines are nothing; 65: CRLF ends a line; 10: unknown keys around an operation, 8: and in one, are ignored", async () => {
+    it("N2: empty lines are nothing; N65: CRLF ends a line; N10: unknown keys around an operation, N8: and in one, are ignored", async () => {
       const client = launch();
       client.raw("\n\r\n   ");
       client.raw(`${JSON.stringify({ later: 1, op: start({ streaming: true, unknown: { a: 1 }, cwd: null }), id: ID, x: null })}\r`);
@@ -77,7 +77,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.of("Error")).toEqual([]);
     });
 
-    it("5: a session without `streaming` streams", async () => {
+    it("N5: a session without `streaming` streams", async () => {
       const client = launch();
       client.raw(line(start({})));
       await client.next("SessionStart");
@@ -85,7 +85,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.of("MessageDelta").length).toBeGreaterThan(1);
     });
 
-    it("6: every policy and null, by either name; 7: every level of thinking and null", async () => {
+    it("N6: every policy and null, by either name; N7: every level of thinking and null", async () => {
       const client = launch();
       const policies = ["default", "yolo", "strict", "auto", "Ask", "Auto", "Deny", null];
       const levels = ["Disabled", "Enabled", "Deep", "Max", null];
@@ -99,7 +99,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(told).toHaveLength(2 * policies.length + levels.length);
     });
 
-    it("13: a ULID in small letters comes back in capitals; 14: of a long prefix four bytes are left", async () => {
+    it("N13: a ULID in small letters comes back in capitals; N14: of a long prefix four bytes are left", async () => {
       const client = launch();
       client.send("Probe", `op_${U.toLowerCase()}`);
       client.send("Probe", `operation_${U}`);
@@ -108,7 +108,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.of("Error").map(({ parent }) => parent)).toEqual([`op_${U}`, `oper_${U}`, `_${U}`]);
     });
 
-    it('18: {"Interrupt": null} is Interrupt', async () => {
+    it('N18: {"Interrupt": null} is Interrupt', async () => {
       const client = await started();
       const op = client.input("wait forever");
       await client.next("TurnStart");
@@ -116,7 +116,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(await client.status(op)).toEqual({ Interrupted: { reason: "turn cancelled" } });
     });
 
-    it("68: U+2028, NUL and lone surrogates in a text: one line each, and the text comes back", async () => {
+    it("N68: U+2028, NUL and lone surrogates in a text: one line each, and the text comes back", async () => {
       const client = await started({ responses: [{ expect: { lastUser: "/\\u2028.\\u0000/" }, say: "a\u2028b\u0085c" }] });
       client.raw(`{"op":{"UserInput":"a\u2028 \\u0000 \\ud800"},"id":"${ID}"}`);
       await client.turn(ID);
@@ -126,14 +126,14 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
   });
 
   describe("much", () => {
-    it("67: an input of 5 MB", async () => {
+    it("N67: an input of 5 MB", async () => {
       const client = await started({ responses: ["got it"] });
       const op = client.input("x".repeat(5 * 1024 * 1024));
       await client.turn(op);
       expect(client.text(op)).toBe("got it");
     });
 
-    it("73: a thousand operations at once are served in order", async () => {
+    it("N73: a thousand operations at once are served in order", async () => {
       const client = launch();
       const updates = Array.from({ length: 998 }, (_, at) => ({
         op: { UpdateSession: { model: { name: "rehearsal", temperature: at } } },
@@ -150,7 +150,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
     });
   });
 
-  it("3: Shutdown without a session: Goodbye alone, exit code 0, and nothing more is answered", async () => {
+  it("N3: Shutdown without a session: Goodbye alone, exit code 0, and nothing more is answered", async () => {
     const client = launch();
     client.raw(line("Shutdown"));
     client.raw("garbage");

@@ -12,7 +12,7 @@ const idOf = (client: AnteClient, nth = 0): string => client.of("SessionStart")[
 
 describe.each(LINES)("over $over", ({ launch, started }) => {
   describe("StartSession", () => {
-    it("4: SessionStart, then ExtensionRefreshed without servers, both with the op as parent; then once more when all is there", async () => {
+    it("N4: SessionStart, then ExtensionRefreshed without servers, both with the op as parent; then once more when all is there", async () => {
       const cwd = scratch();
       const client = launch({ cwd });
       const op = client.send({ StartSession: { model: "rehearsal", provider: "rehearsal", streaming: true } });
@@ -81,7 +81,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect([client.of("SessionStart").length, await client.shutdown()]).toEqual([1, 0]);
     });
 
-    it("81: a second one ends the first: the turn, SessionEnd, then SessionStart with a new id; what comes behind is for the new one", async () => {
+    it("N81: a second one ends the first: the turn, SessionEnd, then SessionStart with a new id; what comes behind is for the new one", async () => {
       const client = await started();
       const running = client.input("wait forever");
       await client.next("TurnStart");
@@ -111,7 +111,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
   });
 
   describe("ResumeSession", () => {
-    it("52: an unknown id: an Error with the words that clients look for; the live session is still usable", async () => {
+    it("N52: an unknown id: an Error with the words that clients look for; the live session is still usable", async () => {
       const client = await started();
       const op = client.resume(UNKNOWN);
       expect(await client.error(op)).toMatch(/^Failed to resume session: .*No such file or directory/);
@@ -142,7 +142,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.names()).not.toContain("SessionEnd");
     });
 
-    it("55, 57, 58: a fresh process: no SessionEnd; what was told is told again, byte for byte, without deltas and progress, and with the inputs", async () => {
+    it("N55, N57, N58: a fresh process: no SessionEnd; what was told is told again, byte for byte, without deltas and progress, and with the inputs", async () => {
       const home = scratch();
       const cwd = scratch({ "a.txt": "alpha\n" });
       const first = await started({ home, cwd, session: { policy: "default", disallowed_tools: ["WebFetch"], thinking: "Deep" } });
@@ -185,7 +185,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(totals.at(-1)).toBeGreaterThan(first.of("UsageUpdate").at(-1)?.fields.session_usage?.output_tokens ?? 0);
     });
 
-    it("54: with a live session: SessionEnd, SessionStart of the target, ExtensionRefreshed, the replay; policy and tools are what they were", async () => {
+    it("N54: with a live session: SessionEnd, SessionStart of the target, ExtensionRefreshed, the replay; policy and tools are what they were", async () => {
       const home = scratch();
       const first = await started({ home, session: { policy: "yolo", disallowed_tools: ["Read"] } });
       const id = idOf(first);
@@ -218,7 +218,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.text(again)).toContain("say hello");
     });
 
-    it("56: of more than 350 records exactly the 200 newest", async () => {
+    it("N56: of more than 350 records exactly the 200 newest", async () => {
       const home = scratch();
       const first = await started({
         home,
@@ -241,7 +241,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
   });
 
   describe("SlashCommand", () => {
-    it("59: of a skill is a turn, of another command an Info, of none an Error; `args` may be missing", async () => {
+    it("N59: of a skill is a turn, of another command an Info, of none an Error; `args` may be missing", async () => {
       const client = await started();
       const unknown = client.send({ SlashCommand: { name: "nosuch", args: "" } });
       expect(await client.error(unknown)).toContain("nosuch");
@@ -254,7 +254,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
   });
 
   describe("the local provider", () => {
-    it("60: a registered port is where a session of `local` goes; a pinned model beats StartSession's; 61: it can be restored", async () => {
+    it("N60: a registered port is where a session of `local` goes; a pinned model beats StartSession's; N61: it can be restored", async () => {
       const server = await modelServer("local", [{ text: ["from "] }, { text: ["home"] }]);
       const port = Number(new URL(server.url).port);
       const client = launch();

@@ -11,7 +11,7 @@ const START = { op: { StartSession: { model: "rehearsal", provider: "rehearsal",
 const say = (text: string, digit: number) => ({ op: { UserInput: text }, id: `op_${U}${digit}` });
 
 describe("the end of input", () => {
-  it("62: with a live session: SessionEnd, Goodbye, exit code 0, and no parent", async () => {
+  it("N62: with a live session: SessionEnd, Goodbye, exit code 0, and no parent", async () => {
     const client = await started();
     expect(await client.finish()).toBe(0);
     expect(client.msgs.slice(-2).map((msg) => [nameOf(msg), msg.parent])).toEqual([
@@ -20,7 +20,7 @@ describe("the end of input", () => {
     ]);
   });
 
-  it("63: in a turn: what waits is denied, the turn and those behind it end, then SessionEnd and Goodbye", async () => {
+  it("N63: in a turn: what waits is denied, the turn and those behind it end, then SessionEnd and Goodbye", async () => {
     const client = await started();
     const [first, second] = [client.input("run `true`"), client.input("say last")];
     await client.pause(first);
@@ -29,7 +29,7 @@ describe("the end of input", () => {
     expect(client.of("ToolEnd")).toMatchObject([{ fields: { status: "Denied" } }]);
   });
 
-  it("right behind everything: what waits for its session is still served, 64: the last line without its end too", async () => {
+  it("N64: right behind everything: what waits for its session is still served, the last line without its end too", async () => {
     const client = launch();
     client.daemon.child.stdin.end([START, say("say one", 1), say("say two", 2)].map((op) => JSON.stringify(op)).join("\n"));
     expect(await client.closed).toBe(0);
@@ -71,7 +71,7 @@ describe("the end of input", () => {
 });
 
 describe("bytes", () => {
-  it("66: a line in many writes, two lines in one; 67: a character cut in two", async () => {
+  it("N66: a line in many writes, two lines in one; N67: a character cut in two", async () => {
     const client = launch();
     const bytes = Buffer.from(`${JSON.stringify(START)}\n${JSON.stringify(say("say ä€😀", 1))}\n`);
     for (let at = 0; at < bytes.length; at += 3) {
@@ -96,7 +96,7 @@ describe("bytes", () => {
     expect(client.of("Error")).toHaveLength(1000);
   });
 
-  it("72: a client that does not read holds the daemon back, which stays small, hears an Interrupt, and loses nothing", async () => {
+  it("N72: a client that does not read holds the daemon back, which stays small, hears an Interrupt, and loses nothing", async () => {
     const client = await started({ env: { MARK: `slow-${process.pid}` } });
     const { child } = client.daemon;
     child.stdout.pause();

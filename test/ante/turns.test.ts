@@ -14,7 +14,7 @@ const INTERRUPT_MS = 750;
 
 describe.each(LINES)("over $over", ({ launch, started }) => {
   describe("without a session or a turn", () => {
-    it("25: UserInput is an Error and begins nothing; so are SlashCommand, Steer, UpdateSession and ApprovalResponse", async () => {
+    it("N25: UserInput is an Error and begins nothing; so are SlashCommand, Steer, UpdateSession and ApprovalResponse", async () => {
       const client = launch();
       const turn_id = "step_01ARZ3NDEKTSV4RRFFQ69G5FAV";
       const ops = [
@@ -30,7 +30,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.of("TurnStart")).toEqual([]);
     });
 
-    it("26: Interrupt is nothing, with a session and without", async () => {
+    it("N26: Interrupt is nothing, with a session and without", async () => {
       const client = launch();
       client.send("Interrupt");
       await client.start();
@@ -39,7 +39,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect([...new Set(client.names())]).toEqual(["SessionStart", "ExtensionRefreshed", "SessionEnd", "Goodbye"]);
     });
 
-    it("27: Steer is told by an Info and begins no turn", async () => {
+    it("N27: Steer is told by an Info and begins no turn", async () => {
       const client = await started();
       const op = client.send({ Steer: "left" });
       expect(await client.next("Info", ({ parent }) => parent === op)).toMatchObject({
@@ -51,7 +51,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
   });
 
   describe("a turn", () => {
-    it("28, 30: in the document's order, every record with the UserInput as its parent, each block whole behind its deltas", async () => {
+    it("N28, N30, N84, N85: in the document's order, every record with the UserInput as its parent, each block whole behind its deltas", async () => {
       const usage = { input: 100, output: 20, cacheRead: 30, cacheWrite: 40, reasoning: 5 };
       const client = await started({
         responses: [
@@ -94,14 +94,14 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(await client.shutdown()).toBe(0);
     });
 
-    it("29: without streaming no delta", async () => {
+    it("N29: without streaming no delta", async () => {
       const client = await started({ session: { streaming: false }, responses: [{ think: "hm", say: "one two three" }] });
       const op = client.input();
       await client.turn(op);
       expect(client.names(op)).toEqual(["TurnStart", "Thinking", "AgentMessage", "UsageUpdate", "TurnEnd"]);
     });
 
-    it("47: input during a turn waits; there are never two at once, and the order is kept", async () => {
+    it("N47: input during a turn waits; there are never two at once, and the order is kept", async () => {
       const client = await started({ responses: [{ call: bash("true", "c1") }, "one", "two", "three"] });
       const first = client.input();
       const { turn } = await client.pause(first);
@@ -123,7 +123,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.of("TurnEnd")).toHaveLength(65);
     });
 
-    it("48: Steer begins no turn, and its words reach the next request", async () => {
+    it("N48: Steer begins no turn, and its words reach the next request", async () => {
       const client = await started({ responses: [{ call: bash("true", "c1") }, { expect: { lastUser: "look left" }, say: "ok" }] });
       const op = client.input();
       const { turn } = await client.pause(op);
@@ -147,7 +147,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.text(steer)).toBe("ok");
     });
 
-    it("49: UpdateSession in a turn does not end it and counts from the next one on; 50: another key in it is ignored", async () => {
+    it("N49: UpdateSession in a turn does not end it and counts from the next one on; N50: another key in it is ignored", async () => {
       const client = await started({ session: { model: "rehearsal" } });
       const { session_id } = client.of("SessionStart")[0]?.fields ?? {};
       const first = client.input("run `true`");
@@ -165,7 +165,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(await client.status(first)).toBe("Completed");
     });
 
-    it("83: a provider that refuses the key ends the turn with an Error status, and no Error event", async () => {
+    it("N83: a provider that refuses the key ends the turn with an Error status, and no Error event", async () => {
       const client = await started({ responses: [{ fail: { status: 401, message: "invalid API key" } }, "fine"] });
       const op = client.input();
       expect(await client.status(op)).toEqual({ Error: { message: expect.stringContaining("invalid API key"), kind: "auth" } });
@@ -173,7 +173,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.text((await client.say(), client.of("TurnEnd")[1]?.parent) ?? "")).toBe("fine");
     });
 
-    it("82: updates are numbered from 0, call by call; a command that fails says so in its end", async () => {
+    it("N82: updates are numbered from 0, call by call; a command that fails says so in its end", async () => {
       const client = await started({
         session: { policy: "yolo" },
         responses: [{ calls: [bash("echo a; sleep 0.3; echo b; exit 3", "c1"), bash("echo c", "c2")] }, "ok"],
@@ -218,7 +218,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
   });
 
   describe("approval", () => {
-    it("31, 32, 42: ToolStart, TurnPause and nothing more until it is accepted; then the end, still with the UserInput as parent", async () => {
+    it("N31, N32, N42: ToolStart, TurnPause and nothing more until it is accepted; then the end, still with the UserInput as parent", async () => {
       const cwd = scratch();
       const client = await started({ cwd, responses: [{ call: write("a.txt", "c1") }, "done"] });
       const op = client.input();
@@ -237,7 +237,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("x");
     });
 
-    it("33: Skip denies the call, and the turn goes on", async () => {
+    it("N33: Skip denies the call, and the turn goes on", async () => {
       const client = await started({
         responses: [{ call: bash("true", "c1") }, { expect: { toolResult: "skipped by the user" }, say: "I see" }],
       });
@@ -248,7 +248,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.text(op)).toBe("I see");
     });
 
-    it("34: Abort cancels what waits and interrupts the turn; the next one works", async () => {
+    it("N34: Abort cancels what waits and interrupts the turn; the next one works", async () => {
       const client = await started({ responses: [{ calls: [bash("true", "c1"), bash("true", "c2")] }, "after"] });
       const op = client.input();
       client.answer((await client.pause(op)).turn, ["c1", "Accept"], ["c2", "Abort"]);
@@ -259,7 +259,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.text(next)).toBe("after");
     });
 
-    it("35: AcceptForSession covers the whole tool, no other one and no other session", async () => {
+    it("N35: AcceptForSession covers the whole tool, no other one and no other session", async () => {
       const client = await started({
         responses: [{ call: bash("true", "c1") }, { call: bash("echo other", "c2") }, { call: write("a", "c3") }, "ok"],
       });
@@ -274,7 +274,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect((await client.pause(again)).tools).toEqual(["c1"]);
     });
 
-    it("36: a wrong turn_id, 38: no answers, 37: an unknown call: no Error, the rest counts, what has no answer waits", async () => {
+    it("N36, N41: a wrong turn_id, N38: no answers, N37: an unknown call: no Error, the rest counts, what has no answer waits", async () => {
       const client = await started({ responses: [{ calls: [bash("true", "c1"), bash("true", "c2")] }, "ok"] });
       const op = client.input();
       const { turn, tools } = await client.pause(op);
@@ -287,7 +287,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       await client.next("ToolEnd");
       expect([client.story("c1"), client.story("c2")]).toEqual(["ToolStart TurnPause ToolEnd:Completed", "ToolStart TurnPause"]);
       client.answer(turn, ["c2", "Skip"]);
-      // 41: once more, and the other way round.
+      // Once more, and the other way round.
       client.answer(turn, ["c1", "Skip"], ["c2", "Accept"]);
       expect(await client.status(op)).toBe("Completed");
       client.answer(turn, ["c2", "Accept"]);
@@ -296,7 +296,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.of("Error").map(({ fields }) => fields)).toEqual([expect.stringContaining("Probe"), expect.stringContaining("Probe")]);
     });
 
-    it("43: yolo never pauses; what never asks by default does not either", async () => {
+    it("N43: yolo never pauses; what never asks by default does not either", async () => {
       const cwd = scratch({ "a.txt": "alpha\n" });
       const calls = [
         read("a.txt", "r"),
@@ -338,7 +338,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
   });
 
   describe("Interrupt", () => {
-    it("44: in the middle of a stream: one TurnEnd, in time, and the next input works", async () => {
+    it("N44: in the middle of a stream: one TurnEnd, in time, and the next input works", async () => {
       const client = await started();
       const op = client.input("count to 3 then wait forever");
       await client.next("MessageDelta");
@@ -351,7 +351,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.text(next)).toBe("on");
     });
 
-    it("45: while it is paused: the calls that wait are cancelled", async () => {
+    it("N45: while it is paused: the calls that wait are cancelled", async () => {
       const client = await started();
       const op = client.input("run `true`");
       const { turn, tools } = await client.pause(op);
@@ -363,7 +363,7 @@ describe.each(LINES)("over $over", ({ launch, started }) => {
       expect(client.of("ToolEnd")).toHaveLength(1);
     });
 
-    it("46: while a command runs, and its children: they are gone", async () => {
+    it("N46: while a command runs, and its children: they are gone", async () => {
       const client = await started({ session: { policy: "yolo" } });
       const name = mark();
       const op = client.input(`run \`export MARK=${name}; sleep 300 & sleep 301\``);

@@ -30,7 +30,7 @@ describe("a connection", () => {
     expect(client.names()).toEqual(["Goodbye"]);
   });
 
-  it("answers what is no JSON, and binary frames, and lives", async () => {
+  it("N78: answers what is no JSON, and binary frames, and lives", async () => {
     const server = await serveWs();
     const client = await server.session([{ say: "still here" }]);
     client.raw("not json");
@@ -57,7 +57,7 @@ describe("a connection", () => {
 });
 
 describe("two clients", () => {
-  it("do not see each other's events, and neither waits for the other", async () => {
+  it("N77: do not see each other's events, and neither waits for the other", async () => {
     const server = await serveWs();
     const [one, two] = await Promise.all([
       server.session([{ say: "for one" }]),
@@ -152,7 +152,7 @@ describe("the end", () => {
     },
   );
 
-  it("of a client in the middle of a turn leaves no process, and the next one gets a clean daemon", async () => {
+  it("N75: of a client in the middle of a turn leaves no process, and the next one gets a clean daemon", async () => {
     const tag = mark();
     const server = await serveWs();
     const client = await server.session([bash(`export MARK=${tag}; echo up; sleep 300 & sleep 301`)], { policy: "yolo" });
@@ -167,7 +167,7 @@ describe("the end", () => {
     expect(next.of("AgentMessage")).toEqual(["clean"]);
   });
 
-  it("by Shutdown is the end of the connection, of the others and of the server", async () => {
+  it("N76: by Shutdown is the end of the connection, of the others and of the server", async () => {
     const tag = mark();
     const server = await serveWs();
     const other = await server.session([bash(`export MARK=${tag}; echo up; sleep 300`)], { policy: "yolo" });
@@ -225,7 +225,7 @@ describe("the end", () => {
 });
 
 describe("what is no client", () => {
-  it("does no harm: a bare connection, garbage, a request, half a handshake", async () => {
+  it("N74: does no harm: a bare connection, garbage, a request, half a handshake", async () => {
     const server = await serveWs();
     const living = await server.session([{ say: "alive" }]);
     for (const words of [
@@ -294,7 +294,7 @@ describe("flags", () => {
     [["serve", "--token-file", "x"], "without --ws"],
     [["serve", "-p", "hello"], "prompts come over the protocol"],
     [["serve", "--ws", "127.0.0.1:0", "--prompt", "hello"], "prompts come over the protocol"],
-  ])("%j is wrong usage", async (args, words) => {
+  ])("N79, N80: %j is wrong usage", async (args, words) => {
     const { code, stderr } = await run(args);
     expect(stderr).toContain(words);
     expect(code).toBe(2);

@@ -207,7 +207,7 @@ describe("check", () => {
     expect(readdirSync(bench.folder).sort()).toEqual(["agent", "profile.yaml"]);
   });
 
-  test("warns of unknown keys, and of a shell that would run the message", async () => {
+  test("A34: warns of unknown keys, and of a shell that would run the message", async () => {
     const bench = new Bench("", { command: "sh", args: ["-c", "echo {{MESSAGE}}"], split_command: true, time_out: 5 });
     const { code, stdout } = await bench.plain(["check", "PROFILE", "--json"]);
     expect(code).toBe(0);

@@ -39,7 +39,7 @@ async function answered(bench: Bench, answers: readonly object[], after: number)
 }
 
 describe("wire 0.4", () => {
-  test("69: thinking is marked, and the answer comes all the same", async () => {
+  test("C69: thinking is marked, and the answer comes all the same", async () => {
     const agent = records(
       { type: "partial", text: "hm", role: "thinking" },
       { type: "partial", text: "", role: "output" },
@@ -57,24 +57,24 @@ describe("wire 0.4", () => {
     expect((await new Bench(agent, { ...LATER, streaming: false }).turn()).result.reply).toBe("42");
   });
 
-  test("70: the first of two results counts", async () => {
+  test("C70: the first of two results counts", async () => {
     const { result, stderr } = await new Bench(records({ type: "result", text: "1" }, { type: "result", text: "2" }), LATER).turn();
     expect([result.reply, stderr]).toEqual(["1", expect.stringContaining("second result")]);
   });
 
-  test("71: the first session counts", async () => {
+  test("C71: the first session counts", async () => {
     const agent = records({ type: "partial", text: "x", session_id: "a" }, { type: "result", text: "", session_id: "b" });
     const { result, stderr } = await new Bench(agent, LATER).turn();
     expect([result.session_id, stderr]).toEqual(["a", expect.stringContaining("the first name counts")]);
   });
 
-  test("72: plain text is nothing, and the user is told what might be wrong", async () => {
+  test("C72: plain text is nothing, and the user is told what might be wrong", async () => {
     const { result, stderr } = await new Bench(says("hello"), LATER).turn();
     expect(result).toMatchObject({ reply: "", exit_code: 0 });
     expect(stderr).toContain("wire 0.1");
   });
 
-  test("76: a long message arrives as it is", async () => {
+  test("C76: a long message arrives as it is", async () => {
     const long = "你好😀é".repeat(20_000);
     const agent = node(`
       const { message, session_name, protocol_version } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
@@ -100,7 +100,7 @@ describe("wire 0.4", () => {
     expect(JSON.parse(result.reply)).toEqual(attachments);
   });
 
-  test("77: a long result before an immediate exit arrives as it is", async () => {
+  test("C77: a long result before an immediate exit arrives as it is", async () => {
     const agent = node(
       `require("node:fs").writeSync(1, JSON.stringify({ type: "result", text: "r".repeat(1024 * 1024) })); process.exit(0)`,
     );
@@ -154,7 +154,7 @@ describe("wire 0.3", () => {
 });
 
 describe("permissions", () => {
-  test("73: nobody answers in time: denied, ended", async () => {
+  test("C73: nobody answers in time: denied, ended", async () => {
     const bench = new Bench(
       node(`
         console.log(JSON.stringify({ type: "permission_request", request_id: "r", tool_name: "Write", input: {} }));
@@ -196,7 +196,7 @@ describe("permissions", () => {
     expect((await new Bench(agent, { ...ASKS, timeout_secs: 20 }).turn()).result).toMatchObject({ ...expected, timed_out: false });
   });
 
-  test("74: answers go back in the order of the questions", async () => {
+  test("C74: answers go back in the order of the questions", async () => {
     const bench = new Bench(asking(write("a"), write("b")), ASKS);
     const { result, lines } = await answered(
       bench,
@@ -217,7 +217,7 @@ describe("permissions", () => {
     await bench.processes.gone();
   });
 
-  test("75: a malformed question is denied, and the turn goes on", async () => {
+  test("C75: a malformed question is denied, and the turn goes on", async () => {
     const { result, stderr } = await new Bench(asking({ request_id: "r", input: {} }), ASKS).turn();
     expect(JSON.parse(result.reply)).toEqual([
       { type: "permission_response", request_id: "r", behavior: "deny", message: expect.stringContaining("malformed") },
@@ -266,13 +266,13 @@ describe("permissions", () => {
 describe("an agent that nobody knows", () => {
   const AUTO = { protocol: "auto" };
 
-  test("78: plain body is wire 0.1", async () => {
+  test("C78: plain body is wire 0.1", async () => {
     const agent = sh(`echo; echo "hello $AGENT_MESSAGE"; echo '${P}"p"'; echo "${S}s"`);
     const { result, partials } = await new Bench(agent, AUTO).turn();
     expect([result.reply, result.session_id, partials]).toEqual(["\nhello hi", "s", ["p"]]);
   });
 
-  test("78: an object of a known type is wire 0.4", async () => {
+  test("C78: an object of a known type is wire 0.4", async () => {
     const agent = node(`
       const { message } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
       console.log(JSON.stringify({ type: "result", text: "hello " + message, session_id: "s" }));
@@ -280,7 +280,7 @@ describe("an agent that nobody knows", () => {
     expect((await new Bench(agent, AUTO).turn()).result).toMatchObject({ reply: "hello hi", session_id: "s" });
   });
 
-  test("78: any other object is body", async () => {
+  test("C78: any other object is body", async () => {
     expect((await new Bench(says('{"type":"weather"}', `${E}"x"`), AUTO).turn()).result).toMatchObject({
       error: "x",
       body: '{"type":"weather"}',

@@ -10,7 +10,7 @@ import { Bench, node, P, S, says, sh, told } from "./harness.js";
 const REMEMBERS = sh(`[ "$AGENT_MESSAGE" = first ] && echo "${S}s1"; echo "had '$AGENT_SESSION_ID'"`);
 
 describe("a session", () => {
-  test("64: is kept until the agent names another", async () => {
+  test("C64: is kept until the agent names another", async () => {
     const bench = new Bench(REMEMBERS);
     expect((await bench.turn("first")).result).toMatchObject({ reply: "had ''", session_id: "s1" });
     expect((await bench.turn("second")).result).toMatchObject({ reply: "had 's1'", session_id: "s1" });
@@ -66,7 +66,7 @@ describe("two turns at once", () => {
       console.log("had '" + id + "'");
     }, 10);`);
 
-  test("65: of one conversation come one after the other, though in two processes", async () => {
+  test("C65: of one conversation come one after the other, though in two processes", async () => {
     const bench = new Bench(WAITS);
     const turns = ["one", "two"].map((name) => {
       const program = bench.start(["run", "PROFILE", "--message", name, "--json"]);
@@ -102,7 +102,7 @@ describe("two turns at once", () => {
     expect(linesOf(join(bench.folder, "log"))).toEqual(["begin one", "end one"]);
   });
 
-  test("66: of two conversations run side by side and know nothing of each other", async () => {
+  test("C66: of two conversations run side by side and know nothing of each other", async () => {
     const bench = new Bench(WAITS);
     const turns = ["one", "two"].map((name) => {
       const program = bench.start(["run", "PROFILE", "--message", name, "--session-name", name, "--json"]);
@@ -131,13 +131,13 @@ describe("two turns at once", () => {
 });
 
 describe("bulk", () => {
-  test("67: a line without an end costs the turn, not the memory", async () => {
+  test("C67: a line without an end costs the turn, not the memory", async () => {
     const bench = new Bench(node(`process.stdout.write("x".repeat(20 * 1024 * 1024)); console.log(); console.log("${S}after")`));
     const { error, result } = await bench.turn();
     expect([error, result.exit_code, result.session_id]).toEqual([expect.stringContaining("longer than 16777216 bytes"), 1, "after"]);
   });
 
-  test("68: 50 MB of stderr cost neither", async () => {
+  test("C68: 50 MB of stderr cost neither", async () => {
     const agent = node(`
       const piece = "e".repeat(1024 * 1024) + "\\n";
       let left = 50;

@@ -17,12 +17,12 @@ async function json(bench: Bench, message?: string, options?: Parameters<Bench["
 }
 
 describe("what cannot be started", () => {
-  test("46: a command that is not there is named", async () => {
+  test("C46: a command that is not there is named", async () => {
     const { error, result } = await new Bench("", { command: "no-such-agent --flag" }).turn();
     expect([error, result.exit_code]).toEqual(["Could not start no-such-agent: 'no-such-agent' was not found", 1]);
   });
 
-  test("47: a file that may not be executed", async () => {
+  test("C47: a file that may not be executed", async () => {
     const bench = new Bench(sh("echo hi"));
     chmodSync(join(bench.folder, "agent"), 0o644);
     expect(await bench.turn()).toMatchObject({
@@ -42,7 +42,7 @@ describe("what cannot be started", () => {
     expect(attached.error).toContain("and the latter such attachments, too");
   });
 
-  test("48: a folder that is not there is named, and not the command", async () => {
+  test("C48: a folder that is not there is named, and not the command", async () => {
     const { error } = await new Bench(says("hi"), { cwd: "/no/such/folder" }).turn();
     expect(error).toMatch(/: the folder '\/no\/such\/folder' does not exist$/);
   });
@@ -71,17 +71,17 @@ describe("what cannot be started", () => {
 });
 
 describe("the command line", () => {
-  test("49: is split at blanks, and quotes are characters", async () => {
+  test("A1, C49: is split at blanks, and quotes are characters", async () => {
     const bench = new Bench(ARGV, { command: '{{PROFILE_DIR}}/agent  a  "b c"' });
     expect(await json(bench)).toEqual(["a", '"b', 'c"']);
   });
 
-  test("50: whatever the message says, it is one word", async () => {
+  test("C50: whatever the message says, it is one word", async () => {
     const message = "a b; $(id) $& {{SESSION_ID}} $` '\" \\ \n{{MESSAGE}} 😀";
     expect(await json(new Bench(ARGV, { args: ["{{MESSAGE}}", "x{{MESSAGE}}y"] }), message)).toEqual([message, `x${message}y`]);
   });
 
-  test("56: an empty value is an empty word", async () => {
+  test("C56: an empty value is an empty word", async () => {
     expect(await json(new Bench(ARGV, { args: ["{{SESSION_ID}}", "{{SESSION_NAME}}"] }))).toEqual(["", "default"]);
   });
 
@@ -102,27 +102,27 @@ describe("the command line", () => {
 });
 
 describe("the environment", () => {
-  test("51: a message is never expanded", async () => {
+  test("A3, C51: a message is never expanded", async () => {
     expect(await json(new Bench(env("X"), { env: { X: "{{MESSAGE}}" } }), "${HOME} $HOME {{SESSION_NAME}}")).toEqual([
       "${HOME} $HOME {{SESSION_NAME}}",
     ]);
   });
 
-  test("52: ${NAME} is the bridge's variable, or nothing", async () => {
+  test("C52: ${NAME} is the bridge's variable, or nothing", async () => {
     const bench = new Bench(env("K"), { env: { K: "${NOPE}-${HOME}" } });
     expect(await json(bench)).toEqual([`-${bench.folder}`]);
   });
 
-  test("53: other forms are text", async () => {
+  test("C53: other forms are text", async () => {
     expect(await json(new Bench(env("D"), { env: { D: "$HOME ${HOME:-x}" } }))).toEqual(["$HOME ${HOME:-x}"]);
   });
 
-  test("54: a profile cannot speak for the bridge", async () => {
+  test("A30, C54: a profile cannot speak for the bridge", async () => {
     const names = { AGENT_MESSAGE: "evil", AGENT_IMAGE_URL: "evil", AGENT_SESSION_ID: "evil" };
     expect(await json(new Bench(env(...Object.keys(names)), { env: names }), "real")).toEqual(["real", null, ""]);
   });
 
-  test("55: what the list does not name stays with the bridge", async () => {
+  test("C55: what the list does not name stays with the bridge", async () => {
     const bench = new Bench(env("B", "SECRET", "A"), { env: { B: "${B}", A: "${A}" }, env_allowlist: ["A", "PARLEY_TEST_MARK"] });
     const { result, stderr } = await bench.turn("hi", { env: { A: "a", B: "b", SECRET: "s" } });
     expect(JSON.parse(result.reply)).toEqual(["", null, "a"]);
@@ -138,7 +138,7 @@ describe("the environment", () => {
     expect(await json(whole, "hi", { ...given, flags: ["--from", "ann"] })).toEqual(["s", null, whole.folder, "0.1", "ann"]);
   });
 
-  test("61: a single image or file has a variable of its own", async () => {
+  test("C61: a single image or file has a variable of its own", async () => {
     const bench = new Bench(env("AGENT_IMAGE_URL", "AGENT_FILE_URL", "AGENT_ATTACHMENTS"));
     const [image, file, list] = (await json(bench, "look", {
       flags: [
@@ -161,16 +161,16 @@ describe("the environment", () => {
 });
 
 describe("standard input", () => {
-  test("57: is empty by default", async () => {
+  test("C57: is empty by default", async () => {
     expect((await new Bench(sh("cat; echo eof")).turn("hi", { input: "not for the agent" })).result.reply).toBe("eof");
   });
 
-  test("58: is the message, byte for byte, where the profile says so", async () => {
+  test("A31, C58: is the message, byte for byte, where the profile says so", async () => {
     const agent = node(`console.log(JSON.stringify(require("node:fs").readFileSync(0, "utf8")))`);
     expect(await json(new Bench(agent, { stdin: "message" }), "a\nb")).toBe("a\nb");
   });
 
-  test("59: nobody minds who does not read it, however long it is", async () => {
+  test("C59: nobody minds who does not read it, however long it is", async () => {
     const long = "x".repeat(1024 * 1024);
     const bench = new Bench(sh('echo "${#AGENT_MESSAGE}"'), { stdin: "message" });
     const { result, stderr } = await bench.turn("-", { input: long });
@@ -183,7 +183,7 @@ describe("standard input", () => {
     });
   });
 
-  test("60: a NUL in the message is refused in words", async () => {
+  test("A29, C60: a NUL in the message is refused in words", async () => {
     const { error, result } = await new Bench(sh("echo hi")).turn("-", { input: "a\0b" });
     expect([error, result.exit_code]).toEqual([expect.stringContaining("NUL character"), 1]);
     const words = await new Bench(ARGV, { args: ["{{MESSAGE}}"], stdin: "message" }).turn("-", { input: "a\0b" });
@@ -192,7 +192,7 @@ describe("standard input", () => {
 });
 
 describe("stderr", () => {
-  test("62: reaches the user only where the profile says so", async () => {
+  test("A36, C62: reaches the user only where the profile says so", async () => {
     const agent = sh("echo oops >&2; exit 1");
     const hidden = await new Bench(agent).turn();
     expect([hidden.error, hidden.result.reply]).toEqual(["The agent failed with exit code 1", ""]);
@@ -204,7 +204,7 @@ describe("stderr", () => {
   });
 });
 
-test("63: a prefix of its own for session lines, beside the protocol's", async () => {
+test("A8, C63: a prefix of its own for session lines, beside the protocol's", async () => {
   expect((await new Bench(says("SID:q"), { session_line_prefix: "SID:" }).turn()).result).toMatchObject({ session_id: "q", reply: "" });
   expect((await new Bench(says("SID:q", "AGENT_SESSION:r"), { session_line_prefix: "SID:" }).turn()).result.session_id).toBe("r");
 });

@@ -13,34 +13,31 @@ const BEGUN = 3;
 const late = { timed_out: true, exit_code: 124 };
 
 describe("a turn that takes too long", () => {
-  test("36: may say its last words", async () => {
+  test("C36: may say its last words", async () => {
     const agent = sh(`trap 'echo "${P}\\"flush\\""; echo ${S}late; exit 0' TERM; while :; do sleep 0.1; done`);
     const { partials, result } = await new Bench(agent, { timeout_secs: BEGUN, kill_grace_secs: 20 }).turn();
     expect(partials).toEqual(["flush"]);
     expect(result).toMatchObject({ ...late, session_id: "late", error: "The agent did not finish in time (3 s) and was ended" });
   });
 
-  test.each([
-    [37, 1],
-    [38, 0],
-  ])("%i: is killed after a grace of %i s when it does not listen", async (_, grace) => {
+  test.each([1, 0])("C37, C38: is killed after a grace of %i s when it does not listen", async (grace) => {
     const agent = sh("trap '' TERM; while :; do sleep 1; done");
     const { result } = await new Bench(agent, { timeout_secs: BEGUN, kill_grace_secs: grace }).turn();
     expect(result).toMatchObject({ ...late, signal: "SIGKILL", process_exit_code: null });
   });
 
-  test("39: is ended though it talks all the time", async () => {
+  test("A16, C39: is ended though it talks all the time", async () => {
     const { result, partials } = await new Bench(sh(`while :; do echo '${P}"tick"'; sleep 0.1; done`), { timeout_secs: BEGUN }).turn();
     expect(result).toMatchObject(late);
     expect(partials).toContain("tick");
   });
 
-  test("40: is ended with what it started", async () => {
+  test("A38, C40: is ended with what it started", async () => {
     const { result } = await new Bench(sh("trap '' TERM; sleep 300"), { timeout_secs: 1, kill_grace_secs: 1 }).turn();
     expect(result).toMatchObject(late);
   });
 
-  test("43: has its own error told, and is late all the same", async () => {
+  test("C43: has its own error told, and is late all the same", async () => {
     const { error, result } = await new Bench(sh(`echo '${E}"x"'; sleep 300`), { timeout_secs: BEGUN }).turn();
     expect([error, result.exit_code, result.timed_out]).toEqual(["x", 124, true]);
   });
@@ -59,21 +56,21 @@ describe("a turn that takes too long", () => {
 });
 
 describe("a turn that ends", () => {
-  test("41: does not wait for what it left behind", async () => {
+  test("C41: does not wait for what it left behind", async () => {
     const { result } = await new Bench(sh("sleep 300 & echo done; exit 0")).turn();
     expect(result).toMatchObject({ reply: "done", exit_code: 0 });
   });
 
-  test("42: has no limit where the limit is 0", async () => {
+  test("C42: has no limit where the limit is 0", async () => {
     expect((await new Bench(sh("sleep 1; echo ok"), { timeout_secs: 0 }).turn()).result).toMatchObject({ reply: "ok", timed_out: false });
   });
 
-  test("44: by itself with 124 was not late", async () => {
+  test("C44: by itself with 124 was not late", async () => {
     const { error, result } = await new Bench(sh("exit 124")).turn();
     expect([error, result.exit_code, result.timed_out]).toEqual(["The agent failed with exit code 124", 124, false]);
   });
 
-  test("45: by a signal has 128 and its number", async () => {
+  test("A20, C45: by a signal has 128 and its number", async () => {
     const { error, result } = await new Bench(sh("kill -SEGV $$")).turn();
     expect([error, result.exit_code, result.signal, result.process_exit_code]).toEqual([
       "The agent was ended by SIGSEGV",

@@ -8,7 +8,7 @@ import { initialized, launch } from "./host.js";
 const bash = (command: string, id = "t1") => ({ call: { tool: "Bash", args: { command, description: "d" }, id } });
 
 describe("can_use_tool", () => {
-  it("is nested under request, and S21: allow without input runs the call", async () => {
+  it("S21: is nested under request, and allow without input runs the call", async () => {
     const cwd = scratch();
     const host = await initialized({ cwd, responses: [bash("touch made.txt"), { say: "done" }] });
     host.user();

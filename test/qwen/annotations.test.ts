@@ -28,7 +28,7 @@ describe("x-qwen-tool-display", () => {
     });
   });
 
-  it("string, readings 16, 20, 22 and 23: what a tool says, and as a log of it while it runs", async () => {
+  it("Q16, Q20, Q22, Q23: string: what a tool says, and as a log of it while it runs", async () => {
     const bash = (command: string): unknown => ({ call: { tool: "Bash", args: { command } } });
     const host = await received({ args: ["--yolo"], responses: [bash("echo out; exit 3"), { say: "ok" }] });
     const lines = await host.turn();
@@ -63,7 +63,7 @@ describe("x-qwen-tool-display", () => {
     ]);
   });
 
-  it.each(FORMATS)("task_execution, reading 64, %s: sub-agents, what they call, and whose lines are theirs", async (output) => {
+  it.each(FORMATS)("Q64: task_execution, %s: sub-agents, what they call, and whose lines are theirs", async (output) => {
     const spawn = { call: { tool: "Spawn", args: { tasks: [{ name: "finder", prompt: "find it" }] } } };
     const host = await received({
       output,
@@ -125,7 +125,7 @@ describe("x-qwen-tool-display", () => {
 describe("x-qwen-terminal", () => {
   const colours = "printf '\\033[32mgreen\\033[0m plain \\033[1;31mred\\033[0m\\n'; printf 'oops' >&2";
 
-  it("readings 26 and 65: comes only to whoever asks for it; else people read notices on stderr", async () => {
+  it("Q26, Q65: comes only to whoever asks for it; else people read notices on stderr", async () => {
     const responses = [{ fail: { status: 529, times: 1, message: "busy" } }, { say: "ok" }];
     const plain = await received({ then: "repeat", responses });
     await plain.turn();
@@ -147,7 +147,7 @@ describe("x-qwen-terminal", () => {
     ]);
   });
 
-  it.each(FORMATS)("readings 17 to 19, %s: a tool's colours are spans and offsets over a text without them", async (output) => {
+  it.each(FORMATS)("Q17, Q18, Q19: %s: a tool's colours are spans and offsets over a text without them", async (output) => {
     const host = await received({
       output,
       args: ["--yolo"],
@@ -175,7 +175,7 @@ describe("x-qwen-terminal", () => {
     expect(host.text(lines)).toBe("ok");
   });
 
-  it.each(FORMATS)("R41, %s: the model's own colours, cut anywhere, with offsets in UTF-16", async (output) => {
+  it.each(FORMATS)("R41: %s: the model's own colours, cut anywhere, with offsets in UTF-16", async (output) => {
     const text = "👍 \u001b[36mcyan\u001b[39m and \u001b[90mgrey\u001b[0m.";
     const host = await received({ output, responses: [{ say: { pieces: Array.from(text) } }] });
     const lines = await host.turn("go", TERMINAL);
@@ -224,7 +224,7 @@ describe("x-qwen-terminal", () => {
   });
 });
 
-describe("x-qwen-session-event, readings 24 and 25", () => {
+describe("Q24, Q25: x-qwen-session-event", () => {
   async function events(host: QwenHost, text = "go"): Promise<string[]> {
     return (await host.turn(text)).filter(({ word }) => word.startsWith("event:")).map(({ word }) => word.slice(6));
   }

@@ -16,7 +16,7 @@ function command(host: QwenHost, path: string[], args = "", more: Record<string,
 const SKILL = "---\nname: greet\ndescription: Greets\n---\nSay hello to $ARGUMENTS\n";
 
 describe("commands", () => {
-  it("R25, reading 38: declared, it is answered by its own result and nothing else", async () => {
+  it("R25, Q38: declared, it is answered by its own result and nothing else", async () => {
     const host = await received();
     command(host, ["chat", "list"], "", { prompt_id: "p-8" });
     expect((await host.next("result/command")).raw).toEqual({
@@ -58,7 +58,7 @@ describe("commands", () => {
     });
   });
 
-  it("R26, reading 39: an unknown one is an error of its own, without a model call", async () => {
+  it("R26, Q39: an unknown one is an error of its own, without a model call", async () => {
     const host = await received({ responses: [{ say: "the model" }] });
     host.say("/nope now");
     expect((await host.next("result/command")).raw).toMatchObject({
@@ -68,7 +68,7 @@ describe("commands", () => {
     expect(host.text(await host.turn())).toBe("the model");
   });
 
-  it.each(["?", "/help", "/?"])("R27, reading 42: %s is help, a dialog that the host shows", async (text) => {
+  it.each(["?", "/help", "/?"])("R27, Q42: %s is help, a dialog that the host shows", async (text) => {
     const host = await received();
     host.say(text);
     const { result } = (await host.next("result/command")).raw;
@@ -89,7 +89,7 @@ describe("commands", () => {
     expect((await host.next("result/command")).raw["result"]).toMatchObject({ type: "dialog", dialog });
   });
 
-  it("reading 41: levels are info, warning and error", async () => {
+  it("Q41: levels are info, warning and error", async () => {
     const host = await received();
     for (const text of ["/mode yolo", "/copy", "/mode nonsense"]) host.say(text);
     await host.nth("result/command", 3);
@@ -109,7 +109,7 @@ describe("commands", () => {
     });
   });
 
-  it("readings 40 and 43: a skill becomes a prompt, which goes on by itself, its result first", async () => {
+  it("Q40, Q43: a skill becomes a prompt, which goes on by itself, its result first", async () => {
     const cwd = scratch();
     mkdirSync(join(cwd, ".parley/skills/greet"), { recursive: true });
     writeFileSync(join(cwd, ".parley/skills/greet/SKILL.md"), SKILL);
@@ -200,7 +200,7 @@ describe("hints", () => {
     expect(host.text(await host.turn())).toBe("first");
   });
 
-  it("reading 45: `?` is help", async () => {
+  it("Q45: `?` is help", async () => {
     const host = await received();
     for (const text of ["?", "/?"]) hint(host, "slash", text, { prompt_id: text });
     await host.nth("result/command_hint", 2);
@@ -236,7 +236,7 @@ describe("hints", () => {
     });
   });
 
-  it("R24, readings 44 and 46: a later one takes the place of an earlier one, and a cancel is the end", async () => {
+  it("R24, Q44, Q46: a later one takes the place of an earlier one, and a cancel is the end", async () => {
     const { cwd, gate, env } = slow();
     const host = await received({ cwd, env });
     hint(host, "at", "@s", { request_id: "one" });
@@ -252,7 +252,7 @@ describe("hints", () => {
     expect(told.filter((line) => line.startsWith("one"))).toEqual([]);
   });
 
-  it("reading 44: one for another prompt is asked for beside it, and both are answered", async () => {
+  it("Q44: one for another prompt is asked for beside it, and both are answered", async () => {
     const { cwd, gate, env } = slow();
     const host = await received({ cwd, env });
     for (const prompt_id of ["a", "b", "c"]) hint(host, "at", "@s", { prompt_id });

@@ -22,7 +22,7 @@ function ends(host: QwenHost): string[] {
 }
 
 describe("approval", () => {
-  it.each(FORMATS)("R10, reading 21 and 58, %s: the call, what waits, and a flat request", async (output) => {
+  it.each(FORMATS)("R10, Q21, Q58: %s: the call, what waits, and a flat request", async (output) => {
     const { host, cwd, request } = await asked({ output });
     const words = story(host.heard.slice(1));
     expect(words).toBe(
@@ -63,7 +63,7 @@ describe("approval", () => {
     expect(host.text()).toBe("seen");
   });
 
-  it.each(FORMATS)("R11, %s: approved, it runs and the turn goes on", async (output) => {
+  it.each(FORMATS)("R11: %s: approved, it runs and the turn goes on", async (output) => {
     const { host, cwd, request } = await asked({ output });
     host.approve(request);
     await host.next("summary");
@@ -89,14 +89,14 @@ describe("approval", () => {
     ["denied", "canceled"],
     ["perhaps", "canceled"],
     [undefined, "canceled"],
-  ])("reading 53: the behaviour %s means %s", async (behavior, status) => {
+  ])("Q53: the behaviour %s means %s", async (behavior, status) => {
     const { host, request } = await asked();
     host.respond(requestId(request), { subtype: "success", result: { behavior } });
     await host.next("summary");
     expect(ends(host).at(-1)).toBe(status);
   });
 
-  it.each(["updated_arguments", "updatedInput"])("reading 54: %s change the call, and count as the user's lines", async (member) => {
+  it.each(["updated_arguments", "updatedInput"])("Q54: %s change the call, and count as the user's lines", async (member) => {
     const { host, cwd, request } = await asked();
     host.approve(request, { [member]: { file_path: "a.txt", content: "Hello\nand more\n" } });
     await host.next("summary");
@@ -141,7 +141,7 @@ describe("approval", () => {
 });
 
 describe("what goes wrong on the channel", () => {
-  it.each(FORMATS)("R13, %s: an error denies, and the next line says so", async (output) => {
+  it.each(FORMATS)("R13: %s: an error denies, and the next line says so", async (output) => {
     const { host, request } = await asked({ output });
     host.respond(requestId(request), { subtype: "error", error: { message: "the window is gone", retryable: false } });
     await host.next("summary");
@@ -153,7 +153,7 @@ describe("what goes wrong on the channel", () => {
     expect(host.heard.filter(({ metadata }) => metadata.control_errors !== undefined)).toHaveLength(1);
   });
 
-  it("R14, reading 55: nobody answers within the deadline", async () => {
+  it("R14, Q55: nobody answers within the deadline", async () => {
     const { host, request } = await asked({ config: { limits: { approvalSeconds: 1 } } });
     await host.next("summary");
     expect(host.all("display:canceled")[0]?.metadata.control_errors).toEqual([
@@ -167,7 +167,7 @@ describe("what goes wrong on the channel", () => {
     ]);
   });
 
-  it("R15, reading 57: a response to nothing changes nothing, and is told on the next line", async () => {
+  it("R15, Q57: a response to nothing changes nothing, and is told on the next line", async () => {
     const { host, cwd, request } = await asked();
     host.respond("req-999", { subtype: "success", result: { behavior: "approve" } });
     await host.settled();
@@ -177,7 +177,7 @@ describe("what goes wrong on the channel", () => {
     expect(host.all("display:executing")[0]?.metadata.control_errors).toMatchObject([{ request_id: "req-999", retryable: false }]);
   });
 
-  it("reading 56: a failure that may be tried again is asked once more, under another id", async () => {
+  it("Q56: a failure that may be tried again is asked once more, under another id", async () => {
     const { host, request } = await asked();
     host.respond(requestId(request), { subtype: "error", error: { message: "busy", retryable: true } });
     const again = await host.nth("control_request:can_use_tool", 2);
@@ -191,7 +191,7 @@ describe("what goes wrong on the channel", () => {
     ]);
   });
 
-  it("reading 60: a control request of the host is answered as unsupported", async () => {
+  it("Q60: a control request of the host is answered as unsupported", async () => {
     const host = await received();
     host.send({ type: "control_request", request_id: "h-1", subtype: "initialize" });
     const answer = await host.next("control_response");
@@ -201,7 +201,7 @@ describe("what goes wrong on the channel", () => {
     });
   });
 
-  it("R38, reading 62: the end of input denies what waits; exit 0", async () => {
+  it("R38, Q62: the end of input denies what waits; exit 0", async () => {
     const { host } = await asked();
     expect(await host.finish()).toBe(0);
     expect(ends(host)).toEqual(["confirming", "canceled"]);
@@ -211,7 +211,7 @@ describe("what goes wrong on the channel", () => {
 });
 
 describe("control/cancel", () => {
-  it.each(FORMATS)("R16, readings 5, 49, 51 and 52, %s: what waits is void, and a late answer is ignored", async (output) => {
+  it.each(FORMATS)("R16, Q5, Q49, Q51, Q52: %s: what waits is void, and a late answer is ignored", async (output) => {
     const { host, cwd, request } = await asked({ output });
     host.cancel({ prompt_id: "p-1" });
     const summary = await host.next("summary");
@@ -231,7 +231,7 @@ describe("control/cancel", () => {
     expect((await host.next("result/cancel")).raw).toMatchObject({ status: "noop", message: expect.stringMatching(/\w+/) });
   });
 
-  it("R18, reading 50: a prompt that does not run is not cancelled", async () => {
+  it("R18, Q50: a prompt that does not run is not cancelled", async () => {
     const { host, request } = await asked();
     host.cancel({ prompt_id: "p-7" });
     expect((await host.next("result/cancel")).raw).toMatchObject({ status: "noop", prompt_id: "p-7" });
@@ -270,7 +270,7 @@ describe("control/cancel", () => {
     expect(host.text()).toBe("onethree");
   });
 
-  it("reading 49: named by a request id, it is acknowledged on the control channel as well", async () => {
+  it("Q49: named by a request id, it is acknowledged on the control channel as well", async () => {
     const host = await received();
     host.cancel({ request_id: "c-1" });
     expect((await host.next("control_response")).raw).toEqual({
@@ -320,14 +320,14 @@ describe("heartbeats", () => {
     await host.next("summary");
   });
 
-  it("R21, reading 47: also while an approval waits, and for a session that nobody knows", async () => {
+  it("R21, Q47: also while an approval waits, and for a session that nobody knows", async () => {
     const { host } = await asked();
     host.send({ type: "heartbeat_request", session_id: "elsewhere", prompt_id: "p-9" });
     expect((await host.next("result/heartbeat")).raw).toMatchObject({ session_id: host.session, prompt_id: "p-9", status: "ok" });
     expect(host.all("summary")).toEqual([]);
   });
 
-  it("reading 48: are pushed when asked for, and else are not", async () => {
+  it("Q48: are pushed when asked for, and else are not", async () => {
     const host = launch({ args: ["--heartbeat", "0.05"] });
     await host.nth("result/heartbeat", 3);
     expect(host.heard[0]?.word).toBe("receipt");

@@ -16,7 +16,7 @@ function opened(config: Parameters<Driver["open"]>[0] = {}): Driver {
 }
 
 describe("sessions", () => {
-  it("readings 30 and 31: several in one process, each under the name that the agent gives it, and their turns apart", async () => {
+  it("Q30, Q31: several in one process, each under the name that the agent gives it, and their turns apart", async () => {
     const driver = agent();
     driver.open({ model: "one" }, { session: "a", id: "open-a" });
     driver.open({ model: "two" }, { session: "b", id: "open-b" });
@@ -52,7 +52,7 @@ describe("sessions", () => {
     expect(JSON.parse(driver.text("t1"))).toMatchObject({ session: "stored" });
   });
 
-  it("reading 3: what was said before comes with the first prompt, and so does the system prompt", async () => {
+  it("Q3: what was said before comes with the first prompt, and so does the system prompt", async () => {
     const driver = opened({ system: "Be brief." });
     const messages = [
       { role: "user" as const, text: "I am Ann" },
@@ -114,7 +114,7 @@ describe("sessions", () => {
 });
 
 describe("prompts", () => {
-  it("readings 36 and 37: choices of the session and of the prompt go along, and a prompt's tools give no more than the session's", async () => {
+  it("Q36, Q37: choices of the session and of the prompt go along, and a prompt's tools give no more than the session's", async () => {
     const driver = opened({ model: "m1", temperature: 0.2, allowedTools: ["Read", "Edit"] });
     await driver.say("t1", "options");
     await driver.say("t2", "options", { overrides: { model: "m2", tools: ["Read", "Bash"], maxTokens: 9 } });
@@ -169,20 +169,20 @@ describe("prompts", () => {
     expect(driver.text("t1")).toBe("qwen-coder: [inline_data][file_data]");
   });
 
-  it("reading 64: a sub-agent's words are under its call", async () => {
+  it("Q64: a sub-agent's words are under its call", async () => {
     const driver = opened();
     await driver.say("t1", "delegate");
     expect(driver.of("text.done")).toMatchObject([{ under: "a1", text: "from below" }, { text: "qwen-coder: delegate" }]);
     expect(driver.of("tool.ended")).toMatchObject([{ call: "a1", output: [{ text: "seen" }] }]);
   });
 
-  it("reading 25: events of the session say what they say", async () => {
+  it("Q25: events of the session say what they say", async () => {
     const driver = opened();
     expect(await driver.say("t1", "compress")).toMatchObject({ outcome: "completed", finish: "length" });
     expect(driver.of("compaction")).toMatchObject([{ phase: "ended", before: 12000, after: 8000 }]);
   });
 
-  it("reading 55: a question that has run out is answered by nobody", async () => {
+  it("Q55: a question that has run out is answered by nobody", async () => {
     const driver = opened();
     await driver.say("t1", "expire");
     expect(driver.of("tool.ended")).toMatchObject([{ call: "e1", status: "denied" }]);
@@ -219,7 +219,7 @@ describe("modes, which the wire cannot set, are kept here", () => {
 });
 
 describe("commands and hints", () => {
-  it("reading 40: a command is answered; one that becomes a prompt has a turn", async () => {
+  it("Q40: a command is answered; one that becomes a prompt has a turn", async () => {
     const driver = opened();
     const command = (name: string, args = ""): void =>
       driver.send({ type: "turn.prompt", id: name, session: "s", turn: name, parts: [], command: { name, args } });
@@ -237,7 +237,7 @@ describe("commands and hints", () => {
     expect(driver.of("turn.started")).toHaveLength(1);
   });
 
-  it("reading 44: hints are answered, after a while, not at all, or by the next one", async () => {
+  it("Q44: hints are answered, after a while, not at all, or by the next one", async () => {
     const driver = opened();
     await driver.next("session.ready");
     const hint = (id: string, text: string): void => driver.send({ type: "command.suggest", id, session: "s", trigger: "slash", text });
@@ -278,7 +278,7 @@ describe("what the agent asks of its host", () => {
     ]);
   });
 
-  it("reading 34: a tool of the host's own runs here", async () => {
+  it("Q34: a tool of the host's own runs here", async () => {
     const driver = opened({ hostTools: [{ name: "lookup" }] });
     driver.prompt("t1", "host tool");
     expect(await driver.next("host.request")).toMatchObject({ kind: "tool", call: "h1", data: { name: "lookup", args: { n: 1 } } });
@@ -345,7 +345,7 @@ describe("an agent that is not well", () => {
     await driver.next("closed");
   });
 
-  it("reading 12: one that forgets its summary has ended when it says anything else", async () => {
+  it("Q12: one that forgets its summary has ended when it says anything else", async () => {
     const driver = agent("ready", { heartbeat: { every: 0.1, within: 30 } });
     driver.open();
     expect(await driver.say("t1", "no summary")).toMatchObject({ outcome: "completed" });
@@ -354,7 +354,7 @@ describe("an agent that is not well", () => {
 });
 
 describe("heartbeats", () => {
-  it("reading 47: a ping is answered while a turn runs, with a session and without", async () => {
+  it("Q47: a ping is answered while a turn runs, with a session and without", async () => {
     const driver = opened();
     driver.prompt("t1", "hang");
     await driver.next("turn.started");

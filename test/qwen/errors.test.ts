@@ -31,7 +31,7 @@ async function run(args: string[], input = "", env: Record<string, string> = {})
 const REHEARSAL = ["--provider", "rehearsal"];
 
 describe("the command line", () => {
-  it("R44, reading 2: structured input with text output is refused", async () => {
+  it("R44, Q2: structured input with text output is refused", async () => {
     for (const input of ["stream-json", "stream-chunk-json"]) {
       const { code, stdout, stderr } = await run([...REHEARSAL, "--input-format", input, "--output-format", "text"]);
       expect(code).toBe(2);
@@ -40,7 +40,7 @@ describe("the command line", () => {
     }
   });
 
-  it("reading 2: text in, structured out: the prompt is an argument, -p or what stands on stdin", async () => {
+  it("Q2: text in, structured out: the prompt is an argument, -p or what stands on stdin", async () => {
     const out = [...REHEARSAL, "--output-format", "stream-json"];
     for (const { code, lines } of [await run([...out, "say hi"]), await run([...out, "-p", "say hi"]), await run(out, "say hi\n")]) {
       expect(code).toBe(0);
@@ -89,7 +89,7 @@ describe("the command line", () => {
     expect((await run([...REHEARSAL, "--output-format", "stream-json", "--heartbeat", "often", "hi"])).code).toBe(42);
   });
 
-  it("reading 63: a run for one prompt says by its exit code what became of it", async () => {
+  it("Q63: a run for one prompt says by its exit code what became of it", async () => {
     const one = async (responses: unknown[], more: string[] = []): Promise<number | null> =>
       (await run(["--provider", "rehearsal", "--model", script(responses), "--output-format", "stream-json", ...more, "go"])).code;
     const glob = { call: { tool: "Glob", args: { pattern: "*" } } };
@@ -99,7 +99,7 @@ describe("the command line", () => {
     expect(await one([glob, glob, { say: "ok" }], ["--max-turns", "1"])).toBe(53);
   });
 
-  it("reading 63: a signal interrupts the turn, which still has its end", async () => {
+  it("Q63: a signal interrupts the turn, which still has its end", async () => {
     const host = await received({ output: "stream-chunk-json", responses: [{ steps: [{ say: "on and on" }, { wait: "forever" }] }] });
     host.say("go");
     await host.next("delta");
@@ -110,7 +110,7 @@ describe("the command line", () => {
 });
 
 describe.each(FORMATS)("bad lines, %s", (output) => {
-  it("R31, reading 61: what is no JSON is told, and the next line counts", async () => {
+  it("R31, Q61: what is no JSON is told, and the next line counts", async () => {
     const host = await received({ output, responses: [{ say: "ok" }] });
     host.raw("{bad json\n");
     const told = await host.next("error");
@@ -122,7 +122,7 @@ describe.each(FORMATS)("bad lines, %s", (output) => {
   });
 
   it.each(['{"foo":1}', "[1]", "null", "7", '"x"', '{"type":"nonsense"}', '{"type":7}', '{"type":"control_response"}', '{"input":7}'])(
-    "R32, reading 27: %s is refused, and the process lives",
+    "R32, Q27: %s is refused, and the process lives",
     async (line) => {
       const host = await received({ output, responses: [{ say: "ok" }] });
       host.raw(`${line}\n`);
@@ -154,7 +154,7 @@ describe.each(FORMATS)("bad lines, %s", (output) => {
     await host.next("summary");
   });
 
-  it("reading 27: the type qwen_chat_request may be said", async () => {
+  it("Q27: the type qwen_chat_request may be said", async () => {
     const host = await received({ output, responses: [{ say: "ok" }] });
     host.send({ type: "qwen_chat_request", input: { parts: [{ text: "go" }] } });
     await host.next("summary");
@@ -176,7 +176,7 @@ describe.each(FORMATS)("bad lines, %s", (output) => {
     ["metadata.protocol_version", { metadata: { protocol_version: 99 } }],
     ["protocol_version", { protocol_version: 2 }],
     ["an unknown capability", { metadata: { required_capabilities: ["telepathy"] } }],
-  ])("R33, reading 10: %s that is not ours ends the process with 52", async (_name, asks) => {
+  ])("R33, Q10: %s that is not ours ends the process with 52", async (_name, asks) => {
     const host = await received({ output });
     host.send({ type: "heartbeat_request", ...asks });
     expect((await host.exited).code).toBe(52);

@@ -22,7 +22,7 @@ describe("tools of the host", () => {
     ["function_response", [{ type: "function_response", function_response: { name: "get_weather", response: { output: "rain" } } }]],
     ["functionResponse", [{ functionResponse: { response: { output: "rain" } } }]],
     ["text", [{ type: "text", text: "rain" }]],
-  ])("reading 34: a call of one is answered by the host, with %s", async (_name, parts) => {
+  ])("Q34: a call of one is answered by the host, with %s", async (_name, parts) => {
     const host = await received({ responses: [CALL, { expect: { toolResult: "rain" }, say: "It rains" }] });
     host.say("how is it?", { metadata: { host_tools: [WEATHER] } });
     const running = await host.next("display:executing");
@@ -84,7 +84,7 @@ function mcpAnswer(message: { id?: number; method: string; params?: { arguments?
   return result === undefined ? { jsonrpc: "2.0", id, error: { code: -32601, message: "no" } } : { jsonrpc: "2.0", id, result };
 }
 
-describe("MCP servers of the host, readings 58 and 59", () => {
+describe("Q58, Q59: MCP servers of the host", () => {
   type Placing = (answer: unknown) => Record<string, unknown>;
   const inResult: Placing = (mcp_response) => ({ subtype: "success", result: { mcp_response } });
   const beside: Placing = (mcp_response) => ({ subtype: "success", mcp_response });
@@ -170,7 +170,7 @@ describe("MCP servers of the host, readings 58 and 59", () => {
   });
 });
 
-describe("hooks of the host, reading 58", () => {
+describe("Q58: hooks of the host", () => {
   const write = { call: { tool: "Write", args: { file_path: "a.txt", content: "a" } } };
 
   async function hooked(): Promise<{ host: QwenHost; cwd: string; request: Heard }> {

@@ -14,14 +14,14 @@ function expecting(expected: Record<string, unknown>): { responses: unknown[] } 
 }
 
 describe("parts", () => {
-  it("reading 29: texts are one text, in order", async () => {
+  it("Q29: texts are one text, in order", async () => {
     const host = await received(expecting({ lastUser: "/^Please fix the bug$/" }));
     host.send({ input: { origin: "user", parts: [{ type: "text", text: "Please fix " }, { text: "the bug" }] } });
     await host.next("summary");
     expect(host.text()).toBe("seen");
   });
 
-  it("reading 28: a plain string is one as well", async () => {
+  it("Q28: a plain string is one as well", async () => {
     const host = await received(expecting({ lastUser: "/^hello$/" }));
     host.send({ input: { parts: "hello" } });
     await host.next("summary");
@@ -31,7 +31,7 @@ describe("parts", () => {
   it.each([
     ["file_data", { type: "file_data", file_data: { file_uri: "note.txt" } }],
     ["fileData", { fileData: { fileUri: "note.txt", mimeType: "text/plain" } }],
-  ])("reading 28: %s attaches a file by its path", async (_name, part) => {
+  ])("Q28: %s attaches a file by its path", async (_name, part) => {
     const host = await received({
       cwd: scratch({ "note.txt": "the sea" }),
       ...expecting({ lastUser: "Attached file note.txt:\nthe sea" }),
@@ -41,7 +41,7 @@ describe("parts", () => {
     expect(host.text()).toBe("seen");
   });
 
-  it("reading 28: a file: address is a path, too", async () => {
+  it("Q28: a file: address is a path, too", async () => {
     const file = join(scratch({ "my note.txt": "the sky" }), "my note.txt");
     const host = await received(expecting({ lastUser: "the sky" }));
     host.send({ input: { parts: [{ type: "file_data", file_data: { file_uri: `file://${file.replaceAll(" ", "%20")}` } }] } });
@@ -53,21 +53,21 @@ describe("parts", () => {
     ["inline_data", { type: "inline_data", inline_data: { mime_type: "image/png", data: PNG } }],
     ["inlineData", { inlineData: { mimeType: "image/png", data: PNG } }],
     ["image_url", { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } }],
-  ])("reading 28: %s shows the model an image", async (_name, part) => {
+  ])("Q28: %s shows the model an image", async (_name, part) => {
     const { host, body } = await asked([{ text: ["an image"] }]);
     host.send({ input: { parts: [{ text: "what is this?" }, part] } });
     await host.next("summary");
     expect(JSON.stringify(body(0))).toContain(`data:image/png;base64,${PNG}`);
   });
 
-  it("reading 28: an unknown part is refused by its place, and the process lives", async () => {
+  it("Q28: an unknown part is refused by its place, and the process lives", async () => {
     const host = await received({ responses: [{ say: "ok" }] });
     host.send({ prompt_id: "p-1", input: { parts: [{ text: "a" }, { type: "hologram", text: "b" }] } });
     expect((await host.next("error")).metadata.error).toMatchObject({ type: "invalid_request_error", param: "input.parts[1]" });
     expect(host.text(await host.turn())).toBe("ok");
   });
 
-  it("reading 28: what is inline and no image is read as a file is; a link that leads nowhere is told", async () => {
+  it("Q28: what is inline and no image is read as a file is; a link that leads nowhere is told", async () => {
     const host = await received(expecting({ lastUser: "/inline words[^]*binary[^]*could not be read/" }));
     const inline = (mime_type: string, words: string): unknown => ({
       type: "inline_data",
@@ -106,7 +106,7 @@ const toolNames = (body: Record<string, unknown>): string[] =>
   ((body["tools"] ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name);
 
 describe("options are for that request only", () => {
-  it("reading 37: options.model before model before the session's", async () => {
+  it("Q37: options.model before model before the session's", async () => {
     const { host, body } = await asked([{ text: ["a"] }, { text: ["b"] }, { text: ["c"] }]);
     await host.turn("a", { model: "gpt-4o-mini" });
     await host.turn("b", { model: "gpt-4o-mini", options: { model: "gpt-4.1" } });
@@ -141,7 +141,7 @@ describe("options are for that request only", () => {
     expect(host.text(lines)).toBe("ok");
   });
 
-  it("R40, reading 36: tool_overrides is a list of what there is, by any name; an empty one leaves nothing", async () => {
+  it("R40, Q36: tool_overrides is a list of what there is, by any name; an empty one leaves nothing", async () => {
     const { host, body } = await asked([{ text: ["a"] }, { text: ["b"] }, { text: ["c"] }]);
     await host.turn("a", { options: { tool_overrides: [] } });
     await host.turn("b", { options: { tool_overrides: ["EditTool", "read_file"] } });
@@ -153,7 +153,7 @@ describe("options are for that request only", () => {
 });
 
 describe("messages", () => {
-  it("reading 3: system text lasts for the session, earlier ones are its history, the last is the prompt", async () => {
+  it("Q3: system text lasts for the session, earlier ones are its history, the last is the prompt", async () => {
     const { host, body } = await asked([{ text: ["a"] }, { text: ["b"] }, { text: ["c"] }]);
     host.send({
       messages: [
@@ -188,7 +188,7 @@ describe("messages", () => {
 });
 
 describe("origins", () => {
-  it("reading 35: words of the system guide the session, and are answered by a summary without a model call", async () => {
+  it("Q35: words of the system guide the session, and are answered by a summary without a model call", async () => {
     const host = await received({
       responses: [
         { expect: { system: "Answer in French." }, say: "oui" },
@@ -209,7 +209,7 @@ describe("origins", () => {
     expect(host.text((await host.turn()).slice(0))).toBe("oui");
   });
 
-  it("reading 35: a command of the system is a command", async () => {
+  it("Q35: a command of the system is a command", async () => {
     const host = await received();
     host.send({ session_id: host.session, input: { origin: "system", parts: [{ text: "/mode yolo" }] } });
     expect((await host.next("result/command")).raw["result"]).toMatchObject({ type: "message", level: "info" });
@@ -221,7 +221,7 @@ describe("origins", () => {
     expect((await host.next("error")).metadata.error).toMatchObject({ type: "invalid_request_error", param: "tool_call_id" });
   });
 
-  it("R30, reading 34: so is one to a call that is not the host's", async () => {
+  it("R30, Q34: so is one to a call that is not the host's", async () => {
     const host = await received({ responses: [{ call: { tool: "Write", args: { file_path: "a", content: "a" } } }] });
     host.say("go");
     const request = await host.next("control_request:can_use_tool");

@@ -7,7 +7,7 @@ const FORMATS: Format[] = ["stream-json", "stream-chunk-json"];
 const words = (text: string): Record<string, unknown> => ({ input: { origin: "user", parts: [{ type: "text", text }] } });
 
 describe("which session", () => {
-  it("R4 and R5: `_new` and a missing id take the receipt's session first, and then others", async () => {
+  it("R4, R5: `_new` and a missing id take the receipt's session first, and then others", async () => {
     const host = await received({ then: "repeat", responses: [{ say: "ok" }] });
     host.send({ session_id: "_new", ...words("a") }, words("b"), { session_id: "_new", ...words("c") });
     await host.nth("summary", 3);
@@ -18,7 +18,7 @@ describe("which session", () => {
     for (const { id, metadata } of host.all("text")) expect(id).toBe(`chatcmpl-${metadata.session_id}`);
   });
 
-  it("reading 30: an unknown id makes a session of that name; a stored one is gone on with", async () => {
+  it("Q30: an unknown id makes a session of that name; a stored one is gone on with", async () => {
     const home = scratch();
     const cwd = scratch();
     const first = await received({ home, cwd, responses: [{ say: "noted" }] });
@@ -93,7 +93,7 @@ describe("which session", () => {
     expect((await wrong.exited).code).toBe(42);
   });
 
-  it("reading 31: sessions stay side by side, each with its own history", async () => {
+  it("Q31: sessions stay side by side, each with its own history", async () => {
     const host = await received({ model: ["--provider", "rehearsal"] });
     for (const [session_id, text] of [
       ["a", "say apple"],
@@ -115,7 +115,7 @@ describe("which session", () => {
 });
 
 describe("prompts", () => {
-  it("R6, reading 32: are numbered, on from the host's own numbers; a used name is kept", async () => {
+  it("R6, Q32: are numbered, on from the host's own numbers; a used name is kept", async () => {
     const host = await received({ then: "repeat", responses: [{ say: "ok" }] });
     await host.turn("a");
     await host.turn("b");
@@ -128,7 +128,7 @@ describe("prompts", () => {
     expect(host.all("summary").map(({ metadata }) => metadata.summary?.prompt_id?.replace(/^.*#/, ""))).toEqual(ids);
   });
 
-  it("reading 32: the name of a turn that runs means that turn", async () => {
+  it("Q32: the name of a turn that runs means that turn", async () => {
     const host = await received({
       responses: [
         { call: { tool: "Write", args: { file_path: "a", content: "a" } } },

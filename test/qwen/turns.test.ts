@@ -8,7 +8,7 @@ import { launch, received, story, type Format } from "./host.js";
 const FORMATS: Format[] = ["stream-json", "stream-chunk-json"];
 
 describe("the receipt", () => {
-  it("R1: is the first line, before any input, and says what this is (readings 6, 8, 9, 11)", async () => {
+  it("R1, Q6, Q8, Q9, Q11: is the first line, before any input, and says what this is", async () => {
     const host = launch();
     const receipt = await host.next("receipt");
     expect(receipt.raw).toMatchObject({
@@ -38,7 +38,7 @@ describe("the receipt", () => {
     expect(await host.finish()).toBe(0);
   });
 
-  it("R2, reading 7: in chunks it is the role as well; later turns begin with a plain role chunk", async () => {
+  it("R2, Q7: in chunks it is the role as well; later turns begin with a plain role chunk", async () => {
     const host = await received({ output: "stream-chunk-json", responses: [{ say: "one" }, { say: "two" }] });
     expect(host.heard[0]?.raw).toMatchObject({
       object: "chat.completion.chunk",
@@ -51,7 +51,7 @@ describe("the receipt", () => {
     expect(second[0]?.metadata.protocol_version).toBeUndefined();
   });
 
-  it.each(["stream-json", "stream-chunk-json"])("reading 1: input %s is the same thing", async (input) => {
+  it.each(["stream-json", "stream-chunk-json"])("Q1: input %s is the same thing", async (input) => {
     const host = await received({ input, responses: [{ say: "yes" }] });
     expect(host.heard[0]?.metadata.input_format).toBe(input);
     expect(host.text(await host.turn())).toBe("yes");
@@ -67,7 +67,7 @@ describe("the receipt", () => {
 });
 
 describe("a turn of text", () => {
-  it("R3, readings 3, 12 and 14: an OpenAI-style line is answered by a reply and one closing summary", async () => {
+  it("R3, Q3, Q12, Q14: an OpenAI-style line is answered by a reply and one closing summary", async () => {
     const host = await received();
     host.send({ model: "m", messages: [{ role: "user", content: "say Hello yourself" }] });
     await host.next("summary");
@@ -81,7 +81,7 @@ describe("a turn of text", () => {
     expect(JSON.stringify(reply?.raw)).not.toContain("tool_calls");
   });
 
-  it("readings 4 and 5: the id is the session's, and each line says whose turn it is", async () => {
+  it("Q4, Q5: the id is the session's, and each line says whose turn it is", async () => {
     const host = await received({ responses: [{ say: "a" }, { say: "b" }] });
     const lines = [...(await host.turn()), ...(await host.turn())].filter(({ id }) => id !== undefined);
     expect(new Set(lines.map(({ id }) => id))).toEqual(new Set([`chatcmpl-${host.session}`]));
@@ -129,7 +129,7 @@ describe("a turn of text", () => {
     });
   });
 
-  it("R8 and R9, readings 13 and 15: a call in pieces, a finish between the model calls, usage on the last chunk", async () => {
+  it("R8, R9, Q13, Q15: a call in pieces, a finish between the model calls, usage on the last chunk", async () => {
     const host = await received({
       output: "stream-chunk-json",
       responses: [
@@ -171,7 +171,7 @@ describe("a turn of text", () => {
     expect(lines.map(({ calls }) => calls.length)).toEqual([2]);
   });
 
-  it.each(FORMATS)("R39, %s: thinking is an annotation and no content", async (output) => {
+  it.each(FORMATS)("R39: %s: thinking is an annotation and no content", async (output) => {
     const host = await received({
       output,
       responses: [
@@ -189,13 +189,13 @@ describe("a turn of text", () => {
     expect(again?.thoughts).toEqual([{ type: "x-qwen-thought", subject: "", description: "just so" }]);
   });
 
-  it.each(FORMATS)("R41, %s: emoji and CJK cut anywhere come out whole", async (output) => {
+  it.each(FORMATS)("R41: %s: emoji and CJK cut anywhere come out whole", async (output) => {
     const text = "汉字 👩‍👩‍👧‍👦 e\u0301 \u2028 ✅ ende";
     const host = await received({ output, responses: [{ say: { pieces: Array.from(text) } }] });
     expect(host.text(await host.turn())).toBe(text);
   });
 
-  it("R36 and reading 33: two requests back to back are answered in order", async () => {
+  it("R36, Q33: two requests back to back are answered in order", async () => {
     const host = await received({ responses: [{ say: "first" }, { say: "second" }] });
     host.say("one");
     host.say("two");

@@ -15,7 +15,7 @@ function wayland(options: AionrsOptions = {}): Promise<AionrsHost> {
 const infos = (host: AionrsHost): string[] => host.of("info").map(({ message }) => message);
 
 describe("the handshake", () => {
-  it("ready carries the protocol version, a session_id and capabilities; default-off flags are left out", async () => {
+  it("D34: ready carries the protocol version, a session_id and capabilities; default-off flags are left out", async () => {
     const host = await wayland();
     expect(host.of("ready")).toEqual([
       {
@@ -61,7 +61,7 @@ describe("the handshake", () => {
 });
 
 describe("a message", () => {
-  it("by its content streams to an end with a finish_reason and counts that are disjoint", async () => {
+  it("D39: by its content streams to an end with a finish_reason and counts that are disjoint", async () => {
     const usage = { input: 1500, output: 320, cacheRead: 800, cacheWrite: 200 };
     const host = await wayland({ responses: [{ think: "hm", say: "Hi", usage }] });
     host.message("m1", "Hello");
@@ -151,7 +151,7 @@ describe("approvals", () => {
     ]);
   });
 
-  it.each(["force", "yolo"])("set_mode %s approves everything, and default asks again", async (mode) => {
+  it.each(["force", "yolo"])("D35: set_mode %s approves everything, and default asks again", async (mode) => {
     const cwd = scratch();
     const host = await wayland({ cwd, responses: [{ call: write("a", "t1") }, { say: "ok" }, { call: write("b", "t2") }, { say: "ok" }] });
     host.send({ type: "set_mode", mode });
@@ -192,7 +192,7 @@ describe("approvals", () => {
 });
 
 describe("ping", () => {
-  it("is answered by pong, idle, in a turn and while an approval waits", async () => {
+  it("D37: is answered by pong, idle, in a turn and while an approval waits", async () => {
     const host = await wayland({ responses: [{ call: write("a", "t1") }, { say: "ok" }] });
     host.send({ type: "ping" });
     await host.next("pong");

@@ -11,7 +11,7 @@ function real(habit = "plain", options: ConnectOptions = {}): Driver {
 }
 
 describe("a real one", () => {
-  it("is ready without a name of its session, and what only it knows is passed on", async () => {
+  it("D40: is ready without a name of its session, and what only it knows is passed on", async () => {
     const agent = real();
     agent.open();
     const ready = await agent.next("session.ready");

@@ -26,7 +26,7 @@ async function echoes(host: AionrsHost): Promise<string> {
 }
 
 describe.each(["wayland", "aionrs@0.2"] as const)("%s", (dialect) => {
-  it("stdio: mcp_ready lists the tools, and the first message has them", async () => {
+  it("D36: stdio: mcp_ready lists the tools, and the first message has them", async () => {
     const host = await ready({ dialect, responses: [{ call: echo("files") }, { say: "ok" }] });
     host.send({ ...STDIO, env: { GREETING: "x" } });
     const { name, tools } = await host.next("mcp_ready");
@@ -35,7 +35,7 @@ describe.each(["wayland", "aionrs@0.2"] as const)("%s", (dialect) => {
     expect(await host.finish()).toBe(0);
   });
 
-  it("after the first message it is rejected, and the session goes on", async () => {
+  it("D36: after the first message it is rejected, and the session goes on", async () => {
     const host = await ready({ dialect });
     host.message("m1", "say hi");
     await host.stream("m1");

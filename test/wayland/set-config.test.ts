@@ -26,7 +26,7 @@ describe.each(["wayland", "aionrs@0.2"] as const)("%s", (dialect) => {
 
   const told = (host: AionrsHost): string[] => host.of("info").map(({ message }) => message);
 
-  it("model: the next request names it, and what the model can do is told anew", async () => {
+  it("D38: model: the next request names it, and what the model can do is told anew", async () => {
     const { host, ask } = await talk("claude-sonnet-4-5", [hi, hi]);
     expect(host.of("ready")[0]?.capabilities).toMatchObject({ effort: false, effort_levels: [], thinking: true });
     expect((await ask("m1"))["model"]).toBe("claude-sonnet-4-5");

@@ -1,0 +1,18 @@
+import { agentprocCases } from "./agentproc-cases.js";
+import { agentproc } from "./agentproc.js";
+import { aionrs, wayland } from "./aionrs.js";
+import { ante } from "./ante.js";
+import { qwenReadings } from "./qwen-readings.js";
+import { qwenShipped } from "./qwen-shipped.js";
+import { qwen } from "./qwen.js";
+import type { Manifest } from "./requirement.js";
+
+/** What each dialect asks of its agents, or, for AgentProc, of its bridge. */
+export const manifests: readonly Manifest[] = [
+  { dialect: "aionrs", side: "agent", requirements: aionrs },
+  { dialect: "wayland", side: "agent", requirements: wayland },
+  { dialect: "ante", side: "agent", requirements: ante },
+  { dialect: "qwen", side: "agent", requirements: [...qwen, ...qwenReadings] },
+  { dialect: "qwen-shipped", side: "agent", requirements: qwenShipped },
+  { dialect: "agentproc", side: "host", requirements: [...agentproc, ...agentprocCases] },
+];
