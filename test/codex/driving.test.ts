@@ -112,7 +112,7 @@ describe("a session", () => {
     ["plan", "policy untrusted, sandbox read-only"],
   ] as const)("in the mode %s is told so", async (mode, text) => {
     const driver = driving({ mode });
-    expect(await driver.next("notice", (notice) => notice.text === text)).toMatchObject({ level: expect.any(String) });
+    expect((await driver.next("notice", (notice) => notice.text.startsWith("policy"))).text).toBe(text);
   });
 
   it("is resumed with what was said before, for a host that wants it", async () => {

@@ -8,7 +8,7 @@ export const agents: Readonly<Record<string, readonly string[]>> = {
   native: ["serve", "--dialect", "native", ...REHEARSAL],
   aionrs: REHEARSAL,
   ante: ["serve", ...REHEARSAL],
-  codex: ["codex", ...REHEARSAL],
+  codex: ["app-server", ...REHEARSAL],
   "aionrs@0.2": ["--dialect", "aionrs@0.2", ...REHEARSAL],
   claude: ["--dialect", "claude", ...REHEARSAL],
   qwen: REHEARSAL,

@@ -204,7 +204,7 @@ describe.each(Object.keys(agents).filter((drive) => !drive.startsWith("agentproc
     expect(silent.stdout).toContain("stream_end");
     expect(silent.stdout).not.toContain("approveTools");
     const told = await relay("aionrs", drive, agent, { flags: [...driving(drive), "--approve-tools", "Glob"], input });
-    expect(told.stdout.includes("approveTools")).toBe(!["claude", "native", "qwen-shipped"].includes(drive));
+    expect(told.stdout.includes("approveTools")).toBe(!["claude", "codex", "native", "qwen-shipped"].includes(drive));
   });
 });
 

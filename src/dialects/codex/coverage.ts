@@ -25,7 +25,7 @@ export const coverage: Coverage = {
   "session.ready": "exact",
   "session.updated": "exact",
   "session.ended": "exact",
-  closed: "none",
+  closed: "exact",
   "turn.started": "exact",
   "turn.ended": "exact",
   "text.delta": "exact",

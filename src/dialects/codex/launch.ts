@@ -117,15 +117,14 @@ export const program: Program = {
   version: "codex-cli 0.166.0",
   shortFlags: SHORT_FLAGS,
   flags: [...SAID, ...UNUSED],
-  words: { "app-server": ["codex"], exec: ["--print=-"], "exec resume": ["--resume"] },
+  words: { exec: ["--print=-"], "exec resume": ["--resume"] },
   variables: [["CODEX_API_KEY", "--api-key-of-codex"]],
   command: {
-    word: "codex",
+    word: "app-server",
     summary: "Serves the agent to a client of Codex's app-server, over stdin and stdout.",
     details: "`codex exec --json` is served under the name `codex` (parley shims), or by --dialect codex --output-format jsonl.",
   },
   opensOnWire: true,
-  hostWords: { command: "app-server" },
   formats: {
     lines: [EXEC_LINES],
     flags: ["json-schema", "image"],

@@ -83,6 +83,8 @@ export function execSide(env: SideEnv): Side<Op, Event> {
         return event.turn === undefined ? line(...items.failure(event.fault.message)) : NOTHING;
       case "turn.ended":
         return ended(event);
+      case "closed":
+        return event.reason === undefined || isOver ? NOTHING : { in: [], out: [{ exit: 1, reason: event.reason }] };
       case "reply":
         return event.status === "error" ? refused(event) : NOTHING;
       default:

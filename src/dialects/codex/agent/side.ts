@@ -196,10 +196,19 @@ function appServer(env: SideEnv): Side<Op, Event> {
       state.early.push(event);
       return NOTHING;
     }
+    if (event.type === "closed") return event.reason === undefined ? NOTHING : gone(event, event.reason);
     if (event.type === "error") return news([notice("warning", { threadId: null, message: event.fault.message })], event);
     if (event.type === "notice" && (event.level === "warning" || event.level === "error"))
       return news([notice("warning", { threadId: null, message: event.text })], event);
     return NOTHING;
+  }
+
+  /** Whoever waits for an answer hears that none will come. */
+  function gone(event: Event, message: string): Step<Op> {
+    const fault = { code: "launch", message, retryable: true };
+    const waiting = [...state.waiting.values()].map((answer) => answer({ type: "reply", to: "session.open", status: "error", fault }));
+    state.waiting.clear();
+    return together(waiting.reduce(together<Op>, NOTHING), news([notice("warning", { threadId: null, message })], event));
   }
 
   /** What was said before makes the turns that the thread shows, and no news. */
