@@ -260,6 +260,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
       error,
       startedAt: seconds(event.at ?? 0),
       completedAt: seconds(event.at ?? 0),
+      bytes: 0,
     };
     const { threadId } = thread;
     const failure = notice("error", { error, willRetry: false, threadId, turnId: kept.id });

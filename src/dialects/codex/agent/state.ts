@@ -16,6 +16,8 @@ export interface KeptTurn {
   error: unknown;
   startedAt: number;
   completedAt: number | null;
+  /** Of its items, once it is over. */
+  bytes: number;
 }
 
 /** A stream of items: of a thread's own turn, or of a sub-agent, which is a thread of its own on this wire. */

@@ -1,13 +1,15 @@
 /** Threads and turns as a client is shown them, with every field that the real server writes. */
 import * as v from "valibot";
+import { roughSize } from "../../../core/queue.js";
 import type { AnyItem } from "../wire/items.js";
 import { sandboxPolicy } from "../wire/policy.js";
 import type { ClientThread, KeptTurn } from "./state.js";
 
 export const VERSION = "0.166.0";
 
-/** Turns that a live thread keeps for `thread/read`. */
+/** Turns that a live thread keeps for `thread/read`, and their size together. */
 const KEPT = 200;
+const KEPT_BYTES = 8 * 1024 * 1024;
 
 export function threadView(thread: ClientThread, turns: readonly KeptTurn[] = []): Record<string, unknown> {
   const { threadId, config, preview, name, createdAt, isKept, lanes, asking } = thread;
@@ -163,7 +165,11 @@ export function freshTurn(id: string): Record<string, unknown> {
   };
 }
 
+/** The newest turns, as many as fit; the last one is always there. */
 export function keep(thread: ClientThread, turn: KeptTurn): void {
-  thread.turns.push(turn);
-  if (thread.turns.length > KEPT) thread.turns.splice(0, thread.turns.length - KEPT);
+  const { turns } = thread;
+  turn.bytes = roughSize(turn.items);
+  turns.push(turn);
+  let bytes = turns.reduce((sum, each) => sum + each.bytes, 0);
+  while (turns.length > 1 && (turns.length > KEPT || bytes > KEPT_BYTES)) bytes -= turns.shift()?.bytes ?? 0;
 }

@@ -74,7 +74,7 @@ export function noticesOf(event: Event, thread: ClientThread): Notice[] {
 // --- turns ---
 
 export function beginTurn(id: string, thread: ClientThread, at: number): Notice[] {
-  const turn: KeptTurn = { id, items: [], status: "inProgress", error: null, startedAt: seconds(at), completedAt: null };
+  const turn: KeptTurn = { id, items: [], status: "inProgress", error: null, startedAt: seconds(at), completedAt: null, bytes: 0 };
   thread.lanes.set("", { threadId: thread.threadId, turn, block: undefined, count: 0 });
   thread.lastTurn = id;
   const { threadId } = thread;
@@ -165,6 +165,7 @@ function onLane(event: Event, thread: ClientThread, write: (lane: Lane) => Notic
     error: null,
     startedAt: seconds(event.at ?? 0),
     completedAt: null,
+    bytes: 0,
   };
   const lane: Lane = { threadId, turn, block: undefined, count: 0 };
   thread.lanes.set(under, lane);
@@ -184,8 +185,13 @@ function itemNotice(phase: "started" | "completed", item: AnyItem, lane: Lane, a
   return notice(`item/${phase}`, { item, threadId: lane.threadId, turnId: lane.turn.id, ...times });
 }
 
+/** Items that a turn keeps. */
+const ITEMS = 1000;
+
 function completed(item: AnyItem, lane: Lane, at: number): Notice {
-  lane.turn.items.push(item);
+  const { items } = lane.turn;
+  items.push(item);
+  if (items.length > ITEMS) items.shift();
   return itemNotice("completed", item, lane, at);
 }
 
