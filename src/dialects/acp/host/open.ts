@@ -149,7 +149,7 @@ export function onOpened(session: DrivenSession, result: SessionResult, state: H
   session.answeredMode = mode.answered;
   if (mode.warning !== undefined) session.lost.push(`${agentName(state)} ${mode.warning}`);
   const wantedMode = session.open.config?.mode;
-  const isVital = wantedMode === undefined || wantedMode === "plan" || wantedMode === "default";
+  const isVital = wantedMode === "plan" || wantedMode === "default";
   const out = mode.choose.map((choice) => setUp(choice, "the mode", isVital, session, state));
   const { model, thinking, effort } = session.open.config ?? {};
   const wishes = [
@@ -172,14 +172,14 @@ export function onOpened(session: DrivenSession, result: SessionResult, state: H
 
 function setUp(choice: Choosing, what: string, isVital: boolean, session: DrivenSession, state: HostState): Out {
   session.setup++;
-  chosen(session, choice);
-  return ask(choice.method, choice.params, { for: "setup", session, what, isVital }, state);
+  return ask(choice.method, choice.params, { for: "setup", session, choice, what, isVital }, state);
 }
 
 /** A mode that restricts and cannot be set refuses the session; everything else is told. */
 export function onSetUp(asked: Asked & { for: "setup" }, error: RpcError | undefined, state: HostState): Step<Event> {
   const { session, what, isVital } = asked;
   session.setup--;
+  if (error === undefined) chosen(session, asked.choice);
   if (error !== undefined) {
     const message = `${agentName(state)} did not take ${what}: ${faultOf(error).message}`;
     if (isVital) return refusedSession(session, { code: "unsupported", message, retryable: false }, state);

@@ -26,7 +26,12 @@ export function readUpdate(params: unknown, state: HostState, env: SideEnv): Eve
   return [];
 }
 
-function keepUnnamed(sessionId: string, params: unknown, { unnamed }: HostState): Event[] {
+/** Only while a session waits for its name: updates of a session that was closed are nobody's. */
+function keepUnnamed(sessionId: string, params: unknown, { sessions, unnamed }: HostState): Event[] {
+  if (![...sessions.values()].some(({ id }) => id === undefined)) {
+    unnamed.clear();
+    return [];
+  }
   const kept = unnamed.get(sessionId) ?? [];
   if (kept.length < MOST_EARLY) kept.push(params);
   if (unnamed.size < MOST_UNNAMED) unnamed.set(sessionId, kept);

@@ -97,7 +97,7 @@ export type Asked =
   | { for: "initialize" }
   | { for: "authenticate"; open: OpOf<"session.open"> }
   | { for: "open"; session: DrivenSession; isRetry: boolean }
-  | { for: "setup"; session: DrivenSession; what: string; isVital: boolean }
+  | { for: "setup"; session: DrivenSession; choice: Choosing; what: string; isVital: boolean }
   | { for: "change"; session: DrivenSession; change: Change; choice: Choosing }
   | { for: "prompt"; session: DrivenSession; turn: RunningTurn }
   | { for: "steer"; session: DrivenSession; op: OpOf<"turn.steer"> }
