@@ -7,12 +7,15 @@ import { categoryOf } from "../../core/names.js";
 import type { Answer } from "../../core/op.js";
 import type { Hooks } from "../extensions/hooks/hooks.js";
 import type { ModelCall } from "../models/model.js";
+import type { CallPath } from "../permissions/path-pattern.js";
 import type { JudgedCall, Verdict } from "../permissions/permissions.js";
+import type { EquivalentCall as JudgedEquivalent } from "../permissions/rules.js";
 import type { SessionServices } from "../session/services.js";
-import type { Tool } from "../tools/tool.js";
+import type { EquivalentCall, Tool } from "../tools/tool.js";
 import type { Turn } from "../turn/turn.js";
 import { workspaceFor } from "./workspace-for.js";
 import { capText } from "../workspace/output.js";
+import type { Workspace } from "../workspace/workspace.js";
 import { callProblem } from "./problem.js";
 
 /** A call that can run, and what was decided about it. */
@@ -103,23 +106,35 @@ export async function judgedCall(
   args: Record<string, unknown>,
 ): Promise<JudgedCall> {
   const places = await Promise.all(tool.paths(args).map(({ path }) => workspace.resolve(path)));
-  const { root } = workspace;
+  const equivalents = tool.equivalents?.(args) ?? [];
   return {
     tool: tool.name,
     wholeName: tool.wholeName?.(args),
     category: tool.category,
     args,
-    paths: places.map(({ path, inside, named }) => ({
-      path,
-      ...(inside && { relative: relative(root, path) }),
-      named: { path: named, relative: relative(root, named) },
-    })),
+    paths: places.map((place) => callPath(workspace, place)),
+    ...(equivalents.length > 0 && { equivalents: await Promise.all(equivalents.map((each) => judgedEquivalent(workspace, tool, each))) }),
     // The title is redacted before it is cut to a line: half a secret would not be found.
     title: tool.title(redactor.value(args)),
     outside: places.find((place) => !place.inside)?.path,
     hosted: tool.hosted === true,
     grants: tool.grants?.(args) ?? [],
     asksAlways: tool.asksAlways === true,
+  };
+}
+
+function callPath({ root }: Workspace, { path, inside, named }: Awaited<ReturnType<Workspace["resolve"]>>): CallPath {
+  return { path, ...(inside && { relative: relative(root, path) }), named: { path: named, relative: relative(root, named) } };
+}
+
+async function judgedEquivalent(workspace: Workspace, { standsFor }: Tool, call: EquivalentCall): Promise<JudgedEquivalent> {
+  const { path, onlyForbids, ...rest } = call;
+  const paths = path === undefined ? [] : [callPath(workspace, await workspace.resolve(path))];
+  return {
+    ...rest,
+    paths,
+    ...(path !== undefined && standsFor !== undefined && { forbiddenAs: standsFor }),
+    ...(onlyForbids !== undefined && { onlyForbids }),
   };
 }
 

@@ -11,10 +11,12 @@ export interface ModelFacts {
   /** The words for how much it thinks, from little to much; none where it cannot be told. */
   efforts?: readonly string[];
   images: boolean;
+  /** It was trained to change files by `apply_patch`. */
+  patches?: true;
 }
 
 /** The facts that a config gives of a model. */
-export type KnownFacts = { [K in keyof Omit<ModelFacts, "efforts" | "unknown">]?: ModelFacts[K] | undefined };
+export type KnownFacts = { [K in keyof Omit<ModelFacts, "efforts" | "unknown" | "patches">]?: ModelFacts[K] | undefined };
 
 /** Of a name that nobody knows nothing is held back: the server will say what it does not take. */
 const UNKNOWN: ModelFacts = { thinking: true, images: true, unknown: true };
@@ -80,13 +82,17 @@ const TABLE: readonly [RegExp, ModelFacts][] = [
   [/^deepseek-/, { context: 128_000, thinking: true, images: false }],
 ];
 
+/** Families that know the form of a patch. */
+const PATCHES = /^(?:gpt-(?:4\.1|[5-9]|oss)|o[3-9]\b|codex)/;
+
 /** Never an error: a model may be newer than this file. */
 export function factsOf(id: string, known: KnownFacts = {}): ModelFacts {
   const name = bareName(id);
   const facts = TABLE.find(([pattern]) => pattern.test(name))?.[1] ?? UNKNOWN;
   const { unknown, ...found } = facts;
+  const patches = PATCHES.test(name) ? { patches: true as const } : {};
   const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
-  return { ...found, ...given, ...(unknown === true && known.thinking === undefined && { unknown }) };
+  return { ...found, ...patches, ...given, ...(unknown === true && known.thinking === undefined && { unknown }) };
 }
 
 const MAKERS = /^(?:[a-z]{2,6}\.)?(?:anthropic|amazon|meta|openai|deepseek|mistral|xai|google)\./;

@@ -88,6 +88,8 @@ export interface Model {
   readonly outputLimit?: number;
   /** Whether it can be shown images. */
   readonly images: boolean;
+  /** Whether it prefers `apply_patch` to Edit. */
+  readonly patches?: boolean;
   /** The words for how much it thinks, where it can be told. */
   readonly efforts?: readonly string[];
   /** How often an answer of it is asked for again; as core/limits.ts has it where nothing is said. */

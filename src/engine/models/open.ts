@@ -64,6 +64,7 @@ function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits
     limits,
     ...(facts.context !== undefined && { contextLimit: facts.context }),
     ...(facts.output !== undefined && { outputLimit: facts.output }),
+    ...(facts.patches === true && { patches: true }),
     ...(facts.efforts !== undefined && { efforts: facts.efforts }),
     warm: async () => (await machinery()).warmVendor(vendor),
     async *stream(request, signal) {

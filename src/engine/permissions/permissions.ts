@@ -5,7 +5,7 @@ import type { Category } from "../../core/event.js";
 import type { Answer } from "../../core/op.js";
 import type { PrefixGrant } from "./prefix-grants.js";
 import type { Protected, Protection } from "./protection.js";
-import type { Hiding, JudgedCall as RuledCall, Rules } from "./rules.js";
+import { neededCalls, type Hiding, type JudgedCall as RuledCall, type Rules } from "./rules.js";
 import { namesTool } from "./tool-lists.js";
 
 /** The judgement of one call. `ask` carries the question. */
@@ -99,12 +99,15 @@ export class Permissions {
     return verdicts.some(({ decision }) => decision === "allow");
   }
 
+  /** A yes to a tool covers what it edits, and not a file that it removes. */
   #standing(call: JudgedCall): boolean {
-    return (
-      runsUnasked(this.mode, call.category) ||
-      this.approveTools.some((entry) => isName(entry) && namesTool(entry, call.tool)) ||
-      this.#tools.has(call.tool) ||
-      this.#categories.has(call.category)
+    return neededCalls(call).every(
+      ({ tool, category }) =>
+        runsUnasked(this.mode, category) ||
+        this.approveTools.some((entry) => isName(entry) && namesTool(entry, tool)) ||
+        this.#tools.has(tool) ||
+        (this.#tools.has(call.tool) && category === call.category) ||
+        this.#categories.has(category),
     );
   }
 }

@@ -33,6 +33,8 @@ async function widest({ tool, args, paths }: JudgedCall): Promise<PrefixGrant | 
 /** Several together may cover the parts of one command, as allow rules do. */
 export async function isCovered(call: JudgedCall, grants: readonly PrefixGrant[]): Promise<boolean> {
   if (call.tool === "Bash") return isCoveredCommand(call.args["command"], grants);
+  // Files that a patch removes are asked about each time.
+  if (call.equivalents?.some(({ category }) => category !== call.category) === true) return false;
   const { args, paths, tool } = call;
   const host = tool === "WebFetch" ? hostOf(args["url"]) : undefined;
   return grants.some(({ covers }) => {

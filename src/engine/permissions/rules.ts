@@ -5,6 +5,8 @@
  * and `mcp` in small letters mean the category. Names are case-sensitive, and `Edit(…)` says nothing about Write: `edit(…)` covers both.
  * Another agent's name for a tool (`run_shell_command`) means ours.
  *
+ * A patch is judged as the edits, writes and removals that would do the same, and no deny of `Edit(…)` or `Write(…)` lets it pass.
+ *
  * The meaning of a pattern depends on the rule's tool:
  * - Bash, exec: the command (command-pattern.ts). A command that cannot be parsed is asked about as soon as one deny or ask pattern exists.
  * - Read, Write, Edit, Glob, Grep, info, edit: the call's paths (path-pattern.ts). Deny and ask want any path, allow wants all.
@@ -32,6 +34,22 @@ export interface JudgedCall {
   category: Category;
   args: Record<string, unknown>;
   paths: readonly CallPath[];
+  /** Calls of other tools that would do the same together: a deny or an ask of one holds for the call, and an allow of all. */
+  equivalents?: readonly EquivalentCall[];
+}
+
+/** A call that is judged in the place of another. */
+export interface EquivalentCall extends Omit<JudgedCall, "equivalents"> {
+  /** Further tools whose deny and ask rules hold. */
+  forbiddenAs?: readonly string[];
+  /** It needs no allow. */
+  onlyForbids?: true;
+}
+
+/** The calls that must be allowed for the call to be. */
+export function neededCalls(call: JudgedCall): readonly EquivalentCall[] {
+  const needed = call.equivalents?.filter(({ onlyForbids }) => onlyForbids !== true) ?? [];
+  return needed.length === 0 ? [call] : needed;
 }
 
 /** `none`: no rule matches. `rule` is the text of the rules that decided, joined by ", ". */
@@ -61,11 +79,22 @@ type Pattern = CommandPattern | PathPattern | UrlPattern | TextPattern;
 interface CompiledRule {
   effect: "deny" | "ask" | "allow";
   text: string;
-  concerns(call: JudgedCall): boolean;
+  concerns(call: EquivalentCall): boolean;
   pattern?: Pattern;
 }
 
 async function judge(call: JudgedCall, rules: readonly CompiledRule[]): Promise<Verdict> {
+  const whole = await judgeOne(call, rules);
+  if (call.equivalents === undefined || whole.decision === "deny") return whole;
+  const forbidding = await Promise.all(call.equivalents.map((each) => judgeOne(each, rules)));
+  const [denied, asked] = ["deny", "ask"].map((decision) => [whole, ...forbidding].find((verdict) => verdict.decision === decision));
+  if (denied !== undefined || asked !== undefined || whole.decision === "allow") return denied ?? asked ?? whole;
+  const needed = await Promise.all(neededCalls(call).map((each) => judgeOne(each, rules)));
+  const missing = needed.find(({ decision }) => decision !== "allow");
+  return missing ?? { decision: "allow", rule: [...new Set(needed.map(({ rule = "" }) => rule))].join(", ") };
+}
+
+async function judgeOne(call: EquivalentCall, rules: readonly CompiledRule[]): Promise<Verdict> {
   const own = rules.filter((rule) => rule.concerns(call));
   const subjects = await subjectsOf(call, own);
   const forbidding = [...own.filter(({ effect }) => effect === "deny"), ...own.filter(({ effect }) => effect === "ask")];
@@ -113,7 +142,7 @@ interface Subjects {
   text?: Subject<TextPattern>;
 }
 
-async function subjectsOf(call: JudgedCall, rules: readonly CompiledRule[]): Promise<Subjects> {
+async function subjectsOf(call: EquivalentCall, rules: readonly CompiledRule[]): Promise<Subjects> {
   const kinds = new Set(rules.map(({ pattern }) => pattern?.kind));
   const { command, url } = call.args;
   const line = typeof command === "string" ? command : call.tool === "Bash" ? "" : undefined;
@@ -189,9 +218,11 @@ async function compileRule(rule: Rule): Promise<CompiledRule> {
   // `edit` is also another agent's name for our Edit; in a rule it is the category, Write included.
   const tool = CATEGORIES.includes(written) ? written : canonicalTool(written);
   const name = wildcard(tool);
-  const concerns = (call: JudgedCall): boolean => {
+  const concerns = (call: EquivalentCall): boolean => {
     if (CATEGORIES.includes(tool)) return call.category === tool;
-    return name.matches(call.tool) || (effect !== "allow" && call.wholeName !== undefined && name.matches(call.wholeName));
+    if (name.matches(call.tool)) return true;
+    const others = [...(call.wholeName === undefined ? [] : [call.wholeName]), ...(call.forbiddenAs ?? [])];
+    return effect !== "allow" && others.some((other) => name.matches(other));
   };
   if (pattern === undefined) return { effect, text, concerns };
   const kind = takesPattern(tool) ? KINDS[tool] : "text";

@@ -4,7 +4,7 @@
  * cannot have one, the allowed list leaves the tool.
  */
 import type { SessionConfig } from "../../core/config.js";
-import { compileRules, takesPattern, type Rules } from "./rules.js";
+import { compileRules, neededCalls, takesPattern, type Rules } from "./rules.js";
 import { covers, hasPattern, parseEntry, type ToolEntry } from "./tool-lists.js";
 
 /** Compiles the session's rules with the entries of its lists. Throws a `config` fault for an entry that cannot be read. */
@@ -19,9 +19,12 @@ export async function compileLimits(config: SessionConfig): Promise<Rules> {
   const limits = await compileRules(left.map((entry) => ({ allow: write(entry) })));
   return {
     async judge(call) {
-      const limit = left.filter((entry) => covers(entry, call.tool)).map(write);
-      const isLeft = limit.length === 0 || (await limits.judge(call)).decision === "allow";
-      return isLeft ? own.judge(call) : { decision: "deny", rule: `${limit.join(", ")} of the allowed tools` };
+      for (const each of neededCalls(call)) {
+        const limit = left.filter((entry) => covers(entry, each.tool)).map(write);
+        const isLeft = limit.length === 0 || (await limits.judge(each)).decision === "allow";
+        if (!isLeft) return { decision: "deny", rule: `${limit.join(", ")} of the allowed tools` };
+      }
+      return own.judge(call);
     },
     hiding: (tools) => own.hiding(tools),
   };

@@ -19,6 +19,14 @@ export function toolExists(name: string, { allowedTools, disallowedTools }: Sess
   return allowedTools === undefined || allowedTools.some((entry) => namesTool(entry, name));
 }
 
+/** Whether the entries name the tool, or each of those that it stands for. */
+export function areNamed(
+  entries: readonly string[],
+  { name, standsFor = [name] }: { name: string; standsFor?: readonly string[] },
+): boolean {
+  return standsFor.every((each) => entries.some((entry) => namesTool(entry, each)));
+}
+
 export function namesTool(entry: string, name: string): boolean {
   return covers(parseEntry(entry), name);
 }

@@ -1,5 +1,6 @@
 /** The tools that every session has. */
 import { BUILT_IN_AGENTS } from "../turn/built-in-agents.js";
+import { applyPatch } from "./patch/apply-patch.js";
 import { bash } from "./shell/bash.js";
 import { edit } from "./files/edit.js";
 import { glob } from "./search/glob.js";
@@ -11,4 +12,15 @@ import type { Tool } from "./tool.js";
 import { webFetch } from "./web/web-fetch.js";
 import { write } from "./files/write.js";
 
-export const builtinTools: readonly Tool[] = [read, write, edit, bash, glob, grep, spawnTool(BUILT_IN_AGENTS), todoWrite, webFetch()];
+export const builtinTools: readonly Tool[] = [
+  read,
+  write,
+  edit,
+  applyPatch,
+  bash,
+  glob,
+  grep,
+  spawnTool(BUILT_IN_AGENTS),
+  todoWrite,
+  webFetch(),
+];

@@ -61,6 +61,16 @@ export interface ToolContext {
 /** How a call stands to its siblings: `none` touches no files; `shared` may run beside others; `exclusive` may not. */
 export type Access = "none" | "shared" | "exclusive";
 
+/** A call of another tool that would do a part of the same. */
+export interface EquivalentCall {
+  tool: string;
+  category: Category;
+  args: Record<string, unknown>;
+  path?: string;
+  /** A deny or an ask that it meets counts; it needs no allow. */
+  onlyForbids?: true;
+}
+
 export interface Tool {
   readonly name: string;
   readonly category: Category;
@@ -81,6 +91,10 @@ export interface Tool {
   wrongArgument?(args: Record<string, unknown>): string | undefined;
   /** Another name by which a list forbids the call: the whole name of a shortened one, or the server whose resources are read. */
   wholeName?(args: Record<string, unknown>): string | undefined;
+  /** The tools that it stands for: it exists where all of them do. */
+  readonly standsFor?: readonly string[];
+  /** The calls of other tools that would do the same: rules and lists on those hold for it. */
+  equivalents?(args: Record<string, unknown>): readonly EquivalentCall[];
   /** One line for people: "Write to src/a.ts". */
   title(args: Record<string, unknown>): string;
   /** The parts that people see before they say yes; empty where nothing can be shown. */
@@ -104,6 +118,8 @@ interface ToolDefinition<S extends ArgsSchema> {
   description: string;
   args: S;
   wholeName?(args: Record<string, unknown>): string | undefined;
+  standsFor?: readonly string[];
+  equivalents?(args: v.InferOutput<S>): readonly EquivalentCall[];
   title(args: v.InferOutput<S>): string;
   preview?(args: v.InferOutput<S>, workspace: Workspace, redactor: Redactor): Promise<Part[]>;
   paths?(args: v.InferOutput<S>): { path: string; write: boolean }[];
@@ -111,7 +127,7 @@ interface ToolDefinition<S extends ArgsSchema> {
 }
 
 export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>): Tool {
-  const { args: schema, preview, ...rest } = definition;
+  const { args: schema, preview, equivalents, ...rest } = definition;
   let parameters: Promise<Record<string, unknown>> | undefined;
   return {
     ...rest,
@@ -126,6 +142,9 @@ export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>):
         .issues?.[0].path?.reduce((at, { key }) => at + placeOf(key), "")
         .replace(/^\./, "");
     },
+    ...(equivalents !== undefined && {
+      equivalents: (args: Record<string, unknown>) => parsed(schema, args, (known) => equivalents(known), []),
+    }),
     title: (args) => parsed(schema, args, definition.title, ""),
     ...(preview !== undefined && {
       preview: (args: Record<string, unknown>, workspace: Workspace, redactor: Redactor) =>
@@ -143,7 +162,7 @@ function placeOf(key: unknown): string {
 
 async function jsonSchemaOf(schema: ArgsSchema): Promise<Record<string, unknown>> {
   const { toJsonSchema } = await import("@valibot/to-json-schema");
-  const { $schema: _, ...parameters } = toJsonSchema(schema, { typeMode: "input", ignoreActions: ["check"] });
+  const { $schema: _, ...parameters } = toJsonSchema(schema, { typeMode: "input", ignoreActions: ["check", "raw_check"] });
   return parameters;
 }
 

@@ -48,7 +48,7 @@ export class Exchange {
 
   async #receive(): Promise<void> {
     const turn = this.#turn;
-    const offered = requestIn(turn.session.permissions.mode, turn.request, turn.tools);
+    const offered = requestIn(turn.session.permissions.mode, turn.request, turn.model, turn.tools);
     const request = { ...offered, messages: turn.history.messages, traceparent: this.#span?.traceparent };
     const parts = streamWithRetries(turn.model, request, turn.signal, {
       started: () => this.response.started,

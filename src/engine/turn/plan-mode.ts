@@ -1,10 +1,12 @@
 /**
- * Plan mode: the tools and the words that the model gets in it. The mode may change in the middle of a turn, so this runs for each request.
+ * Plan mode: the tools and the words that the model gets in it. The mode and the model may change in the middle of a turn, so this runs for
+ * each request.
  */
 import type { Mode } from "../../core/config.js";
-import type { ModelRequest } from "../models/model.js";
+import type { Model, ModelRequest } from "../models/model.js";
 import { exitPlan } from "../tools/exit-plan.js";
 import type { Tool } from "../tools/tool.js";
+import { isToldTo } from "./editing-tool.js";
 
 const PLANNING = `Plan mode: only read-only tools run, and nothing may be changed. Work out a plan. When it is ready, present it with the
 ${exitPlan.name} tool, which asks the user to approve it; only then go on to carry it out.`;
@@ -15,10 +17,15 @@ export function isOffered(tool: Tool, mode: Mode): boolean {
   return mode !== "plan" || tool.category === "info";
 }
 
-export function requestIn<R extends Pick<ModelRequest, "system" | "tools">>(mode: Mode, request: R, tools: ReadonlyMap<string, Tool>): R {
+export function requestIn<R extends Pick<ModelRequest, "system" | "tools">>(
+  mode: Mode,
+  request: R,
+  model: Model,
+  tools: ReadonlyMap<string, Tool>,
+): R {
   const offered = request.tools.filter(({ name }) => {
     const tool = tools.get(name);
-    return tool !== undefined && isOffered(tool, mode);
+    return tool !== undefined && isOffered(tool, mode) && isToldTo(model, tool, tools);
   });
   return { ...request, tools: offered, ...(mode === "plan" && { system: `${request.system}\n\n${PLANNING}` }) };
 }

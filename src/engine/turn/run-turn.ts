@@ -95,7 +95,7 @@ async function equip(turn: Turn): Promise<void> {
   const instructions = turn.history.briefing.opening(turn.instructions);
   const ofHooks = opening === "" ? [] : [{ source: "the words of hooks", text: opening }];
   turn.request = {
-    system: await systemPrompt(session, config, turn.model, [...instructions, ...ofHooks]),
+    system: await systemPrompt(session, config, { ...turn, instructions: [...instructions, ...ofHooks] }),
     tools,
     maxTokens: config.maxTokens,
     temperature: config.temperature,

@@ -4,12 +4,12 @@
  */
 import { messageOf, ParleyError } from "../../core/errors.js";
 import { NESTING } from "../../core/limits.js";
-import { namesTool } from "../permissions/tool-lists.js";
+import { areNamed } from "../permissions/tool-lists.js";
 import { AccessLock } from "../calls/locks.js";
 import { History } from "../session/history.js";
 import { SeenFileMap } from "../session/seen-files.js";
 import type { Address } from "../session/session-events.js";
-import type { SpawnOutcome, SpawnTask } from "../tools/tool.js";
+import type { SpawnOutcome, SpawnTask, Tool } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";
 import { Budget } from "./budget.js";
 import type { SubAgent } from "./built-in-agents.js";
@@ -18,8 +18,8 @@ import { runLoop } from "./loop.js";
 import { systemPrompt } from "./system-prompt.js";
 import type { Turn } from "./turn.js";
 
-/** Only the session's own agent presents a plan. */
-const WITHHELD = "ExitPlan";
+/** Only the session's own agent presents a plan and asks the user. */
+const WITHHELD: ReadonlySet<string> = new Set(["ExitPlan", "AskUser"]);
 const SPAWN = "Spawn";
 
 /** Runs the tasks side by side under a call of the parent. `trace` is the call's place in a trace. Rejects where none may run. */
@@ -89,15 +89,15 @@ async function turnBelow(parent: Turn, { name, prompt, agent }: SpawnTask, { cal
     steering: { parts: [], bytes: 0, op: undefined },
     trace,
   };
-  const keeps = (name: string): boolean =>
-    name !== WITHHELD && (name !== SPAWN || maySpawn(child)) && (agent?.tools?.some((entry) => namesTool(entry, name)) ?? true);
-  child.tools = new Map([...parent.tools].filter(([name]) => keeps(name)));
+  const keeps = (tool: Tool): boolean =>
+    !WITHHELD.has(tool.name) && (tool.name !== SPAWN || maySpawn(child)) && (agent?.tools === undefined || areNamed(agent.tools, tool));
+  child.tools = new Map([...parent.tools].filter(([, tool]) => keeps(tool)));
+  if (agent?.model !== undefined) child.model = await modelOf(agent, agent.model, parent);
   child.request = {
     ...parent.request,
-    system: await systemOf(parent, agent),
-    tools: parent.request.tools.filter(({ name }) => keeps(name)),
+    system: await systemOf(child, agent),
+    tools: parent.request.tools.filter(({ name }) => child.tools.has(name)),
   };
-  if (agent?.model !== undefined) child.model = await modelOf(agent, agent.model, parent);
   return child;
 }
 
@@ -105,9 +105,9 @@ function maySpawn({ depth, session }: Turn): boolean {
   return depth < (session.settings.config.nesting ?? NESTING);
 }
 
-function systemOf({ config, session, instructions, model }: Turn, agent: SubAgent | undefined): Promise<string> {
-  const described = agent?.system === undefined ? config : { ...config, system: agent.system };
-  return systemPrompt(session, described, model, instructions);
+function systemOf(turn: Turn, agent: SubAgent | undefined): Promise<string> {
+  const { config, session } = turn;
+  return systemPrompt(session, agent?.system === undefined ? config : { ...config, system: agent.system }, turn);
 }
 
 /** Throws when the model cannot be opened, or when a file of a workspace that is not trusted names a model of another provider. */

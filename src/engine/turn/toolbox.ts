@@ -18,9 +18,14 @@ export interface HostLine {
 /** `own` holds the tools of the session's extensions; a tool with the name of ours replaces ours. */
 export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[]): Map<string, Tool> {
   const tools = [...builtinTools, exitPlan, ...own, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
-  const exists = ({ name, wholeName }: Tool): boolean =>
-    toolExists(name, config, wholeName?.({})) && (name !== "Spawn" || (config.nesting ?? NESTING) > 0);
+  const exists = (tool: Tool): boolean => isLeft(tool, config) && (tool.name !== "Spawn" || (config.nesting ?? NESTING) > 0);
   return new Map(tools.filter(exists).map((tool) => [tool.name, tool]));
+}
+
+/** A tool that stands for others is there where all of them are, and where no list forbids it by its own name. */
+function isLeft({ name, wholeName, standsFor }: Tool, config: SessionConfig): boolean {
+  if (standsFor === undefined) return toolExists(name, config, wholeName?.({}));
+  return standsFor.every((each) => toolExists(each, config)) && toolExists(name, { ...config, allowedTools: undefined });
 }
 
 /** Names of all tools that there would be without lists. */

@@ -3,7 +3,7 @@
  * followed.
  */
 import { constants, type BigIntStats, type Stats } from "node:fs";
-import { access, lstat, rename, rm, type FileHandle } from "node:fs/promises";
+import { access, lstat, rename, rm, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { ParleyError, systemCode, systemReason } from "../../core/errors.js";
 import { mintId } from "../../core/ids.js";
@@ -132,6 +132,44 @@ async function toKeep(place: string, path: string): Promise<Stats | null> {
   if (!stats.isFile()) throw new Error(stats.isDirectory() ? "it is a folder" : "it is not a regular file");
   await access(place, constants.W_OK);
   return stats;
+}
+
+export async function removeFile(path: string): Promise<void> {
+  try {
+    await inFolder(path, async (folder, name) => {
+      refuseFolder(await lstat(folder.at(name)));
+      await unlink(folder.at(name));
+    });
+  } catch (error) {
+    throw fileError("delete file", path, error);
+  }
+}
+
+export async function renameFile(from: string, to: string): Promise<void> {
+  try {
+    await inFolder(from, async (folder, name) => {
+      refuseFolder(await lstat(folder.at(name)));
+      const target = await holdFolder(dirname(to), true);
+      try {
+        const place = target.at(basename(to));
+        const isFree = await lstat(place).then(
+          () => false,
+          (error: unknown) => isMissing(error),
+        );
+        if (!isFree) throw new Error(`something has the name ${to}`);
+        await rename(folder.at(name), place);
+        await target.check();
+      } finally {
+        await target.close();
+      }
+    });
+  } catch (error) {
+    throw fileError("move file", from, error);
+  }
+}
+
+function refuseFolder(stats: Stats): void {
+  if (!stats.isFile()) throw new Error("it is not a regular file");
 }
 
 // Errors

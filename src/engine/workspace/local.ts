@@ -7,7 +7,7 @@ import type { Readable } from "node:stream";
 import { ParleyError, systemReason } from "../../core/errors.js";
 import type { Exit, Tree } from "../../os/process.js";
 import { holdFolder } from "./held-folder.js";
-import { fileError, fileInfo, isMissing, readWhole, replaceFile, toolError } from "./local-files.js";
+import { fileError, fileInfo, isMissing, readWhole, removeFile, renameFile, replaceFile, toolError } from "./local-files.js";
 import type { ExecRequest, Running, Workspace } from "./workspace.js";
 
 interface LocalOptions {
@@ -32,6 +32,8 @@ export async function localWorkspace(root: string, options: LocalOptions): Promi
     info: fileInfo,
     read: readWhole,
     write: replaceFile,
+    remove: removeFile,
+    rename: renameFile,
     exec: (request) => execute(request, request.cwd ?? real, options.env),
   };
 }

@@ -61,5 +61,9 @@ export interface Workspace {
   read(path: string, maxBytes: number, seen?: FileInfo): Promise<Uint8Array>;
   /** Atomic: a reader sees the old content or the new. Makes parent folders; keeps the mode of an existing file. */
   write(path: string, data: Uint8Array | string): Promise<void>;
+  /** Removes a file, and nothing but a file. */
+  remove(path: string): Promise<void>;
+  /** Moves a file, makes parent folders, and replaces nothing: it throws where something has the new name. */
+  rename(from: string, to: string): Promise<void>;
   exec(request: ExecRequest): Promise<Running>;
 }

@@ -2,6 +2,7 @@
 import { windowOf } from "../../turn/compaction.js";
 import { estimate, tokensOf } from "../../turn/compaction-cut.js";
 import { systemPrompt } from "../../turn/system-prompt.js";
+import { isToldTo } from "../../turn/editing-tool.js";
 import { toolbox } from "../../turn/toolbox.js";
 import type { Tool } from "../../tools/tool.js";
 import type { CommandContext } from "./builtins.js";
@@ -41,12 +42,13 @@ async function count({ control, surroundings, forTurn }: Context): Promise<Count
   const { session, messages } = control;
   const [config, model, turn] = [control.config(), control.model(), await forTurn()];
   const host = { requests: session.hostRequests, emit: control.emit, seconds: session.answerSeconds };
-  const tools = [...toolbox(config, host, turn.tools).values()];
+  const known = toolbox(config, host, turn.tools);
+  const tools = [...known.values()].filter((tool) => isToldTo(model, tool, known));
   const [servers, own] = [tools.filter(isMcp), tools.filter((tool) => !isMcp(tool))];
   return {
     used: control.used(),
     window: windowOf(config, model),
-    system: tokensOf(await systemPrompt(session, config, model, turn.instructions)),
+    system: tokensOf(await systemPrompt(session, config, { model, tools: known, instructions: turn.instructions })),
     memory: sum(surroundings.memoryFiles().map(({ text }) => tokensOf(text))),
     tools: await tokensOfTools(own),
     toolCount: own.length,

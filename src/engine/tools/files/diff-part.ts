@@ -9,14 +9,27 @@ const MAX_CHARS = 2 * 1024 * 1024;
 /** After this a rough diff is better than a fine one. */
 const TIMEOUT_MS = 500;
 
+/** The change of a whole file beside its text. */
+interface FileFate {
+  isDeleted?: boolean;
+  /** The path that it moves away from. */
+  from?: string | undefined;
+}
+
 /** `before` is null for a new file. No part at all when the texts are too large to be sent along. */
-export async function diffParts(path: string, before: string | null, after: string): Promise<PartOf<"diff">[]> {
+export async function diffParts(
+  path: string,
+  before: string | null,
+  after: string,
+  { isDeleted = false, from }: FileFate = {},
+): Promise<PartOf<"diff">[]> {
   if ((before ?? "").length + after.length > MAX_CHARS) return [];
   const { formatPatch, FILE_HEADERS_ONLY, structuredPatch } = await import("diff");
   const old = before ?? "";
   const name = path.replace(/^\/+/, "");
   const created = before === null;
-  const [oldName, newName] = [created ? "/dev/null" : `a/${name}`, `b/${name}`];
+  const oldName = created ? "/dev/null" : `a/${from === undefined ? name : from.replace(/^\/+/, "")}`;
+  const newName = isDeleted ? "/dev/null" : `b/${name}`;
   const fine = structuredPatch(oldName, newName, old, after, undefined, undefined, { context: 3, timeout: TIMEOUT_MS });
   const patch: StructuredPatch = fine ?? {
     oldFileName: oldName,
@@ -28,8 +41,10 @@ export async function diffParts(path: string, before: string | null, after: stri
   return [{ type: "diff", path, before, after, patch: patchText(), stat: countLines(patch.hunks) }];
 
   function patchText(): string {
-    // Only Git's own header can say that an empty file was created.
+    // Only Git's own header can say that an empty file was created or deleted, or that a file moved.
     if (created && after === "") return formatPatch({ ...patch, isGit: true, isCreate: true });
+    if (isDeleted && old === "") return formatPatch({ ...patch, isGit: true, isDelete: true });
+    if (from !== undefined) return formatPatch({ ...patch, isGit: true, isRename: true });
     return patch.hunks.length === 0 ? "" : withTabs(formatPatch(patch, FILE_HEADERS_ONLY));
   }
 }

@@ -187,7 +187,8 @@ function isKept(quoted: string | undefined, put: string | undefined): boolean {
   return quoted?.trimEnd() === put?.trimEnd();
 }
 
-function shifted(line: string, { add, cut }: Shift): string | undefined {
+/** A new line with the block's indentation; undefined where it has less than is taken away. */
+export function shifted(line: string, { add, cut }: Shift): string | undefined {
   if (line.trim() === "") return line.trim() === line ? line : "";
   if (cut === "") return add + line;
   return line.startsWith(cut) ? line.slice(cut.length) : undefined;

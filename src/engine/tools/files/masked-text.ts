@@ -10,16 +10,17 @@ export function maskProblem(name: string, before: string | null, after: string, 
   if (mask === undefined) return undefined;
   return (
     `${name} was not written: the text holds "${mask}", which stands for a secret that is not shown to you and would be lost. ` +
-    "Use Edit for what is beside it, and copy or move what holds it with Bash; where these letters themselves are meant, write them with Bash, too."
+    "Change the other lines alone, and leave the line that holds it as it is; copy or move what holds it with Bash. " +
+    "Where these letters themselves are meant, write them with Bash, too."
   );
 }
 
 /** Why text that should be replaced is not found, where a mask in it is the reason. */
-export function maskedQuote(name: string, quote: string, redactor: Redactor): string | undefined {
+export function maskedQuote(name: string, quote: string, redactor: Redactor, quoted = "old_string"): string | undefined {
   const mask = masksOf(redactor).find((each) => quote.includes(each));
   if (mask === undefined) return undefined;
   return (
-    `old_string not found in file ${name}: it holds "${mask}", which stands for a secret that is not shown to you. ` +
+    `${quoted} not found in file ${name}: it holds "${mask}", which stands for a secret that is not shown to you. ` +
     "Quote only text beside it; the rest of its line stays as it is."
   );
 }

@@ -121,7 +121,7 @@ function byCharacters(text: string, old: string, put: string): LoosePlaces | und
 // Refusals
 
 /** The numbers of the lines, without counting the lines of a large file for each. */
-function placesOf(text: string, starts: readonly number[]): string {
+export function placesOf(text: string, starts: readonly number[]): string {
   const numbers: number[] = [];
   let line = 1;
   let at = 0;
