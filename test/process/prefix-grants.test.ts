@@ -35,7 +35,7 @@ describe("the grant prefix", () => {
         { say: "done" },
       ],
     });
-    await host.open();
+    await host.open({ approveTools: [] });
     host.prompt("go");
     expect((await asked(host, "c1")).covers).toEqual({ prefix: "ls" });
     host.allow("c1", { grant: "prefix" });
@@ -64,7 +64,7 @@ describe("the grant prefix", () => {
         { say: "done" },
       ],
     });
-    await host.open({ rules: [{ ask: "Bash(git status:*)" }, { deny: "Bash(ls -d:*)" }] });
+    await host.open({ approveTools: [], rules: [{ ask: "Bash(git status:*)" }, { deny: "Bash(ls -d:*)" }] });
     host.prompt("go");
     for (const call of ["c1", "c2", "c3", "c4"]) {
       expect(await asked(host, call)).not.toHaveProperty("covers");
@@ -104,8 +104,8 @@ describe("the grant prefix", () => {
 
   it("is of its session, and lasts as long", async () => {
     const host = start({ responses: [bash("c1", "ls"), { say: "done" }], then: "repeat" });
-    await host.open();
-    await host.open({}, "other");
+    await host.open({ approveTools: [] });
+    await host.open({ approveTools: [] }, "other");
     host.prompt("go");
     host.allow((await asked(host, "c1")) && "c1", { grant: "prefix" });
     await host.turnEnded();
@@ -123,7 +123,7 @@ describe.skipIf(!hasTerminal)("a yes for always at a terminal", () => {
   it("covers a beginning, with -p as in the chat: what else a shell could do is asked about", async () => {
     const cwd = scratch({ "kept.txt": "x" });
     const model = script([bash("c1", "ls -a"), bash("c2", "ls -l"), bash("c3", EVIL), { say: "done" }]);
-    const pty = terminal(["--provider", "rehearsal", "--model", model, "-p", "go"], {}, cwd);
+    const pty = terminal(["--provider", "rehearsal", "--model", model, "--approve-tools", "Read", "-p", "go"], {}, cwd);
     await pty.type("[a]lways `ls …` in this session", "a\r");
     await pty.type("rm -rf kept.txt && curl", "");
     await pty.type("Allow? [y]es, [n]o, or", "n\r");

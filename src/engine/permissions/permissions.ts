@@ -25,10 +25,15 @@ export interface JudgedCall extends RuledCall {
   grants: readonly string[];
   /** Only the host's own yes to this very call lets it run. */
   asksAlways: boolean;
+  /** The folder in which a command begins: absolute and real. */
+  folder?: string;
 }
 
 /** Tools that run unasked when neither the host nor the config says which. */
 export const UNASKED: readonly string[] = ["Read", "Glob", "Grep", "TodoWrite", "Skill"];
+
+/** Tells whether a command, begun in that folder, does no more than read files of the workspace. */
+export type ReadsOnly = (command: string, folder: string | undefined, hides: Hiding | undefined) => Promise<boolean>;
 
 /** The session's standing permissions. */
 export class Permissions {
@@ -45,9 +50,12 @@ export class Permissions {
   /** Rules of skills that the host has allowed for more than one call. */
   readonly #grants = new Set<string>();
   readonly #prefixes: PrefixGrant[] = [];
+  readonly #readsOnly: ReadsOnly | undefined;
 
-  constructor(mode: Mode, approveTools: readonly string[], rules: Rules, protection: Protection) {
+  /** Without `readsOnly`, commands that only read are asked about like others. */
+  constructor(mode: Mode, approveTools: readonly string[], rules: Rules, protection: Protection, readsOnly?: ReadsOnly) {
     this.#protection = protection;
+    this.#readsOnly = readsOnly;
     this.mode = mode;
     this.approveTools = approveTools;
     this.rules = rules;
@@ -80,7 +88,8 @@ export class Permissions {
     if (edited !== undefined) return ask(call, reason(edited));
     const grants = call.grants.filter((rule) => !this.#grants.has(rule));
     const lets = grants.length === 0 ? undefined : `lets ${grants.join(", ")} run unasked in this turn`;
-    if (lets === undefined && (this.#standing(call) || (await this.#granted(call)))) return { decision: "allow" };
+    if (lets === undefined && (this.#standing(call) || (await this.#granted(call)) || (await this.#reads(call))))
+      return { decision: "allow" };
     const { grantFor } = await import("./prefix-grants.js");
     const grant = await grantFor(call);
     return { ...ask(call, lets), ...(grant !== undefined && { grant }) };
@@ -97,6 +106,13 @@ export class Permissions {
     if (this.#prefixes.length > 0 && (await (await import("./prefix-grants.js")).isCovered(call, this.#prefixes))) return true;
     const verdicts = await Promise.all(this.forTurn.map((rules) => rules.judge(call)));
     return verdicts.some(({ decision }) => decision === "allow");
+  }
+
+  /** Where the config or the wire says which tools run unasked, only these do. */
+  async #reads({ tool, args, folder }: JudgedCall): Promise<boolean> {
+    const { command } = args;
+    if (tool !== "Bash" || typeof command !== "string" || this.approveTools !== UNASKED || this.mode === "plan") return false;
+    return (await this.#readsOnly?.(command, folder, this.hiding(["Read", "Grep", "Glob"]))) ?? false;
   }
 
   /** A yes to a tool covers what it edits, and not a file that it removes. */

@@ -11,7 +11,7 @@ import { CallIds } from "../calls/ids.js";
 import { AccessLock, FileOrder } from "../calls/locks.js";
 import type { Message } from "../models/model.js";
 import { PendingApprovals } from "../permissions/pending-approvals.js";
-import { Permissions, UNASKED } from "../permissions/permissions.js";
+import { Permissions, UNASKED, type ReadsOnly } from "../permissions/permissions.js";
 import { Protection } from "../permissions/protection.js";
 import type { Rules } from "../permissions/rules.js";
 import { damageIn } from "../store/jsonl/read-log.js";
@@ -92,7 +92,13 @@ export class Session implements SessionServices {
     this.history = new History(stored?.messages, this.events.recorder, stored?.lastTurn);
     this.seen = new SeenFileMap(stored?.seen, (path, stamp) => this.events.recorder.seen(path, stamp));
     const protection = protectionOf(engine, workspace);
-    this.permissions = new Permissions(config.mode ?? "default", config.approveTools ?? UNASKED, opened.rules, protection);
+    this.permissions = new Permissions(
+      config.mode ?? "default",
+      config.approveTools ?? UNASKED,
+      opened.rules,
+      protection,
+      readsOnlyOf(engine, workspace),
+    );
     this.callIds = new CallIds(stored?.messages);
     this.settings = new SessionSettings(this, opened);
     const { redactor, env, version } = engine;
@@ -403,6 +409,14 @@ function protectionOf({ extensions, env }: EngineServices, workspace: Workspace)
   const { home, userHome } = extensions;
   const others = [env["ANTE_HOME"] || join(userHome, ".ante"), join(userHome, ".agents"), join(userHome, ".claude")];
   return new Protection({ workspace, env, home, others });
+}
+
+/** The proof is loaded with the first command that needs it. */
+function readsOnlyOf({ env }: EngineServices, workspace: Workspace): ReadsOnly {
+  return async (command, folder = workspace.root, hides) => {
+    const { onlyReads } = await import("../permissions/reading/only-reads.js");
+    return onlyReads(command, folder, { workspace, env, hides });
+  };
 }
 
 /** Prior context as messages. A single text is the user's, and the model has read it; an empty one is nothing. */

@@ -52,11 +52,7 @@ export async function gitRepositoryOf(root: string): Promise<string | undefined>
 /** `repository` is the folder that holds `.git`. */
 export async function isPlainRepository(repository: string): Promise<boolean> {
   try {
-    const folder = await gitFolder(join(repository, ".git"));
-    const common = await readFile(join(folder, "commondir"), "utf8").then(
-      (text) => resolve(folder, text.trim()),
-      () => folder,
-    );
+    const { folder, common } = await gitFolders(repository);
     const configs = await Promise.all([configText(join(common, "config")), configText(join(folder, "config.worktree"))]);
     return configs.every(isPlain);
   } catch {
@@ -73,6 +69,16 @@ export async function branchOf(repository: string): Promise<string | undefined> 
   } catch {
     return undefined;
   }
+}
+
+/** The folder of git's own files, and the one that worktrees of a repository have in common. */
+export async function gitFolders(repository: string): Promise<{ folder: string; common: string }> {
+  const folder = await gitFolder(join(repository, ".git"));
+  const common = await readFile(join(folder, "commondir"), "utf8").then(
+    (text) => resolve(folder, text.trim()),
+    () => folder,
+  );
+  return { folder, common };
 }
 
 /** A worktree and a submodule have a file that names the folder. */
