@@ -135,7 +135,7 @@ const ApprovalRequested = event("approval.requested", {
 
 /**
  * `data` by kind: tool {name, args} · hook {callback, input} · mcp {server, message} · fs {do: read|write, path, …} · terminal {do:
- * create|output|wait|kill|release, …} · question {questions: [{question, header?, options?, multiple?}]}, answered by {answers: [{labels, text?}]}.
+ * create|output|wait|kill|release, …} · question {questions} (question.ts).
  */
 const HostRequest = event("host.request", {
   request: text,

@@ -6,6 +6,7 @@ const TOOLS: readonly { name: string; category: Category; aliases: readonly stri
   { name: "Glob", category: "info", aliases: ["glob", "GlobTool", "FindFiles", "find_files", "list_directory", "ListFiles"] },
   { name: "Grep", category: "info", aliases: ["grep", "GrepTool", "grep_search", "search_file_content", "SearchText"] },
   { name: "TodoWrite", category: "info", aliases: ["todo_write", "TodoWriteTool", "update_plan"] },
+  { name: "AskUser", category: "info", aliases: [] },
   { name: "Skill", category: "info", aliases: ["skill", "SkillTool"] },
   { name: "ExitPlan", category: "info", aliases: ["exit_plan_mode", "ExitPlanMode", "exit_plan"] },
   { name: "Write", category: "edit", aliases: ["write_file", "WriteFile", "WriteFileTool", "create_file"] },
@@ -25,6 +26,9 @@ export const TOOL_NAMES: readonly string[] = TOOLS.map(({ name }) => name);
 const byName = new Map(TOOLS.flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool] as const)));
 
 const inAnyCase = new Map([...byName].map(([name, tool]) => [name.toLowerCase(), tool.name]));
+
+/** What other agents call a tool of their host that asks the user; with one of them a session needs no AskUser. */
+export const ASKING_TOOLS: readonly string[] = ["AskUser", "AskUserQuestion", "ask_user_question", "ask_user"];
 
 /** Our name for a tool as people write it, in capitals or not; what they wrote when we have none. */
 export function toolNamed(text: string): string {

@@ -172,6 +172,11 @@ export class HostSession {
     return this.#reading;
   }
 
+  /** Answers a `host.request`. */
+  answerRequest(request: string, ok: boolean, data: unknown): Promise<void> {
+    return this.#agent.send({ type: "host.answer", session: this.#handle, request, ok, data });
+  }
+
   answer(answers: Answer[]): Promise<void> {
     return this.#agent.send({ type: "approval.answer", session: this.#handle, answers });
   }

@@ -217,6 +217,7 @@ export class Conversation {
   #ask(): Questions {
     return new Questions(this.#input, this.#screen, {
       answer: (answers) => this.#agent.send({ type: "approval.answer", session: this.#session, answers }),
+      answerRequest: (request, ok, data) => this.#agent.send({ type: "host.answer", session: this.#session, request, ok, data }),
     });
   }
 }

@@ -74,6 +74,8 @@ async function runUnasked(session: HostSession, prompt: string, screen: Screen):
   for await (const event of session.prompt(prompt)) {
     screen.show(event);
     if (event.type === "approval.requested") await session.answer(refused(event));
+    if (event.type === "host.request" && event.kind === "question")
+      await session.answerRequest(event.request, false, { message: "nobody can be asked here" });
     if (event.type === "turn.ended") outcome = outcomeOf(event);
   }
   return outcome;

@@ -1,7 +1,8 @@
-/** The approval question at a terminal. */
+/** Questions at a terminal: whether a call may run, and what the model asks the user. */
 import type { Call, Covers, Event, EventOf } from "../../core/event.js";
 import type { Answer } from "../../core/op.js";
 import type { Asker } from "./asker.js";
+import { askQuestions } from "./user-questions.js";
 import type { Screen } from "./screen.js";
 
 /** The most lines of a call's content that the question shows. */
@@ -10,6 +11,7 @@ const SHOWN_LINES = 20;
 /** The receiver of the answers. */
 interface Answering {
   answer(answers: Answer[]): Promise<void>;
+  answerRequest(request: string, ok: boolean, data: unknown): Promise<void>;
 }
 
 /**
@@ -20,7 +22,7 @@ export class Questions {
   readonly #asker: Asker;
   readonly #screen: Screen;
   readonly #session: Answering;
-  /** Unanswered calls, by id. */
+  /** Unanswered calls and requests, by id. */
   readonly #open = new Map<string, AbortController>();
   #asked: string | undefined;
   #held: Event[] = [];
@@ -34,8 +36,13 @@ export class Questions {
 
   follow(event: Event): void {
     if (event.type === "tool.started" || event.type === "tool.ended") this.#withdraw(event.call);
+    if (event.type === "host.settled") this.#withdraw(event.request);
     if (this.#asked === undefined) this.#screen.show(event);
     else this.#held.push(event);
+    if (event.type === "host.request" && event.kind === "question") {
+      this.#open.set(event.request, new AbortController());
+      this.#last = this.#last.then(() => this.#askUser(event));
+    }
     if (event.type !== "approval.requested") return;
     for (const call of event.calls) this.#open.set(call.id, new AbortController());
     this.#last = this.#last.then(() => this.#ask(event));
@@ -59,6 +66,17 @@ export class Questions {
     this.#settle(call.id);
     if (!this.#open.delete(call.id)) return undefined;
     return reply === undefined ? { call: call.id, decision: "deny", reason: "the terminal was closed" } : read(call, reply);
+  }
+
+  async #askUser({ request, data }: EventOf<"host.request">): Promise<void> {
+    const asking = this.#open.get(request);
+    if (asking === undefined) return;
+    this.#asked = request;
+    const answers = await askQuestions(data, this.#asker, this.#screen, asking.signal);
+    this.#settle(request);
+    if (!this.#open.delete(request)) return;
+    if (answers === undefined) await this.#session.answerRequest(request, false, { message: "the terminal was closed" });
+    else await this.#session.answerRequest(request, true, answers);
   }
 
   #withdraw(call: string): void {

@@ -1,6 +1,6 @@
 /** The capabilities of a session, derived from its model and its config. Hosts offer their users these and nothing else. */
 import { Mode, type SessionConfig } from "../../core/config.js";
-import { TOOL_NAMES } from "../../core/names.js";
+import { ASKING_TOOLS, TOOL_NAMES } from "../../core/names.js";
 import type { Model } from "../models/model.js";
 import { toolExists } from "../permissions/tool-lists.js";
 
@@ -24,8 +24,9 @@ export function sessionCapabilities(model: Model, config: SessionConfig, hasExte
 
 /** The names of tools, without servers' tools, which the catalogue tells. */
 function toolsOf(config: SessionConfig, hasExtensions: boolean): string[] {
+  const isAsked = (config.hostTools ?? []).some(({ name }) => ASKING_TOOLS.includes(name));
   const isThere = (name: string): boolean =>
-    name === "ExitPlan" ? config.mode === "plan" : hasExtensions || (name !== "Spawn" && name !== "Skill");
+    name === "AskUser" ? !isAsked : name === "ExitPlan" ? config.mode === "plan" : hasExtensions || (name !== "Spawn" && name !== "Skill");
   const names = [...TOOL_NAMES.filter(isThere), ...(config.hostTools ?? []).map(({ name }) => name)];
   return names.filter((name) => toolExists(name, config));
 }

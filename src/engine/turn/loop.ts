@@ -9,6 +9,7 @@ import { Continuation, unfinished } from "./continuation.js";
 import type { CallResult, Finish, ModelCall } from "../models/model.js";
 import { Repetition } from "./repetition.js";
 import type { Response } from "./response.js";
+import { StaleTodos } from "./stale-todos.js";
 import { takeParts, type Turn } from "./turn.js";
 
 export interface LoopEnd {
@@ -23,7 +24,7 @@ export async function runLoop(turn: Turn, asked: readonly ModelCall[] = []): Pro
     turn.history.push({ role: "assistant", blocks: asked.map((call) => ({ type: "call", call })) });
     if ((await answerCalls(turn, asked)) === "overdrawn") return maxToolCalls(turn, "");
   }
-  const repetition = new Repetition();
+  const watches = { repetition: new Repetition(), todos: new StaleTodos(turn.depth === 0 ? turn.session.todos() : []) };
   const continuation = new Continuation();
   // Outer: as long as the host steers. Inner: as long as the model calls tools.
   while (true) {
@@ -31,7 +32,7 @@ export async function runLoop(turn: Turn, asked: readonly ModelCall[] = []): Pro
     if (!turn.budget.mayAsk) return maxTurns(turn, "");
     let response = await askModel(turn);
     while (response.calls.length > 0) {
-      const answered = await answerCalls(turn, response.calls, repetition, response.droppedCalls);
+      const answered = await answerCalls(turn, response.calls, watches, response.droppedCalls);
       if (answered === "overdrawn") return maxToolCalls(turn, textOf(response));
       if (answered === "repeated") return goesRound(turn, response);
       if (!turn.budget.mayAsk) return maxTurns(turn, textOf(response));
@@ -49,15 +50,17 @@ export async function runLoop(turn: Turn, asked: readonly ModelCall[] = []): Pro
 async function answerCalls(
   turn: Turn,
   calls: readonly ModelCall[],
-  repetition?: Repetition,
+  watches?: { repetition: Repetition; todos: StaleTodos },
   dropped = 0,
 ): Promise<"goes on" | "overdrawn" | "repeated"> {
   if (dropped > 0) await tellDropped(turn, dropped);
   const results = await runCalls(turn, calls);
-  turn.history.push({ role: "tool", results: dropped === 0 ? results : withDropped(results, dropped) });
+  const reminder = watches?.todos.notes(results);
+  const notes = [...(dropped === 0 ? [] : [droppedText(dropped)]), ...(reminder === undefined ? [] : [reminder])];
+  turn.history.push({ role: "tool", results: notes.length === 0 ? results : withNotes(results, notes) });
   if (turn.signal.aborted) return "goes on";
   if (turn.budget.overdrawn) return "overdrawn";
-  return repetition?.notes(calls, results) === true ? "repeated" : "goes on";
+  return watches?.repetition.notes(calls, results) === true ? "repeated" : "goes on";
 }
 
 /** Gives the model what the host has said into the turn; false when it said nothing. */
@@ -99,11 +102,9 @@ function tellDropped(turn: Turn, dropped: number): Promise<void> | undefined {
   });
 }
 
-/** Vendors want a result for each call that they are shown, so the last call that was kept tells of the others. */
-function withDropped(results: readonly CallResult[], dropped: number): CallResult[] {
-  return results.map((result, at) =>
-    at < results.length - 1 ? result : { ...result, parts: [...result.parts, textPart(droppedText(dropped))] },
-  );
+/** Vendors want a result for each call that they are shown, and no message between: the last result holds what else there is to tell. */
+function withNotes(results: readonly CallResult[], notes: readonly string[]): CallResult[] {
+  return results.map((result, at) => (at < results.length - 1 ? result : { ...result, parts: [...result.parts, ...notes.map(textPart)] }));
 }
 
 function droppedText(dropped: number): string {

@@ -1,10 +1,12 @@
 /** The tools of a session: ours, the extensions' and the host's, without the ones that its lists leave out. */
 import type { HostTool, SessionConfig } from "../../core/config.js";
 import { NESTING } from "../../core/limits.js";
+import { ASKING_TOOLS } from "../../core/names.js";
 import { argumentCheck, type ArgumentCheck } from "../calls/argument-check.js";
 import type { HostReply, HostRequests } from "../session/host-requests.js";
 import type { Emit } from "./turn.js";
 import { toolExists } from "../permissions/tool-lists.js";
+import { askUserTool } from "../tools/ask-user.js";
 import { exitPlan } from "../tools/exit-plan.js";
 import { builtinTools } from "../tools/index.js";
 import { textResult, type Tool, type ToolResult } from "../tools/tool.js";
@@ -17,9 +19,21 @@ export interface HostLine {
 
 /** `own` holds the tools of the session's extensions; a tool with the name of ours replaces ours. */
 export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[]): Map<string, Tool> {
-  const tools = [...builtinTools, exitPlan, ...own, ...(config.hostTools ?? []).map((tool) => hostTool(tool, host))];
+  const tools = [
+    ...builtinTools,
+    exitPlan,
+    ...asking(config, host),
+    ...own,
+    ...(config.hostTools ?? []).map((tool) => hostTool(tool, host)),
+  ];
   const exists = (tool: Tool): boolean => isLeft(tool, config) && (tool.name !== "Spawn" || (config.nesting ?? NESTING) > 0);
   return new Map(tools.filter(exists).map((tool) => [tool.name, tool]));
+}
+
+/** None where the host brings a tool of its own for it. */
+function asking({ hostTools = [] }: SessionConfig, { requests, emit, seconds }: HostLine): Tool[] {
+  if (hostTools.some(({ name }) => ASKING_TOOLS.includes(name))) return [];
+  return [askUserTool((data, { signal, call }) => requests.ask(emit, "question", data, { seconds, signal, call }))];
 }
 
 /** A tool that stands for others is there where all of them are, and where no list forbids it by its own name. */
@@ -30,7 +44,7 @@ function isLeft({ name, wholeName, standsFor }: Tool, config: SessionConfig): bo
 
 /** Names of all tools that there would be without lists. */
 export function toolNames({ hostTools = [] }: SessionConfig, own: readonly Tool[]): string[] {
-  return [...builtinTools, exitPlan, ...own, ...hostTools].map(({ name }) => name);
+  return [...[...builtinTools, exitPlan, ...own, ...hostTools].map(({ name }) => name), "AskUser"];
 }
 
 /** A tool that the host runs: a call of it is a request to the host, who gets only arguments of the form that it asked for. */
