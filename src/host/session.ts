@@ -55,6 +55,8 @@ async function opened(agent: Agent, events: AsyncIterator<Event>, opening: Openi
   for (let next = await events.next(); next.done !== true; next = await events.next()) {
     const event = next.value;
     if (event.type === "session.ready" && event.session === handle) return new HostSession(agent, events, event);
+    if (event.type === "closed" && event.reason !== undefined)
+      throw new ParleyError({ code: "launch", message: `The agent closed before the session was ready: ${event.reason}`, retryable: true });
     // A start failure arrives without our op id.
     const isMeant = event.type === "reply" && (event.parent === id || (event.to === "session.open" && event.parent === undefined));
     if (isMeant && event.fault !== undefined) throw new ParleyError(event.fault);

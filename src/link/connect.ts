@@ -9,6 +9,7 @@ import { exitMessage } from "../dialects/kit/exit-message.js";
 import { Line } from "./driven-connection.js";
 import type { ConnectOptions, Dial } from "./options.js";
 import { sideEnv } from "./stamp.js";
+import { onTape } from "./on-tape.js";
 import { refusal } from "./unanswered.js";
 
 export type { ConnectOptions, Dial } from "./options.js";
@@ -17,6 +18,8 @@ export type { ConnectOptions, Dial } from "./options.js";
 const REMEMBERED = 256;
 
 export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = {}): Agent {
+  const { tape, ...rest } = options;
+  if (tape !== undefined) return onTape(tape, dialect, dial, (taped) => connect(dialect, taped, rest));
   const events = new Queue<Event>(EVENT_BYTES, (event) => Math.max(EVENT_WEIGHT, roughSize(event)));
   const lines = new Map<string, Line>();
   let seq = 0;

@@ -21,6 +21,8 @@ export interface ConnectOptions {
   replySeconds?: number;
   /** An agent that served the whole connection and is gone is started again by the next `session.open`, instead of ending it all. */
   redials?: boolean;
+  /** Appends every message of the wire, and the ops and events that it means, to this file, redacted. */
+  tape?: string;
   /** Hears each breach of the grammar by an agent of the native wire. Its events come in order all the same. */
   onBreach?(words: string): void;
 }

@@ -254,7 +254,7 @@ describe("a file that cannot be written", () => {
 
   test("does not go with what speaks no protocol", async () => {
     const { stderr, code } = await run(["-p", "say hi", "--audit", join(scratch(), "a")], { input: "" });
-    expect(stderr).toContain("--audit goes with a protocol");
+    expect(stderr).toContain("--tape goes with a protocol");
     expect(code).toBe(2);
   });
 });
@@ -275,11 +275,11 @@ describe("a disk", () => {
   test("that is full for a while leaves a gap that says how much is missing", async () => {
     const file = join(scratch(), "audit.jsonl");
     const command = [process.execPath, PARLEY, "--json-stream", ...REHEARSED, "--no-session", "--audit", file];
-    // No file may grow beyond eight kilobytes.
-    const argv = ["sh", "-c", 'trap "" XFSZ; ulimit -f 16; exec "$@"', "sh", ...command];
+    // No file may grow beyond 32 kilobytes.
+    const argv = ["sh", "-c", 'trap "" XFSZ; ulimit -f 64; exec "$@"', "sh", ...command];
     const host = new LineHost([], { cwd: scratch(), argv });
     await host.heard('"ready"');
-    host.send({ type: "message", msg_id: "one", content: "stream 200 pieces" });
+    host.send({ type: "message", msg_id: "one", content: "stream 400 pieces" });
     await host.heard('"stream_end","msg_id":"one"');
     await until(() => host.stderr.includes("has gaps"));
     truncateSync(file, 0);

@@ -2,6 +2,8 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import * as v from "valibot";
+import { Event } from "../../src/core/event.js";
+import { Op } from "../../src/core/op.js";
 import { environment, PARLEY } from "../process/harness.js";
 import { Program } from "../support/program.js";
 
@@ -38,12 +40,19 @@ export class LineHost extends Program {
   }
 }
 
+const place = { conn: v.optional(v.string()), wire: v.optional(v.picklist(["host", "agent"])) };
+
 const AuditLine = v.union([
-  v.strictObject({ at: v.number(), start: v.looseObject({ format: v.literal(1), argv: v.array(v.string()) }) }),
+  v.strictObject({
+    at: v.number(),
+    start: v.looseObject({ format: v.literal(2), side: v.picklist(["agent", "host", "relay"]), argv: v.array(v.string()) }),
+  }),
+  v.strictObject({ at: v.number(), conn: v.optional(v.string()), op: Op }),
+  v.strictObject({ at: v.number(), conn: v.optional(v.string()), event: Event }),
   v.strictObject({ at: v.number(), gap: v.number(), why: v.string() }),
-  v.strictObject({ at: v.number(), dir: v.picklist(["in", "out"]), conn: v.optional(v.string()), rec: v.unknown() }),
-  v.strictObject({ at: v.number(), dir: v.literal("in"), conn: v.optional(v.string()), bad: v.string(), line: v.string() }),
-  v.strictObject({ at: v.number(), dir: v.picklist(["in", "out"]), conn: v.optional(v.string()), end: v.literal(true) }),
+  v.strictObject({ at: v.number(), dir: v.picklist(["in", "out"]), ...place, rec: v.unknown() }),
+  v.strictObject({ at: v.number(), dir: v.literal("in"), ...place, bad: v.string(), line: v.string() }),
+  v.strictObject({ at: v.number(), dir: v.picklist(["in", "out"]), ...place, end: v.literal(true) }),
 ]);
 type AuditLine = v.InferOutput<typeof AuditLine>;
 

@@ -6,7 +6,8 @@ import { loadSettings } from "../../settings/settings.js";
 import { dialectIds, programOf, programs, VOCABULARY } from "../../dialects/index.js";
 import type { ProgramCommand } from "../../dialects/kit/program.js";
 import { BRIDGE_COMMANDS } from "../bridge/commands.js";
-import { given, list, promptWords, SHARED_FLAGS, settingsFlags, text, usage, type Flag, type Parsed } from "./flags.js";
+import { given, list, promptWords, SHARED_FLAGS, settingsFlags, TAPE, text, usage, type Flag, type Parsed } from "./flags.js";
+import { KIT_COMMANDS } from "../kit/commands.js";
 import { workingFolder } from "../compose/working-folder.js";
 import { idleSessionFlags } from "./opening.js";
 import { programNames } from "./host-program.js";
@@ -33,11 +34,6 @@ export interface Command {
 const DIALECT: Flag = { name: "dialect", value: "ID", help: `the protocol to speak on stdin and stdout: ${dialectIds.join(", ")}` };
 /** The dialect that `--json-stream` alone asks for. */
 const STREAMED = programs.find(({ program }) => program.asks?.some((words) => words.join() === "--json-stream"))?.dialect;
-const AUDIT: Flag = {
-  name: "audit",
-  value: "FILE",
-  help: "append every message of both directions to FILE, redacted (docs/observability.md)",
-};
 const TOKEN_FILE: Flag = {
   name: "token-file",
   value: "FILE",
@@ -86,7 +82,7 @@ export const COMMANDS: readonly Command[] = [
         help: `speak JSON lines on stdin and stdout: ${STREAMED}, or the --dialect given; flags of its own program are taken then`,
       },
       DIALECT,
-      AUDIT,
+      TAPE,
       ...SHARED_FLAGS,
       ...STRUCTURED_FLAGS.map((flag) => ({ ...flag, group: "Flags of structured input and output" })),
     ],
@@ -102,7 +98,7 @@ export const COMMANDS: readonly Command[] = [
       { ...DIALECT, help: `the protocol to speak: ${dialectIds.join(", ")} (default: ${SERVED})` },
       ...WEBSOCKET_FLAGS,
       PROMPT,
-      AUDIT,
+      TAPE,
       ...SHARED_FLAGS,
     ],
     dialect: SERVED,
@@ -157,10 +153,11 @@ export const COMMANDS: readonly Command[] = [
     async run(parsed, telemetry) {
       if (given(parsed, "in-sandbox")) throw noSandbox();
       const { runRelay } = await import("../relay/relay.js");
-      return runRelay(parsed, () => load(parsed), process.env, { telemetry, audit: text(parsed, "audit") });
+      return runRelay(parsed, () => load(parsed), process.env, { telemetry, tape: text(parsed, "tape") });
     },
   },
   ...BRIDGE_COMMANDS,
+  ...KIT_COMMANDS,
   {
     name: "sessions",
     usage: "parley sessions [list | show ID | rm ID]",
@@ -220,7 +217,7 @@ async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number>
     return runStructured(choice.dialect, choice.formats, parsed, () => load(parsed), process.env, onlookersOf(parsed, telemetry));
   }
   if (id !== undefined && (given(parsed, "json-stream") || !asksText(parsed))) return runServe(id, parsed, telemetry);
-  if (given(parsed, "audit")) throw usage("--audit goes with a protocol: --json-stream, --output-format, --dialect, serve or relay");
+  if (given(parsed, "tape")) throw usage("--tape goes with a protocol: --json-stream, --output-format, --dialect, serve or relay");
   refuseSessionFlags(parsed);
   const prompt = promptWords(parsed);
   const loaded = await load(parsed);
@@ -245,7 +242,7 @@ function commandServing(dialect: string, { word, summary, details, overWebSocket
     summary,
     ...((details !== undefined || isOver) && { details: [details, isOver ? OVER_WEBSOCKETS : undefined].filter(Boolean).join("\n") }),
     positionals: 0,
-    flags: [...(isOver ? [...WEBSOCKET_FLAGS, PROMPT] : []), AUDIT, ...SHARED_FLAGS],
+    flags: [...(isOver ? [...WEBSOCKET_FLAGS, PROMPT] : []), TAPE, ...SHARED_FLAGS],
     dialect,
     run: (parsed, telemetry) => runServe(dialect, parsed, telemetry),
   };
@@ -275,7 +272,7 @@ async function runServe(id: string, parsed: Parsed, telemetry: Telemetry): Promi
 }
 
 function onlookersOf(parsed: Parsed, telemetry: Telemetry): Onlookers {
-  return { telemetry, audit: text(parsed, "audit") };
+  return { telemetry, tape: text(parsed, "tape") };
 }
 
 async function load(parsed: Parsed): Promise<Loaded> {

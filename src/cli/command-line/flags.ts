@@ -39,6 +39,14 @@ function helpOf({ doc, schema, preset }: (typeof ROWS)[number][1]): string {
   return `${doc}${options.length === 0 ? "" : `: ${options.join(", ")}`}${preset === undefined ? "" : ` (default: ${String(preset)})`}`;
 }
 
+/** `audit` is its older name. */
+export const TAPE: Flag = {
+  name: "tape",
+  alias: "audit",
+  value: "FILE",
+  help: "append every message of both directions to FILE, redacted (docs/observability.md)",
+};
+
 export const COMMON_FLAGS: readonly Flag[] = [
   { name: "help", short: "h", help: "this text" },
   { name: "version", short: "V", help: "the version" },

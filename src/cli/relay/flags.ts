@@ -1,6 +1,6 @@
 /** The flags of `parley relay`: its own, flags of the session, and flags that only hosts write. */
 import { ROWS, SWITCH_ROWS } from "../../settings/table.js";
-import { SHARED_FLAGS, type Flag } from "../command-line/flags.js";
+import { SHARED_FLAGS, TAPE, type Flag } from "../command-line/flags.js";
 import { programs } from "../../dialects/index.js";
 import { dialectsWith, lineFormats, STRUCTURED_FLAGS } from "../serve/structured-flags.js";
 
@@ -39,7 +39,7 @@ export const RELAY_FLAGS: readonly Flag[] = [
   }),
   PROMPT,
   { name: "allow-unheard", help: "allow calls that the host cannot be asked about, instead of denying them" },
-  { name: "audit", value: "FILE", help: "append every message of both directions to FILE, redacted (docs/observability.md)" },
+  TAPE,
   ...SHARED_FLAGS.filter((flag) => !OF_THE_AGENT.includes(flag)),
 ];
 

@@ -11,7 +11,7 @@ import { withFlags } from "../../host/launch.js";
 import { includes } from "../../dialects/kit/covers.js";
 import { relay } from "../../link/relay.js";
 import { limitStandstill } from "../../os/reaper.js";
-import type { Audit, Audited } from "../../transports/audit.js";
+import type { Seam, Tape, Taped } from "../../transports/tape.js";
 import { spawnTransport } from "../../transports/process.js";
 import { stdio } from "../../transports/stdio.js";
 import { given, list, text, usage, type Parsed } from "../command-line/flags.js";
@@ -49,7 +49,7 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   if (!("loaded" in prepared)) {
     return (await refuseToStart(as, prepared)) ?? (prepared.code === "usage" ? 2 : 1);
   }
-  const { loaded, audited, audit, trace } = prepared;
+  const { loaded, taped, tape, seam, trace } = prepared;
   for (const warning of loaded.warnings) console.error(`parley: ${warning}`);
   const { home, limits } = loaded.settings;
   limitStandstill(limits.stuckSeconds);
@@ -60,11 +60,11 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   let dialledSoFar = 0;
   const { agent, closed } = relay({
     as,
-    transport: audited(pipe, as, "host", { dir: "in", turn: turnVariables(env) }),
+    transport: taped(pipe, as, "host", "host", { dir: "in", turn: turnVariables(env) }),
     drive,
     async dial(launch) {
       const agentTransport = await agentOf(launch, drive, loaded, env);
-      return audited(agentTransport, drive, `agent-${++dialledSoFar}`, {
+      return taped(agentTransport, drive, `agent-${++dialledSoFar}`, "agent", {
         dir: "out",
         turn: turnVariables(launch.env),
         input: launch.input,
@@ -86,44 +86,49 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
     onOp(op) {
       report?.op(op);
       trace?.op(op);
+      void seam?.op(op);
     },
     onEvent(event) {
       report?.event(event);
       trace?.event(event);
+      void seam?.event(event);
     },
   });
   const signals = endOnSignal(agent);
   const end = await closed;
   await pipe.flushed();
-  await audit?.close();
+  await tape?.close();
   if (report !== undefined) console.error(print === "json" ? report.json() : report.text());
   if (violations > 0) return VIOLATED;
   return signals.code() ?? exitCode(end);
 }
 
-type Wrap = (transport: Transport, dialect: Dialect, conn: string, begun: Audited["begun"]) => Transport;
+type Wrap = (transport: Transport, dialect: Dialect, conn: string, wire: "host" | "agent", begun: Taped["begun"]) => Transport;
 
 interface Prepared {
   loaded: Loaded;
   trace: RelayTrace | undefined;
-  audit: Audit | undefined;
-  /** Wraps a transport with the audit, where there is one. */
-  audited: Wrap;
+  tape: Tape | undefined;
+  /** Takes ops and events for the tape. */
+  seam: Seam | undefined;
+  /** Puts a transport on the tape, where there is one. */
+  taped: Wrap;
 }
 
 async function prepare(as: Dialect, drive: Dialect, load: () => Promise<Loaded>, env: Env, onlookers: Onlookers): Promise<Prepared> {
-  const { audit: path, telemetry } = onlookers;
+  const { tape: path, telemetry } = onlookers;
   const loaded = await load();
   const redactor = new Redactor(secretValues(env));
   const trace = await traceOf(telemetry, redactor);
-  if (path === undefined) return { loaded, trace, audit: undefined, audited: (transport) => transport };
-  const { openAudit } = await import("../compose/audit.js");
-  const audit = await openAudit(path, { as: as.id, drive: drive.id }, loaded, env);
+  if (path === undefined) return { loaded, trace, tape: undefined, seam: undefined, taped: (transport) => transport };
+  const { openTape } = await import("../compose/tape.js");
+  const tape = await openTape(path, { side: "relay", as: as.id, drive: drive.id }, loaded, env);
   return {
     loaded,
     trace,
-    audit,
-    audited: (transport, { framing }, conn, begun) => audit.of(transport, { framing, conn, redactor, begun }),
+    tape,
+    seam: tape.seam({ redactor }),
+    taped: (transport, { framing }, conn, wire, begun) => tape.of(transport, { framing, conn, wire, redactor, begun }),
   };
 }
 

@@ -18,7 +18,7 @@ import type { Telemetry } from "../compose/telemetry.js";
 
 export interface Serving {
   settings: Loaded["settings"];
-  /** Makes the engine of one connection, and wraps the transport with the audit where there is one. */
+  /** Makes the engine of one connection, and puts both on the tape where there is one. */
   connection(transport: Transport, one?: One): { agent: Agent; transport: Transport };
   launch: Pick<ServeOptions, "launch">;
   end(): Promise<void>;
@@ -40,8 +40,8 @@ export interface Asked {
 /** The observers of a run, and the secrets that they must not see. */
 export interface Onlookers {
   telemetry: Telemetry;
-  /** The file of `--audit`. */
-  audit: string | undefined;
+  /** The file of `--tape`. */
+  tape: string | undefined;
   secrets?: readonly string[];
 }
 
@@ -49,12 +49,14 @@ export async function prepareServing(
   dialect: Dialect,
   load: () => Promise<Loaded>,
   env: Env,
-  { telemetry, audit: path, secrets = [] }: Onlookers,
+  { telemetry, tape: path, secrets = [] }: Onlookers,
   { switches = [], config = {}, fork = false }: Asked = {},
 ): Promise<Serving> {
   const given = await load();
-  const audit =
-    path === undefined ? undefined : await (await import("../compose/audit.js")).openAudit(path, { dialect: dialect.id }, given, env);
+  const tape =
+    path === undefined
+      ? undefined
+      : await (await import("../compose/tape.js")).openTape(path, { side: "agent", dialect: dialect.id }, given, env);
   const servers = programOf(dialect.id)?.servers;
   const own = servers === undefined ? given : await withServersOf(servers, given, env);
   for (const warning of own.warnings) console.error(`parley: ${warning}`);
@@ -71,13 +73,17 @@ export async function prepareServing(
         awaitsServers: dialect.awaitsServers === true,
         ...one,
       };
-      const agent = buildEngine(loaded, env, { ...promised(dialect, loaded), ...config }, around);
+      const engine = buildEngine(loaded, env, { ...promised(dialect, loaded), ...config }, around);
       const begun = turn === undefined ? undefined : { dir: "in" as const, turn };
-      return { agent, transport: audit?.of(transport, { framing: dialect.framing, redactor, conn, begun }) ?? transport };
+      if (tape === undefined) return { agent: engine, transport };
+      return {
+        agent: tape.agent(engine, { conn, redactor }),
+        transport: tape.of(transport, { framing: dialect.framing, redactor, conn, begun }),
+      };
     },
     launch: launchOf(dialect, loaded, { open: withConfig(openingOf(loaded, fork), config), switches }),
     async end() {
-      await Promise.all([end(), audit?.close()]);
+      await Promise.all([end(), tape?.close()]);
     },
   };
 }

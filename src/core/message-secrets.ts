@@ -1,5 +1,12 @@
 /** Secrets in a message of any wire, so that redaction knows them before the message is written down. */
-import { secretsOf, serverSecrets } from "../../core/secrets.js";
+import { isRecord } from "./json-object.js";
+import { parseJson } from "./parse-json.js";
+import { secretsOf, serverSecrets } from "./secrets.js";
+
+/** The secrets of a message, and of JSON in a text of it. */
+export function messageSecrets(message: unknown, env: Record<string, string | undefined>): string[] {
+  return [...secretsIn(message, env), ...secretsIn(within(message), env)];
+}
 
 /**
  * Values of fields with secret names (`apiKey`, `auth_token`), and the environments and headers of servers, also as lists of `{name,
@@ -35,4 +42,12 @@ function pairsIn(fields: readonly [string, unknown][], field: string): Record<st
 
 function isPair(one: unknown): one is { name: unknown; value: unknown } {
   return typeof one === "object" && one !== null && "name" in one && "value" in one;
+}
+
+/** JSON inside of a text, which redaction would not parse: a record of a line protocol, and links among the variables of a turn. */
+function within(message: unknown): unknown[] {
+  if (!isRecord(message)) return [];
+  const { text, turn } = message;
+  const variables = isRecord(turn) ? Object.values(turn) : [];
+  return [text, ...variables].flatMap((value) => (typeof value === "string" && /^\s*[[{]/.test(value) ? [parseJson(value)?.json] : []));
 }

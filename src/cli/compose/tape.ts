@@ -1,0 +1,18 @@
+/** `--tape FILE`: opens the file, knows the secrets, and reports a full disk. Loaded only with the flag. */
+import { Redactor } from "../../core/redact.js";
+import { messageSecrets, secretsIn } from "../../core/message-secrets.js";
+import type { Env, Loaded } from "../../settings/settings.js";
+import { secretValues } from "../../core/secrets.js";
+import { Tape } from "../../transports/tape.js";
+import { VERSION } from "../version.js";
+
+/** `wire` names the side and the dialects. Throws a fault that names the file when it is not writable. */
+export function openTape(path: string, wire: Record<string, string>, { settings }: Pick<Loaded, "settings">, env: Env): Promise<Tape> {
+  const argv = process.argv.slice(2);
+  const { apiKey } = settings;
+  const redactor = new Redactor([...secretValues(env), ...secretsIn({ args: argv }, env), ...(apiKey === undefined ? [] : [apiKey])]);
+  return Tape.open(path, redactor.value({ format: 2, version: VERSION, ...wire, argv }), {
+    secretsIn: (message) => messageSecrets(message, env),
+    onFailure: (why) => console.error(`parley: the tape ${path} has gaps: ${why}`),
+  });
+}

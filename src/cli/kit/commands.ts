@@ -1,0 +1,49 @@
+/** The commands for people who write hosts and agents, as data. */
+import type { Command } from "../command-line/commands.js";
+import { usage } from "../command-line/flags.js";
+
+export const KIT_COMMANDS: readonly Command[] = [
+  {
+    name: "tape",
+    usage: "parley tape show | diff | check",
+    summary: "Shows, compares and checks what --tape recorded.",
+    positionals: 1,
+    flags: [],
+    async run({ positionals: [word] }) {
+      throw usage(`${word === undefined ? "What?" : `There is no 'tape ${word}'.`} parley tape show, diff or check`);
+    },
+  },
+  {
+    name: "tape show",
+    usage: "parley tape show FILE [--as text|jsonl|html]",
+    summary: "Shows a tape: a transcript for people, the ops and events as JSON lines, or a page with the wire beside them.",
+    positionals: 1,
+    flags: [{ name: "as", value: "FORMAT", help: "text, jsonl or html (default: text)" }],
+    async run(parsed) {
+      const { showTape } = await import("./tape.js");
+      return showTape(parsed);
+    },
+  },
+  {
+    name: "tape diff",
+    usage: "parley tape diff A B [--ignore LIST]",
+    summary: "Tells the events in which two tapes differ; ids, times, durations and token counts never count. Exit code 3 when they do.",
+    positionals: 2,
+    flags: [{ name: "ignore", value: "LIST", help: "leave out more: text, thinking, args, output, notice" }],
+    async run(parsed) {
+      const { diffTapes } = await import("./tape.js");
+      return diffTapes(parsed);
+    },
+  },
+  {
+    name: "tape check",
+    usage: "parley tape check FILE",
+    summary: "Tells each line of a tape that breaks the grammar or the schemas. Exit code 3 when one does.",
+    positionals: 1,
+    flags: [],
+    async run(parsed) {
+      const { checkTape } = await import("./tape.js");
+      return checkTape(parsed);
+    },
+  },
+];
