@@ -60,14 +60,19 @@ describe("maxToolCalls", () => {
     expect(await host.finish()).toBe(0);
   });
 
-  test("sub-agents draw on the same", async () => {
+  test("a sub-agent draws on the same, and leaves its parent the last fifth", async () => {
     const cwd = scratch();
     const spawn = { tool: "Spawn", args: { tasks: [{ name: "one", prompt: "write a.txt with x, then write b.txt with y" }] }, id: "sp" };
-    const host = start({ cwd, responses: [{ call: spawn }, { calls: [touch("a")] }, { calls: [touch("b")] }, { say: "never" }] });
-    await host.open({ mode: "yolo", maxToolCalls: 2 });
+    const below = [{ calls: [touch("a")] }, { calls: [touch("b")] }];
+    const host = start({ cwd, responses: [{ call: spawn }, ...below, { calls: [touch("c"), touch("d")] }, { say: "never" }] });
+    await host.open({ mode: "yolo", maxToolCalls: 3 });
     host.prompt("Go.");
     expect(await host.turnEnded()).toMatchObject({ outcome: "completed", finish: "max_tool_calls" });
-    expect(readdirSync(cwd)).toEqual(["a.txt"]);
+    expect(readdirSync(cwd).toSorted()).toEqual(["a.txt", "c.txt"]);
+    expect(host.ofType("tool.ended").find(({ call }) => call === "sp")).toMatchObject({
+      status: "failed",
+      output: [{ text: expect.stringContaining("stopped at its share of the turn's tool calls") }],
+    });
     expect(await host.finish()).toBe(0);
   });
 });
