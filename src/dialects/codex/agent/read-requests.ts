@@ -100,9 +100,10 @@ export function promptOf(params: ParamsOf<"turn/start">, thread: ClientThread, t
   const schema = params.outputSchema == null ? undefined : schemaOf(params.outputSchema);
   if (params.outputSchema != null && schema === undefined) return "outputSchema must be a JSON Schema of an object";
   const tools = schema === undefined ? {} : { overrides: { hostTools: [...(thread.config.hostTools ?? []), ...structuredTools(schema)] } };
-  thread.inputs.set(turn, { input: params.input, schema });
+  const { id } = env.stamp();
+  thread.inputs.set(turn, { op: id, input: params.input, schema });
   if (thread.preview === "") thread.preview = params.input.map(({ text }) => text ?? "").join("\n");
-  return { type: "turn.prompt", id: env.stamp().id, session: thread.handle, turn, parts, ...tools };
+  return { type: "turn.prompt", id, session: thread.handle, turn, parts, ...tools };
 }
 
 /** The ids of the messages of the model's own wire that a client puts into a thread. */

@@ -242,7 +242,8 @@ function interrupt({ id, params }: RequestOf<"turn/interrupt">, thread: ClientTh
   const isKnown = params.turnId === running || thread.inputs.has(params.turnId);
   const turn = params.turnId === "" ? (waiting ?? running) : isKnown ? params.turnId : undefined;
   if (turn === undefined) return running === undefined ? "no active turn" : `expected active turn id ${params.turnId} but found ${running}`;
-  return { in: [{ type: "turn.interrupt", id: env.stamp().id, session: thread.handle, turn }], out: [respond(id, {})] };
+  const meant = thread.renamed?.client === turn ? thread.renamed.agent : turn;
+  return { in: [{ type: "turn.interrupt", id: env.stamp().id, session: thread.handle, turn: meant }], out: [respond(id, {})] };
 }
 
 // --- what surrounds a thread ---

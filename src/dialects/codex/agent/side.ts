@@ -110,6 +110,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
       lanes: new Map(),
       lastTurn: undefined,
       inputs: new Map(),
+      renamed: undefined,
       calls: new Map(),
       usage: undefined,
       isCounted: false,
@@ -151,9 +152,10 @@ function appServer(env: SideEnv): Side<Op, Event> {
     return told(event);
   }
 
-  function told(event: Event): Step<Op> {
-    const thread = threadOfHandle(event.session, state);
-    if (thread === undefined) return loose(event);
+  function told(said: Event): Step<Op> {
+    const thread = threadOfHandle(said.session, state);
+    if (thread === undefined) return loose(said);
+    const event = withClientsTurn(said, thread);
     if (event.replay === true) return replayed(event, thread);
     switch (event.type) {
       case "approval.requested": {
@@ -274,6 +276,15 @@ function appServer(env: SideEnv): Side<Op, Event> {
   function warned(event: EventOf<"reply">, { threadId }: ClientThread): Step<Op> {
     return event.to === "approval.answer" ? NOTHING : news([notice("warning", { threadId, message: event.fault?.message ?? "" })], event);
   }
+}
+
+/** The client knows a turn by the id in the answer to `turn/start`; an agent may begin that prompt's turn under an id of its own. */
+function withClientsTurn(event: Event, thread: ClientThread): Event {
+  if (event.type === "turn.started" && event.turn !== undefined) {
+    const [client] = [...thread.inputs].find(([, { op }]) => op === event.parent) ?? [];
+    thread.renamed = client === undefined || client === event.turn ? undefined : { agent: event.turn, client };
+  }
+  return thread.renamed !== undefined && event.turn === thread.renamed.agent ? { ...event, turn: thread.renamed.client } : event;
 }
 
 const ANSWERS: ReadonlySet<Event["type"]> = new Set(["session.ready", "session.updated", "session.ended", "reply"]);

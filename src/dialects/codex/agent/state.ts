@@ -54,8 +54,10 @@ export interface ClientThread {
   lanes: Map<string, Lane>;
   /** The turn whose start was told last. */
   lastTurn: string | undefined;
-  /** The client's input of turns that have not begun, by their ids. */
-  inputs: Map<string, { input: UserInput[]; schema?: Record<string, unknown> | undefined }>;
+  /** The client's input of turns that have not begun, by their ids; `op` is the prompt that each was asked with. */
+  inputs: Map<string, { op: string; input: UserInput[]; schema?: Record<string, unknown> | undefined }>;
+  /** The turn begun last, where the agent does not take the id that the client was answered. */
+  renamed: { agent: string; client: string } | undefined;
   calls: Map<string, ShownCall>;
   usage: Usage | undefined;
   isCounted: boolean;
