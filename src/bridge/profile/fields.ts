@@ -1,5 +1,6 @@
 /** The keys of a profile: the values of each, in the words that refuse other values. profile.ts has defaults and meanings. */
 import * as v from "valibot";
+import { Mode } from "../../core/config.js";
 import { EXT, WIRES, type WireVersion } from "../protocol.js";
 
 export type Wire = WireVersion;
@@ -67,6 +68,7 @@ export const FIELDS = {
   ),
   provider: words,
   model: words,
+  mode: v.picklist(Mode.options, `must be one of ${Mode.options.join(", ")}`),
 } as const;
 
 export type Field = keyof typeof FIELDS;

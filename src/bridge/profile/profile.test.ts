@@ -41,6 +41,7 @@ describe("a profile", () => {
         dialect: undefined,
         provider: undefined,
         model: undefined,
+        mode: undefined,
       },
     });
   });
@@ -70,6 +71,7 @@ expands: [mentions]
 dialect: aionrs
 provider: local
 model: small
+mode: auto_edit
 `);
     expect(warnings).toEqual([]);
     expect(profile).toMatchObject({
@@ -95,6 +97,7 @@ model: small
       dialect: "aionrs",
       provider: "local",
       model: "small",
+      mode: "auto_edit",
     });
   });
 

@@ -1,4 +1,5 @@
 /** A profile: how one agent is started and how its answers are used. fields.ts says which values each key takes, file.ts reads the file. */
+import type { Mode } from "../../core/config.js";
 import { knownExpansions } from "../turn/plain-message.js";
 import type { Expansion, Fields, Wire } from "./fields.js";
 
@@ -42,6 +43,8 @@ export interface Profile {
   /** The provider and the model of a session of that protocol, where the profile names them. */
   provider: string | undefined;
   model: string | undefined;
+  /** The mode of such a session: what the agent does unasked. Undefined is the agent's own. */
+  mode: Mode | undefined;
 }
 
 const SESSION_PREFIX = "AGENT_SESSION:";
@@ -88,6 +91,7 @@ export function makeProfile(fields: Fields & { command: string }, origin: Profil
     dialect: fields.dialect,
     provider: fields.provider,
     model: fields.model,
+    mode: fields.mode,
   };
 }
 

@@ -19,9 +19,14 @@ export interface Prepared {
 }
 
 export function prepare(profile: Profile, place: Place, values: Placeholders): Prepared {
-  const cwd = profile.cwd === undefined ? place.cwd : resolve(profile.dir, expand(homed(profile.cwd, place.env), values));
+  const cwd = folderOf(profile, place, values);
   const argv = profile.argv.map((word) => expand(word, values));
   return { argv, cwd, ...childEnvironment(profile, place.env, values, cwd) };
+}
+
+/** The folder of the agent's process and session. */
+export function folderOf({ cwd, dir }: Profile, place: Place, values: Placeholders): string {
+  return cwd === undefined ? place.cwd : resolve(dir, expand(homed(cwd, place.env), values));
 }
 
 /** Placeholders count only in the author's words. */

@@ -9,7 +9,7 @@ import { connect } from "../../link/connect.js";
 import { Listener } from "./listener.js";
 import type { Facts } from "./outcome.js";
 import { plainMessage } from "./plain-message.js";
-import type { Place } from "./prepare.js";
+import { folderOf, type Place } from "./prepare.js";
 import type { Profile } from "../profile/profile.js";
 import { agentproc, attachmentPart, EXT } from "../protocol.js";
 import { spawnPerTurn } from "./spawn.js";
@@ -34,9 +34,10 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
   const message = plainMessage(turn.message, profile.expands);
   const cap = profile.maxReplyChars ?? defaultCap(profile);
   let session: HostSession | undefined;
+  const values = { MESSAGE: message, SESSION_ID: stored, SESSION_NAME: turn.sessionName, PROFILE_DIR: profile.dir };
   const child = spawnPerTurn(profile, {
     place,
-    values: { MESSAGE: message, SESSION_ID: stored, SESSION_NAME: turn.sessionName, PROFILE_DIR: profile.dir },
+    values,
     framing: dialect.framing,
     warn: (text) => on.warning(text),
     isAwaited: () => listener.isBehind,
@@ -60,7 +61,7 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
   let fault: Fault | undefined;
   try {
     const known = stored === "" ? {} : ({ open: "resume", sessionId: stored } as const);
-    session = await openSession(agent, { name: turn.sessionName, config: configOf(profile), ...known });
+    session = await openSession(agent, { name: turn.sessionName, config: configOf(profile, folderOf(profile, place, values)), ...known });
     await listener.hear(session.ready);
     const sender = profile.dialect === undefined ? { ext: { [EXT]: { from_user: turn.from } } } : {};
     // `mentions` is off: the words of a message stay words.
@@ -84,9 +85,9 @@ async function dialectOf({ dialect, protocol, streaming, permission, stdin, sess
 }
 
 /** AgentProc cannot say a session's configuration. */
-function configOf({ dialect, provider, model }: Profile): SessionConfig {
+function configOf({ dialect, provider, model, mode }: Profile, cwd: string): SessionConfig {
   if (dialect === undefined) return {};
-  return { ...(provider !== undefined && { provider }), ...(model !== undefined && { model }) };
+  return { cwd, ...(provider !== undefined && { provider }), ...(model !== undefined && { model }), ...(mode !== undefined && { mode }) };
 }
 
 function defaultCap({ dialect, protocol }: Profile): number | undefined {
