@@ -4,7 +4,7 @@
  * words on the program's wire: docs/agents.md shows both.
  */
 
-export const KEY = "sk-real-0123456789";
+const KEY = "sk-real-0123456789";
 
 const CLAUDE = "@anthropic-ai/claude-code";
 

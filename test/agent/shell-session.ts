@@ -65,7 +65,7 @@ export async function shellSession(script: readonly (string | Reply)[], options:
   };
 }
 
-export function call(name: string, args: Record<string, unknown>): Reply {
+function call(name: string, args: Record<string, unknown>): Reply {
   return { calls: [{ name, args }] };
 }
 

@@ -112,11 +112,13 @@ class Reader {
     const [target = ""] = args;
     // The shell takes `..` behind a link otherwise than the system.
     if (args.length !== 1 || target === "" || target.startsWith("-") || target.split("/").includes("..")) return false;
-    for (const folder of [...this.#folders]) {
+    const entered: string[] = [];
+    for (const folder of this.#folders) {
       const path = await this.#pathInside(target, folder);
       if (path === undefined) return false;
-      this.#folders.add(path);
+      entered.push(path);
     }
+    for (const path of entered) this.#folders.add(path);
     return this.#folders.size <= MAX_FOLDERS;
   }
 

@@ -37,7 +37,7 @@ export function readOptions(args: readonly string[], { letters = "", valued = ""
   return given;
 
   function longOption(word: string, at: number): boolean {
-    const [name = "", value] = splitOnce(word.slice(2));
+    const [name, value] = splitOnce(word.slice(2));
     if (value !== undefined) {
       given.options.push({ name: `--${name}`, value });
       return names.has(`${name}=`) || names.has(`${name}?`);
@@ -72,8 +72,10 @@ export function readOptions(args: readonly string[], { letters = "", valued = ""
 
   function takesNext(word: string): boolean {
     if (word.startsWith("--")) return !word.includes("=") && names.has(`${word.slice(2)}=`);
-    const index = [...word].findIndex((letter, position) => position > 0 && valued.includes(letter));
-    return index === word.length - 1;
+    for (let index = 1; index < word.length; index++) {
+      if (valued.includes(word.charAt(index))) return index === word.length - 1;
+    }
+    return false;
   }
 }
 
