@@ -16,12 +16,17 @@ const WORDS = {
   "session.seed": ["Prior context, before the first prompt.", "history, context"],
   "session.close": ["End the session.", "stop, kill"],
   "session.list": ["Which sessions there are.", ""],
+  "session.watch": ["Each change of a session's row is told from now on, or no more; a hub takes it.", "subscribe"],
+  "session.rewind": [
+    "Undo `turn` and all behind it: the files that it changed, the conversation, or both where neither is named. Answered by `data: {files, left}`.",
+    "undo, revert",
+  ],
   "provider.set": ["Where a provider is reached.", "register"],
   "turn.prompt": ["What the user wants; begins a turn, or waits behind one.", "message, input, query"],
   "turn.steer": ["A word to the running turn.", "interject"],
   "turn.interrupt": ["End a turn, running or queued.", "stop, cancel, abort"],
   "approval.answer": [
-    "Allow or deny calls that wait, by call id. `grant` says how far a yes reaches in the session: `call`, `prefix` (what the question `covers`), `tool`, `category`.",
+    'Allow or deny calls that wait, by call id. `grant` says how far a yes reaches in the session: `call`, `prefix` (what the question `covers`), `tool`, `category`; `keep: "project"` keeps it for the workspace.',
     "permission",
   ],
   "host.answer": ["What the host says to a `host.request`.", "callback"],
@@ -32,6 +37,7 @@ const WORDS = {
   "session.ready": ["The session can be used.", "init, started"],
   "session.updated": ["The session changed; answers `session.configure`.", "config_changed"],
   "session.ended": ["The session is over.", ""],
+  "session.changed": ["A row of a hub's `session.list`, as it is now.", "session_status"],
   closed: ["The whole agent is gone; the last event.", "goodbye"],
   "turn.started": ["A turn began.", "stream_start"],
   "turn.ended": ["A turn ended: exactly one for each start.", "finish, result"],
@@ -39,7 +45,7 @@ const WORDS = {
   "text.done": ["A whole block of the answer.", "message"],
   "thinking.delta": ["A piece of the model's reasoning.", "thought, reasoning"],
   "thinking.done": ["A whole block of it.", ""],
-  "user.message": ["What the user said, in a replay only.", ""],
+  "user.message": ["What the user said: in a replay, and live from a hub, which says `by` which client.", ""],
   "tool.requested": ["The model calls a tool, with its whole arguments.", "tool_use, tool_call"],
   "tool.delta": ["A piece of a call's arguments, as JSON text.", ""],
   "tool.started": ["The call runs.", "tool_running"],
@@ -49,6 +55,7 @@ const WORDS = {
     "These calls wait for an answer until the deadline; then they are denied. A call `covers` what a yes with the grant `prefix` would: commands with that beginning (`prefix`), a `tool` (`within` the workspace), pages of a `domain`.",
     "permission, confirm",
   ],
+  "approval.settled": ["An approval is over: answered `by` a client of a hub, expired or void.", "permission_resolved"],
   "host.request": ["The agent needs something of the host.", "callback"],
   "host.settled": ["It was answered, expired or is void.", ""],
   usage: ["Token counts, disjoint.", "cost, stats"],
@@ -62,20 +69,21 @@ const WORDS = {
 const FILE = "docs/vocabulary.md";
 const schema = JSON.parse(execFileSync(process.execPath, ["dist/parley.js", "schema", "native"], { encoding: "utf8", maxBuffer: 1 << 26 }));
 const META = new Set(["type", "at", "seq", "id", "parent", "session", "turn", "under", "replay", "ext"]);
+const OP_META = new Set([...META, "key", "by"]);
 
 const page = `# The vocabulary
 
 Generated from the schemas by \`node scripts/docs.mjs\`; the whole of it as JSON Schema: \`parley schema native\`.
 
-Every op and event may also carry \`id\` (ops), \`at\` and \`seq\` (events; stamped by whoever makes them), \`parent\` (the op that an event answers), \`session\`, \`turn\` (turn-scoped events only), \`under\` (the Spawn call it belongs to), \`replay\` and \`ext\` (what only one dialect says, by dialect). Unknown fields are kept; an unknown op is refused by name, an unknown event becomes \`other\`.
+Every op and event may also carry \`id\` (ops), \`at\` and \`seq\` (events; stamped by whoever makes them), \`parent\` (the op that an event answers), \`session\`, \`turn\` (turn-scoped events only), \`under\` (the Spawn call it belongs to), \`replay\` and \`ext\` (what only one dialect says, by dialect). An op may also carry \`key\`, and is then taken once however often it is said, and \`by\`, the client that a hub got it from: the hub sets \`by\`, and it is believed of nobody else. Unknown fields are kept; an unknown op is refused by name, an unknown event becomes \`other\`.
 
 ## Ops: host to agent
 
-${table(schema.definitions.op)}
+${table(schema.definitions.op, OP_META)}
 
 ## Events: agent to host
 
-${table(schema.definitions.event)}
+${table(schema.definitions.event, META)}
 
 ## Grammar
 
@@ -83,7 +91,7 @@ ${table(schema.definitions.event)}
 2. Exactly one \`turn.ended\` per \`turn.started\`; turns of a session do not nest.
 3. A \`*.done\` closes each block (keyed by turn and \`under\`) with its whole text; \`streamed\` says that deltas went out.
 4. \`tool.requested\` precedes every mention of a call but \`tool.delta\`; exactly one \`tool.ended\` per call, before its \`turn.ended\`.
-5. A call in an open \`approval.requested\` does not start until answered. A yes may come before the question: a wire may ask about one call at a time.
+5. A call in an open \`approval.requested\` does not start until answered, here or, as \`approval.settled\` tells, by another host. A yes may come before the question: a wire may ask about one call at a time.
 6. \`turn.ended.usage\` is present whenever usage was reported.
 7. \`closed\` is last on the connection.
 `;
@@ -91,13 +99,15 @@ ${table(schema.definitions.event)}
 /** What becomes of an op that an agent's protocol does not have, or has only in part. */
 const OP_GAPS = {
   "session.open":
-    "Left out, and a notice says what; what would restrict the agent (a mode, deny and ask rules, tool lists, budgets) or make it another session (a fork, directories) is refused.",
+    "Left out, and a notice says what; what would restrict the agent (a mode, deny and ask rules, tool lists, budgets) or make it another session (a fork, another agent, directories) is refused.",
   "turn.prompt":
     "Left out, and a notice says what; a prompt with calls, one that continues, or one that is nothing but a command is refused.",
   "session.configure": "Refused as a whole: a reply and a notice.",
   "session.close": "Its process is ended.",
   "session.seed": "Refused: a reply and a notice.",
   "session.list": "Refused.",
+  "session.watch": "Refused.",
+  "session.rewind": "Refused.",
   "provider.set": "Refused.",
   "turn.steer": "Waits and becomes the next prompt; idle it changes nothing.",
   "approval.answer": "Wider grants are kept by the relay; changed arguments become a denial that says so.",
@@ -115,10 +125,12 @@ const EVENT_GAPS = {
   "thinking.delta": "Lost; where the wire has whole thoughts, the whole one follows.",
   "tool.ended": "Lost; the answer tells what came of it.",
   "approval.requested": "Denied with the reason, or allowed with `--allow-unheard`.",
+  "approval.settled": "The host sees the call start or end.",
   notice: "Lost, unless the host asks for what a terminal shows; people read it on stderr.",
   error: "What does not end the turn is lost.",
   "session.updated": "Lost.",
   "session.ended": "The host sees the end of the process.",
+  "session.changed": "Lost.",
   closed: "The host sees the end of the process.",
   "text.done": "The pieces were enough.",
   "thinking.done": "The pieces were enough.",
@@ -304,13 +316,13 @@ function covered(covers) {
   return covers === "none" ? "–" : `only ${covers.only.join(", ")}`;
 }
 
-function table({ oneOf }) {
+function table({ oneOf }, meta) {
   const rows = oneOf.map(({ properties, required = [] }) => {
     const name = properties.type.const;
     if (WORDS[name] === undefined) throw new Error(`scripts/docs.mjs has no words for ${name}`);
     const [meaning, avoid] = WORDS[name];
     const fields = Object.entries(properties)
-      .filter(([key]) => !META.has(key))
+      .filter(([key]) => !meta.has(key) || (key === "turn" && required.includes(key)))
       .map(([key, value]) => `\`${key}${required.includes(key) ? "" : "?"}\`${values(value)}`);
     return `| \`${name}\` | ${meaning} | ${fields.join(", ") || "–"} | ${avoid || "–"} |`;
   });

@@ -4,8 +4,9 @@ export type { CommandReply, CommandResult, Suggestion, SuggestReply } from "./co
 export type { SessionConfig, Mode, Rule, Thinking, HostTool, McpServer } from "./core/config.js";
 export type { Part, PartOf, TodoItem } from "./core/content.js";
 export { ParleyError, type Fault } from "./core/errors.js";
-export type { Call, Category, Closed, Event, EventOf, EventType, Usage } from "./core/event.js";
+export type { Call, Category, Closed, Event, EventOf, EventType, Need, SessionRow, Usage } from "./core/event.js";
 export { Grammar } from "./core/grammar.js";
+export type { Client } from "./core/meta.js";
 export type { Answer, Op, OpOf, OpType } from "./core/op.js";
 export type { Frame, Launch, Transport } from "./core/wire.js";
 export { connect, type ConnectOptions, type Dial } from "./link/connect.js";

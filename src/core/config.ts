@@ -71,10 +71,13 @@ export const sampling = {
  * `answerSeconds` is how long an approval or a host request waits before its default (deny, error).
  * `policy` is a host's own name of the mode, kept for its resume. An empty `effort` is none. `images` says whether the model can be shown them, where the user knows better.
  * `maxTurns` counts model calls within one turn, `maxToolCalls` its tool calls, `maxSeconds` its time; `nesting` is how deep sub-agents go.
+ * `agent` names an agent of a hub's own config, and `labels` the nodes that may work for the session: both mean something to a hub alone.
  * `directories` belong to the workspace beside `cwd`. `fallbackModels` are asked in turn when the model's server is overloaded. `hostHooks` names the host's callback for an event, as the config's hooks name commands.
  */
 export const SessionConfig = v.looseObject({
   ...sampling,
+  agent: v.optional(v.string()),
+  labels: v.optional(v.record(v.string(), v.string())),
   cwd: v.optional(v.string()),
   directories: v.optional(v.array(v.string())),
   fallbackModels: v.optional(v.array(v.string())),

@@ -4,7 +4,7 @@ import type { Known } from "./without-index-signature.js";
 import { SessionConfig } from "./config.js";
 import { Part } from "./content.js";
 import { Fault } from "./errors.js";
-import { metaEntries } from "./meta.js";
+import { Client, metaEntries } from "./meta.js";
 
 function event<T extends string, E extends v.ObjectEntries>(type: T, entries: E) {
   return v.looseObject({ type: v.literal(type), ...metaEntries, ...entries });
@@ -30,6 +30,35 @@ export const Usage = v.looseObject({
   reasoning: v.optional(v.number()),
 });
 export type Usage = Known<v.InferOutput<typeof Usage>>;
+
+/** An open approval (`call`) or host request (`request`). `since` and `deadline` are milliseconds since 1970. */
+const Need = v.looseObject({
+  call: v.optional(text),
+  request: v.optional(text),
+  title: text,
+  since: v.number(),
+  deadline: v.optional(v.number()),
+});
+export type Need = Known<v.InferOutput<typeof Need>>;
+
+/**
+ * A session as a hub lists it. `waiting`: for a person. `parked`: no process works on it, and the next op brings it back; it may have `needs`
+ * all the same. `clients` counts those that are attached.
+ */
+const SessionRow = v.looseObject({
+  session: text,
+  sessionId: v.optional(text),
+  name: v.optional(text),
+  agent: text,
+  cwd: text,
+  state: v.picklist(["idle", "running", "waiting", "parked", "ended"]),
+  needs: v.array(Need),
+  seq: v.number(),
+  updatedAt: v.number(),
+  clients: v.number(),
+  usage: v.optional(Usage),
+});
+export type SessionRow = Known<v.InferOutput<typeof SessionRow>>;
 
 export const Category = v.picklist(["info", "edit", "exec", "mcp"]);
 export type Category = v.InferOutput<typeof Category>;
@@ -68,7 +97,8 @@ const sessionEntries = {
 } as const;
 
 /**
- * `replay`: that many replayed events follow. `gap`: the oldest asked for are no longer held. `unfinished`: the stored conversation stops
+ * `replay`: that many replayed events follow. `gap`: the numbers of the first and the last event that were asked for and are
+ * no longer held. `unfinished`: the stored conversation stops
  * at a prompt without an answer, or in the middle of a turn; a prompt that `continues` goes on from there.
  */
 const SessionReady = v.looseObject({
@@ -77,11 +107,14 @@ const SessionReady = v.looseObject({
   ...sessionEntries,
   version: v.optional(text),
   replay: v.optional(v.union([v.number(), v.literal(true)])),
-  gap: v.optional(v.boolean()),
+  gap: v.optional(v.looseObject({ from: v.number(), to: v.number() })),
   unfinished: v.optional(v.picklist(["prompt", "turn"])),
 });
 const SessionUpdated = event("session.updated", sessionEntries);
 const SessionEnded = event("session.ended", { exit: v.optional(Closed) });
+
+/** A row of `session.list` as it is now, of any session of a hub: for a host that said `session.watch`. */
+const SessionChanged = event("session.changed", { row: SessionRow });
 
 /** The whole agent is gone; nothing follows. */
 const AgentClosed = event("closed", Closed.entries);
@@ -103,8 +136,8 @@ const TextDone = event("text.done", done);
 const ThinkingDelta = event("thinking.delta", { text });
 const ThinkingDone = event("thinking.done", done);
 
-/** The user's words, in a replay only. */
-const UserMessage = event("user.message", { parts: v.array(Part) });
+/** The user's words: in a replay, and live where a hub says which client they came from. */
+const UserMessage = event("user.message", { parts: v.array(Part), by: v.optional(Client) });
 
 const ToolRequested = event("tool.requested", { call: Call });
 
@@ -131,6 +164,17 @@ const ApprovalRequested = event("approval.requested", {
   calls: v.array(Call),
   message: v.optional(text),
   deadline: v.optional(v.number()),
+});
+
+/**
+ * The question about a call is over: somebody answered, or nobody did before its deadline or the end of its turn, as the `reason` says. Only
+ * told where several hosts see one session.
+ */
+const ApprovalSettled = event("approval.settled", {
+  call: text,
+  decision: v.picklist(["allow", "deny"]),
+  by: v.optional(Client),
+  reason: v.optional(text),
 });
 
 /**
@@ -219,6 +263,7 @@ export const Event = v.variant("type", [
   SessionReady,
   SessionUpdated,
   SessionEnded,
+  SessionChanged,
   AgentClosed,
   TurnStarted,
   TurnEnded,
@@ -233,6 +278,7 @@ export const Event = v.variant("type", [
   ToolProgress,
   ToolEnded,
   ApprovalRequested,
+  ApprovalSettled,
   HostRequest,
   HostSettled,
   UsageReported,

@@ -216,6 +216,25 @@ describe("sessions", () => {
     );
   });
 
+  test("an approval that another host settled counts as answered", () => {
+    const at = { session: "s", turn: "t" };
+    const asked: Entry[] = [
+      { op: { type: "turn.prompt", session: "s", parts: [] } },
+      { event: { type: "session.ready", session: "s" } },
+      { event: { type: "turn.started", ...at } },
+      { event: { type: "tool.requested", ...at, call: { id: "c", name: "Bash" } } },
+      { event: { type: "approval.requested", ...at, calls: [{ id: "c", name: "Bash" }] } },
+    ];
+    const rest: Entry[] = [
+      { event: { type: "tool.started", ...at, call: "c" } },
+      { event: { type: "tool.ended", ...at, call: "c", status: "ok" } },
+      { event: { type: "turn.ended", ...at, outcome: "completed" } },
+    ];
+    expect(violations([...asked, ...rest])).toEqual(["rule 5: call c started before its approval was answered"]);
+    const settled: Entry = { event: { type: "approval.settled", ...at, call: "c", decision: "allow", by: { client: "x" } } };
+    expect(violations([...asked, settled, ...rest])).toEqual([]);
+  });
+
   test("each replay of a session is a stream of its own", () => {
     const turn = replayed([
       { event: { type: "turn.started", session: "s", turn: "t" } },

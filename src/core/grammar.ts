@@ -5,8 +5,8 @@
  *  3. A `*.done` closes each block (keyed by turn and `under`) with its whole text; `streamed` says that deltas went out.
  *  4. `tool.requested` precedes every mention of a call (`under` too) but `tool.delta`; exactly one `tool.ended` per call, before its
  *     `turn.ended`.
- *  5. A call in an open `approval.requested` does not start until answered. A yes may come before the question: a wire may ask about one
- *     call at a time.
+ *  5. A call in an open `approval.requested` does not start until answered, here or, as `approval.settled` tells, by another host. A yes
+ *     may come before the question: a wire may ask about one call at a time.
  *  6. `turn.ended.usage` is present whenever usage was reported.
  *  7. `closed` is last on the connection.
  *
@@ -153,6 +153,10 @@ export class Grammar {
           // Replayed approvals were answered in an earlier process.
           if (event.replay !== true && !turn.allowed.delete(call.id)) turn.asked.add(call.id);
         }
+        return;
+      case "approval.settled":
+        if (!isKnown(turn, event.call, "requested")) say(4, `the approval of call ${event.call}, which was never requested, is settled`);
+        turn.asked.delete(event.call);
         return;
       case "tool.started":
       case "tool.progress":

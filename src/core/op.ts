@@ -3,26 +3,29 @@ import * as v from "valibot";
 import type { Known } from "./without-index-signature.js";
 import { HostTool, SessionConfig, sampling } from "./config.js";
 import { Part } from "./content.js";
-import { metaEntries } from "./meta.js";
+import { opMetaEntries } from "./meta.js";
 
 function op<T extends string, E extends v.ObjectEntries>(type: T, entries: E) {
-  return v.looseObject({ type: v.literal(type), ...metaEntries, ...entries });
+  return v.looseObject({ type: v.literal(type), ...opMetaEntries, ...entries });
 }
 
 const text = v.string();
 
 /**
  * `session` is the handle that later ops use; `sessionId` is the agent's own name for a stored session. `fork`, of a resume: the stored
- * session stays as it is, and a copy of it under a name of its own goes on.
+ * session stays as it is, and a copy of it under a name of its own goes on; `before` that turn, where one is named. `as`, of an attach: an
+ * observer's ops are refused.
  */
 const SessionOpen = v.looseObject({
   type: v.literal("session.open"),
-  ...metaEntries,
+  ...opMetaEntries,
   session: text,
   open: v.picklist(["new", "resume", "attach"]),
   sessionId: v.optional(text),
   after: v.optional(v.looseObject({ seq: v.number() })),
+  as: v.optional(v.picklist(["controller", "observer"])),
   fork: v.optional(v.boolean()),
+  before: v.optional(v.looseObject({ turn: text })),
   name: v.optional(text),
   config: v.optional(SessionConfig),
 });
@@ -37,6 +40,22 @@ const SessionSeed = op("session.seed", {
 
 const SessionClose = op("session.close", {});
 const SessionList = op("session.list", {});
+
+/** Each change of a row of `session.list` is told from now on, or no more. Only a hub takes it. */
+const SessionWatch = op("session.watch", { on: v.boolean() });
+
+/**
+ * Undoes `turn` and all behind it: the files that they changed, and the conversation; both, unless one of the two is asked for. A file that
+ * somebody else has changed since stays as it is, unless `force` is given.
+ */
+const SessionRewind = v.looseObject({
+  type: v.literal("session.rewind"),
+  ...opMetaEntries,
+  turn: text,
+  files: v.optional(v.boolean()),
+  conversation: v.optional(v.boolean()),
+  force: v.optional(v.boolean()),
+});
 
 const ProviderSet = op("provider.set", { name: text, baseUrl: v.nullable(text), model: v.optional(text) });
 
@@ -72,11 +91,15 @@ const TurnSteer = op("turn.steer", { parts: v.array(Part) });
 /** Without `turn`: whatever runs. With it: that turn, queued or running. */
 const TurnInterrupt = op("turn.interrupt", { reason: v.optional(text) });
 
-/** `grant` says how far a yes reaches in this session: `prefix` as far as the question's `covers`, and without one no further than the call. */
+/**
+ * `grant` says how far a yes reaches in this session: `prefix` as far as the question's `covers`, and without one no further than the call.
+ * `keep: "project"` keeps such a grant for later sessions in the same workspace.
+ */
 export const Answer = v.looseObject({
   call: text,
   decision: v.picklist(["allow", "deny"]),
   grant: v.optional(v.picklist(["call", "prefix", "tool", "category"])),
+  keep: v.optional(v.literal("project")),
   args: v.optional(v.record(v.string(), v.unknown())),
   reason: v.optional(text),
 });
@@ -111,6 +134,8 @@ export const Op = v.variant("type", [
   SessionSeed,
   SessionClose,
   SessionList,
+  SessionWatch,
+  SessionRewind,
   ProviderSet,
   TurnPrompt,
   TurnSteer,

@@ -35,6 +35,9 @@ const KEYS: LossByValue = {
   // The link keeps the deadlines of approvals; deltas come whether they are asked for or not.
   answerSeconds: kept,
   streaming: kept,
+  // Another agent than the one that was asked for may do anything.
+  agent: bound,
+  labels: bound,
   provider: wish,
   model: wish,
   fallbackModels: wish,

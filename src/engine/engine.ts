@@ -55,6 +55,8 @@ export interface EngineOptions {
   memoryMiB?: number | "heap";
   /** The version that `session.ready` tells the host. */
   version?: string;
+  /** A hub owns the sessions: it has checked what clients ask for, and says `by` which of them. */
+  hub?: boolean;
   /** Where skills, commands, hooks and MCP servers come from; without it a session has none. */
   extensions?: ExtensionSources;
   /** Providers that are registered from the start, as `provider.set` does it. */
@@ -90,6 +92,7 @@ export function createEngine(options: EngineOptions): Agent {
     providers: options.providers ?? {},
     bounds: options.defaults,
     extensions: options.extensions,
+    hub: options.hub === true,
     env: options.env,
     version: options.version ?? "",
     openTrace: options.openTracer === undefined ? undefined : openTrace,
@@ -124,6 +127,8 @@ export function createEngine(options: EngineOptions): Agent {
       case "session.list":
         void listSessions(op);
         return undefined;
+      case "session.watch":
+        return refuse(op, { code: "unsupported", message: "Only a hub tells of all sessions (parley hub)", retryable: false });
       case "provider.set":
         return setProvider(op);
       case "ping":
@@ -218,7 +223,7 @@ export function createEngine(options: EngineOptions): Agent {
       directories: config.directories,
     });
     // Every check that may refuse comes before the log: a session that cannot be opened leaves nothing behind.
-    refuseUnsupported(config, options.extensions !== undefined);
+    refuseUnsupported(config, { hub: services.hub, extensions: options.extensions !== undefined });
     checkLimits(config);
     const model = await openNamed(config);
     const named = { ...config, provider: model.provider, model: model.id };

@@ -173,6 +173,7 @@ export class Line {
         if (gap.op.type === "turn.prompt") this.#turns.sent(gap.op);
         if (gap.op.type === "session.open" && this.#dialect.lifetime === "connection") this.#carrier.expectReady();
         this.#replies.sent(gap.op);
+        if (gap.notice !== undefined) await this.#answer([gap.notice]);
         return this.#write(gap.op);
       case "answer":
         return this.#answer(gap.events);

@@ -16,7 +16,8 @@ import { refusal } from "./unanswered.js";
 
 /** The treatment of an op towards a driven agent. */
 export type OpGap =
-  | { do: "send"; op: Op }
+  /** `notice` says for people what the op lost. */
+  | { do: "send"; op: Op; notice?: EventOf<"notice"> }
   /** Answered here; the agent never sees it. */
   | { do: "answer"; events: Event[] }
   /** A steer that must wait for the end of the turn and go out as a prompt. */
@@ -40,7 +41,7 @@ export function opGap(dialect: Pick<Dialect, "coverage" | "lifetime">, op: Op, t
     case "session.configure":
       return configureGap(covers, op);
     case "approval.answer":
-      return { do: "send", op: { ...op, answers: op.answers.map((answer) => narrowed(covers, answer)) } };
+      return answerGap(covers, op);
     case "session.close":
       if (covers !== "none") return { do: "send", op };
       return dialect.lifetime === "connection" ? refuse(op, "This agent's protocol cannot close one session of many") : { do: "leave" };
@@ -122,6 +123,15 @@ export function withoutChanges(dialect: Pick<Dialect, "coverage" | "heedsArgsOf"
   return { call: answer.call, decision: "deny", reason: "this agent's protocol cannot carry changed arguments" };
 }
 
+/** A grant that no later session would know is narrower than the host asked for, and the host is told. */
+function answerGap(covers: Covers, op: OpOf<"approval.answer">): OpGap {
+  const isKept = includes(covers, "keep");
+  const isLost = !isKept && op.answers.some(({ keep }) => keep !== undefined);
+  const answers = op.answers.map(({ keep, ...answer }) => narrowed(covers, { ...answer, ...(isKept && keep !== undefined && { keep }) }));
+  const text = "This agent's protocol cannot keep a permission for later sessions: it ends with this one";
+  return { do: "send", op: { ...op, answers }, ...(isLost && { notice: noticeOf(op, text) }) };
+}
+
 /** A grant that the wire cannot hold is never widened; the link keeps it (grants.ts). */
 function narrowed(covers: Covers, answer: Answer): Answer {
   if (answer.grant !== undefined && answer.grant !== "call" && !includes(covers, answer.grant)) return { ...answer, grant: "call" };
@@ -129,9 +139,9 @@ function narrowed(covers: Covers, answer: Answer): Answer {
 }
 
 /** Words of an open that cannot be left out: without one of them it would be another session, or one that may do more. */
-function openingWords({ fork, config = {} }: OpOf<"session.open">, covers: Covers): string[] {
+function openingWords({ fork, before, config = {} }: OpOf<"session.open">, covers: Covers): string[] {
   const { restrictions, bounds } = unsaidKeys(config, (word) => includes(covers, word));
-  return [...(fork === true ? ["fork"] : []), ...restrictions, ...bounds];
+  return [...(fork === true ? ["fork"] : []), ...(before === undefined ? [] : ["before"]), ...restrictions, ...bounds];
 }
 
 /** A command with nothing beside it would leave an empty prompt behind. */
@@ -160,9 +170,12 @@ function configureGap(covers: Covers, op: OpOf<"session.configure">): OpGap {
 }
 
 function refuse(op: Op, message: string): OpGap {
-  const notice: EventOf<"notice"> = { type: "notice", ...addressOf(op), level: "warning", text: message, source: "link" };
   const fault = { code: "unsupported", message, retryable: false };
-  return { do: "answer", events: [refusal(op, fault), notice] };
+  return { do: "answer", events: [refusal(op, fault), noticeOf(op, message)] };
+}
+
+function noticeOf(op: Op, text: string): EventOf<"notice"> {
+  return { type: "notice", ...addressOf(op), level: "warning", text, source: "link" };
 }
 
 function reply(op: Op, status: "ok" | "noop"): EventOf<"reply"> {

@@ -59,13 +59,17 @@ describe("a native host that drives aionrs", () => {
     const host = await opened();
     await refused(host, { type: "session.configure", patch: { model: "other", mode: "yolo" } }, /cannot change model within a session/);
     await refused(host, { type: "session.list" }, /no session\.list/);
+    await refused(host, { type: "session.watch", on: true }, /no session\.watch/);
+    await refused(host, { type: "session.rewind", turn: "t" }, /no session\.rewind/);
     await refused(host, { type: "provider.set", name: "x", baseUrl: null }, /no provider\.set/);
     await refused(host, { type: "command.suggest", trigger: "slash", text: "/he" }, /no command\.suggest/);
     await refused(host, { type: "other", name: "thing" }, /no other/);
     await refused(host, { type: "turn.prompt", parts: [], command: { name: "help" } }, /cannot take a prompt with command/);
     host.prompt("write 'x' to a.txt");
     // Nothing of a configure that was refused counts.
-    host.deny((await host.next("approval.requested")).calls[0]?.id ?? "");
+    const [call] = (await host.next("approval.requested")).calls;
+    host.allow(call?.id ?? "", { grant: "category", keep: "project" });
+    await host.next("notice", (event) => /cannot keep a permission for later sessions/.test(event.text));
     await host.turnEnded();
     await cleanExit(host);
   });

@@ -5,4 +5,4 @@ import { Op } from "../../core/op.js";
 export const wire = { op: Op, event: Event } as const;
 
 /** Follows the vocabulary: a new type or field is a minor step, a changed one a major. */
-export const VERSION = "1.1.0";
+export const VERSION = "2.0.0";

@@ -21,9 +21,14 @@ function wrong(param: string, value: number, wanted: string): ParleyError {
   return new ParleyError({ code: "config", message: `${param} is ${value}; it must be ${wanted}`, retryable: false, param });
 }
 
-/** Throws when the host brings settings that only extensions can use. */
-export function refuseUnsupported(config: SessionConfig, hasExtensions: boolean): void {
-  if (hasExtensions) return;
+/** Throws when the host brings settings that only a hub, or only extensions, can use. */
+export function refuseUnsupported(config: SessionConfig, has: { hub: boolean; extensions: boolean }): void {
+  const chosen = (["agent", "labels"] as const).find((key) => config[key] !== undefined);
+  if (chosen !== undefined && !has.hub) {
+    const message = `Only a hub chooses by ${chosen}: open the session there (parley hub)`;
+    throw new ParleyError({ code: "unsupported", message, retryable: false, param: chosen });
+  }
+  if (has.extensions) return;
   const brought = (["mcpServers", "hostHooks", "subagents"] as const).find((key) => Object.keys(config[key] ?? {}).length > 0);
   if (brought === undefined) return;
   throw new ParleyError({

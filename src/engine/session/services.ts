@@ -36,6 +36,8 @@ export interface EngineServices {
   readonly bounds: Bounds;
   /** Undefined: sessions have no extensions. */
   readonly extensions: ExtensionSources | undefined;
+  /** A hub owns the sessions. */
+  readonly hub: boolean;
   readonly env: Record<string, string | undefined>;
   readonly version: string;
   /** Undefined: no traces are collected, and no code for them is loaded. */

@@ -58,10 +58,12 @@ export class SessionSettings {
       throw wrong("The folder of a session cannot change; open another session", "cwd");
     if (patch.directories !== undefined && patch.directories.join("\0") !== (this.config.directories ?? []).join("\0"))
       throw wrong("The folders of a session cannot change; open another session", "directories");
+    for (const key of ["agent", "labels"] as const)
+      if (patch[key] !== undefined) throw wrong(`The ${key} of a session cannot change; open another session`, key);
     engine.learnSecrets(patch.mcpServers ?? {});
     const { provider: _provider, model: _model, ...rest } = { ...this.config, ...patch, ...boundedBy(engine.bounds, patch) };
     const next: SessionConfig = { ...rest, ...namesOf(patch, this.config, engine.providers) };
-    refuseUnsupported(next, engine.extensions !== undefined);
+    refuseUnsupported(next, { hub: engine.hub, extensions: engine.extensions !== undefined });
     checkLimits(patch);
     const reopened = patch.model !== undefined || patch.provider !== undefined ? await engine.openModel(next) : this.model;
     settleEffort(next, patch, reopened);

@@ -4,6 +4,7 @@ import type { Meta } from "../../../core/meta.js";
 import type { Answer, Op } from "../../../core/op.js";
 import { addUsage } from "../../../core/usage.js";
 import type { Step } from "../../dialect.js";
+import { NOTHING } from "../../kit/step.js";
 import type { TurnReader } from "../../kit/turn-reader.js";
 
 export interface Running {
@@ -30,6 +31,8 @@ export function readInTurn(event: Exclude<Event, EventOf<"turn.ended">>, running
       return mentioned(event, reader);
     case "approval.requested":
       return asked(event, reader);
+    case "approval.settled":
+      return settled(event, reader);
     case "usage":
       if (event.scope !== "session") running.usage = addUsage(event.scope === "turn" ? undefined : running.usage, event.usage);
       return passed(event, reader);
@@ -68,6 +71,12 @@ function asked(event: EventOf<"approval.requested">, reader: TurnReader): Step<E
   const calls = event.calls.filter((call) => !isLate(call)).map((call) => ({ ...call, id: reader.callOf(call.id)?.id ?? call.id }));
   const step = calls.length === 0 ? tell(...announced) : passed({ ...event, calls }, reader, announced);
   return late.length === 0 ? step : { ...step, out: [denial(reader.address.session, late)] };
+}
+
+/** A call that the host never heard of was not asked about here. */
+function settled(event: EventOf<"approval.settled">, reader: TurnReader): Step<Event> {
+  const call = reader.callOf(event.call);
+  return call === undefined ? NOTHING : passed({ ...event, call: call.id }, reader);
 }
 
 function passed(event: Event, reader: TurnReader, announced: readonly Event[] = []): Step<Event> {

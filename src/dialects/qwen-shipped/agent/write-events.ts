@@ -56,6 +56,8 @@ export function turnEvent(event: TurnEvent, state: AgentState): Step<Op> {
     case "error":
       return told(event.turn === undefined ? [notice(event.fault.message, state, "error", "error")] : []);
     case "user.message":
+    case "session.changed":
+    case "approval.settled":
     case "other":
       return told([]);
     default:
