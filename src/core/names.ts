@@ -16,6 +16,7 @@ const TOOLS: readonly { name: string; category: Category; aliases: readonly stri
     aliases: ["edit", "edit_file", "EditTool", "EditFile", "replace", "str_replace", "apply_patch", "MultiEdit"],
   },
   { name: "Bash", category: "exec", aliases: ["bash", "ExecCommand", "exec_command", "run_shell_command", "ShellTool", "Shell", "shell"] },
+  { name: "BashOutput", category: "info", aliases: ["bash_output", "TaskOutput", "write_stdin"] },
   { name: "Spawn", category: "exec", aliases: ["Agent", "agent", "Task", "task", "SubAgent", "TaskTool"] },
   { name: "WebFetch", category: "exec", aliases: ["web_fetch", "WebFetchTool", "fetch_url"] },
 ];

@@ -4,6 +4,7 @@ import type { Mode } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { Answer } from "../../core/op.js";
 import type { Redactor } from "../../core/redact.js";
+import type { JudgedCall } from "../permissions/permissions.js";
 import type { SpawnOutcome, SpawnTask, ToolContext } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";
 import type { Turn } from "../turn/turn.js";
@@ -15,6 +16,9 @@ export class CallContext implements ToolContext {
   readonly signal: AbortSignal;
   readonly workspace;
   readonly seen;
+  readonly shell;
+  readonly folder: string | undefined;
+  readonly outputs;
   readonly outputChars: number;
   readonly redactor;
   readonly trace: Trace | undefined;
@@ -25,16 +29,19 @@ export class CallContext implements ToolContext {
   readonly #redact = new Map<string, ReturnType<Redactor["stream"]>>();
   #open = true;
 
-  constructor(turn: Turn, call: string, judged: readonly string[], grant: Answer["grant"], trace: Trace | undefined) {
+  constructor(turn: Turn, call: string, { paths, folder }: JudgedCall, grant: Answer["grant"], trace: Trace | undefined) {
     this.call = call;
     this.signal = turn.signal;
     this.workspace = workspaceFor(turn, call);
     this.seen = turn.seen;
+    this.shell = turn.shell;
+    this.folder = folder;
+    this.outputs = turn.session.outputs;
     this.outputChars = turn.session.outputChars;
     this.redactor = turn.session.redactor;
     this.trace = trace;
     this.#turn = turn;
-    this.#judged = judged;
+    this.#judged = paths.map(({ path }) => path);
     this.#grant = grant;
   }
 

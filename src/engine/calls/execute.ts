@@ -107,7 +107,7 @@ async function permission(
   const problem = item.tool.problem(given.args);
   if (problem !== undefined)
     throw new ParleyError({ code: "tool", message: `The host changed the arguments of ${item.tool.name} to invalid ones: ${problem}` });
-  const hooked = await pastHooks(turn, item.call, item.tool, await judgedCall(turn.session, item.tool, given.args));
+  const hooked = await pastHooks(turn, item.call, item.tool, await judgedCall(turn.session, item.tool, given.args, turn.shell));
   if ("blocked" in hooked) return { denied: hooked.blocked };
   const verdict = await permissions.judge(hooked.judged);
   if (verdict.decision === "deny") return { denied: verdict.reason };
@@ -120,7 +120,7 @@ async function execute(turn: Turn, item: Prepared, permit: Permit, span: TracedS
   const release = await turn.access.enter(item.tool.access);
   const { args, paths } = permit.judged;
   const judged = paths.map(({ path }) => path);
-  const context = new CallContext(turn, item.call.id, judged, permit.answer?.grant, span);
+  const context = new CallContext(turn, item.call.id, permit.judged, permit.answer?.grant, span);
   try {
     if (turn.signal.aborted) throw new Interrupted();
     await turn.emit({ type: "tool.started", call: item.call.id, ...(permit.changed && { args }) });

@@ -71,7 +71,7 @@ async function prepare(turn: Turn, call: ModelCall, withinBudget: boolean): Prom
   if ("why" in found) return { kind: "refused", call, why: found.why };
   const { tool } = found;
   try {
-    const judged = await judgedCall(turn.session, tool, call.args);
+    const judged = await judgedCall(turn.session, tool, call.args, turn.shell);
     const hooked = await pastHooks(turn, call, tool, judged);
     const ready = { kind: "ready" as const, call, tool, judged, changedByHook: false };
     if ("blocked" in hooked) return { ...ready, verdict: { decision: "deny", reason: hooked.blocked } };
@@ -94,16 +94,17 @@ export async function pastHooks(turn: Turn, call: ModelCall, tool: Tool, judged:
   const rejudge = (args: Record<string, unknown>): Promise<JudgedCall> => {
     const problem = tool.problem(args);
     if (problem !== undefined) throw new ParleyError({ code: "tool", message: problem });
-    return judgedCall(turn.session, tool, args);
+    return judgedCall(turn.session, tool, args, turn.shell);
   };
   return (await turn.hooks?.beforeTool(call, judged, rejudge, turn)) ?? { judged, changed: false };
 }
 
-/** A call as the permissions judge it. */
+/** A call as the permissions judge it. The session's own files of output do not count as outside to tools that read. */
 export async function judgedCall(
-  { workspace, redactor }: Pick<SessionServices, "workspace" | "redactor">,
+  { workspace, redactor, outputs }: Pick<SessionServices, "workspace" | "redactor"> & Partial<Pick<SessionServices, "outputs">>,
   tool: Tool,
   args: Record<string, unknown>,
+  shell?: Turn["shell"],
 ): Promise<JudgedCall> {
   const places = await Promise.all(tool.paths(args).map(({ path }) => workspace.resolve(path)));
   const equivalents = tool.equivalents?.(args) ?? [];
@@ -116,7 +117,8 @@ export async function judgedCall(
     ...(equivalents.length > 0 && { equivalents: await Promise.all(equivalents.map((each) => judgedEquivalent(workspace, tool, each))) }),
     // The title is redacted before it is cut to a line: half a secret would not be found.
     title: tool.title(redactor.value(args)),
-    outside: places.find((place) => !place.inside)?.path,
+    outside: places.find(({ inside, path }) => !inside && !(tool.category === "info" && outputs?.has(path) === true))?.path,
+    ...(tool.name === "Bash" && { folder: places[0]?.path ?? shell?.folder ?? workspace.root }),
     hosted: tool.hosted === true,
     grants: tool.grants?.(args) ?? [],
     asksAlways: tool.asksAlways === true,

@@ -30,7 +30,7 @@ export interface JudgedCall extends RuledCall {
 }
 
 /** Tools that run unasked when neither the host nor the config says which. */
-export const UNASKED: readonly string[] = ["Read", "Glob", "Grep", "TodoWrite", "Skill"];
+export const UNASKED: readonly string[] = ["Read", "Glob", "Grep", "BashOutput", "TodoWrite", "Skill"];
 
 /** Tells whether a command, begun in that folder, does no more than read files of the workspace. */
 export type ReadsOnly = (command: string, folder: string | undefined, hides: Hiding | undefined) => Promise<boolean>;
@@ -72,7 +72,7 @@ export class Permissions {
   }
 
   async judge(call: JudgedCall): Promise<Verdict> {
-    if (this.mode === "plan" && call.category !== "info") {
+    if (this.mode === "plan" && [call, ...neededCalls(call)].some(({ category }) => category !== "info")) {
       return { decision: "deny", reason: `plan mode: ${call.tool} may change things, only read-only tools run` };
     }
     const limited = await this.turnLimits?.judge(call);

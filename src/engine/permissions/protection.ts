@@ -61,9 +61,9 @@ export class Protection {
   }
 
   /** A path of the call that is asked about in every mode. */
-  async always(call: JudgedCall): Promise<Protected | undefined> {
+  async always(call: JudgedCall & { folder?: string }): Promise<Protected | undefined> {
     const { command } = call.args;
-    if (call.tool === "Bash" && typeof command === "string") return this.#inCommand(command);
+    if (call.tool === "Bash" && typeof command === "string") return this.#inCommand(command, call.folder);
     const guarding = call.category === "edit" ? [...ALWAYS, ...(await this.#ownHome())] : READ;
     // A search reads all that lies below; from the root it leaves /proc out by itself.
     const reached = (path: string): readonly Reach[] => (call.tool === "Grep" && path !== sep ? ["hit", "near"] : ["hit"]);
@@ -105,17 +105,16 @@ export class Protection {
     return (await this.#workspace.resolve(path)).path;
   }
 
-  async #inCommand(command: string): Promise<Protected | undefined> {
-    const { root } = this.#workspace;
-    const words = await commandWords(command, { ...this.#env, HOME: this.#userHome, PARLEY_HOME: this.#home, PWD: root });
+  async #inCommand(command: string, folder = this.#workspace.root): Promise<Protected | undefined> {
+    const words = await commandWords(command, { ...this.#env, HOME: this.#userHome, PARLEY_HOME: this.#home, PWD: folder });
     if (words === undefined) return UNREADABLE;
     const guarding = [...ALWAYS, ...(await this.#ownHome())];
     const governing = guarding.filter(({ why }) => why === WHY);
     const skills = guarding.at(-1)?.patterns.map((pattern) => inFolder(pattern, "skills")) ?? [];
     // Folders that words are relative to: any that is entered, or is on the way to a protected one, may have become the current one.
-    const bases = [root];
+    const bases = [folder];
     const seen = new Set<string>();
-    const isNear = compared(root, guarding).near;
+    const isNear = compared(folder, guarding).near;
     let followed = 0;
 
     for (const { text, reads, enters, descends, alters } of words) {

@@ -12,6 +12,8 @@ import type { PendingApprovals } from "../permissions/pending-approvals.js";
 import type { Permissions } from "../permissions/permissions.js";
 import type { KeptSession, SessionStore } from "../store/store.js";
 import type { SessionTrace } from "../trace/trace.js";
+import type { AgentShell } from "../tools/shell/agent-shell.js";
+import type { OutputFiles } from "../tools/shell/output-files.js";
 import type { Workspace } from "../workspace/workspace.js";
 import type { Bounds } from "./configured-bounds.js";
 import type { SessionExtensions } from "./extensions.js";
@@ -75,6 +77,10 @@ export interface SessionServices {
   readonly fileOrder: FileOrder;
   /** The lock of the session's own agent; each sub-agent has another. */
   readonly access: AccessLock;
+  /** The shell of the session's own agent; each sub-agent has another. */
+  readonly shell: AgentShell;
+  /** Whole outputs of commands, of all agents. */
+  readonly outputs: OutputFiles;
   /** Files that the session's own agent has seen; each sub-agent has a record of its own. */
   readonly seen: SeenFileMap;
   /** Processes that outlive their calls. */

@@ -17,6 +17,8 @@ import type { Rules } from "../permissions/rules.js";
 import { damageIn } from "../store/jsonl/read-log.js";
 import { nextSeq } from "../store/seq.js";
 import type { Crash, KeptSession, SessionLog, StoredSession } from "../store/store.js";
+import { AgentShell } from "../tools/shell/agent-shell.js";
+import { OutputFiles } from "../tools/shell/output-files.js";
 import type { Compacted } from "../turn/compaction.js";
 import { Interrupted, untilAborted } from "../turn/interrupt.js";
 import type { Emit } from "../turn/turn.js";
@@ -70,6 +72,8 @@ export class Session implements SessionServices {
   readonly hostRequests = new HostRequests();
   readonly fileOrder = new FileOrder();
   readonly access = new AccessLock();
+  readonly shell = new AgentShell();
+  readonly outputs = new OutputFiles();
   readonly notes = new Set<string>();
   readonly children = new Set<{ end(graceMs: number): Promise<void> }>();
   readonly #stored: StoredSession | undefined;
@@ -378,6 +382,7 @@ export class Session implements SessionServices {
       () => this.#turns.close(),
       () => this.extensions.close(),
       () => Promise.all([...this.children].map((child) => child.end(GRACE_MS))),
+      () => Promise.resolve(this.outputs.remove()),
       () => this.events.recorder.close(() => this.kept()),
     ];
     for (const end of parts) {

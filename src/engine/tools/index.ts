@@ -2,6 +2,7 @@
 import { BUILT_IN_AGENTS } from "../turn/built-in-agents.js";
 import { applyPatch } from "./patch/apply-patch.js";
 import { bash } from "./shell/bash.js";
+import { bashOutput } from "./shell/bash-output.js";
 import { edit } from "./files/edit.js";
 import { glob } from "./search/glob.js";
 import { grep } from "./search/grep.js";
@@ -18,6 +19,7 @@ export const builtinTools: readonly Tool[] = [
   edit,
   applyPatch,
   bash,
+  bashOutput,
   glob,
   grep,
   spawnTool(BUILT_IN_AGENTS),

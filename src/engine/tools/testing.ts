@@ -7,6 +7,8 @@ import { plainText } from "../../core/content.js";
 import { Redactor } from "../../core/redact.js";
 import { ParleyError } from "../../core/errors.js";
 import { localWorkspace } from "../workspace/local.js";
+import { AgentShell } from "./shell/agent-shell.js";
+import { OutputFiles } from "./shell/output-files.js";
 import type { Tool, ToolContext, ToolResult } from "./tool.js";
 
 export interface Bench {
@@ -30,11 +32,14 @@ export async function bench(options: { outputChars?: number; outside?: boolean; 
   const abort = new AbortController();
   const progress: Bench["progress"] = [];
   const adopted: Bench["adopted"] = [];
+  const outputs = new OutputFiles();
   const context: ToolContext = {
     call: "call-1",
     signal: abort.signal,
     workspace,
     seen: { note: (path, stamp) => void stamps.set(path, stamp), stampOf: (path) => stamps.get(path) },
+    shell: new AgentShell(),
+    outputs,
     outputChars: options.outputChars ?? 50_000,
     redactor: new Redactor(),
     async locate(path) {
@@ -50,6 +55,7 @@ export async function bench(options: { outputChars?: number; outside?: boolean; 
   };
   onTestFinished(async () => {
     await Promise.all(adopted.map((child) => child.end(0)));
+    outputs.remove();
   });
   async function run(tool: Tool, args: Record<string, unknown>): Promise<ToolResult> {
     const problem = tool.problem(args);

@@ -7,6 +7,8 @@ import type { Redactor } from "../../core/redact.js";
 import type { SubAgent } from "../turn/built-in-agents.js";
 import type { Trace } from "../trace/trace.js";
 import type { Workspace } from "../workspace/workspace.js";
+import type { AgentShell } from "./shell/agent-shell.js";
+import type { OutputFiles } from "./shell/output-files.js";
 
 export interface ToolResult {
   parts: Part[];
@@ -39,6 +41,10 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   readonly workspace: Workspace;
   readonly seen: SeenFiles;
+  readonly shell: AgentShell;
+  /** The folder in which a command of this call begins; the workspace's root when absent. */
+  readonly folder?: string | undefined;
+  readonly outputs: OutputFiles;
   /** Characters of output that go to the model and the host. */
   readonly outputChars: number;
   /** Redact text before you cut it: half a secret would not be found. */

@@ -56,7 +56,11 @@ async function answerCalls(
   if (dropped > 0) await tellDropped(turn, dropped);
   const results = await runCalls(turn, calls);
   const reminder = watches?.todos.notes(results);
-  const notes = [...(dropped === 0 ? [] : [droppedText(dropped)]), ...(reminder === undefined ? [] : [reminder])];
+  const notes = [
+    ...(dropped === 0 ? [] : [droppedText(dropped)]),
+    ...turn.shell.commands.endings(),
+    ...(reminder === undefined ? [] : [reminder]),
+  ];
   turn.history.push({ role: "tool", results: notes.length === 0 ? results : withNotes(results, notes) });
   if (turn.signal.aborted) return "goes on";
   if (turn.budget.overdrawn) return "overdrawn";

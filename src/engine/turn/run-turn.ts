@@ -24,7 +24,7 @@ export async function runTurn(turn: Turn): Promise<TurnEnd> {
   try {
     if (bringsMessage(turn)) {
       const parts = await attached(turn);
-      turn.history.push({ role: "user", parts: [...parts, ...turn.history.briefing.changes(turn.instructions).map(textPart)] });
+      turn.history.push({ role: "user", parts: [...parts, ...news(turn).map(textPart)] });
     }
     await equip(turn);
     const { finish } = await runToStop(turn);
@@ -38,6 +38,11 @@ export async function runTurn(turn: Turn): Promise<TurnEnd> {
     await turn.emit({ type: "error", fault });
     return { outcome: "failed", reason: fault.message, fault, ...withUsage() };
   }
+}
+
+/** The agent's own words behind the user's: instructions that changed, and commands in the background that ended. */
+function news({ history, instructions, shell }: Turn): string[] {
+  return [...history.briefing.changes(instructions), ...shell.commands.endings()];
 }
 
 /** A prompt that continues has no message; nor has one that brings calls alone. */

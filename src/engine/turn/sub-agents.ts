@@ -53,8 +53,10 @@ async function runSubAgent(parent: Turn, task: SpawnTask, place: Place): Promise
   const say = (text: string): void => void parent.emit({ type: "tool.progress", call: place.call, text: `${name}: ${text}\n` });
   const trace = place.trace?.subAgent(task.agent?.name ?? "general");
   say("started");
+  let child: Turn | undefined;
   try {
-    const end = await runLoop(await turnBelow(parent, task, { ...place, trace }));
+    child = await turnBelow(parent, task, { ...place, trace });
+    const end = await runLoop(child);
     const ok = end.finish !== "max_turns" && end.finish !== "max_tool_calls";
     if (ok) trace?.end();
     else trace?.endFailed(end.finish);
@@ -70,6 +72,8 @@ async function runSubAgent(parent: Turn, task: SpawnTask, place: Place): Promise
     if (error instanceof Interrupted) throw error;
     say(`failed: ${messageOf(error)}`);
     return { name, ok: false, text: messageOf(error) };
+  } finally {
+    child?.shell.commands.handTo(parent.shell.commands);
   }
 }
 
@@ -84,6 +88,7 @@ async function turnBelow(parent: Turn, { name, prompt, agent }: SpawnTask, { cal
     name,
     seen: new SeenFileMap(),
     access: new AccessLock(),
+    shell: parent.shell.below(),
     budget,
     history: new History([{ role: "user", parts: [{ type: "text", text: prompt }] }]),
     steering: { parts: [], bytes: 0, op: undefined },

@@ -11,6 +11,7 @@ import type { History } from "../session/history.js";
 import type { SessionServices } from "../session/services.js";
 import type { Address } from "../session/session-events.js";
 import type { SeenFileMap } from "../session/seen-files.js";
+import type { AgentShell } from "../tools/shell/agent-shell.js";
 import type { Tool } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";
 import { Budget } from "./budget.js";
@@ -33,6 +34,7 @@ export interface Turn {
   readonly history: History;
   readonly seen: SeenFileMap;
   readonly access: AccessLock;
+  readonly shell: AgentShell;
   readonly steering: Steering;
   /** Tokens of the whole turn, sub-agents included. */
   readonly used: { total: Usage | undefined };
@@ -73,7 +75,7 @@ export interface Steering {
 
 /** A turn as it is before its start: with the settings of this moment, and without equipment. */
 export function newTurn(session: SessionServices, id: string, prompt: OpOf<"turn.prompt">, signal: AbortSignal): Turn {
-  const { history, seen, access, settings } = session;
+  const { history, seen, access, shell, settings } = session;
   const address: Address = { turn: id, ...(prompt.id !== undefined && { parent: prompt.id }) };
   return {
     id,
@@ -86,6 +88,7 @@ export function newTurn(session: SessionServices, id: string, prompt: OpOf<"turn
     history,
     seen,
     access,
+    shell,
     steering: { parts: [], bytes: 0, op: undefined },
     used: { total: undefined },
     prompt,

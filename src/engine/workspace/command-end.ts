@@ -6,8 +6,8 @@ const INTERRUPT_GRACE_MS = 500;
 
 type Ending = "interrupted" | "timed out" | Awaited<Running["exited"]>;
 
-/** Waits for the command, its time limit or an interrupt, and ends the tree for the latter two. */
-export async function endingOf(running: Running, timeoutMs: number, signal: AbortSignal): Promise<Ending> {
+/** Waits for the command, its time limit or an interrupt, and ends the tree for the latter two; at its limit it may also be kept. */
+export async function endingOf(running: Running, timeoutMs: number, signal: AbortSignal, atLimit: "end" | "keep" = "end"): Promise<Ending> {
   let stop = (): void => undefined;
   const interrupted = new Promise<"interrupted">((resolve) => {
     stop = () => resolve("interrupted");
@@ -20,7 +20,10 @@ export async function endingOf(running: Running, timeoutMs: number, signal: Abor
   });
   try {
     const ending = await Promise.race([interrupted, running.exited, late]);
-    const last = ending === "timed out" ? await Promise.race([interrupted, running.end(TIMEOUT_GRACE_MS).then(() => ending)]) : ending;
+    const last =
+      ending === "timed out" && atLimit === "end"
+        ? await Promise.race([interrupted, running.end(TIMEOUT_GRACE_MS).then(() => ending)])
+        : ending;
     // Nobody waits for an interrupted command: its end goes on by itself.
     if (last === "interrupted") running.end(INTERRUPT_GRACE_MS).catch(() => undefined);
     return last;

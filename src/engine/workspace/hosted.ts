@@ -62,8 +62,8 @@ const Created = v.object({ terminal: v.string() });
 const Exit = v.object({ exit: v.object({ code: v.nullable(v.number()), signal: v.nullable(v.string()) }) });
 const Output = v.object({ output: v.string() });
 
-function isForHost({ input, leftovers, isAlone }: ExecRequest): boolean {
-  return input === undefined && leftovers !== true && isAlone !== true;
+function isForHost({ input, interactive, leftovers, isAlone }: ExecRequest): boolean {
+  return input === undefined && interactive !== true && leftovers !== true && isAlone !== true;
 }
 
 async function run({ argv: [command = "", ...args], cwd, env, onOutput }: ExecRequest, host: HostAsk, root: string): Promise<Running> {
@@ -79,6 +79,7 @@ async function run({ argv: [command = "", ...args], cwd, env, onOutput }: ExecRe
   const exited = ended();
   return {
     pid: 0,
+    isHosted: true,
     exited,
     leftover: Promise.resolve(false),
     async end(graceMs) {

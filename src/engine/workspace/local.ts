@@ -116,13 +116,14 @@ const DRAIN_MS = 100;
 
 async function execute(request: ExecRequest, cwd: string, env: Record<string, string>): Promise<Running> {
   const { startTree } = await import("../../os/process.js");
-  const { argv, input, isAlone } = request;
-  const stdin = input === undefined ? "ignore" : "pipe";
+  const { argv, input, isAlone, interactive } = request;
+  const stdin = input === undefined && interactive !== true ? "ignore" : "pipe";
   const tree = await inside(cwd, (folder) =>
     startTree(argv, { cwd: folder, env: { ...env, ...request.env }, stdio: [stdin, "pipe", "pipe"], isAlone }),
   );
   // A program that does not read its input may end all the same.
-  tree.child.stdin?.on("error", () => undefined).end(input);
+  tree.child.stdin?.on("error", () => undefined);
+  if (interactive !== true) tree.child.stdin?.end(input);
   let open = true;
   const deliver = (channel: "stdout" | "stderr", text: string): void => {
     if (open && text !== "") request.onOutput(channel, text);
@@ -133,7 +134,22 @@ async function execute(request: ExecRequest, cwd: string, env: Record<string, st
     open = request.leftovers === true;
     return exit;
   });
-  return { pid: tree.pid, exited, leftover: tree.leftover, end: (graceMs) => tree.end(graceMs) };
+  return {
+    pid: tree.pid,
+    exited,
+    leftover: tree.leftover,
+    ...(interactive === true && { write: (text) => writeInput(tree, text) }),
+    end: (graceMs) => tree.end(graceMs),
+  };
+}
+
+/** Input that a command has not read yet. */
+const MAX_UNREAD_INPUT = 1024 * 1024;
+
+function writeInput({ child: { stdin } }: Tree, text: string): boolean {
+  if (stdin?.writable !== true || stdin.writableLength + text.length > MAX_UNREAD_INPUT) return false;
+  stdin.write(text);
+  return true;
 }
 
 async function inside<T>(cwd: string, start: (folder: string) => Promise<T>): Promise<T> {

@@ -28,6 +28,8 @@ export interface ExecRequest {
   env?: Record<string, string>;
   /** Its standard input; empty when absent. */
   input?: string;
+  /** Its standard input stays open for `write`. */
+  interactive?: boolean;
   onOutput(channel: "stdout" | "stderr", text: string): void;
   /** The output of processes that it leaves behind is told, too, for as long as they run. */
   leftovers?: boolean;
@@ -41,6 +43,10 @@ export interface Running {
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
   /** Whether processes that it started ran on when it had ended; that may be known seconds later. */
   readonly leftover: Promise<boolean>;
+  /** A terminal of the host: it does not outlive its call. */
+  readonly isHosted?: true;
+  /** Writes to an open standard input. False when the command takes no more. */
+  write?(text: string): boolean;
   /** TERM to the whole tree, KILL after the grace. */
   end(graceMs: number): Promise<void>;
 }

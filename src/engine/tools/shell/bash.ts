@@ -1,33 +1,41 @@
 /** Bash: a shell command in the workspace, to its end or in the background. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { constants, tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync, rmSync } from "node:fs";
+import { constants } from "node:os";
 import * as v from "valibot";
 import { ParleyError } from "../../../core/errors.js";
 import { endingOf } from "../../workspace/command-end.js";
 import { OutputBuffer } from "../../workspace/output.js";
 import type { ExecRequest, Running } from "../../workspace/workspace.js";
-import { BackgroundLog, KEPT_OUTPUT } from "./background-log.js";
+import type { BackgroundCommand } from "./background-commands.js";
+import { KEPT_OUTPUT } from "./background-log.js";
+import type { OutputFile } from "./output-files.js";
 import { progressOf } from "./progress.js";
-import { failure, NOTES_CHARS } from "../files/text-file.js";
+import { failure } from "../files/text-file.js";
 import { oneLine } from "../title.js";
 import { defineTool, textResult, type ToolContext, type ToolResult } from "../tool.js";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
 const TITLE_CHARS = 80;
+/** Room in a result for our own words: the exit code, the file, the folder. Small results keep a third for output. */
+const NOTES_CHARS = 500;
 
 export const bash = defineTool({
   name: "Bash",
   category: "exec",
   access: "exclusive",
   description:
-    "Runs a shell command in the workspace's root and returns its exit code and output. Each call is a new shell without input. " +
-    `It is ended after timeout milliseconds (${DEFAULT_TIMEOUT_MS} unless given, ${MAX_TIMEOUT_MS} at most). ` +
-    `With background true it returns at once and the output goes to a log file, whose newest ${KEPT_OUTPUT} stay: use it for servers. ` +
+    "Runs a shell command and returns its exit code and output. Each call is a new shell without input; it begins in workdir, or else where " +
+    "the cd of an earlier answer's command has ended inside the workspace (first in its root). " +
+    `A command that runs longer than timeout milliseconds (${DEFAULT_TIMEOUT_MS} unless given, ${MAX_TIMEOUT_MS} at most) goes on in the ` +
+    "background. With background true it does so at once, and takes input: use it for servers and for programs that ask. BashOutput reads on, " +
+    `writes input or ends it, and you are told when it ends. Output that is cut is whole in a file (the newest ${KEPT_OUTPUT} at least). ` +
     "Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.",
   args: v.object({
     command: v.pipe(v.string(), v.regex(/\S/, "must not be empty"), v.description("The command.")),
+    workdir: v.optional(
+      v.pipe(v.string(), v.regex(/\S/, "must not be empty"), v.description("The folder to run it in, from the workspace's root.")),
+    ),
     timeout: v.optional(
       v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TIMEOUT_MS), v.description("Time limit in milliseconds.")),
     ),
@@ -35,60 +43,145 @@ export const bash = defineTool({
     description: v.optional(v.pipe(v.string(), v.description("What the command does, in a few words."))),
   }),
   title: (args) => `Execute: ${oneLine(args.command, TITLE_CHARS)}`,
-  run: (args, context) =>
-    args.background === true ? runInBackground(args.command, context) : runToEnd(args.command, args.timeout ?? DEFAULT_TIMEOUT_MS, context),
+  paths: ({ workdir }) => (workdir === undefined ? [] : [{ path: workdir, write: false }]),
+  async run({ command, workdir, background, timeout = DEFAULT_TIMEOUT_MS }, context) {
+    const place = workdir === undefined ? { cwd: context.folder, lasts: true } : { cwd: await context.locate(workdir), lasts: false };
+    const file = context.outputs.file(roomFor(context));
+    try {
+      return background === true
+        ? await runInBackground(command, place.cwd, file, context)
+        : await runToEnd(command, { ...place, timeout, file }, context);
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  },
 });
 
-async function runToEnd(command: string, timeoutMs: number, context: ToolContext): Promise<ToolResult> {
+interface Foreground {
+  cwd: string | undefined;
+  /** The folder in which the command ends is that of the next one. */
+  lasts: boolean;
+  timeout: number;
+  file: OutputFile;
+}
+
+async function runToEnd(command: string, { cwd, lasts, timeout, file }: Foreground, context: ToolContext): Promise<ToolResult> {
   const output = { stdout: new OutputBuffer(context.outputChars), stderr: new OutputBuffer(context.outputChars) };
   const progress = progressOf((text, channel) => context.progress(text, channel));
   const safe = { stdout: context.redactor.stream(), stderr: context.redactor.stream() };
+  let moved: BackgroundCommand | undefined;
   const tell = (channel: "stdout" | "stderr", text: string): void => {
     if (text === "") return;
+    if (moved !== undefined) return moved.push(text);
+    file.push(text);
     output[channel].push(text);
     progress.push(channel, text);
   };
+  const flush = (): void => {
+    for (const channel of ["stdout", "stderr"] as const) tell(channel, safe[channel].flush());
+  };
+  const mark = lasts && CHANGES_FOLDER.test(command) ? context.outputs.mark() : undefined;
   const running = await startShell(context, {
-    args: () => ["-c", command],
+    args: () => ["-c", mark === undefined ? command : `trap 'command pwd -P >"${mark}"' EXIT; ${command}`],
     onOutput: (channel, text) => tell(channel, safe[channel].push(text)),
+    ...(cwd !== undefined && { cwd }),
   });
-  const ending = await endingOf(running, timeoutMs, context.signal);
-  for (const channel of ["stdout", "stderr"] as const) tell(channel, safe[channel].flush());
+  void running.exited.then(flush);
+  const ending = await endingOf(running, timeout, context.signal, running.isHosted === true ? "end" : "keep");
   progress.end();
-  if (ending === "interrupted") return failure("The command was interrupted.");
-  const sections = outputSections(output, Math.max(0, context.outputChars - NOTES_CHARS));
-  if (ending === "timed out") return terminal([`Command timed out after ${timeoutMs}ms`, ...sections], null);
+  if (ending === "interrupted") {
+    file.close();
+    return failure("The command was interrupted.");
+  }
+  if (ending === "timed out") {
+    if (running.isHosted === true) return terminal([`Command timed out after ${timeout}ms`, ...outputSections(output, context)], null);
+    const { redactor, outputChars } = context;
+    moved = context.shell.commands.add({ command, running, file, outputChars, redactor });
+    keep(moved, running, context);
+    const { id } = moved;
+    const words = `Still running after ${timeout}ms: it goes on in the background as ${id}. BashOutput reads on, waits for its end, or ends it.`;
+    return {
+      parts: [
+        { type: "terminal", text: [words, `Whole output: ${moved.file}`, ...outputSections(output, context)].join("\n"), exitCode: null },
+      ],
+    };
+  }
+  file.close();
   adopt(running, context);
   const exitCode = ending.code ?? 128 + signalNumber(ending.signal);
   const killed = ending.signal === null ? "" : ` (killed by ${ending.signal})`;
-  return terminal([`Exit code: ${exitCode}${killed}`, ...sections], exitCode);
+  const whole = file.path === undefined ? [] : [`Whole output: ${file.path}`];
+  const folder = mark === undefined ? [] : await enterFolder(mark, context);
+  return terminal([`Exit code: ${exitCode}${killed}`, ...folder, ...whole, ...outputSections(output, context)], exitCode);
 }
 
-async function runInBackground(command: string, context: ToolContext): Promise<ToolResult> {
-  const folder = await mkdtemp(join(tmpdir(), "parley-bash-"));
-  const file = join(folder, "output.log");
-  const log = new BackgroundLog(file);
+async function runInBackground(command: string, cwd: string | undefined, file: OutputFile, context: ToolContext): Promise<ToolResult> {
   const safe = context.redactor.stream();
-  const forget = async (): Promise<void> => {
-    log.close();
-    await rm(folder, { recursive: true, force: true });
+  let early = "";
+  let started: BackgroundCommand | undefined;
+  const push = (text: string): void => {
+    if (started === undefined) early += text;
+    else started.push(text);
   };
   const running = await startShell(context, {
-    args: (shell) => ["-c", 'exec "$0" -c "$1" 2>&1', shell, command],
-    onOutput: (_, text) => log.push(safe.push(text)),
+    // With an open input bash takes itself for a remote shell, and would read the user's .bashrc.
+    args: (shell) => {
+      const plain = shell === "bash" ? ["--norc"] : [];
+      return [...plain, "-c", 'exec "$@" 2>&1', shell, shell, ...plain, "-c", command];
+    },
+    onOutput: (_, text) => push(safe.push(text)),
     leftovers: true,
-  }).catch(async (error: unknown) => {
-    await forget();
-    throw error;
+    interactive: true,
+    ...(cwd !== undefined && { cwd }),
   });
-  void running.exited.then(() => log.push(safe.flush()));
-  // The log stays until the session ends, because it may still be read after the command has ended.
-  context.adopt({ exited: new Promise(() => {}), end: (graceMs) => running.end(graceMs).then(forget) });
+  void running.exited.then(() => push(safe.flush()));
+  const { redactor, outputChars } = context;
+  started = context.shell.commands.add({ command, running, file, outputChars, redactor });
+  started.push(early);
+  keep(started, running, context);
+  const { id } = started;
   const { pid } = running;
-  return textResult(`Running in the background, process ${pid}.\nOutput: ${file}\nTo stop it: kill -- -${pid}`);
+  return textResult(
+    `Running in the background as ${id}, process ${pid}.\nOutput: ${started.file}\nBashOutput with the id reads it, writes input, or ends it.`,
+  );
 }
 
-interface ShellRequest extends Pick<ExecRequest, "onOutput" | "leftovers"> {
+/** The command ends with the session; processes that it leaves behind, too. */
+function keep(command: BackgroundCommand, running: Running, context: ToolContext): void {
+  adopt(running, context);
+  void Promise.all([command.ended, running.leftover]).then(([, isLeft]) => (isLeft ? undefined : command.close()));
+}
+
+// The folder
+
+/** A command without these words ends where it began. */
+const CHANGES_FOLDER = /\b(?:cd|pushd|popd)\b/;
+
+/** Takes the folder in which the command ended for the agent's next commands. Returns the words about it. */
+async function enterFolder(mark: string, { shell, workspace, folder = workspace.root }: ToolContext): Promise<string[]> {
+  const path = readMark(mark);
+  if (path === undefined || path === folder) return [];
+  const place = await workspace.resolve(path);
+  if (!place.inside) return [`The next command begins in ${folder} again: ${path} lies outside the workspace.`];
+  shell.folder = place.path;
+  return [`The next command begins in ${place.path}.`];
+}
+
+/** Undefined where the shell could not say where it ended. */
+function readMark(mark: string): string | undefined {
+  try {
+    const path = readFileSync(mark, "utf8").replace(/\n$/, "");
+    rmSync(mark, { force: true });
+    return path === "" ? undefined : path;
+  } catch {
+    return undefined;
+  }
+}
+
+// The shell
+
+interface ShellRequest extends Pick<ExecRequest, "onOutput" | "leftovers" | "interactive" | "cwd"> {
   args(shell: string): string[];
 }
 
@@ -115,13 +208,20 @@ function adopt(running: Running, context: ToolContext): void {
   });
 }
 
+// The result
+
+function roomFor({ outputChars }: ToolContext): number {
+  return Math.max(Math.floor(outputChars / 3), outputChars - NOTES_CHARS);
+}
+
 /** A channel may use the room that the other leaves; when both are long they share it. */
-function outputSections(output: { stdout: OutputBuffer; stderr: OutputBuffer }, max: number): string[] {
+function outputSections(output: { stdout: OutputBuffer; stderr: OutputBuffer }, context: ToolContext): string[] {
+  const max = roomFor(context);
   const half = Math.floor(max / 2);
   return [
-    section("STDOUT", output.stdout, Math.max(half, max - output.stderr.length)),
-    section("STDERR", output.stderr, Math.max(half, max - output.stdout.length)),
-  ].flat();
+    ...section("STDOUT", output.stdout, Math.max(half, max - output.stderr.length)),
+    ...section("STDERR", output.stderr, Math.max(half, max - output.stdout.length)),
+  ];
 }
 
 function section(name: string, buffer: OutputBuffer, max: number): string[] {
