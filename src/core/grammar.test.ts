@@ -235,6 +235,39 @@ describe("sessions", () => {
     expect(violations([...asked, settled, ...rest])).toEqual([]);
   });
 
+  describe("a host that attaches to a session that runs", () => {
+    const attach = (seq?: number): Entry => ({
+      op: { type: "session.open", session: "s", open: "attach", ...(seq !== undefined && { after: { seq } }) },
+    });
+    const ready: Entry = { event: { type: "session.ready", session: "s" } };
+
+    /** Other hosts gave the answers before the seam. */
+    const retold = (entry: Entry): Entry[] => {
+      if ("event" in entry) return [{ event: { ...entry.event, replay: true } }];
+      if (entry.op.type !== "approval.answer") return [];
+      return entry.op.answers.map(({ call, decision }) => ({
+        event: { type: "approval.settled", session: "s", turn: "t", call, decision, replay: true },
+      }));
+    };
+
+    test("hears the rest of a turn live, from any place on", () => {
+      fc.assert(
+        fc.property(legalTurn(), fc.nat(), fc.nat(), (turn, cut, seam) => {
+          const from = cut % turn.length;
+          const live = from + (seam % (turn.length - from + 1));
+          const replay = turn.slice(from, live).flatMap(retold);
+          const rest = turn.slice(live);
+          expect(violations([attach(7), ready, ...replay, ...rest])).toEqual([]);
+          if (from === 0) expect(violations([attach(), ready, ...replay, ...rest])).toEqual([]);
+          // The turn does not end twice.
+          if (rest.length > 0) expect(violations([attach(7), ready, ...replay, ...rest, ...rest])).not.toEqual([]);
+          // A second attach begins anew.
+          expect(violations([attach(7), ready, ...replay, attach(7), ready, ...replay, ...rest])).toEqual([]);
+        }),
+      );
+    });
+  });
+
   test("each replay of a session is a stream of its own", () => {
     const turn = replayed([
       { event: { type: "turn.started", session: "s", turn: "t" } },

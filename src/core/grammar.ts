@@ -10,7 +10,7 @@
  *  6. `turn.ended.usage` is present whenever usage was reported.
  *  7. `closed` is last on the connection.
  *
- * A replay is a stream of its own. A replay from a place on (`session.open` with `after`) may begin in the middle of a turn:
+ * A replay is a stream of its own, unless the host attached to a session that runs. A replay from a place on (`session.open` with `after`) may begin in the middle of a turn:
  * then its first turn is not begun there, and goes on with calls that were requested before. Only an op can say so.
  */
 import type { Event, EventOf } from "./event.js";
@@ -19,6 +19,8 @@ import type { Answer, Op, OpOf } from "./op.js";
 interface Block {
   kind: "text" | "thinking";
   text: string;
+  /** It may have begun before the first event that was told of its turn. */
+  isCut: boolean;
 }
 
 interface Turn {
@@ -32,6 +34,8 @@ interface Turn {
   usage: boolean;
   /** Its beginning was not told here. */
   cut: boolean;
+  /** In a cut turn: where the first block, whose beginning was not told here either, is closed. */
+  passedCut: Set<string>;
 }
 
 interface Session {
@@ -47,6 +51,8 @@ export class Grammar {
   readonly #sessions = new Map<string, Session>();
   /** Sessions whose replay begins behind a place. */
   readonly #cursors = new Set<string>();
+  /** Sessions that the host attached to while they ran: their replay and their later events are one stream. */
+  readonly #attached = new Set<string>();
   #closed = false;
   #seesOps = false;
 
@@ -61,10 +67,12 @@ export class Grammar {
     }
   }
 
-  #opens({ session, after }: OpOf<"session.open">): void {
+  #opens({ session, open, after }: OpOf<"session.open">): void {
     this.#sessions.delete(replayOf(session));
     if (after !== undefined && after.seq >= 0) this.#cursors.add(session);
     else this.#cursors.delete(session);
+    if (open === "attach") this.#attached.add(session);
+    else this.#attached.delete(session);
   }
 
   event(event: Event): string[] {
@@ -92,7 +100,7 @@ export class Grammar {
   /** A replay is a stream of its own within its session. */
   #session(event: Event): Session {
     const name = event.session ?? "";
-    const isReplay = event.replay === true;
+    const isReplay = event.replay === true && !this.#attached.has(name);
     const key = isReplay ? replayOf(name) : name;
     let session = this.#sessions.get(key);
     if (session === undefined) {
@@ -105,7 +113,13 @@ export class Grammar {
   /** The session may replay events that it replayed before. */
   #sessionReady(event: EventOf<"session.ready">, session: Session): void {
     session.ready = true;
-    this.#sessions.delete(replayOf(event.session ?? ""));
+    const name = event.session ?? "";
+    if (this.#attached.has(name)) {
+      session.turn = undefined;
+      session.ended.clear();
+      session.midway = this.#cursors.has(name) || event.gap !== undefined;
+    }
+    this.#sessions.delete(replayOf(name));
   }
 
   #sessionEnded(session: Session, say: Say): void {
@@ -150,13 +164,12 @@ export class Grammar {
         for (const call of event.calls) {
           if (!isKnown(turn, call.id, "requested") || turn.calls.get(call.id) !== "requested")
             say(4, `approval asked for call ${call.id}, which is not waiting`);
-          // Replayed approvals were answered in an earlier process.
-          if (event.replay !== true && !turn.allowed.delete(call.id)) turn.asked.add(call.id);
+          if (!turn.allowed.delete(call.id)) turn.asked.add(call.id);
         }
         return;
       case "approval.settled":
         if (!isKnown(turn, event.call, "requested")) say(4, `the approval of call ${event.call}, which was never requested, is settled`);
-        turn.asked.delete(event.call);
+        answered(turn, event, undefined);
         return;
       case "tool.started":
       case "tool.progress":
@@ -183,7 +196,7 @@ export class Grammar {
     const key = event.under ?? "";
     const block = turn.blocks.get(key);
     if (block === undefined) {
-      turn.blocks.set(key, { kind, text: event.text });
+      turn.blocks.set(key, { kind, text: event.text, isCut: mayBeCut(turn, key) });
       return;
     }
     if (block.kind !== kind) say(3, `${event.type} inside an open ${block.kind} block`);
@@ -195,13 +208,15 @@ export class Grammar {
     const key = event.under ?? "";
     const block = turn.blocks.get(key);
     turn.blocks.delete(key);
+    const isCut = block?.isCut ?? mayBeCut(turn, key);
+    turn.passedCut.add(key);
     if (block === undefined) {
-      if (event.streamed === true) say(3, `${event.type} says streamed, but no delta went out`);
+      if (event.streamed === true && !isCut) say(3, `${event.type} says streamed, but no delta went out`);
       return;
     }
     if (block.kind !== kind) say(3, `${event.type} closes a ${block.kind} block`);
     else if (event.streamed !== true) say(3, `${event.type} closes a streamed block without saying so`);
-    else if (block.text !== event.text) say(3, `${event.type} is not the sum of its deltas`);
+    else if (block.text !== event.text && !isCut) say(3, `${event.type} is not the sum of its deltas`);
   }
 
   #noOpenBlock(event: Event, turn: Turn, say: Say): void {
@@ -216,6 +231,8 @@ export class Grammar {
     if (state === "ended") return void say(4, `${event.type} of call ${event.call}, which has ended`);
     if (event.type === "tool.started") {
       if (state === "started") say(4, `call ${event.call} started twice`);
+      // The answers to replayed approvals were given where nobody here could see them.
+      if (event.replay === true) turn.asked.delete(event.call);
       if (this.#seesOps && turn.asked.has(event.call)) say(5, `call ${event.call} started before its approval was answered`);
       turn.calls.set(event.call, "started");
     }
@@ -230,10 +247,14 @@ export class Grammar {
 }
 
 function begun(id: string, cut: boolean): Turn {
-  return { id, blocks: new Map(), calls: new Map(), asked: new Set(), allowed: new Map(), usage: false, cut };
+  return { id, blocks: new Map(), calls: new Map(), asked: new Set(), allowed: new Map(), usage: false, cut, passedCut: new Set() };
 }
 
-function answered(turn: Turn, { call, decision }: Answer, op: string | undefined): void {
+function mayBeCut(turn: Turn, key: string): boolean {
+  return turn.cut && !turn.passedCut.has(key);
+}
+
+function answered(turn: Turn, { call, decision }: Pick<Answer, "call" | "decision">, op: string | undefined): void {
   const wasAsked = turn.asked.delete(call);
   if (!wasAsked && decision === "allow" && turn.calls.get(call) === "requested") turn.allowed.set(call, op);
 }

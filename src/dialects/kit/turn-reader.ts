@@ -26,6 +26,8 @@ export interface KnownCall {
 export interface TurnReaderOptions {
   /** The wire says when a call starts: an end without that word means that the call never started. */
   readonly saysStarts?: boolean;
+  /** The turn began before the first event that is heard of it: the first block may have begun, and calls may have been requested. */
+  readonly isCut?: boolean;
 }
 
 export interface CloseOptions {
@@ -46,11 +48,15 @@ export class TurnReader {
   readonly #named = new Map<string, KnownCall[]>();
   /** The calls by our id, in the order of their requests. */
   readonly #calls = new Map<string, KnownCall>();
-  readonly #blocks = new Map<string, { kind: BlockKind; text: string }>();
+  readonly #blocks = new Map<string, { kind: BlockKind; text: string; isCut?: boolean }>();
+  readonly #isCut: boolean;
+  /** The Spawn calls of a cut turn, and "" for the turn itself, whose first block is closed. */
+  readonly #passedCut = new Set<string>();
   #usage: Usage | undefined;
 
-  constructor(address: TurnAddress, { saysStarts = false }: TurnReaderOptions = {}) {
+  constructor(address: TurnAddress, { saysStarts = false, isCut = false }: TurnReaderOptions = {}) {
     this.address = address;
+    this.#isCut = isCut;
     this.#saysStarts = saysStarts;
   }
 
@@ -64,7 +70,7 @@ export class TurnReader {
     if (text === "") return [];
     const [announced, meta] = this.#under(under);
     const closed = this.#blocks.get(under ?? "")?.kind === kind ? [] : this.closeBlock(under);
-    const block = this.#blocks.get(under ?? "") ?? { kind, text: "" };
+    const block = this.#blocks.get(under ?? "") ?? { kind, text: "", isCut: this.#mayBeCut(under) };
     block.text += text;
     this.#blocks.set(under ?? "", block);
     return [...announced, ...closed, { type: `${kind}.delta`, ...meta, text }];
@@ -73,18 +79,33 @@ export class TurnReader {
   /** The whole text: behind its pieces, which the host has, or instead of them. */
   whole(kind: BlockKind, text: string, under?: string): Event[] {
     const block = this.#blocks.get(under ?? "");
+    if (block?.kind === kind && block.isCut === true) {
+      block.text = text;
+      return this.closeBlock(under);
+    }
     if (block?.kind === kind) {
       const rest = text.startsWith(block.text) ? this.piece(kind, text.slice(block.text.length), under) : [];
       return [...rest, ...this.closeBlock(under)];
     }
     if (text === "") return this.closeBlock(under);
     const [announced, meta] = this.#under(under);
+    this.#passedCut.add(under ?? "");
     return [...announced, ...this.closeBlock(under), { type: `${kind}.done`, ...meta, text }];
+  }
+
+  /** Pieces of a block that is told whole now were heard before the cut, as its end says. */
+  streamedBeforeCut(kind: BlockKind, under?: string): void {
+    if (this.#mayBeCut(under) && !this.#blocks.has(under ?? "")) this.#blocks.set(under ?? "", { kind, text: "", isCut: true });
+  }
+
+  #mayBeCut(under = ""): boolean {
+    return this.#isCut && !this.#passedCut.has(under);
   }
 
   closeBlock(under?: string): Event[] {
     const block = this.#blocks.get(under ?? "");
     if (block === undefined) return [];
+    this.#passedCut.add(under ?? "");
     this.#blocks.delete(under ?? "");
     return [{ type: `${block.kind}.done`, ...this.#under(under)[1], text: block.text, streamed: true }];
   }
@@ -133,6 +154,14 @@ export class TurnReader {
   /** Requests a call that the wire mentions without a request: its name is all that is known of it. */
   known(wireId: string, name = ""): Event[] {
     return this.#named.has(wireId) ? [] : this.request({ id: wireId, name, category: categoryOf(name) });
+  }
+
+  /** A call that was requested before a cut: the host knows it and hears no request. */
+  knownBeforeCut(call: Call, now: "requested" | "started"): void {
+    if (this.#named.has(call.id)) return;
+    const known: KnownCall = { id: call.id, wireId: call.id, call, now, under: undefined };
+    this.#named.set(call.id, [known]);
+    this.#calls.set(call.id, known);
   }
 
   begin(wireId: string, args?: Record<string, unknown>): Event[] {

@@ -12,10 +12,13 @@ export interface Running {
   wireId: string;
   reader: TurnReader;
   usage: Usage | undefined;
+  /** The turn began before the first event that is heard of it. */
+  isCut: boolean;
 }
 
-export function readInTurn(event: Exclude<Event, EventOf<"turn.ended">>, running: Running): Step<Event> {
+export function readInTurn(said: Exclude<Event, EventOf<"turn.ended">>, running: Running): Step<Event> {
   const { reader } = running;
+  const event = running.isCut ? behindCut(said, reader) : said;
   switch (event.type) {
     case "text.delta":
     case "thinking.delta":
@@ -43,9 +46,27 @@ export function readInTurn(event: Exclude<Event, EventOf<"turn.ended">>, running
   }
 }
 
+/** The calls that an event of a cut turn mentions were requested before the cut. No call is under itself. */
+function behindCut<E extends Event>(event: E, reader: TurnReader): E {
+  const calls =
+    event.type === "approval.requested" ? event.calls : "call" in event && typeof event.call === "string" ? [named(event.call)] : [];
+  const now = event.type === "tool.progress" || event.type === "tool.ended" || event.type === "host.request" ? "started" : "requested";
+  if (event.type !== "tool.delta") for (const call of calls) reader.knownBeforeCut(call, now);
+  if (event.under === undefined) return event;
+  if (calls.some(({ id }) => id === event.under)) return { ...event, under: undefined };
+  reader.knownBeforeCut(named(event.under), "started");
+  return event;
+}
+
+function named(id: string): Call {
+  return { id, name: "" };
+}
+
 function whole(event: EventOf<"text.done" | "thinking.done">, reader: TurnReader): Step<Event> {
-  const { streamed: _claimed, ...rest } = event;
-  return spoken(rest, reader.whole(event.type === "text.done" ? "text" : "thinking", event.text, event.under));
+  const { streamed, ...rest } = event;
+  const kind = event.type === "text.done" ? "text" : "thinking";
+  if (streamed === true) reader.streamedBeforeCut(kind, event.under);
+  return spoken(rest, reader.whole(kind, event.text, event.under));
 }
 
 /** The turn's own form of the event, with the fields that only the event itself has. */

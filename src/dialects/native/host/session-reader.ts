@@ -18,7 +18,11 @@ type End = Pick<EventOf<"turn.ended">, "outcome" | "reason" | "fault" | "usage">
 export class SessionReader {
   readonly #handle: string;
   /** Opens that wait for their ready. */
-  readonly #opening = new Set<string>();
+  readonly #opening = new Map<string, OpOf<"session.open">>();
+  /** The host attached to a running session: its replay and its later events are one stream. */
+  #isAttached = false;
+  /** The first event may belong to a turn that began before. */
+  #isMidway = false;
   #isReady = false;
   #running: Running | undefined;
   /** Prompts whose turn has not begun, oldest first. */
@@ -38,7 +42,7 @@ export class SessionReader {
   op(op: Op): Op {
     switch (op.type) {
       case "session.open":
-        this.#opening.add(op.id ?? "");
+        this.#opening.set(op.id ?? "", op);
         return op;
       case "turn.prompt":
         this.#prompts.push(op);
@@ -61,6 +65,11 @@ export class SessionReader {
   /** The session has ended, and no op waits for another one. */
   get isOver(): boolean {
     return !this.#isReady && this.#opening.size === 0;
+  }
+
+  /** Whether the reader takes a replayed event: else the replay is a stream of its own. */
+  get takesReplay(): boolean {
+    return this.#isAttached || [...this.#opening.values()].some(({ open }) => open === "attach");
   }
 
   read(event: Event): Step<Event> {
@@ -91,15 +100,26 @@ export class SessionReader {
 
   /** A `session.ready` that no op asked for tells the session's present state. */
   #ready(event: EventOf<"session.ready">): Event {
-    const [oldest] = this.#opening;
+    const [oldest] = this.#opening.keys();
     const parent = event.parent ?? oldest;
+    const open = parent === undefined ? undefined : this.#opening.get(parent);
     const isAsked = parent !== undefined && this.#opening.delete(parent);
+    if (open !== undefined) this.#begins(open, event);
     if (!this.#isReady || isAsked) {
       this.#isReady = true;
       return { ...event, session: this.#handle, ...(parent !== undefined && { parent }) };
     }
     const { parent: _nobody, replay: _none, gap: _no, unfinished: _either, ...news } = event;
     return withoutTurn({ ...news, type: "session.updated", session: this.#handle });
+  }
+
+  /** What was heard of an attached session before comes again, or from a place on. */
+  #begins(open: OpOf<"session.open">, { gap }: EventOf<"session.ready">): void {
+    this.#isAttached = open.open === "attach";
+    if (!this.#isAttached) return;
+    this.#running = undefined;
+    this.#ended.clear();
+    this.#isMidway = open.after !== undefined || gap !== undefined;
   }
 
   #answered({ parent = "", status }: EventOf<"reply">): void {
@@ -122,7 +142,8 @@ export class SessionReader {
     const parent = event.parent ?? prompt?.id;
     const turn = again === 0 ? wireId : `${wireId}#${again + 1}`;
     const reader = new TurnReader({ session: this.#handle, turn, ...(parent !== undefined && { parent }) });
-    this.#running = { wireId, reader, usage: undefined };
+    this.#running = { wireId, reader, usage: undefined, isCut: false };
+    this.#isMidway = false;
     return tell(...before, ...reader.start().map((made) => ({ ...event, ...made })));
   }
 
@@ -146,11 +167,19 @@ export class SessionReader {
   // --- in a turn ---
 
   #inTurn(event: Event): Step<Event> {
-    const running = this.#running;
     const isScoped = isTurnScoped(event);
+    if (this.#isMidway && event.turn !== undefined) this.#startedBefore(event.turn, event.parent);
+    const running = this.#running;
     if (event.turn === undefined && !isScoped) return tell(event);
     if (running === undefined || (event.turn ?? running.wireId) !== running.wireId) return this.#stray(event, isScoped);
     return event.type === "turn.ended" ? tell(...this.#turnEnded(event)) : readInTurn(event, running);
+  }
+
+  /** The turn began before the place that the host attached from. */
+  #startedBefore(turn: string, parent: string | undefined): void {
+    this.#isMidway = false;
+    const reader = new TurnReader({ session: this.#handle, turn, ...(parent !== undefined && { parent }) }, { isCut: true });
+    this.#running = { wireId: turn, reader, usage: undefined, isCut: true };
   }
 
   /** A fault was told by itself, too, or was meant not to be. */

@@ -29,8 +29,9 @@ export function hostSide({ breach }: Pick<SideEnv, "breach">): Side<Event, Op> {
     // The link says it, once the process is really gone.
     if (event.type === "closed") return NOTHING;
     for (const words of grammar?.event(event) ?? []) breach?.(words);
-    const isReplayed = event.replay === true && event.type !== "session.ready";
-    const session = isReplayed ? undefined : told(event);
+    const found = told(event);
+    const isReplayed = event.replay === true && event.type !== "session.ready" && found?.[1].takesReplay !== true;
+    const session = isReplayed ? undefined : found;
     if (session !== undefined) return heardOf(session, event);
     if (!hasOpened || isReplayed) return tell(event);
     return event.type === "session.ready" || isTurnScoped(event) ? unheardOf(event) : tell(withoutTurn(event));
