@@ -363,6 +363,18 @@ describe("deadlines", () => {
     await agent.close();
   });
 
+  test("of a session that the host attached to are its owner's", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { agent, host, peer } = driven(native, { answerSeconds: 10 });
+    await agent.send({ type: "session.open", id: "o", session: "s", open: "attach" });
+    peer.say({ type: "session.ready", session: "s", parent: "o" }, { type: "turn.started", ...TURN }, ...asks("c1"));
+    await host.of("approval.requested");
+    vi.advanceTimersByTime(1e9);
+    await quiet();
+    expect(peer.heard.types).toEqual(["session.open"]);
+    await agent.close();
+  });
+
   test("are those that the opener asked for", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { agent, host, peer } = driven(native, { answerSeconds: 10 });

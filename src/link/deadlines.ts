@@ -14,6 +14,8 @@ export class Deadlines {
   readonly #answer: (op: OpOf<"approval.answer">) => void;
   /** The deadline that each opener asked for, by session. */
   readonly #asked = new Map<string, number>();
+  /** Sessions that the host attached to: their owner keeps the deadline, for all hosts alike. */
+  readonly #attached = new Set<string>();
   readonly #pending = new Set<Pending>();
 
   constructor(seconds: number, answer: (op: OpOf<"approval.answer">) => void) {
@@ -24,10 +26,12 @@ export class Deadlines {
   event(event: Event): void {
     if (event.type === "tool.started" || event.type === "tool.ended") this.#settle(event.session, event.call);
     if (event.type === "session.ended") this.#asked.delete(event.session ?? "");
+    if (event.type === "session.ended") this.#attached.delete(event.session ?? "");
     if (event.type === "approval.requested") for (const call of event.calls) this.#start(call.id, event.session);
   }
 
   op(op: Op): void {
+    if (op.type === "session.open" && op.open === "attach") this.#attached.add(op.session);
     if (op.type === "approval.answer") for (const answer of op.answers) this.#settle(op.session, answer.call);
     const config = op.type === "session.open" ? op.config : op.type === "session.configure" ? op.patch : undefined;
     if (config?.answerSeconds !== undefined) this.#asked.set(op.session ?? "", config.answerSeconds);
@@ -43,7 +47,7 @@ export class Deadlines {
   }
 
   #start(call: string, session: string | undefined): void {
-    if (this.#find(session, call) !== undefined) return;
+    if (this.#find(session, call) !== undefined || this.#attached.has(session ?? "")) return;
     const seconds = this.#asked.get(session ?? "") ?? this.#seconds;
     const timer = setTimeout(() => this.#deny(pending, `approval timed out after ${seconds} s`), timerMs(seconds));
     const pending: Pending = { call, session, timer };
