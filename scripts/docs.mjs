@@ -189,7 +189,7 @@ function filled(file, mark, text) {
 /** The rows of src/settings/table.ts, and the variables of the providers. */
 async function settingTables() {
   const { ROWS, SWITCH_ROWS, LISTS } = await source("src/settings/table.ts");
-  const { PROVIDERS } = await source("src/core/providers.ts");
+  const { PROVIDERS } = await source("src/core/providers/providers.ts");
   const cell = (text) => (text === undefined || text === "" ? "–" : text.replaceAll("|", "\\|"));
   const code = (text) => (text === undefined ? undefined : `\`${text}\``);
   const rows = (lines) => lines.map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n");

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import type { Event } from "../src/core/event.js";
 import { dialectIds, loadDialect } from "../src/dialects/index.js";
 import { createEngine } from "../src/engine/index.js";
-import { PROVIDERS } from "../src/core/providers.js";
+import { PROVIDERS } from "../src/core/providers/providers.js";
 import { drive } from "../src/host/drive.js";
 import { openSession } from "../src/host/session.js";
 

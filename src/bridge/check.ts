@@ -1,6 +1,6 @@
 /** Tells what a profile would run, without running it: `parley bridge check`. */
 import { messageOf } from "../core/errors.js";
-import { firstFew } from "../core/truncate-list.js";
+import { firstFew } from "../core/text/truncate-list.js";
 import { loadDialect } from "../dialects/index.js";
 import type { Placeholders } from "./profile/expand.js";
 import { findProgram, isFolder, prepare, remedy, type Place } from "./turn/prepare.js";

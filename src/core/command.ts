@@ -1,7 +1,7 @@
 /** Commands: what comes of one, and what completes a half-written one. They travel as the `data` of a reply; the schema is the type. */
 import * as v from "valibot";
 import { Part } from "./content.js";
-import type { Known } from "./without-index-signature.js";
+import type { Known } from "./values/without-index-signature.js";
 
 const Choice = v.looseObject({
   value: v.string(),

@@ -1,6 +1,6 @@
 /** The configuration of a session, on the wire and inside. */
 import * as v from "valibot";
-import type { Known } from "./without-index-signature.js";
+import type { Known } from "./values/without-index-signature.js";
 
 export const Mode = v.picklist(["default", "auto_edit", "plan", "yolo"]);
 export type Mode = v.InferOutput<typeof Mode>;

@@ -1,6 +1,6 @@
 /** Content: what a message, a tool result or a notice is made of. One schema a kind; the schema is the type. */
 import * as v from "valibot";
-import type { Known } from "./without-index-signature.js";
+import type { Known } from "./values/without-index-signature.js";
 
 const TextPart = v.looseObject({ type: v.literal("text"), text: v.string() });
 

@@ -1,6 +1,6 @@
 /** Errors as data. Inside a room we throw `ParleyError`; across a port a `Fault` travels. */
 import * as v from "valibot";
-import type { Known } from "./without-index-signature.js";
+import type { Known } from "./values/without-index-signature.js";
 
 /**
  * `code` is one of ours (`protocol`, `usage`, `invalid`, `config`, `provider`, `context_overflow`, `tool`, `hook`, `session`, `launch`, `limit`,

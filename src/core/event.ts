@@ -1,6 +1,6 @@
 /** Events: what an agent tells. Past tense, `noun.verb`; the schema is the type. Turn-scoped events carry `turn`, others never do. */
 import * as v from "valibot";
-import type { Known } from "./without-index-signature.js";
+import type { Known } from "./values/without-index-signature.js";
 import { SessionConfig } from "./config.js";
 import { Part } from "./content.js";
 import { Fault } from "./errors.js";

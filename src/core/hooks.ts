@@ -1,5 +1,5 @@
 /** Hooks: when one is asked, and how a config file says which calls it is about. */
-import { isRule } from "./rule-text.js";
+import { isRule } from "./text/rule-text.js";
 
 export const HOOK_EVENTS = ["pre_tool_use", "post_tool_use", "prompt", "stop", "session_start", "session_end"] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];

@@ -1,6 +1,6 @@
 /** Fields that every op and event may carry beside its own. */
 import * as v from "valibot";
-import type { Known } from "./without-index-signature.js";
+import type { Known } from "./values/without-index-signature.js";
 
 /**
  * `at` (milliseconds since 1970) and `seq` are stamped by whoever makes the event. `id` belongs to ops. `parent` is the id of the op

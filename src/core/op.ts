@@ -1,6 +1,6 @@
 /** Ops: what a host can ask of an agent. Imperative, `noun.verb`; the schema is the type. */
 import * as v from "valibot";
-import type { Known } from "./without-index-signature.js";
+import type { Known } from "./values/without-index-signature.js";
 import { HostTool, SessionConfig, sampling } from "./config.js";
 import { Part } from "./content.js";
 import { opMetaEntries } from "./meta.js";

@@ -7,7 +7,7 @@ import type { Fault } from "../core/errors.js";
 import type { Call, Event, EventOf } from "../core/event.js";
 import { LINE_CAP, QUESTION_BYTES } from "../core/limits.js";
 import type { Answer, Op, OpOf } from "../core/op.js";
-import { sameJson } from "../core/json-object.js";
+import { sameJson } from "../core/values/json-object.js";
 import { roughSize } from "../core/queue.js";
 import { unsaidKeys } from "../core/session-keys.js";
 import type { Coverage, Covers, Dialect } from "../dialects/dialect.js";

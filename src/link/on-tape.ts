@@ -1,8 +1,8 @@
 /** A connection to an agent that is recorded: its wire, and the ops and events that it means. */
 import type { Agent } from "../core/agent.js";
-import { messageSecrets } from "../core/message-secrets.js";
-import { Redactor } from "../core/redact.js";
-import { secretValues } from "../core/secrets.js";
+import { messageSecrets } from "../core/secrets/message-secrets.js";
+import { Redactor } from "../core/secrets/redact.js";
+import { secretValues } from "../core/secrets/secrets.js";
 import { VERSION } from "../core/version.js";
 import type { Dialect } from "../dialects/dialect.js";
 import type { Seam, Tape } from "../transports/tape.js";

@@ -1,7 +1,7 @@
 /** Reads one config file. config-parse.ts reads its text. */
 import { readFile } from "node:fs/promises";
 import { messageOf, systemCode } from "../core/errors.js";
-import type { Keys } from "../core/value-issues.js";
+import type { Keys } from "../core/values/value-issues.js";
 import type { Config } from "./config-schema.js";
 
 export interface ConfigFile {

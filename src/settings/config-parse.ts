@@ -1,14 +1,14 @@
 /** The text of a config file as settings with positions. This file loads YAML and the schema, so only an existing config file loads it. */
 import { visit, type Document } from "yaml";
 import { messageOf } from "../core/errors.js";
-import { checkValue, nameOf, type Keys } from "../core/value-issues.js";
+import { checkValue, nameOf, type Keys } from "../core/values/value-issues.js";
 import { brokenFile, type ConfigFile } from "./config-file.js";
 import { Config } from "./config-schema.js";
-import { firstFew } from "../core/truncate-list.js";
+import { firstFew } from "../core/text/truncate-list.js";
 import { tooDeepAt } from "../core/yaml/depth.js";
 import { offsetOf } from "../core/yaml/position.js";
 import { readYaml } from "../core/yaml/text.js";
-import { isRecord } from "../core/json-object.js";
+import { isRecord } from "../core/values/json-object.js";
 import { LISTS, ROWS } from "./table.js";
 
 /** The most values that a file's aliases may expand to; more of them is an attack. */

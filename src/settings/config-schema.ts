@@ -6,8 +6,8 @@
 import * as v from "valibot";
 import type { Rule as CoreRule } from "../core/config.js";
 import { isMatch } from "../core/hooks.js";
-import { OwnProviders } from "../core/own-provider.js";
-import { anyText, between, oneOf, text, textByName, texts } from "../core/value-schemas.js";
+import { OwnProviders } from "../core/providers/own-provider.js";
+import { anyText, between, oneOf, text, textByName, texts } from "../core/values/value-schemas.js";
 import { ROWS, ruleText, type LISTS, type SettingKey, type TABLE } from "./table.js";
 
 /** The longest time that setTimeout can wait. */

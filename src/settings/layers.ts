@@ -1,6 +1,6 @@
 /** The sources of settings in one shape: the values of each by key, and the place of each value. */
 import * as v from "valibot";
-import { isRecord } from "../core/json-object.js";
+import { isRecord } from "../core/values/json-object.js";
 import type { ConfigFile } from "./config-file.js";
 import type { CheckedFlags } from "./flags.js";
 import { fileNameOf, ROWS, SWITCH_ROWS, TABLE, type SettingKey, type Values } from "./table.js";

@@ -2,10 +2,10 @@
 import type { ConfigFile } from "./config-file.js";
 import type { CheckedFlags } from "./flags.js";
 import { TABLE } from "./table.js";
-import type { OwnProvider } from "../core/own-provider.js";
-import { isApiRoot, isProviderName, PROVIDERS } from "../core/providers.js";
-import { chooseProvider, matchNames, type Found } from "../core/choose-provider.js";
-import { nearest } from "../core/nearest-word.js";
+import type { OwnProvider } from "../core/providers/own-provider.js";
+import { isApiRoot, isProviderName, PROVIDERS } from "../core/providers/providers.js";
+import { chooseProvider, matchNames, type Found } from "../core/providers/choose-provider.js";
+import { nearest } from "../core/text/nearest-word.js";
 
 type Env = Record<string, string | undefined>;
 

@@ -8,9 +8,9 @@ import { toFault } from "../core/errors.js";
 import { Mode, Thinking } from "../core/config.js";
 import { chooseProvider, loadSettings, type Env, type Flags } from "./settings.js";
 import type { Config } from "./config-schema.js";
-import { isApiRoot, PROVIDERS } from "../core/providers.js";
+import { isApiRoot, PROVIDERS } from "../core/providers/providers.js";
 import { TIME_LIMITS } from "../core/limits.js";
-import { isRule } from "../core/rule-text.js";
+import { isRule } from "../core/text/rule-text.js";
 
 let root: string;
 let home: string;

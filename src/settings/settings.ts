@@ -13,14 +13,14 @@ import { checkFlags, type Flags } from "./flags.js";
 import { fileLayer, flagLayer, presetLayer, type Layer } from "./layers.js";
 import { ROWS, type SettledValues, type Values } from "./table.js";
 import { nameModel } from "./model.js";
-import type { OwnProvider } from "../core/own-provider.js";
+import type { OwnProvider } from "../core/providers/own-provider.js";
 import type { Config, Hook, McpServer } from "./config-schema.js";
 import type { HookEvent } from "../core/hooks.js";
 import { besideFile } from "./server-command.js";
 import { readTrust } from "./trust.js";
 
 export type { Flags } from "./flags.js";
-export { chooseProvider } from "../core/choose-provider.js";
+export { chooseProvider } from "../core/providers/choose-provider.js";
 
 export type Env = Record<string, string | undefined>;
 

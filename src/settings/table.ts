@@ -4,12 +4,12 @@
  */
 import * as v from "valibot";
 import { Mode, OutputCompaction, Thinking, type SessionConfig } from "../core/config.js";
-import { isRecord } from "../core/json-object.js";
+import { isRecord } from "../core/values/json-object.js";
 import { ANSWER_MIB, LINE_CAP, RETRIES, RETRY_SECONDS, STUCK_SECONDS, TIME_LIMITS } from "../core/limits.js";
-import { apiRoot } from "../core/own-provider.js";
-import { PROVIDERS } from "../core/providers.js";
-import { isRule } from "../core/rule-text.js";
-import { anyText, between, count, oneOf, text, texts, wholeNumber, yesOrNo } from "../core/value-schemas.js";
+import { apiRoot } from "../core/providers/own-provider.js";
+import { PROVIDERS } from "../core/providers/providers.js";
+import { isRule } from "../core/text/rule-text.js";
+import { anyText, between, count, oneOf, text, texts, wholeNumber, yesOrNo } from "../core/values/value-schemas.js";
 
 interface Row {
   readonly schema: v.GenericSchema;

@@ -6,8 +6,8 @@
 import type { Agent } from "../core/agent.js";
 import type { Event } from "../core/event.js";
 import type { Op } from "../core/op.js";
-import { RecordRedactor } from "../core/redact-records.js";
-import { Redactor } from "../core/redact.js";
+import { RecordRedactor } from "../core/secrets/redact-records.js";
+import { Redactor } from "../core/secrets/redact.js";
 import type { Frame, Transport } from "../core/wire.js";
 import { AppendFile } from "../os/append-file.js";
 import type { Framing } from "../os/lines.js";

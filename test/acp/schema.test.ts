@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { isRecord } from "../../src/core/json-object.js";
+import { isRecord } from "../../src/core/values/json-object.js";
 import { argumentCheck } from "../../src/engine/calls/argument-check.js";
 import { agentRequests, clientRequests } from "../../src/dialects/acp/wire/records.js";
 import { parseTurns, type Turn } from "../support/conversation.js";

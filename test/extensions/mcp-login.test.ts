@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Event } from "../../src/core/event.js";
-import { Redactor } from "../../src/core/redact.js";
+import { Redactor } from "../../src/core/secrets/redact.js";
 import { McpServers } from "../../src/engine/extensions/mcp/servers.js";
 import { HostRequests } from "../../src/engine/session/host-requests.js";
 import { localWorkspace } from "../../src/engine/workspace/local.js";

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { OwnProvider } from "../../src/core/own-provider.js";
+import type { OwnProvider } from "../../src/core/providers/own-provider.js";
 import { openModel } from "../../src/engine/models/open.js";
 import { modelServer, type ModelServer, type WireName } from "../support/model-server.js";
 import { run, scratch } from "../process/harness.js";

@@ -1,6 +1,6 @@
 /** The terminal as a platform: a line on stdin is a message, answers go to stdout. One chat, one sender. */
 import * as v from "valibot";
-import { shown } from "../../core/terminal-text.js";
+import { shown } from "../../core/text/terminal-text.js";
 import { FrameReader } from "../../os/lines.js";
 import { kindOf } from "./kind.js";
 import type { Inbox, Platform } from "./platform.js";

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as v from "valibot";
 import { messageOf, ParleyError } from "../../core/errors.js";
-import { isRecord } from "../../core/json-object.js";
+import { isRecord } from "../../core/values/json-object.js";
 import { kindOf, type PlatformContext } from "./kind.js";
 import type { Delivery, Inbox, Incoming, Platform, Verdict } from "./platform.js";
 

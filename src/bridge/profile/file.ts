@@ -2,10 +2,10 @@
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as v from "valibot";
-import { nearest } from "../../core/nearest-word.js";
-import { clipped, firstFew } from "../../core/truncate-list.js";
-import type { Keys } from "../../core/value-issues.js";
-import { isRecord } from "../../core/json-object.js";
+import { nearest } from "../../core/text/nearest-word.js";
+import { clipped, firstFew } from "../../core/text/truncate-list.js";
+import type { Keys } from "../../core/values/value-issues.js";
+import { isRecord } from "../../core/values/json-object.js";
 import { brokenFile } from "./broken-file.js";
 import { EXT } from "../protocol.js";
 import { makeProfile, type Profile, type Wire } from "./profile.js";

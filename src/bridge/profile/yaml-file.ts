@@ -1,8 +1,8 @@
 /** A YAML file that a person wrote: its value, and the place of each part in the text. */
 import type { Document } from "yaml";
 import { messageOf } from "../../core/errors.js";
-import { firstFew } from "../../core/truncate-list.js";
-import type { Keys } from "../../core/value-issues.js";
+import { firstFew } from "../../core/text/truncate-list.js";
+import type { Keys } from "../../core/values/value-issues.js";
 import { tooDeepAt } from "../../core/yaml/depth.js";
 import { offsetOf } from "../../core/yaml/position.js";
 import { readYaml } from "../../core/yaml/text.js";

@@ -1,5 +1,5 @@
 /** The bridge's own sentences in a chat. */
-import { firstFew } from "../../core/truncate-list.js";
+import { firstFew } from "../../core/text/truncate-list.js";
 import type { PermissionRequest } from "../turn/turn.js";
 import type { Approvers } from "./approvers.js";
 

@@ -1,5 +1,5 @@
 /** The environment of an agent: a small base, the profile's variables, and the protocol's. */
-import { firstFew } from "../../core/truncate-list.js";
+import { firstFew } from "../../core/text/truncate-list.js";
 import { ENV_NAMES } from "../protocol.js";
 import type { Profile } from "../profile/profile.js";
 import { expandValue, type Placeholders } from "../profile/expand.js";

@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { clipped } from "../../core/truncate-list.js";
+import { clipped } from "../../core/text/truncate-list.js";
 import type { Attachment } from "./turn.js";
 
 const ELSEWHERE: ReadonlySet<string> = new Set(["http:", "https:", "data:"]);

@@ -1,6 +1,6 @@
 /** Writes a message so that its words stay words. Programs for people expand some words, and a chat is not their terminal. */
 import { basename } from "node:path";
-import { withoutCommand, withoutMentions } from "../../core/plain-words.js";
+import { withoutCommand, withoutMentions } from "../../core/text/plain-words.js";
 import { EXPANSIONS, type Expansion } from "../profile/fields.js";
 
 /** Programs that expand mentions and commands in their machine modes, too, by the names of their commands and packages. */

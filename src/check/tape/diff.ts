@@ -1,5 +1,5 @@
 /** The difference of two tapes as canonical events: ids, times, durations and token counts never count. */
-import { isRecord } from "../../core/json-object.js";
+import { isRecord } from "../../core/values/json-object.js";
 import type { Event } from "../../core/event.js";
 import type { Tape } from "./tape.js";
 

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { messageOf, ParleyError } from "../../core/errors.js";
 import { Event } from "../../core/event.js";
 import { Op } from "../../core/op.js";
-import { parseJson } from "../../core/parse-json.js";
+import { parseJson } from "../../core/values/parse-json.js";
 
 const Start = v.looseObject({
   format: v.number(),

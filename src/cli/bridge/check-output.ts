@@ -1,5 +1,5 @@
 /** The lines of `parley bridge check` for people. */
-import { shown } from "../../core/terminal-text.js";
+import { shown } from "../../core/text/terminal-text.js";
 
 /** Writes the last line, and returns the exit code. */
 export function verdict(name: string, problems: readonly string[]): number {

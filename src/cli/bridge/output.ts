@@ -1,6 +1,6 @@
 /** The output of `parley bridge run`: the reply for people, or lines for programs. */
 import type { Profile, TurnEvents, TurnResult } from "../../bridge/index.js";
-import { shown } from "../../core/terminal-text.js";
+import { shown } from "../../core/text/terminal-text.js";
 
 export interface Output extends Pick<TurnEvents, "partial" | "warning"> {
   /** Writes a line of its own; only programs get one. */

@@ -5,7 +5,7 @@ import type { PermissionAnswer, PermissionRequest } from "../../bridge/index.js"
 import { readFrames } from "../../transports/streams.js";
 import { asker } from "../chat/asker.js";
 import { text, usage, type Parsed } from "../command-line/flags.js";
-import { shown } from "../../core/terminal-text.js";
+import { shown } from "../../core/text/terminal-text.js";
 
 export interface Permissions {
   ask(request: PermissionRequest): Promise<PermissionAnswer>;

@@ -1,7 +1,7 @@
 /** The keyboard as lines: an edited line with history and completion at the bottom, questions that can be withdrawn, and output above. */
 import { clearScreenDown, cursorTo, moveCursor } from "node:readline";
 import { createInterface, type Interface } from "node:readline/promises";
-import type { Redactor } from "../../core/redact.js";
+import type { Redactor } from "../../core/secrets/redact.js";
 import { asker, type Asker } from "./asker.js";
 import type { Sink } from "./screen.js";
 import { HistoryFile } from "./history-file.js";

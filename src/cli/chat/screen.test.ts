@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../core/event.js";
-import { shown } from "../../core/terminal-text.js";
+import { shown } from "../../core/text/terminal-text.js";
 import { Screen } from "./screen.js";
 
 const EVIL = "a\u001b]52;c;aGk=\u0007b\u001b[2Jc\u202ed\u009be\r\nf\tg";

@@ -2,7 +2,7 @@
 import type { Part } from "../../core/content.js";
 import { plainText } from "../../core/content.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
-import { shown } from "../../core/terminal-text.js";
+import { shown } from "../../core/text/terminal-text.js";
 import { ToolLines } from "./tool-lines.js";
 
 export interface Sink {

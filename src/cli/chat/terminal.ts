@@ -1,7 +1,7 @@
 /** A keyboard and a screen that share one terminal. */
-import { Redactor } from "../../core/redact.js";
+import { Redactor } from "../../core/secrets/redact.js";
 import type { Loaded } from "../../settings/settings.js";
-import { secretValues } from "../../core/secrets.js";
+import { secretValues } from "../../core/secrets/secrets.js";
 import { Screen, wantsColour } from "./screen.js";
 import { LineInput } from "./line-input.js";
 

@@ -1,5 +1,5 @@
 /** Finds the command that a command line means. */
-import { nearest } from "../../core/nearest-word.js";
+import { nearest } from "../../core/text/nearest-word.js";
 import { COMMANDS, type Command } from "./commands.js";
 import { given, usage, type Parsed } from "./flags.js";
 

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { ParleyError } from "../../core/errors.js";
 import type { Flags } from "../../settings/flags.js";
 import { optionsOf, ROWS, SWITCH_ROWS } from "../../settings/table.js";
-import { nearest } from "../../core/nearest-word.js";
+import { nearest } from "../../core/text/nearest-word.js";
 
 export interface Flag {
   /** The name without the dashes. */

@@ -5,7 +5,7 @@ import type { SessionConfig } from "../../core/config.js";
 import { createEngine, type EngineOptions } from "../../engine/engine.js";
 import { chooseProvider, type Loaded } from "../../settings/settings.js";
 import { ROWS, valueOf, type SettingKey } from "../../settings/table.js";
-import { serverSecrets } from "../../core/secrets.js";
+import { serverSecrets } from "../../core/secrets/secrets.js";
 import type { ModelSource, ProviderOverride } from "../../engine/models/access.js";
 import { openModel } from "../../engine/models/open.js";
 import { jsonlStore } from "../../engine/store/jsonl/store.js";

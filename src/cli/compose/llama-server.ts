@@ -3,7 +3,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { ParleyError, messageOf, systemCode } from "../../core/errors.js";
-import { toolEnvironment } from "../../core/secrets.js";
+import { toolEnvironment } from "../../core/secrets/secrets.js";
 import type { Env } from "../../settings/settings.js";
 import { startTree, type Exit, type Tree } from "../../os/process.js";
 import { Tail } from "../../os/tail.js";

@@ -1,8 +1,8 @@
 /** `--tape FILE`: opens the file, knows the secrets, and reports a full disk. Loaded only with the flag. */
-import { Redactor } from "../../core/redact.js";
-import { messageSecrets, secretsIn } from "../../core/message-secrets.js";
+import { Redactor } from "../../core/secrets/redact.js";
+import { messageSecrets, secretsIn } from "../../core/secrets/message-secrets.js";
 import type { Env, Loaded } from "../../settings/settings.js";
-import { secretValues } from "../../core/secrets.js";
+import { secretValues } from "../../core/secrets/secrets.js";
 import { Tape } from "../../transports/tape.js";
 import { VERSION } from "../version.js";
 

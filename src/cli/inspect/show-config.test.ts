@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadSettings, type Flags } from "../../settings/settings.js";
-import { PROVIDERS } from "../../core/providers.js";
+import { PROVIDERS } from "../../core/providers/providers.js";
 import { showConfig } from "./show-config.js";
 
 let home: string;

@@ -1,7 +1,7 @@
 /** The effective configuration for people and for programs: each value under its name in a config file, and where it came from. */
 import { fileNameOf } from "../../settings/table.js";
 import { chooseProvider, type Env, type Loaded, type Settings } from "../../settings/settings.js";
-import { isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "../../core/providers.js";
+import { isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "../../core/providers/providers.js";
 
 /** Hides secrets, and values that may contain one: headers, environments, arguments. */
 export function showConfig(loaded: Loaded, as: "text" | "json", env: Env): string {

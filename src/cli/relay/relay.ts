@@ -1,12 +1,12 @@
 /** `parley relay`: connects a host of one dialect with an agent of another. */
 import type { SessionConfig } from "../../core/config.js";
 import { messageOf, toFault } from "../../core/errors.js";
-import { Redactor } from "../../core/redact.js";
+import { Redactor } from "../../core/secrets/redact.js";
 import type { Closed } from "../../core/event.js";
 import type { Launch, Transport } from "../../core/wire.js";
 import { loadDialect, programOf, programs, type Dialect } from "../../dialects/index.js";
 import type { Env, Loaded } from "../../settings/settings.js";
-import { secretValues } from "../../core/secrets.js";
+import { secretValues } from "../../core/secrets/secrets.js";
 import { withFlags } from "../../host/launch.js";
 import { includes } from "../../dialects/kit/covers.js";
 import { relay } from "../../link/relay.js";

@@ -1,7 +1,7 @@
 /** Traces of a driven agent: turns, tools and approvals, as its events tell. The agent itself traces its model calls. */
 import type { Event, EventOf } from "../../core/event.js";
 import type { Op, OpOf } from "../../core/op.js";
-import type { Redactor } from "../../core/redact.js";
+import type { Redactor } from "../../core/secrets/redact.js";
 import { sessionTrace, type SessionTrace, type TracedSpan } from "../../engine/trace/trace.js";
 import type { Tracer } from "../../engine/trace/tracer.js";
 

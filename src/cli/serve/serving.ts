@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent } from "../../core/agent.js";
 import type { SessionConfig } from "../../core/config.js";
-import { Redactor } from "../../core/redact.js";
+import { Redactor } from "../../core/secrets/redact.js";
 import type { Transport } from "../../core/wire.js";
 import { programOf, type Dialect } from "../../dialects/index.js";
 import type { OwnServers } from "../../dialects/kit/program.js";

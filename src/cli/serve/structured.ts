@@ -1,7 +1,7 @@
 /** Structured input and output on the command line: formats, prompt and heartbeat. */
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
-import { isRecord } from "../../core/json-object.js";
+import { isRecord } from "../../core/values/json-object.js";
 import type { Formats } from "../../dialects/kit/program.js";
 import type { Env, Loaded } from "../../settings/settings.js";
 import { given, promptWords, text, usage, type Parsed } from "../command-line/flags.js";

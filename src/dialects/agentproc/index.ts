@@ -1,5 +1,5 @@
 /** The AgentProc dialect: a process a turn, four wires. */
-import { isRecord } from "../../core/json-object.js";
+import { isRecord } from "../../core/values/json-object.js";
 import type { OpOf } from "../../core/op.js";
 import type { Dialect } from "../dialect.js";
 import { agentSide } from "./agent/side.js";

@@ -1,6 +1,6 @@
 /** The problems of a record, in words, for the answers that every wire gives to a bad line. */
-import { isRecord } from "../../core/json-object.js";
-import { Redactor } from "../../core/redact.js";
+import { isRecord } from "../../core/values/json-object.js";
+import { Redactor } from "../../core/secrets/redact.js";
 import * as v from "valibot";
 
 /** The most characters of a foreign text that an answer repeats. */

@@ -3,7 +3,7 @@ import { relative } from "node:path";
 import type { Mode } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { Answer } from "../../core/op.js";
-import type { Redactor } from "../../core/redact.js";
+import type { Redactor } from "../../core/secrets/redact.js";
 import type { JudgedCall } from "../permissions/permissions.js";
 import type { SpawnOutcome, SpawnTask, ToolContext } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";

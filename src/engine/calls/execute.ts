@@ -2,7 +2,7 @@
 import { textPart, type Part } from "../../core/content.js";
 import { messageOf, ParleyError } from "../../core/errors.js";
 import type { Category, EventOf } from "../../core/event.js";
-import { sameJson } from "../../core/json-object.js";
+import { sameJson } from "../../core/values/json-object.js";
 import type { Answer } from "../../core/op.js";
 import type { CallResult } from "../models/model.js";
 import type { JudgedCall } from "../permissions/permissions.js";

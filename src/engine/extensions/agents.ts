@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
 import type { SubAgent } from "../turn/built-in-agents.js";
-import { parseRule } from "../../core/rule-text.js";
+import { parseRule } from "../../core/text/rule-text.js";
 import { descriptionIn, nameIn, text, tools, valuesOf, type Definition, type DefinitionFile, type Kind } from "./definitions.js";
 
 export interface DefinedAgent extends SubAgent, Definition {}

@@ -2,7 +2,7 @@
 import type { McpServer, SessionConfig } from "../../core/config.js";
 import { textPart, type Part } from "../../core/content.js";
 import type { OpOf } from "../../core/op.js";
-import type { Redactor } from "../../core/redact.js";
+import type { Redactor } from "../../core/secrets/redact.js";
 import type { Emit } from "../turn/turn.js";
 import type { Instruction } from "../session/briefing.js";
 import type { SessionControl } from "../session/control.js";

@@ -1,6 +1,6 @@
 /** The `---` front matter of a Markdown file: YAML from somebody else's hands, so everything about it is bounded, and told by line. */
 import { messageOf } from "../../core/errors.js";
-import { isRecord } from "../../core/json-object.js";
+import { isRecord } from "../../core/values/json-object.js";
 
 const MAX_CHARS = 64 * 1024;
 /** Columns of indentation count too. */

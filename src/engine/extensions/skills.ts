@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
 import { canonicalTool } from "../../core/names.js";
 import { headOf, wellFormed } from "../workspace/output.js";
-import { parseRule } from "../../core/rule-text.js";
+import { parseRule } from "../../core/text/rule-text.js";
 import { descriptionIn, nameIn, text, tools, valuesOf, yesOrNo, type Definition, type DefinitionFile, type Kind } from "./definitions.js";
 import { fillIn } from "./placeholders.js";
 

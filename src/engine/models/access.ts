@@ -1,9 +1,9 @@
 /** Where a provider is and what opens it: the address, the key and the headers that hold for it, and for no other. */
 import type { SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
-import type { Compat, OwnProvider } from "../../core/own-provider.js";
-import { fillVariables, serverSecrets } from "../../core/secrets.js";
-import { isApiRoot, isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "../../core/providers.js";
+import type { Compat, OwnProvider } from "../../core/providers/own-provider.js";
+import { fillVariables, serverSecrets } from "../../core/secrets/secrets.js";
+import { isApiRoot, isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "../../core/providers/providers.js";
 import type { ModelLimits } from "./time-limits.js";
 
 /** A provider's address as the host set it within a run. */

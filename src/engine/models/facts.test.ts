@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PROVIDERS } from "../../core/providers.js";
+import { PROVIDERS } from "../../core/providers/providers.js";
 import { factsOf } from "./facts.js";
 
 describe("a model is known under every name that a cloud or a router gives it", () => {

@@ -1,8 +1,8 @@
 /** From a provider's name to a model: credentials are checked at once, packages are loaded with the first request. */
 import type { SessionConfig } from "../../core/config.js";
 import { accessTo, configFault, type Access, type ModelSource, type ProviderOverride } from "./access.js";
-import { PROVIDERS } from "../../core/providers.js";
-import { chooseProvider } from "../../core/choose-provider.js";
+import { PROVIDERS } from "../../core/providers/providers.js";
+import { chooseProvider } from "../../core/providers/choose-provider.js";
 import { factsOf, type ModelFacts } from "./facts.js";
 import type { Model } from "./model.js";
 import { PROVIDER_KINDS, type Provider } from "./providers/index.js";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Redactor } from "../../core/redact.js";
+import { Redactor } from "../../core/secrets/redact.js";
 import type { Model, ModelPart } from "./model.js";
 import { scriptFiles } from "./record-file.js";
 import { recorded } from "./record.js";

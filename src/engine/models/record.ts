@@ -2,7 +2,7 @@
  * A run with a real provider, written down as a script for the rehearsal model: what the model said, piece by piece, what it called, what
  * it cost and how it failed, each try by itself, and everything redacted as the host sees it. Signatures and the like are not kept.
  */
-import type { Redactor, RedactingStream } from "../../core/redact.js";
+import type { Redactor, RedactingStream } from "../../core/secrets/redact.js";
 import type { Usage } from "../../core/event.js";
 import { toFault } from "../../core/errors.js";
 import type { Finish, Model, ModelCall, ModelPart, ModelRequest } from "./model.js";

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { SessionConfig } from "../../core/config.js";
-import { Redactor } from "../../core/redact.js";
+import { Redactor } from "../../core/secrets/redact.js";
 import { judgedCall } from "../calls/prepare.js";
 import { toolbox } from "../turn/toolbox.js";
 import { HostRequests } from "../session/host-requests.js";

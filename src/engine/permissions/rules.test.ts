@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Rule } from "../../core/config.js";
 import type { Category } from "../../core/event.js";
-import { parseRule } from "../../core/rule-text.js";
+import { parseRule } from "../../core/text/rule-text.js";
 import { compilePathPattern } from "./path-pattern.js";
 import { compileRules, type JudgedCall, type Verdict } from "./rules.js";
 

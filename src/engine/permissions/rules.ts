@@ -22,7 +22,7 @@ import { canonicalTool } from "../../core/names.js";
 import { commandSubject, compileCommandPattern, type CommandPattern } from "./command-pattern.js";
 import { compilePathPattern, pathSubject, type CallPath, type PathPattern } from "./path-pattern.js";
 import type { Hit, Subject } from "./rule-subject.js";
-import { malformed, parseRule } from "../../core/rule-text.js";
+import { malformed, parseRule } from "../../core/text/rule-text.js";
 import { compileTextPattern, textSubject, type TextPattern } from "./text-pattern.js";
 import { compileUrlPattern, urlSubject, type UrlPattern } from "./url-pattern.js";
 import { wildcard } from "./wildcard.js";

@@ -4,7 +4,7 @@
  */
 import type { SessionConfig } from "../../core/config.js";
 import { toolNamed } from "../../core/names.js";
-import { parseRule } from "../../core/rule-text.js";
+import { parseRule } from "../../core/text/rule-text.js";
 
 export interface ToolEntry {
   /** Our name, perhaps with `*` at its end. */

@@ -6,7 +6,7 @@ import type { Event } from "../../core/event.js";
 import { mintId } from "../../core/ids.js";
 import type { OpOf } from "../../core/op.js";
 import { boundedBy, boundsGoingOn } from "./configured-bounds.js";
-import { matchNames, type Names, type OwnProviders } from "../../core/choose-provider.js";
+import { matchNames, type Names, type OwnProviders } from "../../core/providers/choose-provider.js";
 import type { SessionLog, SessionStore, StoredSession } from "../store/store.js";
 
 export type Located = SessionConfig & { cwd: string };

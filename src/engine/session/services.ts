@@ -1,9 +1,9 @@
 /** The services that a session's turns, calls and extensions share, and those that its engine lends to every session. */
 import type { McpServer, Mode, SessionConfig } from "../../core/config.js";
 import type { TodoItem } from "../../core/content.js";
-import type { OwnProviders } from "../../core/choose-provider.js";
+import type { OwnProviders } from "../../core/providers/choose-provider.js";
 import type { Event } from "../../core/event.js";
-import type { Redactor } from "../../core/redact.js";
+import type { Redactor } from "../../core/secrets/redact.js";
 import type { CallIds } from "../calls/ids.js";
 import type { AccessLock, FileOrder } from "../calls/locks.js";
 import type { ExtensionSources } from "../extensions/extensions.js";

@@ -6,7 +6,7 @@ import { messageOf, toFault } from "../../core/errors.js";
 import type { EventOf } from "../../core/event.js";
 import { ANSWER_SECONDS } from "../../core/limits.js";
 import type { Op, OpOf } from "../../core/op.js";
-import type { Redactor } from "../../core/redact.js";
+import type { Redactor } from "../../core/secrets/redact.js";
 import { CallIds } from "../calls/ids.js";
 import { AccessLock, FileOrder } from "../calls/locks.js";
 import type { Message } from "../models/model.js";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { plainText } from "../../core/content.js";
-import { Redactor } from "../../core/redact.js";
+import { Redactor } from "../../core/secrets/redact.js";
 import { ParleyError } from "../../core/errors.js";
 import { localWorkspace } from "../workspace/local.js";
 import { AgentShell } from "./shell/agent-shell.js";

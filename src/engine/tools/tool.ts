@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { Mode } from "../../core/config.js";
 import type { Category } from "../../core/event.js";
 import type { Part } from "../../core/content.js";
-import type { Redactor } from "../../core/redact.js";
+import type { Redactor } from "../../core/secrets/redact.js";
 import type { SubAgent } from "../turn/built-in-agents.js";
 import type { Trace } from "../trace/trace.js";
 import type { Workspace } from "../workspace/workspace.js";

@@ -5,7 +5,7 @@
 import { ParleyError } from "../../core/errors.js";
 import type { Category, EventOf, Usage } from "../../core/event.js";
 import type { Answer } from "../../core/op.js";
-import type { Redactor } from "../../core/redact.js";
+import type { Redactor } from "../../core/secrets/redact.js";
 import type { Finish } from "../models/model.js";
 import type { Attributes, NewSpan, Span, Tracer } from "./tracer.js";
 

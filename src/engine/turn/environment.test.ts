@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Redactor } from "../../core/redact.js";
+import { Redactor } from "../../core/secrets/redact.js";
 import { tempFolder } from "../tools/testing.js";
 import { localWorkspace } from "../workspace/local.js";
 import { environmentBlock } from "./environment.js";

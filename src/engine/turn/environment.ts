@@ -1,7 +1,7 @@
 /** The environment block of the system prompt: facts about the machine and the workspace, gathered once a session. */
 import { release } from "node:os";
 import { basename } from "node:path";
-import type { Redactor } from "../../core/redact.js";
+import type { Redactor } from "../../core/secrets/redact.js";
 import { branchOf, gitRepositoryOf, isPlainRepository } from "../workspace/repository.js";
 import type { Workspace } from "../workspace/workspace.js";
 

@@ -3,7 +3,7 @@ import { plainText } from "../../core/content.js";
 import { ParleyError } from "../../core/errors.js";
 import { ANSWER_CALLS } from "../../core/limits.js";
 import { roughSize } from "../../core/queue.js";
-import type { RedactingStream, Redactor } from "../../core/redact.js";
+import type { RedactingStream, Redactor } from "../../core/secrets/redact.js";
 import type { Usage } from "../../core/event.js";
 import type { CallIds } from "../calls/ids.js";
 import type { AssistantBlock, Finish, ModelCall, ModelPart } from "../models/model.js";

@@ -1,7 +1,7 @@
 /** What the agent asks its client: permissions, files, terminals, forms. Each question has one answer; a late one finds nobody. */
 import * as v from "valibot";
 import type { Call, EventOf } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Answer, Op } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
 import { NOTHING } from "../../kit/step.js";

@@ -2,7 +2,7 @@
 import { plainText } from "../../../core/content.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import { addUsage } from "../../../core/usage.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Out, SideEnv } from "../../dialect.js";
 import { childNote } from "../../kit/children.js";
 import { blockOf } from "../wire/content.js";

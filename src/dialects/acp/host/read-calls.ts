@@ -1,7 +1,7 @@
 /** Agent → client, read: tool calls. What is told of one comes in pieces, in any order, and some agents leave its beginning or its end out. */
 import { plainText, textPart, type Part } from "../../../core/content.js";
 import type { Event, EventOf } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { OUTPUT_CHARS } from "../../../core/limits.js";
 import type { TurnReader } from "../../kit/turn-reader.js";
 import { callOf, partsOf } from "../wire/calls.js";

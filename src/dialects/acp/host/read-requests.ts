@@ -1,7 +1,7 @@
 /** Agent → client, read: what the agent asks for and waits for. Everything is answered, once. */
 import * as v from "valibot";
 import type { Event } from "../../../core/event.js";
-import { sameJson } from "../../../core/json-object.js";
+import { sameJson } from "../../../core/values/json-object.js";
 import { runsUnasked } from "../../../core/modes.js";
 import type { SideEnv, Step } from "../../dialect.js";
 import { issuesOf } from "../../kit/issues.js";

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import { addUsage } from "../../../core/usage.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { SideEnv, Step } from "../../dialect.js";
 import { refusal } from "../../kit/reply.js";
 import { NOTHING, together } from "../../kit/step.js";

@@ -4,7 +4,7 @@ import type { Fault } from "../../../core/errors.js";
 import type { Event } from "../../../core/event.js";
 import { QUEUE_LIMIT } from "../../../core/limits.js";
 import type { Op, OpOf } from "../../../core/op.js";
-import { withoutCommand } from "../../../core/plain-words.js";
+import { withoutCommand } from "../../../core/text/plain-words.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
 import { refusal, refused, replied, reply } from "../../kit/reply.js";
 import { NOTHING, together } from "../../kit/step.js";

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import type { Part } from "../../../core/content.js";
 import type { Call, Category } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
 import { blockOf, partOf } from "./content.js";
 import { diffPart } from "./diff.js";

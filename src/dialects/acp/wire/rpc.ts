@@ -1,7 +1,7 @@
 /** JSON-RPC 2.0 as ACP uses it: envelopes, error codes, and how a fault of ours becomes an error and back. */
 import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 
 const jsonrpc = v.literal("2.0");
 

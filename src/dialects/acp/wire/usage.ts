@@ -1,7 +1,7 @@
 /** What a turn used: the answer to a prompt tells it. */
 import * as v from "valibot";
 import type { Usage } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 
 const count = v.nullish(v.number());
 

@@ -1,10 +1,10 @@
 /** Reads the turn that is brought to us, from the environment or from one object on our input, and the host's answers within it. */
 import * as v from "valibot";
 import { textPart, type Part } from "../../../core/content.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { stringField } from "../../kit/issues.js";
 import type { Answer } from "../../../core/op.js";
-import { parseJson } from "../../../core/parse-json.js";
+import { parseJson } from "../../../core/values/parse-json.js";
 import { attachmentPart, attachmentsOfEnv, readAttachment, type Attachment } from "../wire/attachments.js";
 import { PermissionAnswer, RESPONSE } from "../wire/records.js";
 

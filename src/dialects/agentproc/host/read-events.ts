@@ -1,8 +1,8 @@
 /** Reads what an agent says on any of the wires, line by line, without its meaning for the turn. */
 import * as v from "valibot";
 import { echo, issuesOf, stringField } from "../../kit/issues.js";
-import { isRecord } from "../../../core/json-object.js";
-import { parseJson } from "../../../core/parse-json.js";
+import { isRecord } from "../../../core/values/json-object.js";
+import { parseJson } from "../../../core/values/parse-json.js";
 import type { WireVersion } from "../wire/options.js";
 import { ERROR, PARTIAL, PermissionRequest, REQUEST, SESSION, type Role } from "../wire/records.js";
 

@@ -2,7 +2,7 @@
 import { plainText } from "../../../core/content.js";
 import type { OpOf } from "../../../core/op.js";
 import type { Launch } from "../../../core/wire.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { attachmentsOf, envOfAttachments, recordOfAttachment, type Attachment } from "../wire/attachments.js";
 import { speaksLines, speaksRecords, type Options } from "../wire/options.js";
 import type { Turn } from "../wire/records.js";

@@ -1,8 +1,8 @@
 /** The attachments of a message: links on the wire, parts of a prompt inside. */
 import * as v from "valibot";
 import type { Part, PartOf } from "../../../core/content.js";
-import { isRecord } from "../../../core/json-object.js";
-import { parseJson } from "../../../core/parse-json.js";
+import { isRecord } from "../../../core/values/json-object.js";
+import { parseJson } from "../../../core/values/parse-json.js";
 import { EnvAttachment, RecordAttachment } from "./records.js";
 
 /** An attachment as every wire and every profile can say it. */

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import type { Part } from "../../../core/content.js";
 import type { Op, OpOf } from "../../../core/op.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { SideEnv, Step } from "../../dialect.js";
 import { issuesOf, echo, shapeOf, stringField } from "../../kit/issues.js";
 import { addServer, setConfig, setMode } from "./changes.js";

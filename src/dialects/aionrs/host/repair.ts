@@ -3,7 +3,7 @@
  * result.
  */
 import { categoryOf } from "../../../core/names.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
 import { plainText, type Part } from "../../../core/content.js";
 import type { Event } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
-import { withoutCommand } from "../../../core/plain-words.js";
+import { withoutCommand } from "../../../core/text/plain-words.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
 import { configure } from "./changes.js";
 import { refused, replied, reply, warning } from "../../kit/reply.js";

@@ -1,5 +1,5 @@
 /** Client → daemon: a record becomes an operation that is known by its name, or a sentence about what is wrong with it. */
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import * as v from "valibot";
 import { echo, issuesOf, shapeOf } from "../../kit/issues.js";
 import { readId } from "../wire/ids.js";

@@ -3,7 +3,7 @@ import { plainText, type Part } from "../../../core/content.js";
 import type { Call, Event, EventOf, Usage } from "../../../core/event.js";
 import { addUsage } from "../../../core/usage.js";
 import { childNote } from "../../kit/children.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { writeCatalogue } from "../wire/catalogue.js";
 import { kindOf } from "../wire/failure-kinds.js";
 import { wireId } from "../wire/ids.js";

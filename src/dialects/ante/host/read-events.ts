@@ -6,7 +6,7 @@ import type { Fault } from "../../../core/errors.js";
 import type { Event } from "../../../core/event.js";
 import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf } from "../../kit/issues.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { readCatalogue } from "../wire/catalogue.js";
 import { nameOf } from "../wire/ids.js";
 import { begin, inTurn, onPause, onPiece, onRequest, onToolEnd, onTurnEnd, onUsage, onWhole, startTurn } from "./read-turns.js";

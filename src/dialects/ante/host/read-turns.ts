@@ -2,7 +2,7 @@
 import { textPart, type Part } from "../../../core/content.js";
 import type { Call, Event, EventOf } from "../../../core/event.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { nameOf, readId } from "../wire/ids.js";
 import { faultOf } from "../wire/failure-kinds.js";
 import { readUsage } from "../wire/usage.js";

@@ -1,6 +1,6 @@
 /** The lists of skills, sub-agents and servers: as the wire has them, and as we do. */
 import type { EventOf, ListedMcpServer } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { EventFields, WireMcpServer } from "./records.js";
 
 export function writeCatalogue(event: Partial<EventOf<"catalog.updated">>, sessionId: string): EventFields<"ExtensionRefreshed"> {

@@ -1,5 +1,5 @@
 /** Outputs that are no lines: the result alone for `--output-format json`, and for `text` the value that a schema asked for. */
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Op } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
 import type { Switches } from "./switches.js";

@@ -5,7 +5,7 @@
 import * as v from "valibot";
 import type { SessionConfig } from "../../../core/config.js";
 import type { EventOf } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Op } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
 import { uuidOf } from "../../kit/stream-json/uuid.js";

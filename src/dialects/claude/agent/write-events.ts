@@ -1,6 +1,6 @@
 /** Writes events of a turn, and around it, as lines. */
 import type { EventOf } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Op } from "../../../core/op.js";
 import { addUsage } from "../../../core/usage.js";
 import type { Out, Step } from "../../dialect.js";

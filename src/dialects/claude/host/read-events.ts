@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { SideEnv, Step } from "../../dialect.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { together } from "../../kit/step.js";

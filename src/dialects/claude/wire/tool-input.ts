@@ -1,6 +1,6 @@
 /** Arguments of the tools that Claude Code gives other arguments than we do: one sub-agent is a task, and a todo says what is being done. */
 import * as v from "valibot";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 
 type Input = Record<string, unknown>;
 

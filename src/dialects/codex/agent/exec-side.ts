@@ -4,7 +4,7 @@ import { textPart, type Part } from "../../../core/content.js";
 import type { Event, EventOf, Usage } from "../../../core/event.js";
 import type { Answer, Op } from "../../../core/op.js";
 import { addUsage } from "../../../core/usage.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Launch } from "../../../core/wire.js";
 import type { Out, Side, SideEnv, Step } from "../../dialect.js";
 import { agentSideOf } from "../../kit/agent-side.js";

@@ -1,7 +1,7 @@
 /** Agent → client, written: what the agent asks; and read: what the client answers. */
 import * as v from "valibot";
 import type { Call, EventOf } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Op } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
 import { Decided, Elicited, ToolAnswer } from "../wire/questions.js";

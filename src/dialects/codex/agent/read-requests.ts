@@ -1,7 +1,7 @@
 /** Client → server, read: requests become ops, or are answered by what the thread has kept. */
 import * as v from "valibot";
 import type { HostTool, McpServer, SessionConfig } from "../../../core/config.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Op } from "../../../core/op.js";
 import type { SideEnv } from "../../dialect.js";
 import { McpServer as McpServerSchema } from "../../../core/config.js";

@@ -1,6 +1,6 @@
 /** A turn whose answer has a schema: the model hands its result over by a tool, and the client hears it as the last message. */
 import type { HostTool } from "../../../core/config.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { withSchema } from "../../kit/stream-json/host-tools.js";
 
 export const STRUCTURED = "structured_output";

@@ -1,7 +1,7 @@
 /** Agent → client, written: events become notifications, and the items that a thread keeps. */
 import type { TodoItem } from "../../../core/content.js";
 import type { Event, EventOf, Usage } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { addUsage } from "../../../core/usage.js";
 import { writeFault } from "../wire/errors.js";
 import { writeInput } from "../wire/input.js";

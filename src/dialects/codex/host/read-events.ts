@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { TodoItem } from "../../../core/content.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, ListedMcpServer } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Step } from "../../dialect.js";
 import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf } from "../../kit/issues.js";

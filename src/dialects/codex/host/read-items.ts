@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { textPart, type Part } from "../../../core/content.js";
 import type { Call, Event, EventOf } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
 import { patchPart } from "../../kit/diff.js";
 import type { TurnReader } from "../../kit/turn-reader.js";

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { plainText, type Part } from "../../../core/content.js";
 import { Part as PartSchema } from "../../../core/content.js";
 import type { Call, Event } from "../../../core/event.js";
-import { isRecord, sameJson } from "../../../core/json-object.js";
+import { isRecord, sameJson } from "../../../core/values/json-object.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
 import type { OpOf } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";

@@ -1,7 +1,7 @@
 /** Host → server, written: ops become requests, and the answers to the agent's questions. */
 import * as v from "valibot";
 import type { Event } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
 import { refusal, refused, replied, reply, warning } from "../../kit/reply.js";

@@ -1,6 +1,6 @@
 /** Why a turn failed: Codex's `codexErrorInfo` and our faults. */
 import type { Fault } from "../../../core/errors.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { TurnError } from "./threads.js";
 
 const NAMED: readonly { info: string; code: string; status?: number; retryable: boolean }[] = [

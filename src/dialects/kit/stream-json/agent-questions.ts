@@ -1,6 +1,6 @@
 /** Questions of a driven agent: permissions for its calls, and messages for the MCP servers of our host. */
 import type { Call, Event } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Answer, OpOf } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
 import { NOTHING, together } from "../step.js";

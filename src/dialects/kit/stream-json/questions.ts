@@ -5,7 +5,7 @@
 import * as v from "valibot";
 import type { SessionConfig } from "../../../core/config.js";
 import type { Call, EventOf } from "../../../core/event.js";
-import { sameJson } from "../../../core/json-object.js";
+import { sameJson } from "../../../core/values/json-object.js";
 import type { Answer, Op } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
 import { uuidOf } from "./uuid.js";

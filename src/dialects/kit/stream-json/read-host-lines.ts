@@ -1,6 +1,6 @@
 /** Reads a line of the host: which line it is, or what is wrong with it and how that is answered. */
 import * as v from "valibot";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { echo, issuesOf, shapeOf, stringField } from "../issues.js";
 import { CancelRequest, content, HostResponse, Prompt } from "./wire.js";
 

@@ -1,7 +1,7 @@
 /** Reads what an agent says in a turn, whole messages, their pieces and the results of tools, into the turn's events. */
 import { textPart, type Part } from "../../../core/content.js";
 import type { Event } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
 import { stringField } from "../issues.js";
 import type { TurnReader } from "../turn-reader.js";

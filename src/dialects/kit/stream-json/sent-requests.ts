@@ -1,6 +1,6 @@
 /** Control requests that a host wrote and whose answers have not come. */
 import type { Fault } from "../../../core/errors.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Out, SideEnv } from "../../dialect.js";
 import { stringField } from "../issues.js";
 import { uuidOf } from "./uuid.js";

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { wire } from "../wire.js";
 

@@ -1,7 +1,7 @@
 /** Output in one line: the whole conversation for `--output-format json`, or for `text` the value alone that a schema asked for. */
 import type { Op } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { AgentState } from "./state.js";
 
 /** A run that is one document writes it when its prompt is answered, or when it ends. */

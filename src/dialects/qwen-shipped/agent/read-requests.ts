@@ -6,7 +6,7 @@ import { canonicalTool, categoryOf } from "../../../core/names.js";
 import type { Op } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
 import { echo, issuesOf, stringField } from "../../kit/issues.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { ASK_USER } from "../wire/host-tools.js";
 import { granted, refusal } from "../../kit/stream-json/write-lines.js";
 import { EFFORT_NAMES, MODE_NAMES, modeNamed, thinkingFor } from "../wire/names.js";

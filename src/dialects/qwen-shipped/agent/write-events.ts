@@ -2,7 +2,7 @@
 import type { EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import { addUsage } from "../../../core/usage.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Out, Step } from "../../dialect.js";
 import type { TurnEvent } from "../../kit/stream-json/agent-wire.js";
 import { STRUCTURED } from "../wire/host-tools.js";

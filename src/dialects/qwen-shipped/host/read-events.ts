@@ -10,7 +10,7 @@ import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { stepOf, together } from "../../kit/step.js";
 import { refuseUnread } from "../../kit/stream-json/agent-questions.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { HostState, Purpose } from "./state.js";
 import { stopAtLimit } from "./model-calls.js";
 import { modeNamed } from "../wire/names.js";

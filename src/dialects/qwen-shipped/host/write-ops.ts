@@ -2,7 +2,7 @@
 import { plainText, textPart, type Part } from "../../../core/content.js";
 import type { Event } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
-import { withoutCommand, withoutMentions } from "../../../core/plain-words.js";
+import { withoutCommand, withoutMentions } from "../../../core/text/plain-words.js";
 import type { SideEnv, Step } from "../../dialect.js";
 import { refused, replied, warning } from "../../kit/reply.js";
 import { NOTHING } from "../../kit/step.js";

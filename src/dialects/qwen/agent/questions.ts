@@ -6,7 +6,7 @@ import type { Call, EventOf } from "../../../core/event.js";
 import type { Answer, Op } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
 import { echo } from "../../kit/issues.js";
-import { isRecord, sameJson } from "../../../core/json-object.js";
+import { isRecord, sameJson } from "../../../core/values/json-object.js";
 import { confirmationOf, reasonOf } from "./displays.js";
 import { line, type Said } from "./lines.js";
 import type { AgentState, ClientSession, ControlQuestion } from "./state.js";

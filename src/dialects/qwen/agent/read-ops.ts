@@ -4,7 +4,7 @@ import { textPart, type Part } from "../../../core/content.js";
 import { canonicalTool } from "../../../core/names.js";
 import type { OpOf } from "../../../core/op.js";
 import { echo, shapeOf, stringField } from "../../kit/issues.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { invalid } from "./faults.js";
 import { partsOf, textOf, toolResponse } from "./read-parts.js";
 import type { WireError } from "../wire/event-records.js";

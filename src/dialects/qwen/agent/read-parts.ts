@@ -1,6 +1,6 @@
 /** The parts of a request, tagged or as `@google/genai` writes them, and what they are here. */
 import type { Part } from "../../../core/content.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { WirePart } from "../wire/op-records.js";
 
 /** Words are one text, in their order. */

@@ -1,7 +1,7 @@
 /** Agent → host: events in a turn or outside of one. */
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { askHost, expire } from "./questions.js";
 import { invalid, wireError } from "./faults.js";
 import { line, recoverable, spoken, type Said } from "./lines.js";

@@ -8,7 +8,7 @@ import type { Out, Step } from "../../dialect.js";
 import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { stepOf } from "../../kit/step.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { HostedSession, HostState, Question, RunningTurn } from "./state.js";
 import { readDisplay } from "./read-displays.js";
 import { endTurn, faultOf, flushed, onAnnotation, onSaid, turnOf, type Said } from "./read-turns.js";

@@ -5,7 +5,7 @@ import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
 import type { KnownCall } from "../../kit/turn-reader.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { startTurn, type HostedSession, type HostState, type RunningTurn } from "./state.js";
 import { readUsage } from "../wire/usage.js";
 import { readConfirmation, readDisplay } from "./read-displays.js";

@@ -1,6 +1,6 @@
 /** Agent → host: `chat.completion` lines, chunks, annotations, `result/*`, control requests and the fatal error, as the RFC spells them. */
 import * as v from "valibot";
-import type { Known } from "../../../core/without-index-signature.js";
+import type { Known } from "../../../core/values/without-index-signature.js";
 import { CommandRef } from "./op-records.js";
 
 export const VERSION = "1";

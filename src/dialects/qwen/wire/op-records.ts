@@ -1,7 +1,7 @@
 /** Host → agent: the lines that the RFC calls input, request events and control responses, as it spells them. */
 import * as v from "valibot";
 import { HOST_EVENTS } from "../../../core/hooks.js";
-import type { Known } from "../../../core/without-index-signature.js";
+import type { Known } from "../../../core/values/without-index-signature.js";
 
 const text = v.string();
 /** The name is bounded, since many lines repeat it. */

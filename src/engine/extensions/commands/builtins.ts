@@ -1,5 +1,5 @@
 /** The commands that every session has, and the values that they are made with. */
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import type { SessionControl } from "../../session/control.js";
 import type { TurnExtensions } from "../extensions.js";
 import { chatCommand } from "./chat.js";

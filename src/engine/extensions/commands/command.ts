@@ -2,7 +2,7 @@
 import type { CommandResult, Suggestion } from "../../../core/command.js";
 import type { Part } from "../../../core/content.js";
 import { ParleyError } from "../../../core/errors.js";
-import { nearest } from "../../../core/nearest-word.js";
+import { nearest } from "../../../core/text/nearest-word.js";
 import type { OpOf } from "../../../core/op.js";
 
 /** The outcome of a command; a command that becomes a prompt brings the prompt along. */

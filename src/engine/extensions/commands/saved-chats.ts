@@ -3,7 +3,7 @@ import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import { digest } from "../../../os/digest.js";
 import { makeFolder } from "../../../os/folders.js";
 import { writeWhole } from "../../../os/whole-file.js";

@@ -1,7 +1,7 @@
 /** /model and /mode: shown, offered, and changed as the host itself would change them. */
 import { Mode } from "../../../core/config.js";
 import { ParleyError, toFault } from "../../../core/errors.js";
-import { ownerOfModel, PROVIDERS } from "../../../core/providers.js";
+import { ownerOfModel, PROVIDERS } from "../../../core/providers/providers.js";
 import type { CommandContext } from "./builtins.js";
 import { hintAt, message, suggestion, usageFault, withoutArguments, type Command } from "./command.js";
 

@@ -1,7 +1,7 @@
 /** A hook that is a command: JSON on its standard input, its answer on its standard output, a time limit, and an end for all it started. */
 import { basename, isAbsolute } from "node:path";
 import { messageOf } from "../../../core/errors.js";
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import { endingOf } from "../../workspace/command-end.js";
 import { capText } from "../../workspace/output.js";
 import type { Workspace } from "../../workspace/workspace.js";

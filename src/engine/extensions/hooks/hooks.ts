@@ -6,7 +6,7 @@ import { plainText, type Part } from "../../../core/content.js";
 import { messageOf, ParleyError } from "../../../core/errors.js";
 import type { EventOf } from "../../../core/event.js";
 import { HOOK_EVENTS, HOST_EVENTS, type HookEvent } from "../../../core/hooks.js";
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import type { JudgedCall } from "../../permissions/permissions.js";
 import { capText } from "../../workspace/output.js";
 import type { SessionControl } from "../../session/control.js";

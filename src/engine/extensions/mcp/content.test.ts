@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Redactor } from "../../../core/redact.js";
+import { Redactor } from "../../../core/secrets/redact.js";
 import { toolResult } from "./content.js";
 
 test("images are passed on as long as a line can hold them together", () => {

@@ -2,7 +2,7 @@
 import type { CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult } from "@modelcontextprotocol/client";
 import { textPart, type Part, type PartOf } from "../../../core/content.js";
 import { IMAGE_CHARS } from "../../../core/limits.js";
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import { capText } from "../../workspace/output.js";
 import type { ToolResult } from "../../tools/tool.js";
 

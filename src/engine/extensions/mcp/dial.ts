@@ -9,7 +9,7 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import type { HostRequests } from "../../session/host-requests.js";
 import { untilAborted } from "../../turn/interrupt.js";
 import type { Emit } from "../../turn/turn.js";

@@ -1,8 +1,8 @@
 /** The endpoint of a configured server: the program to start, or the address, with variables filled in. */
 import type { McpServer } from "../../../core/config.js";
 import { ParleyError } from "../../../core/errors.js";
-import { holdsMask } from "../../../core/redact.js";
-import { fillVariables } from "../../../core/secrets.js";
+import { holdsMask } from "../../../core/secrets/redact.js";
+import { fillVariables } from "../../../core/secrets/secrets.js";
 
 export type Endpoint =
   | { kind: "stdio"; argv: string[]; env: Record<string, string> }

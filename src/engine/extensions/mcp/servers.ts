@@ -3,7 +3,7 @@ import type { McpServer, SessionConfig } from "../../../core/config.js";
 import type { Part } from "../../../core/content.js";
 import { ParleyError } from "../../../core/errors.js";
 import type { EventOf, ListedMcpServer } from "../../../core/event.js";
-import { toolEnvironment } from "../../../core/secrets.js";
+import { toolEnvironment } from "../../../core/secrets/secrets.js";
 import type { Tool } from "../../tools/tool.js";
 import type { ExtensionDeps } from "../extensions.js";
 import type { SessionServices } from "../../session/services.js";

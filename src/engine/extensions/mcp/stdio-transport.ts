@@ -9,7 +9,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import type { Frame } from "../../../core/wire.js";
-import type { RedactingStream, Redactor } from "../../../core/redact.js";
+import type { RedactingStream, Redactor } from "../../../core/secrets/redact.js";
 import { encodeLine, FrameReader } from "../../../os/lines.js";
 import { startTree, type Exit, type Tree } from "../../../os/process.js";
 import { oneLine } from "../../tools/title.js";

@@ -5,7 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import { digest } from "../../../os/digest.js";
 import { makeFolder } from "../../../os/folders.js";
 import { writeWhole } from "../../../os/whole-file.js";

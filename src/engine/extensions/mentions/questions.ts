@@ -1,7 +1,7 @@
 /** Mentions that nobody may attach unasked: the host sees each as the call of Read that it amounts to, and is asked about all at once. */
 import { textPart } from "../../../core/content.js";
 import type { Call, EventOf } from "../../../core/event.js";
-import { sameJson } from "../../../core/json-object.js";
+import { sameJson } from "../../../core/values/json-object.js";
 import type { JudgedCall } from "../../permissions/permissions.js";
 import type { Emit } from "../../turn/turn.js";
 import type { ExtensionServices } from "../../session/control.js";

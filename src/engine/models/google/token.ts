@@ -2,7 +2,7 @@
 import { sign, type KeyObject } from "node:crypto";
 import * as v from "valibot";
 import { ParleyError } from "../../../core/errors.js";
-import { Redactor } from "../../../core/redact.js";
+import { Redactor } from "../../../core/secrets/redact.js";
 import type { GoogleCredentials } from "./credentials.js";
 import type { Fetch } from "../vendor/vendor.js";
 

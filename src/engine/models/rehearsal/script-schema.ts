@@ -1,7 +1,7 @@
 /** The vocabulary of a script file: its keys, what each takes, and the sentences that tell what is wrong with one. */
 import * as v from "valibot";
-import { nearest } from "../../../core/nearest-word.js";
-import { isRecord } from "../../../core/json-object.js";
+import { nearest } from "../../../core/text/nearest-word.js";
+import { isRecord } from "../../../core/values/json-object.js";
 
 /** A map with these keys and no others; `what` names it in messages. */
 function map<E extends v.ObjectEntries>(what: string, entries: E) {

@@ -1,5 +1,5 @@
 /** Streams a response as model parts: how speech is cut into pieces, how calls are written out, when an abort is noticed. */
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import type { Finish, ModelCall, ModelPart } from "../model.js";
 import { providerError } from "./faults.js";
 import { pieces } from "./pieces.js";

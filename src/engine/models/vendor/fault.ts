@@ -1,7 +1,7 @@
 /** Makes a fault of a vendor's failure: status, whether another try makes sense, and words that say which key to check. */
 import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
-import { Redactor } from "../../../core/redact.js";
+import { Redactor } from "../../../core/secrets/redact.js";
 import { headOf } from "../../workspace/output.js";
 import { isOverflow } from "./context-overflow.js";
 import { isImageRefusal } from "./image-refusal.js";

@@ -4,7 +4,7 @@
  */
 import type { SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import * as v from "valibot";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 
 export interface Origin {
   provider: string;

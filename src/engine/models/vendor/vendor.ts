@@ -9,7 +9,7 @@ import type {
   SharedV3Warning,
 } from "@ai-sdk/provider";
 import type { Usage } from "../../../core/event.js";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { batchesOf } from "../stand-ins/batch-readable.js";
 import { factsOf, type ModelFacts } from "../facts.js";
 import { askWith, settingsFor } from "./ask.js";

@@ -1,6 +1,6 @@
 /** Chat completions as others than OpenAI took them over: llama-server and its kind. */
 import type { JSONObject } from "@ai-sdk/provider";
-import type { Compat } from "../../../core/own-provider.js";
+import type { Compat } from "../../../core/providers/own-provider.js";
 import { levelOf, type Wish } from "./thinking.js";
 import type { Wire } from "./wire.js";
 

@@ -4,7 +4,7 @@
  */
 import type { JSONSchema7 } from "@ai-sdk/provider";
 import * as v from "valibot";
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 import { withoutReferences } from "./references.js";
 
 const REFUSED = ["$ref", "anyOf", "oneOf", "allOf", "enum", "not"];

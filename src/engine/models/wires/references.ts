@@ -1,5 +1,5 @@
 /** A schema without references, for vendors that take none: what they point at, wherever in the schema it is, stands in their places. */
-import { isRecord } from "../../../core/json-object.js";
+import { isRecord } from "../../../core/values/json-object.js";
 
 /** So many are followed. Definitions that use each other may multiply without end; what is left then is an object of any shape. */
 const MOST = 200;

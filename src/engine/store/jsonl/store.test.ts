@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Redactor } from "../../../core/redact.js";
+import { Redactor } from "../../../core/secrets/redact.js";
 import { scratch, until } from "../../../../test/support/processes.js";
 import type { Message } from "../../models/model.js";
 import { seal, unseal } from "./checksum.js";

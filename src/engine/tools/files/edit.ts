@@ -1,7 +1,7 @@
 /** Edit: replacements in a file that the session has seen, all or none of them. */
 import * as v from "valibot";
 import { textPart } from "../../../core/content.js";
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import { diffParts } from "./diff-part.js";
 import { lossNote, maskProblem } from "./masked-text.js";
 import { replaceText, type Replacement } from "./replace-text.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Redactor } from "../../../core/redact.js";
+import { Redactor } from "../../../core/secrets/redact.js";
 import { lossNote, maskedQuote, maskProblem } from "./masked-text.js";
 
 const SECRET = "correct-horse-battery";

@@ -1,6 +1,6 @@
 /** Finds masks in text that a model writes: a mask stands for a secret that the model was not shown, and would replace the secret. */
 import { textPart, type PartOf } from "../../../core/content.js";
-import { MASKS, type Redactor } from "../../../core/redact.js";
+import { MASKS, type Redactor } from "../../../core/secrets/redact.js";
 import { linesOf } from "./text-file.js";
 
 /** Why the text must not be written in place of `before`, null for a new file; undefined where it may. */

@@ -1,5 +1,5 @@
 /** One replacement in a text: exactly, else at the one place where only space, indentation, or quotes and dashes differ. */
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import { findBlocks, rewritten } from "./find-block.js";
 import { maskedQuote } from "./masked-text.js";
 import { nearLines } from "./near-lines.js";

@@ -1,7 +1,7 @@
 /** apply_patch: one patch that adds, updates, moves and deletes files, all or none of them. */
 import * as v from "valibot";
 import { textPart, type Part } from "../../../core/content.js";
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import type { Workspace } from "../../workspace/workspace.js";
 import { diffParts } from "../files/diff-part.js";
 import { lossNote } from "../files/masked-text.js";

@@ -1,5 +1,5 @@
 /** Makes the hunks of a patch in a text: each where its lines stand, or a sentence saying why there is no such place, or several. */
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import { findBlocks, shifted, type Block } from "../files/find-block.js";
 import { maskedQuote } from "../files/masked-text.js";
 import { nearLines } from "../files/near-lines.js";

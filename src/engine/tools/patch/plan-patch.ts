@@ -1,5 +1,5 @@
 /** What a patch makes of the files that it names, worked out before any of them is touched. */
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import type { FileInfo, Workspace } from "../../workspace/workspace.js";
 import { maskProblem } from "../files/masked-text.js";
 import { exactText, MAX_FILE_BYTES } from "../files/text-file.js";

@@ -2,7 +2,7 @@
  * The commands of one agent that run in the background: started there, or past their time. Each keeps its output for the next BashOutput,
  * and its end is told to the model once.
  */
-import type { Redactor } from "../../../core/redact.js";
+import type { Redactor } from "../../../core/secrets/redact.js";
 import { OutputBuffer } from "../../workspace/output.js";
 import type { Running } from "../../workspace/workspace.js";
 import type { OutputFile } from "./output-files.js";

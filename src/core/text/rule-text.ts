@@ -1,5 +1,5 @@
 /** Reads the text of a rule: `Tool` or `Tool(pattern)`. rules.ts gives it its meaning, and is not loaded just to read one. */
-import { ParleyError } from "./errors.js";
+import { ParleyError } from "../errors.js";
 
 export function parseRule(text: string): { tool: string; pattern?: string } {
   const rule = text.trim();

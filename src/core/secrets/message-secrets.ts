@@ -1,6 +1,6 @@
 /** Secrets in a message of any wire, so that redaction knows them before the message is written down. */
-import { isRecord } from "./json-object.js";
-import { parseJson } from "./parse-json.js";
+import { isRecord } from "../values/json-object.js";
+import { parseJson } from "../values/parse-json.js";
 import { secretsOf, serverSecrets } from "./secrets.js";
 
 /** The secrets of a message, and of JSON in a text of it. */

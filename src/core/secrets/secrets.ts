@@ -1,5 +1,5 @@
 /** Finds the secrets in the environment and in the settings of MCP servers: tools do not get them, and the redactor must know them. */
-import type { McpServer } from "./config.js";
+import type { McpServer } from "../config.js";
 import { holdsMask } from "./redact.js";
 import { shapesIn } from "./secret-shapes.js";
 import { connectionSecrets, credentialsIn, isConnection } from "./connection-strings.js";

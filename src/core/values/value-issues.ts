@@ -1,6 +1,6 @@
 /** Says in sentences everything that is wrong with a value that a person wrote. */
 import * as v from "valibot";
-import { nearest } from "./nearest-word.js";
+import { nearest } from "../text/nearest-word.js";
 
 export type Keys = readonly (string | number)[];
 

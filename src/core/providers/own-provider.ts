@@ -1,7 +1,7 @@
 /** A model server that a config file describes: its wire, its address, where its key is, and its models. */
 import * as v from "valibot";
 import { isApiRoot, isProviderName } from "./providers.js";
-import { anyText, count, oneOf, text, textByName, yesOrNo } from "./value-schemas.js";
+import { anyText, count, oneOf, text, textByName, yesOrNo } from "../values/value-schemas.js";
 
 const variable = v.pipe(anyText, v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "be the name of an environment variable"));
 export const apiRoot = v.pipe(anyText, v.check(isApiRoot, "be an http or https URL"));
