@@ -36,6 +36,11 @@ const GROUPS = [
     ],
   },
   {
+    // The native dialect and tapes say ops and events as they are.
+    name: "native",
+    entries: ["src/dialects/native/", "src/core/op.ts"],
+  },
+  {
     // A turn needs these, and so do limits of tools before a session is ready, `doctor` and `schema`.
     name: "rules",
     entries: ["src/engine/permissions/rules.ts", "src/engine/tools/search/ripgrep.ts", "node_modules/@valibot/to-json-schema/"],
