@@ -1,7 +1,7 @@
-/** What ACP can say. `none`: the link answers, folds or refuses it (link/gaps.ts). What an agent does not offer is answered by its side. */
+/** Coverage of ACP. `none`: the link answers, folds or refuses it (link/gaps.ts). The host's side refuses features that its agent lacks. */
 import type { Coverage } from "../dialect.js";
 
-/** Keys of an opening; those that an agent must offer to hear are left out of it where it does not. */
+/** Config keys that an opening can say. open.ts leaves out the keys that need a capability which the agent lacks. */
 export const OPENING = [
   "fork",
   "cwd",
@@ -29,7 +29,7 @@ export const coverage: Coverage = {
   "turn.prompt": { only: ["text", "image", "file", "resource", "command"] },
   "turn.steer": "exact",
   "turn.interrupt": "exact",
-  // How far an agent's own "always" reaches is not said: wider grants are kept by the link.
+  // An agent's "always" has no known reach, so the link keeps all wider grants.
   "approval.answer": { only: ["call"] },
   "host.answer": "exact",
   "command.suggest": "none",

@@ -13,9 +13,9 @@ export const acp: Dialect = {
   lifetime: "connection",
   start: [],
   question: /"(session\/request_permission|elicitation\/create|(fs|terminal)\/[a-z_]+)"/,
-  // A second prompt means whatever each agent makes of it.
+  // Agents differ in their treatment of a second prompt during a turn.
   oneTurn: true,
-  // Editors bring their servers with the session, and prompt at once.
+  // Editors name their MCP servers when they open a session, and prompt at once.
   awaitsServers: true,
   unasked: ["Read", "Glob", "Grep", "TodoWrite"],
   agentSide,

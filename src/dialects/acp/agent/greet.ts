@@ -1,9 +1,9 @@
-/** `initialize`: what we say of ourselves, whatever agent is behind us. */
+/** The answer to `initialize`: it describes Parley and does not depend on the agent behind it. */
 import { VERSION as PACKAGE } from "../../../core/version.js";
 import { PROTOCOL, type ClientParams } from "../wire/records.js";
 import type { AuthMethod, InitializeResult } from "../wire/sessions.js";
 
-/** Keys are read from the environment: there is nothing to log in to. */
+/** The only way to log in: Parley reads keys from its environment. */
 export const AUTH_METHODS: readonly AuthMethod[] = [
   {
     id: "environment",
@@ -14,7 +14,7 @@ export const AUTH_METHODS: readonly AuthMethod[] = [
   },
 ];
 
-/** Every client is told our version: one that cannot speak it ends the connection. */
+/** Each client gets the version that we speak; a client that does not speak it ends the connection. */
 export function greeting(_asked: ClientParams<"initialize">): InitializeResult {
   return {
     protocolVersion: PROTOCOL,

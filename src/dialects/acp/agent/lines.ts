@@ -1,4 +1,4 @@
-/** The notification that says everything of a session. */
+/** `session/update`, the one notification about sessions. */
 import type { Out } from "../../dialect.js";
 import { notification } from "../wire/rpc.js";
 import type { ClientSession } from "./state.js";

@@ -66,7 +66,7 @@ function select(id: string, name: string, currentValue: string, values: readonly
   return { id, name, category: "thought_level", type: "select", currentValue, options };
 }
 
-/** What choosing a value means; a sentence where there is no such option or value. */
+/** The change of the config that a chosen value stands for; a sentence if the option or the value does not exist. */
 export function patchOf(configId: string, value: string | boolean): SessionConfig | string {
   if (typeof value !== "string") return `The option '${configId}' takes one of its values, not true or false`;
   switch (configId) {

@@ -1,4 +1,4 @@
-/** What the agent asks its client: permissions, files, terminals, forms. Each question has one answer; a late one finds nobody. */
+/** Questions of the agent to its client: permissions, files, terminals, forms. Each question takes one answer; a later answer is ignored. */
 import * as v from "valibot";
 import type { Call, EventOf } from "../../../core/event.js";
 import { isRecord } from "../../../core/values/json-object.js";
@@ -35,7 +35,7 @@ export function askPermission({ calls, turn, message }: EventOf<"approval.reques
   });
 }
 
-/** How far "always" reaches is said in its name. */
+/** The name of each "always" option says how far the permission reaches. */
 function optionsOf({ name, covers }: Call): unknown[] {
   const prefix = covers && (covers.prefix ?? covers.domain ?? (covers.within === undefined ? covers.tool : `${name} in this workspace`));
   return [
@@ -69,9 +69,9 @@ function onPermission({ session, turn, call }: Question & { for: "approval" }, g
   return told(answered(answer ?? { decision: "deny", reason: `the client chose '${outcome.optionId}', which was not offered` }));
 }
 
-// --- what the client does itself ---
+// --- work that the client does itself ---
 
-/** A request that the client does not offer to answer is refused here. */
+/** Refuses a request of a kind that the client does not offer to answer. */
 export function askClient(event: HostRequest, session: ClientSession, state: AgentState, env: SideEnv): Step<Op> {
   const asked = questionOf(event, session, state);
   if (asked === undefined) return told(refusal(event, `this client does not answer ${event.kind} requests`, env));
@@ -160,7 +160,7 @@ function exitOf({ exitCode, signal }: v.InferOutput<typeof ExitResult>): { code:
   return { code: exitCode ?? null, signal: signal ?? null };
 }
 
-/** The call shows the client's own terminal from now on. */
+/** Shows the client's own terminal in the call that created it. */
 function shown({ call, data }: HostRequest, answered: unknown, session: ClientSession): Out[] {
   if (call === undefined || !v.is(HostAsk, data) || data.do !== "create" || !isRecord(answered)) return [];
   return [update(session, "tool_call_update", { toolCallId: call, content: [{ type: "terminal", terminalId: answered["terminal"] }] })];
@@ -188,7 +188,7 @@ export function onAnswer(id: number, given: Given, state: AgentState, env: SideE
   return question.for === "approval" ? onPermission(question, given, env) : onHost(question, given, env);
 }
 
-/** Nobody waits for these answers any more, and the client is told so. */
+/** Drops open questions and tells the client that their answers are no longer needed. */
 export function withdraw(state: AgentState, isMeant: (question: Question) => boolean): Out[] {
   const gone = [...state.questions].filter(([, question]) => isMeant(question));
   for (const [id] of gone) state.questions.delete(id);

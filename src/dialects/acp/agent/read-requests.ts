@@ -90,7 +90,7 @@ const READERS: Readonly<Record<ClientMethod, Read>> = {
   ),
   "_session/steering": reader("_session/steering", (rpc, { sessionId, prompt }, state, env) =>
     inSession(rpc, sessionId, state, (session) => {
-      // A client that keeps its words for a prompt of its own is told so; others have it wait for the next turn all the same.
+      // Without a running turn the client has to send the text as a prompt.
       if (session.prompts.length === 0) return answer(rpc, { outcome: "promptRequired", reason: "noRunningTurn" });
       return asked({ type: "turn.steer", session: session.handle, parts: prompt.map(partOf) }, { for: "steer", rpc }, state, env);
     }),
@@ -99,7 +99,7 @@ const READERS: Readonly<Record<ClientMethod, Read>> = {
 
 // --- sessions ---
 
-/** One that is live here is closed first: the client wants it as it is stored. */
+/** Resuming a session that is live here closes it first: the client wants the stored session. */
 function open(
   rpc: RpcId,
   method: string,
@@ -120,7 +120,7 @@ function open(
   return { in: [...closed, op], out: [] };
 }
 
-/** Files and commands that the client offers are its own: what it has not saved counts. */
+/** The client does files and commands itself where it offers to, so that reads see its unsaved buffers. */
 function configOf({ cwd, mcpServers, additionalDirectories, systemPrompt }: NewSessionParams, { client }: AgentState): SessionConfig {
   const workspace = {
     ...(client.fs?.readTextFile === true && { read: "host" as const }),
@@ -169,7 +169,7 @@ function ask(rpc: RpcId, prompt: readonly ContentBlock[], session: ClientSession
   return { in: [command === undefined ? plain : { ...plain, parts: plain.parts.slice(1), command }], out: [] };
 }
 
-/** Until the agent has told its commands, any word may be one. */
+/** Before the agent has listed its commands, any word behind a slash may be one. */
 function commandIn({ parts: [first] }: OpOf<"turn.prompt">, { commands }: ClientSession): { name: string; args?: string } | undefined {
   if (first?.type !== "text") return undefined;
   const [, name, args] = /^\/([\w:.-]+)(?:\s+([^]*))?$/.exec(first.text.trimEnd()) ?? [];
@@ -177,7 +177,7 @@ function commandIn({ parts: [first] }: OpOf<"turn.prompt">, { commands }: Client
   return { name, ...(args !== undefined && { args }) };
 }
 
-/** All that the client waits for in the session: the turn that runs and those that wait behind it. */
+/** Interrupts each prompt of the session: the running turn and the queued ones. */
 function cancel(session: ClientSession | undefined, env: SideEnv): Step<Op> {
   if (session === undefined) return NOTHING;
   return { in: session.prompts.map(({ turn }) => interrupt(session, turn, env)), out: [] };

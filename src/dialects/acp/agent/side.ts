@@ -1,4 +1,4 @@
-/** The agent's side: our events go out to a client, its requests come in. */
+/** The agent's side of the wire: events become notifications to the client, and the client's requests become ops. */
 import * as v from "valibot";
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
@@ -33,7 +33,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       return id === undefined ? readNotification(method, params, state, env) : readRequest(id, method, params, state, env);
     }
     if (v.is(Numbered, rec) && ("result" in rec || "error" in rec)) {
-      // The answer to a request that was never made means nothing.
+      // Our requests have numbers as ids: an answer with another id belongs to no request.
       if (!v.is(Answer, rec)) return NOTHING;
       return onAnswer(rec.id, rec.error === undefined ? { result: rec.result } : { error: rec.error }, state, env);
     }

@@ -1,46 +1,46 @@
-/** What our side remembers as the agent: the client, its sessions, what it asked and what it was asked. */
+/** The state of the agent's side: the client, its sessions, its open requests and our open questions. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Call, EventOf, Usage } from "../../../core/event.js";
 import type { OpOf } from "../../../core/op.js";
 import type { RpcId } from "../wire/rpc.js";
 import type { ClientCapabilities } from "../wire/sessions.js";
 
-/** A prompt that the client waits for. */
+/** A `session/prompt` that is not answered yet. */
 export interface AskedPrompt {
   rpc: RpcId;
   op: string;
   turn: string;
-  /** The same as plain words, where it was taken for a command that nobody may know. */
+  /** The prompt as plain text, if it was sent as a command that the agent may not have. */
   plain: OpOf<"turn.prompt"> | undefined;
 }
 
-/** A call whose end was not told. */
+/** A call without an end. */
 interface OpenCall {
   call: Call;
   turn: string | undefined;
-  /** The end of what it said so far. */
+  /** The last characters of its progress. */
   tail: string;
-  /** The client shows its terminal and is told its output in pieces. */
+  /** The client shows a terminal for the call and gets its output in pieces. */
   showsTerminal: boolean;
 }
 
 export interface ClientSession {
   readonly handle: string;
-  /** As the wire names it. */
+  /** The session's name on the wire. */
   id: string;
   isReady: boolean;
   config: SessionConfig;
   name: string | undefined;
   capabilities: Record<string, unknown>;
-  /** Names of commands, once the agent told them. */
+  /** Names of commands; undefined until the agent has listed them. */
   commands: ReadonlySet<string> | undefined;
   readonly calls: Map<string, OpenCall>;
-  /** The block that is open: its message on the wire. */
+  /** The message on the wire that the open block writes to. */
   message: { kind: "text" | "thinking"; id: string } | undefined;
   readonly prompts: AskedPrompt[];
-  /** Replayed events that are still to come, and the request that waits for them. */
+  /** The number of replayed events still to come, and the request that is answered after them. */
   replay: { left: number; rpc: RpcId } | undefined;
-  /** What the client was told last. */
+  /** The mode and the options as the client knows them. */
   told: { mode: string; options: string };
   used: { usage: Usage; cost: number | undefined } | undefined;
   compaction: string | undefined;
@@ -55,19 +55,19 @@ export type Pending =
   | { for: "steer"; rpc: RpcId }
   | { for: "mode" | "option"; rpc: RpcId; session: ClientSession };
 
-/** What we asked the client. */
+/** A question of ours to the client. */
 export type Question =
   | { for: "approval"; session: ClientSession; turn: string | undefined; call: string }
   | { for: "host"; session: ClientSession; request: string; event: EventOf<"host.request"> };
 
 export interface AgentState {
   client: ClientCapabilities;
-  /** By our handle, and by the wire's name. */
+  /** Sessions by handle. `named` has them by their name on the wire. */
   readonly sessions: Map<string, ClientSession>;
   readonly named: Map<string, ClientSession>;
-  /** By the id of the op that was made of it. */
+  /** Requests of the client by the id of the op that each became. */
   readonly pending: Map<string, Pending>;
-  /** By the id of our request. */
+  /** Questions by the id of our request. */
   readonly questions: Map<number, Question>;
   nextQuestion: number;
 }
@@ -95,7 +95,7 @@ export function clientSession(handle: string, id: string, config: SessionConfig)
   };
 }
 
-/** A session that is gone: what was asked about it is void. */
+/** Removes an ended session with its open questions. */
 export function forget(session: ClientSession, state: AgentState): void {
   state.sessions.delete(session.handle);
   if (state.named.get(session.id) === session) state.named.delete(session.id);

@@ -8,7 +8,7 @@ import { showsTerminals } from "../wire/sessions.js";
 import { update } from "./lines.js";
 import type { AgentState, ClientSession } from "./state.js";
 
-/** An update has the whole content of its call: of a long output only the end is told again. */
+/** Each update repeats the content of its call; of a long output it repeats this much of the end. */
 const TAIL_CHARS = 2000;
 
 export function requestCall(call: Call, { turn, replay }: Event, session: ClientSession, { client }: AgentState): Out[] {
@@ -18,7 +18,7 @@ export function requestCall(call: Call, { turn, replay }: Event, session: Client
   return [update(session, "tool_call", { ...toolCall(call, session), status: "pending", ...terminal(call, showsTerminal, session) })];
 }
 
-/** The call as a permission asks for it, too. */
+/** The fields of a call that `tool_call` and `session/request_permission` share. */
 export function toolCall(call: Call, { config: { cwd = "" } }: ClientSession): Record<string, unknown> {
   const locations = locationsOf(call, cwd);
   const content = contentOf(call.preview ?? [], cwd);
@@ -56,7 +56,7 @@ export function progressCall(id: string, text: string, session: ClientSession): 
   return [update(session, "tool_call_update", { toolCallId: id, status: "in_progress", content: textContent(open.tail) })];
 }
 
-/** The wire has no word for a denied or cancelled call: it failed, and says beside it how. */
+/** The wire has no status for a denied or cancelled call: its status is `failed`, and `_meta.parley` has ours. */
 export function endCall({ call, status, output = [], reason }: EventOf<"tool.ended">, session: ClientSession): Out[] {
   const open = session.calls.get(call);
   session.calls.delete(call);

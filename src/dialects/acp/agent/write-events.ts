@@ -1,4 +1,4 @@
-/** Agent → client, written: events that answer a request of the client, or ask it something. */
+/** Agent → client, written: events that answer a request of the client or ask the client a question. */
 import * as v from "valibot";
 import { CommandReply } from "../../../core/command.js";
 import type { Fault } from "../../../core/errors.js";
@@ -47,7 +47,7 @@ export function writeEvent(event: Event, state: AgentState, env: SideEnv): Step<
   }
 }
 
-/** A call that goes on or ends was answered elsewhere, or by its deadline. */
+/** Withdraws the permission question of a call that started or ended: another host or the deadline answered it. */
 function answered(call: string, session: ClientSession, state: AgentState): Out[] {
   return withdraw(state, (asked) => asked.for === "approval" && asked.session === session && asked.call === call);
 }
@@ -80,7 +80,7 @@ function opened(rpc: RpcId, isNew: boolean, session: ClientSession): Out {
   return result(rpc, isNew ? { sessionId: session.id, ...body } : body);
 }
 
-/** What is told of a session before is not asked again; the request is answered behind the last of it. */
+/** Writes a replayed event. Replayed approvals are left out; the open request is answered after the last replayed event. */
 function replayed(event: Event, session: ClientSession, state: AgentState, env: SideEnv): Out[] {
   const lines = REPLAYED.has(event.type) ? updatesOf(event, session, state, env) : [];
   const { replay } = session;
@@ -108,7 +108,7 @@ function know({ config, capabilities }: EventOf<"session.ready"> | EventOf<"sess
   session.told = { mode: modesOf(session).currentModeId, options: JSON.stringify(optionsOf(session)) };
 }
 
-/** The client is told what changed, unless the answer to its request says so. */
+/** Notifies the client of each change that the answer to its own request does not contain. */
 function onUpdated(event: EventOf<"session.updated">, session: ClientSession, state: AgentState): Out[] {
   const before = session.told;
   const pending = taken(event.parent, state);
@@ -140,7 +140,7 @@ function onEnded(session: ClientSession, state: AgentState): Out[] {
   ];
 }
 
-/** Whatever the client waits for, it is answered. */
+/** The agent is gone: each open request of the client is answered with its exit. */
 function onClosed(event: EventOf<"closed">, state: AgentState): Out[] {
   const fault = { code: "launch", message: exitMessage(event), retryable: true };
   const prompts = [...state.sessions.values()].flatMap((session) => session.prompts.splice(0).map(({ rpc }) => rpc));
@@ -161,7 +161,7 @@ function onTurnEnded(event: EventOf<"turn.ended">, session: ClientSession, state
   return prompt === undefined ? questions : [...questions, endOf(prompt.rpc, event)];
 }
 
-/** Words for a turn that runs, which an agent took for a prompt of its own. */
+/** Answers a steer that the agent ran as a turn of its own. */
 function steered({ parent }: EventOf<"turn.started">, state: AgentState): Out[] {
   const pending = state.pending.get(parent ?? "");
   if (pending?.for !== "steer") return [];
@@ -204,7 +204,7 @@ function onReply(event: EventOf<"reply">, state: AgentState, env: SideEnv): Step
     const prompt = session.prompts.find(({ op }) => op === event.parent);
     if (prompt !== undefined) return onPromptReply(event, prompt, session, env);
   }
-  // A start that failed for everybody: nobody has asked for anything yet.
+  // The agent failed to start, before any request: an error without an id tells the client.
   return event.parent === undefined && event.fault !== undefined ? out([failure(null, errorOf(event.fault))]) : NOTHING;
 }
 
@@ -226,7 +226,7 @@ function onPendingReply(event: EventOf<"reply">, pending: Pending, state: AgentS
     case "close":
     case "mode":
     case "option":
-      // A change that changes nothing; the end of a session has an event of its own.
+      // `noop`: nothing changed. A change and the end of a session come as events of their own.
       if (event.status !== "noop") break;
       return out([result(pending.rpc, pending.for === "option" ? { configOptions: optionsOf(pending.session) } : {})]);
     case "open":
@@ -238,7 +238,7 @@ function onPendingReply(event: EventOf<"reply">, pending: Pending, state: AgentS
   return NOTHING;
 }
 
-/** Files and terminals of the client are an offer: an agent that cannot use them works with its own. */
+/** Opens the session again without the client's files and terminals if the agent cannot use them. */
 function onRefusedOpen(fault: Fault, pending: Pending & { for: "open" }, state: AgentState, env: SideEnv): Step<Op> {
   const { op, rpc } = pending;
   state.pending.delete(op.id ?? "");
@@ -252,7 +252,7 @@ function onRefusedOpen(fault: Fault, pending: Pending & { for: "open" }, state: 
   return out([failure(rpc, errorOf(fault))]);
 }
 
-/** A command's answer is a message; nobody's command is a prompt after all. */
+/** Writes the result of a command as a message; an unknown command is sent again as plain text. */
 function onPromptReply({ fault, data, status }: EventOf<"reply">, prompt: AskedPrompt, session: ClientSession, env: SideEnv): Step<Op> {
   if (status === "loading") return NOTHING;
   if (fault?.param === "command" && prompt.plain !== undefined) {
@@ -289,7 +289,7 @@ const StoredSessions = v.looseObject({
 
 const PAGE = 100;
 
-/** A cursor is the place behind the last session that was told. */
+/** One page of the stored sessions. The cursor is the number of sessions on the pages before. */
 function listed(data: unknown, { cwd, cursor }: Pending & { for: "list" }): { sessions: SessionInfo[]; nextCursor?: string } {
   const stored = v.is(StoredSessions, data) ? (data.stored ?? []) : [];
   const all = stored.filter((session) => cwd === undefined || session.cwd === cwd);

@@ -1,4 +1,4 @@
-/** Agent → client, written: what happens in a turn, live or replayed, as `session/update`. */
+/** Agent → client, written: the events of a turn, live or replayed, as `session/update`. */
 import { plainText } from "../../../core/content.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import { addUsage } from "../../../core/usage.js";
@@ -10,7 +10,7 @@ import { update } from "./lines.js";
 import { endCall, progressCall, requestCall, startCall } from "./write-calls.js";
 import type { AgentState, ClientSession } from "./state.js";
 
-/** Events that a client is only told of; everything that is answered is in write-events.ts. */
+/** Writes events that answer no request; write-events.ts writes the others. */
 export function updatesOf(event: Event, session: ClientSession, state: AgentState, env: SideEnv): Out[] {
   if (event.under !== undefined) return ofChild(event, event.under, session, state);
   switch (event.type) {
@@ -49,7 +49,7 @@ export function updatesOf(event: Event, session: ClientSession, state: AgentStat
   }
 }
 
-/** What a sub-agent does is progress of the call that it works under; calls of it that must be asked about are told as calls of the turn. */
+/** Events of a sub-agent become progress of its Spawn call; its calls that need an approval become calls of the turn. */
 function ofChild(event: Event, under: string, session: ClientSession, state: AgentState): Out[] {
   if (event.type === "approval.requested")
     return event.calls.flatMap((call) => (session.calls.has(call.id) ? [] : requestCall(call, event, session, state)));
@@ -62,7 +62,7 @@ function ofChild(event: Event, under: string, session: ClientSession, state: Age
 
 // --- words ---
 
-/** The pieces of one block are one message. */
+/** All deltas of one block share one message id. */
 function chunk(kind: "text" | "thinking", text: string, session: ClientSession, env: SideEnv): Out[] {
   if (text === "") return [];
   if (session.message?.kind !== kind) session.message = { kind, id: env.stamp().id };
@@ -93,7 +93,7 @@ function userMessage({ parts }: EventOf<"user.message">, session: ClientSession)
 
 // --- the session ---
 
-/** `used` is what fills the model's window; the cost is the session's. */
+/** `used` counts the tokens in the model's window; the cost is that of the whole session. */
 function usage({ scope, usage: counts, context, cost, replay }: EventOf<"usage">, session: ClientSession): Out[] {
   if (scope === "turn" || replay === true) return [];
   const isWhole = scope === "session";
@@ -117,7 +117,7 @@ function compaction({ phase, summary }: EventOf<"compaction">, session: ClientSe
   return [update(session, "compaction_update", { compactionId, status: COMPACTION[phase], ...told })];
 }
 
-/** A client that shows no notices has them in what it keeps of our stderr. */
+/** Warnings and errors for a client without notices go to stderr. */
 function notice({ level, text, replay }: EventOf<"notice">, session: ClientSession, { client }: AgentState): Out[] {
   if (level === "debug" || replay === true || text === "") return [];
   if (client.session?.notices == null) return level === "info" ? [] : [{ log: text }];
@@ -126,7 +126,7 @@ function notice({ level, text, replay }: EventOf<"notice">, session: ClientSessi
   return [update(session, "notice", { severity: level, title, ...(description !== "" && { description }) })];
 }
 
-/** How a turn failed is the answer to its prompt. */
+/** Errors of a turn are left out, as the answer to the prompt has them; errors of tools become notices. */
 function errorNotice(event: EventOf<"error">, session: ClientSession, state: AgentState): Out[] {
   if (event.turn !== undefined && event.fault.code !== "tool") return [];
   return notice(
@@ -148,7 +148,7 @@ function commands({ commands: listed, skills }: EventOf<"catalog.updated">, sess
   return [update(session, "available_commands_update", { availableCommands })];
 }
 
-/** What a driven agent of a later revision said is passed on as it said it. */
+/** Passes on an update of an unknown kind from a driven ACP agent unchanged. */
 function passedOn({ ext }: EventOf<"other">, session: ClientSession): Out[] {
   const said = ext?.["acp"];
   return isRecord(said) && typeof said["sessionUpdate"] === "string" ? [update(session, said["sessionUpdate"], said)] : [];

@@ -1,4 +1,4 @@
-/** How a driven agent is greeted, and how a session of it begins: what it was asked for is chosen before anybody is told that it is ready. */
+/** `initialize` and the opening of a session: mode, model and levels are set before the session is announced as ready. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event } from "../../../core/event.js";
@@ -39,7 +39,7 @@ export function openOp(op: Open, state: HostState, env: SideEnv): Step<Event> {
   return told([ask("initialize", { protocolVersion: PROTOCOL, clientCapabilities, clientInfo }, { for: "initialize" }, state)]);
 }
 
-/** Why an agent that answered so cannot be driven. */
+/** Reads the answer to `initialize`; returns the reason if the agent cannot be driven. */
 export function onGreeting(agent: InitializeResult, state: HostState): Fault | undefined {
   state.agent = agent;
   if (agent.protocolVersion !== PROTOCOL) {
@@ -111,7 +111,7 @@ function openRequest(session: DrivenSession, state: HostState, env: SideEnv, isR
   if (open.open === "new") return ask("session/new", words, asked, state);
   const old = { sessionId: open.sessionId ?? open.session, ...words };
   if (open.fork === true) return ask("session/fork", old, asked, state);
-  // Where only loading is known, what it tells of the past is heard and left out.
+  // An agent that can only load a session replays its past, which is dropped if the host did not ask for it.
   const loads = (open.after !== undefined && loadSession === true) || can?.resume == null;
   if (loads) session.replay = newReplay(session.handle, open.after !== undefined, env);
   return ask(loads ? "session/load" : "session/resume", old, asked, state);
@@ -135,7 +135,7 @@ function systemPromptOf({ system, appendSystem }: SessionConfig, can: AgentCapab
   return appendSystem !== undefined && can?.systemPrompt != null ? prompt("append", appendSystem) : {};
 }
 
-// --- what is chosen before it is ready ---
+// --- choices before the session is ready ---
 
 export function onOpened(session: DrivenSession, result: SessionResult, state: HostState): Step<Event> {
   if (result.sessionId != null) session.id = result.sessionId;
@@ -175,7 +175,7 @@ function setUp(choice: Choosing, what: string, isVital: boolean, session: Driven
   return ask(choice.method, choice.params, { for: "setup", session, choice, what, isVital }, state);
 }
 
-/** A mode that restricts and cannot be set refuses the session; everything else is told. */
+/** Refuses the session if the agent rejects a restricting mode; another rejected choice becomes a warning. */
 export function onSetUp(asked: Asked & { for: "setup" }, error: RpcError | undefined, state: HostState): Step<Event> {
   const { session, what, isVital } = asked;
   session.setup--;
@@ -188,7 +188,7 @@ export function onSetUp(asked: Asked & { for: "setup" }, error: RpcError | undef
   return session.setup === 0 && state.sessions.get(session.handle) === session ? becomeReady(session, state) : NOTHING;
 }
 
-/** Everything that waited for it, in order: what it is, what was before, what it could not be told, what it said meanwhile. */
+/** Emits, in order: `session.ready`, the replayed past, warnings about lost settings, and events held until now. */
 function becomeReady(session: DrivenSession, state: HostState): Step<Event> {
   session.isReady = true;
   const { handle, open, name } = session;
@@ -214,7 +214,7 @@ function becomeReady(session: DrivenSession, state: HostState): Step<Event> {
 
 // --- refusals ---
 
-/** An agent that wants a login is given the one that needs nobody: a key of its own environment. */
+/** If the agent demands a login, tries once the method that needs no user: a key in the agent's environment. */
 export function onRefusedOpen(asked: Asked & { for: "open" }, error: RpcError, state: HostState): Step<Event> {
   const { session, isRetry } = asked;
   const methods = state.agent?.authMethods ?? [];
@@ -251,7 +251,7 @@ export function onAuthenticated(
   return told([openRequest(session, state, env, true)]);
 }
 
-/** The agent need not keep what nobody wants. */
+/** Refuses the opening, and closes the new session at the agent if it was created already. */
 export function refusedSession(session: DrivenSession, fault: Fault, state: HostState): Step<Event> {
   const held = session.held.splice(0);
   forget(session, state);

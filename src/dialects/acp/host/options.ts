@@ -1,4 +1,4 @@
-/** Modes, models and levels of a driven agent, as it names them and as we do. */
+/** Modes, models and levels of a driven agent: its names and ours. */
 import { Thinking, type Mode, type SessionConfig } from "../../../core/config.js";
 import * as v from "valibot";
 import { choicesOf, ConfigOption, isSteerable, type SessionResult } from "../wire/sessions.js";
@@ -9,10 +9,10 @@ export interface Choosing {
   params: Record<string, unknown>;
 }
 
-/** What agents call our modes, in letters alone. `default` is the one that asks. */
+/** Agents' names of our modes, in lower case and letters only. Our `default` is the mode that asks. */
 const NAMES: Readonly<Record<Mode, readonly string[]>> = {
   default: ["default", "ask", "manual", "readonly", "untrusted", "suggest"],
-  // Modes that also run commands unasked, in a sandbox say, are none of these: edits are allowed here then.
+  // Modes that also run commands unasked are not listed: without an exact match our side allows the edits.
   auto_edit: ["autoedit", "acceptedits"],
   plan: ["plan", "architect"],
   yolo: ["yolo", "bypasspermissions", "agentfullaccess", "fullaccess", "dangerfullaccess", "allowall"],
@@ -23,7 +23,7 @@ function modeNamed(id: string): Mode | undefined {
   return (["default", "auto_edit", "plan", "yolo"] as const).find((mode) => NAMES[mode].includes(letters));
 }
 
-// --- what the agent has ---
+// --- choices that the agent offers ---
 
 export function knowOptions(session: DrivenSession, { modes, configOptions }: Pick<SessionResult, "modes" | "configOptions">): void {
   if (modes != null) session.modes = modes;
@@ -36,7 +36,7 @@ export function knowModels(session: DrivenSession, { models }: SessionResult): v
   session.models = { current: models.currentModelId, choices };
 }
 
-/** Modes, and the options that say how much may be done unasked: some agents have both. */
+/** A place where the agent offers modes: its mode list, or an option for the mode or for tool approval. Some agents have several. */
 interface ModeSource {
   ids: string[];
   current: string;
@@ -51,7 +51,7 @@ function modeSources({ id: sessionId, modes, options }: DrivenSession): ModeSour
   };
   const others = options.flatMap((option): ModeSource[] => {
     const isMode = option.category === "mode" || option.id === "mode";
-    // An agent that tells its modes tells the same as an option.
+    // Beside a mode list, the option for the mode repeats it.
     if (option.type !== "select" || (isMode ? modes !== undefined : option.category !== "tool_approval")) return [];
     const choose = (value: string): Choosing => ({
       method: "session/set_config_option",
@@ -62,7 +62,7 @@ function modeSources({ id: sessionId, modes, options }: DrivenSession): ModeSour
   return [...(named === undefined ? [] : [named]), ...others];
 }
 
-/** Planning counts before what may be done unasked. */
+/** Plan wins if the sources name different modes. */
 function currentMode(session: DrivenSession): Mode | undefined {
   const known = modeSources(session).flatMap(({ current }) => modeNamed(current) ?? []);
   return known.includes("plan") ? "plan" : known[0];
@@ -72,7 +72,7 @@ function optionOf(options: readonly ConfigOption[], category: string): ConfigOpt
   return options.find((option) => option.category === category) ?? options.find(({ id }) => id === category);
 }
 
-/** What the session is now, in our words. */
+/** The session's current config in our words. */
 export function configNow(session: DrivenSession): SessionConfig {
   const mode = session.answeredMode ?? currentMode(session);
   const model = optionOf(session.options, "model")?.currentValue ?? session.models?.current;
@@ -100,10 +100,10 @@ export function capabilitiesOf(session: DrivenSession, { agent }: HostState): Re
 
 // --- choosing ---
 
-/** `choose`: what to send. `answered`: the mode is kept on our side. A refusal says why there is no such mode. */
+/** `choose`: requests to send. `answered`: our side plays this mode by answering permission requests. `refusal`: the reason. */
 type ModeChoice = { choose: Choosing[]; answered?: Mode; warning?: string } | { refusal: string };
 
-/** Without a wish an agent that decides itself what may run unasked is told to ask. */
+/** If the host names no mode and the agent's current one is unknown to us, the agent's asking mode is chosen. */
 export function chooseMode(session: DrivenSession, wanted: Mode | undefined): ModeChoice {
   const sources = modeSources(session);
   const has = (mode: Mode): boolean => sources.some(({ ids }) => ids.some((id) => modeNamed(id) === mode));
@@ -125,14 +125,14 @@ export function chooseMode(session: DrivenSession, wanted: Mode | undefined): Mo
   }
 }
 
-/** Whoever leaves a plan without a name for what comes next takes the first mode that is none. */
+/** The choice of a mode. Leaving plan for a mode that the source lacks takes its first mode that is not plan. */
 function selected({ ids, current, choose }: ModeSource, mode: Mode): Choosing[] {
   const named = ids.find((id) => modeNamed(id) === mode);
   const next = named ?? (modeNamed(current) === "plan" && mode !== "plan" ? ids.find((id) => modeNamed(id) !== "plan") : undefined);
   return next === undefined || next === current ? [] : [choose(next)];
 }
 
-/** A choice by its value, its name, or the end of its value behind a provider's name; a sentence where there is none. */
+/** Finds a choice by its value, its name, or its value without the provider's name; a sentence if there is none. */
 export function chooseOption(session: DrivenSession, key: "model" | "thinking" | "effort", wanted: string): Choosing | string {
   const { id: sessionId, options, models } = session;
   const option = optionOf(options, key === "model" ? "model" : "thought_level") ?? optionOf(options, key);
@@ -150,7 +150,7 @@ function isMeant({ value, name }: { value: string; name: string }, wanted: strin
   return name === wanted || value.endsWith(`/${wanted}`) || value.startsWith(`${wanted}[`);
 }
 
-/** What a choice that was taken means for the session. */
+/** Updates the session after the agent accepted a choice. */
 export function chosen(session: DrivenSession, { method, params }: Choosing): void {
   const { modes, models, options } = session;
   if (method === "session/set_mode" && modes !== undefined) session.modes = { ...modes, currentModeId: String(params["modeId"]) };

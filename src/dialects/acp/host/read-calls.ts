@@ -1,4 +1,4 @@
-/** Agent → client, read: tool calls. What is told of one comes in pieces, in any order, and some agents leave its beginning or its end out. */
+/** Agent → client, read: tool calls. Fields of a call arrive in pieces and in any order; some agents leave out its start or its end. */
 import { plainText, textPart, type Part } from "../../../core/content.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import { isRecord } from "../../../core/values/json-object.js";
@@ -13,8 +13,8 @@ export function newTurn(reader: TurnReader): RunningTurn {
 }
 
 /**
- * A call is requested with its whole arguments: some agents announce it without, and tell them in the next update. So one that is pending
- * waits for that, for the question about it, or for its end.
+ * `tool.requested` needs whole arguments, but some agents send them only in the update after the announcement. A call that is announced as
+ * pending is therefore held until its next update, its permission request or its end.
  */
 export function readCall(update: WireCall & { sessionUpdate: string }, turn: RunningTurn): Event[] {
   const isNews = !turn.calls.has(update.toolCallId);
@@ -27,7 +27,7 @@ export function readCall(update: WireCall & { sessionUpdate: string }, turn: Run
   return [...requested, ...progress(update, told, turn)];
 }
 
-/** Nothing was asked about what was said to run. What waits for an answer begins with that, if at all. */
+/** Starts the calls that the agent reported as running and that no open or denied permission holds back. */
 export function beginStarting({ reader, starting, waiting, denied }: RunningTurn): Event[] {
   const isFree = (wireId: string): boolean => {
     const id = reader.callOf(wireId)?.id ?? "";
@@ -38,7 +38,7 @@ export function beginStarting({ reader, starting, waiting, denied }: RunningTurn
   return events;
 }
 
-/** Merges what is told into what is known. */
+/** Merges an update into the known fields of its call. */
 export function know(update: WireCall, turn: RunningTurn): ToldCall {
   const known = turn.calls.get(update.toolCallId);
   const told: ToldCall = known ?? { wire: update, shown: "", printed: undefined, exitCode: null, plan: undefined };
@@ -55,7 +55,7 @@ function merged(before: WireCall, update: WireCall): WireCall {
 
 function requestCall({ wire }: ToldCall, { reader }: RunningTurn): Event[] {
   if (reader.callOf(wire.toolCallId) !== undefined) return [];
-  // What a call that has ended shows is its output.
+  // The content of an ended call is its output, not a preview.
   const isOver = wire.status === "completed" || wire.status === "failed";
   return reader.request(callOf(isOver ? { ...wire, content: null } : wire));
 }
@@ -84,10 +84,10 @@ function textOf(content: readonly ToolContent[]): string {
     .join("");
 }
 
-/** The longest end of a text that is looked for at the beginning of the next. */
+/** The longest overlap, in characters, that is looked for between one text and the next. */
 const OVERLAP = 4000;
 
-/** What a text says that the one before it did not: an update has the whole content again, or the end of it. */
+/** The new part of a text: an update repeats the whole content before, or its end. */
 function beyond(before: string, text: string): string {
   if (text.startsWith(before)) return text.slice(before.length);
   for (let length = Math.min(before.length, text.length, OVERLAP); length > 0; length--)
@@ -109,7 +109,7 @@ function endCall(told: ToldCall, { content }: WireCall, turn: RunningTurn): Even
   return turn.reader.end(wire.toolCallId, { status, reason });
 }
 
-/** The wire has one word for all of it. */
+/** The wire says `failed` for failed, denied and cancelled calls alike. */
 function failureOf({ toolCallId, _meta }: WireCall, { reader, denied, isInterrupted }: RunningTurn): EventOf<"tool.ended">["status"] {
   const told = _meta?.parley?.status;
   if (told !== undefined) return told;
@@ -124,7 +124,7 @@ function outputOf({ wire, printed, exitCode, plan }: ToldCall): Part[] {
   return parts.length > 0 ? parts : rawParts(wire.rawOutput);
 }
 
-/** Where the content is empty, the output is in the agent's own form. */
+/** Reads `rawOutput`, the agent's own form, for a call without content. */
 function rawParts(raw: unknown): Part[] {
   if (raw === undefined || raw === null) return [];
   if (typeof raw === "string") return raw === "" ? [] : [textPart(raw)];
@@ -132,7 +132,7 @@ function rawParts(raw: unknown): Part[] {
   return typeof words === "string" && words !== "" ? [textPart(words)] : [{ type: "json", data: raw }];
 }
 
-/** Some agents say nothing more of a call that was denied: what comes next is behind its end. */
+/** Ends denied calls before the next event: some agents send no end for them. */
 export function endDenied({ reader, denied }: RunningTurn): Event[] {
   return reader.calls
     .filter(({ id, now }) => denied.has(id) && now !== "ended")

@@ -1,4 +1,4 @@
-/** Agent → client, read: what the agent asks for and waits for. Everything is answered, once. */
+/** Agent → client, read: requests of the agent. Each request is answered once. */
 import * as v from "valibot";
 import type { Event } from "../../../core/event.js";
 import { sameJson } from "../../../core/values/json-object.js";
@@ -33,7 +33,7 @@ function isKnown(method: string): method is AgentMethod {
   return Object.hasOwn(agentRequests, method);
 }
 
-/** A question of a session that is not here has nobody to answer it. */
+/** Answers a request of an unknown session. */
 function unaddressed(rpc: RpcId, method: AgentMethod, sessionId: string): Step<Event> {
   if (method === "session/request_permission") return { in: [], out: [cancelled(rpc)] };
   if (method === "elicitation/create") return { in: [], out: [result(rpc, { action: "cancel" })] };
@@ -54,7 +54,7 @@ export function selected(rpc: RpcId, option: PermissionOption): ReturnType<typeo
   return result(rpc, { outcome: { outcome: "selected", optionId: option.optionId } });
 }
 
-/** What the mode of our side lets run is allowed here. Outside of a turn, and once it was told to stop, nobody is asked. */
+/** Allows a call that the mode kept on our side lets run. Outside a turn, and after an interrupt, the request is cancelled. */
 function permission(
   rpc: RpcId,
   { toolCall, options }: AgentParams<"session/request_permission">,
@@ -69,7 +69,7 @@ function permission(
   turn.starting.delete(toolCallId);
   const call = callOf(told.wire);
   const waiting = reader.openCalls(call.id).find(({ now }) => now === "requested");
-  // A call that started already cannot be asked about: then the question is about another one.
+  // A question about a call that has started already is about another call with the same id.
   const requested = waiting === undefined ? reader.requestAnother(call) : [];
   const known = waiting ?? reader.openCalls(call.id).find(({ now }) => now === "requested");
   if (known === undefined) return { in: requested, out: [cancelled(rpc)] };
@@ -78,7 +78,7 @@ function permission(
     return { in: [...requested, ...reader.beginCall(known)], out: [selected(rpc, once)] };
   turn.waiting.add(known.id);
   state.permissions.set(permissionKey(session, known.id), { rpc, session, call: known.id, options });
-  // What is shown beside the arguments may come with the question alone.
+  // The permission request may be the only record with a preview.
   const shown = {
     ...call,
     ...known.call,
@@ -88,7 +88,7 @@ function permission(
   return { in: [...requested, ...reader.closeBlock(), { type: "approval.requested", ...reader.address, calls: [shown] }], out: [] };
 }
 
-/** Some agents give the question an id of its own: then it is about the call of the same arguments that nobody was asked about yet. */
+/** Some agents give the permission request an id of its own: it is then about the open, unasked call with the same arguments. */
 function meantCall({ toolCallId, kind, rawInput }: WireCall, { calls, reader, waiting }: RunningTurn): string {
   if (calls.has(toolCallId) || rawInput === undefined) return toolCallId;
   const isOpen = (id: string): boolean => {
@@ -103,7 +103,7 @@ function meantCall({ toolCallId, kind, rawInput }: WireCall, { calls, reader, wa
 
 // --- files, terminals, forms ---
 
-/** Requests of an agent that wait for its host. */
+/** The largest number of requests of the agent that wait for the host. */
 const MOST_TASKS = 256;
 
 function task(asked: ClientTask, state: HostState, env: SideEnv): Step<Event> {
@@ -184,14 +184,14 @@ const Data = v.looseObject({
   message: v.optional(v.string()),
 });
 
-/** Nobody will answer what the agent of a closed session asked for. */
+/** Answers the open requests of a session that the host closed. */
 export function refuseTasks(session: DrivenSession, { tasks }: HostState): ReturnType<typeof result>[] {
   const open = [...tasks].filter(([, one]) => one.session === session);
   for (const [name] of open) tasks.delete(name);
   return open.map(([, one]) => answerTask(one, false, { message: "The session was closed" }));
 }
 
-/** The agent gives up asking. */
+/** Settles a request that the agent cancelled. */
 export function withdrawn(rpc: RpcId, { tasks, permissions }: HostState): Event[] {
   for (const [key, permission] of permissions) if (permission.rpc === rpc) permissions.delete(key);
   const [name, one] = [...tasks].find(([, task]) => task.rpc === rpc) ?? [];
@@ -200,7 +200,7 @@ export function withdrawn(rpc: RpcId, { tasks, permissions }: HostState): Event[
   return [{ type: "host.settled", session: one.session.handle, request: name, ok: false, reason: "the agent gave up asking" }];
 }
 
-/** The host's answer, in the words of the method. */
+/** Writes the host's answer as the result of the agent's method. */
 export function answerTask({ rpc, method, params }: ClientTask, ok: boolean, data: unknown): ReturnType<typeof result> {
   const said = v.is(Data, data) ? data : {};
   if (method === "elicitation/create") {

@@ -71,14 +71,14 @@ function opened(asked: Asked & { for: "open" }, given: Given, state: HostState, 
     return refusedSession(session, fault, state);
   }
   const step = onOpened(session, told, state);
-  // What it said of itself before it had a name here.
+  // Updates of this session that arrived before the answer which names it.
   const before = state.unnamed.get(session.id ?? "") ?? [];
   state.unnamed.delete(session.id ?? "");
   const early = before.flatMap((params) => readUpdate(params, state, env) ?? []);
   return released(session, together(step, { in: early, out: [] }), state, env);
 }
 
-/** Ops that came before it was ready. */
+/** Writes the ops that were held until the session was ready. */
 function released(session: DrivenSession, step: Step<Event>, state: HostState, env: SideEnv): Step<Event> {
   if (!session.isReady || session.held.length === 0) return step;
   return session.held
@@ -126,7 +126,7 @@ const FINISHES: ReadonlyMap<string, string> = new Map([
 ]);
 
 function ended(session: DrivenSession, turn: RunningTurn, given: Given, state: HostState, env: SideEnv): Step<Event> {
-  // A session that was closed has told the end of its turn.
+  // Closing the session has already ended its turn.
   if (session.turn !== turn) return NOTHING;
   const end = endOf(given, turn);
   const events = [
@@ -157,7 +157,7 @@ function endOf(given: Given, { isInterrupted }: RunningTurn): TurnEnd {
 
 const SteerResult = v.looseObject({ outcome: v.optional(v.string()) });
 
-/** Words that came too late for the turn are the next prompt. */
+/** Answers a steer; a steer that came too late for its turn becomes the next prompt. */
 function steered({ session, op }: Asked & { for: "steer" }, given: Given, state: HostState, env: SideEnv): Step<Event> {
   const head = { session: session.handle, ...(op.id !== undefined && { parent: op.id }) };
   if ("error" in given) return { in: [refusal(op, faultOf(given.error))], out: [] };

@@ -11,7 +11,7 @@ import { capabilitiesOf, chosen, configNow, knowOptions } from "./options.js";
 import { beginStarting, endDenied, readCall } from "./read-calls.js";
 import type { DrivenSession, HostState } from "./state.js";
 
-/** Updates that are kept for a session whose name is not known yet. */
+/** The largest number of updates kept for a session that is not ready, and of session names not known yet. */
 const MOST_EARLY = 256;
 const MOST_UNNAMED = 16;
 
@@ -26,7 +26,7 @@ export function readUpdate(params: unknown, state: HostState, env: SideEnv): Eve
   return [];
 }
 
-/** Only while a session waits for its name: updates of a session that was closed are nobody's. */
+/** Keeps updates of an unknown session only while an opening waits for its name; updates of a closed session are dropped. */
 function keepUnnamed(sessionId: string, params: unknown, { sessions, unnamed }: HostState): Event[] {
   if (![...sessions.values()].some(({ id }) => id === undefined)) {
     unnamed.clear();
@@ -46,7 +46,7 @@ function updateOf(update: v.InferOutput<typeof UpdateParams>["update"], session:
   }
   switch (update.sessionUpdate) {
     case "user_message_chunk":
-      // An echo of what we said.
+      // The agent repeats our prompt.
       return [];
     case "agent_message_chunk":
       return chunk("text", update, session);
@@ -86,7 +86,7 @@ function isPast({ sessionUpdate }: KnownUpdate): boolean {
   return sessionUpdate.endsWith("_chunk") || sessionUpdate.startsWith("tool_call") || sessionUpdate === "plan";
 }
 
-/** The turn's, while one runs. */
+/** The address of the running turn; without a turn that of the session. */
 function address({ turn, handle }: DrivenSession): { session: string; turn?: string; parent?: string } {
   return turn?.reader.address ?? { session: handle };
 }
@@ -97,7 +97,7 @@ function unknown(update: { sessionUpdate: string }, session: DrivenSession): Eve
 
 // --- words ---
 
-/** A change of the message closes its block. Qwen Code tells what a model call used in an empty piece. */
+/** A new message id closes the open block. Qwen Code sends the usage of a model call with an empty chunk. */
 function chunk(
   kind: "text" | "thinking",
   update: UpdateOf<"agent_message_chunk" | "agent_thought_chunk">,
@@ -122,7 +122,7 @@ function metaOf(update: object): Record<string, unknown> {
   return v.is(v.record(v.string(), v.unknown()), found) ? found : {};
 }
 
-/** Words that no prompt asked for are for people. */
+/** Text outside a turn becomes a notice. */
 function outside({ content }: UpdateOf<"agent_message_chunk" | "agent_thought_chunk">, { handle }: DrivenSession): Event[] {
   const text = plainText([partOf(content)]);
   return text.trim() === "" ? [] : [{ type: "notice", session: handle, level: "info", text, source: "acp" }];
@@ -130,7 +130,7 @@ function outside({ content }: UpdateOf<"agent_message_chunk" | "agent_thought_ch
 
 // --- the plan ---
 
-/** The list belongs to the call that writes it; a plan that no call tells of is a call of its own. */
+/** A plan is the output of the open TodoWrite call; without one it becomes a call of its own. */
 function plan({ entries }: UpdateOf<"plan">, { turn }: DrivenSession, env: SideEnv): Event[] {
   if (turn === undefined) return [];
   const items = entries.map(({ content, status }) => ({ text: content, status: statusOf(status) }));
@@ -175,7 +175,7 @@ function commands({ availableCommands }: UpdateOf<"available_commands_update">, 
   return { type: "catalog.updated", session: handle, whole: true, commands: listed };
 }
 
-/** What fills the window now; the counts are those of the turns so far. */
+/** `context` is the present fill of the window; `usage` is the sum of the session's turns. */
 function usage({ used, size, cost }: UpdateOf<"usage_update">, session: DrivenSession): Event {
   const counts = session.used ?? { input: 0, output: 0 };
   const dollars = cost?.currency === "USD" ? { cost: cost.amount } : {};
@@ -192,7 +192,7 @@ function notice({ severity, title, description }: UpdateOf<"notice">, session: D
   return { type: "notice", ...address(session), level: LEVELS.get(severity) ?? "info", text, source: "acp" };
 }
 
-/** Summaries that are told in pieces at one time. */
+/** The largest number of summaries that are collected from chunks at the same time. */
 const MOST_SUMMARIES = 8;
 
 function keepSummary({ compactionId, content }: UpdateOf<"compaction_summary_chunk">, { summaries }: DrivenSession): void {

@@ -1,4 +1,4 @@
-/** What a loaded session tells of its past: turns that begin with what the user said. The newest ones, where there are too many. */
+/** The past of a loaded session as replayed turns, each beginning with the user's message. Beyond a bound the oldest turns are dropped. */
 import type { Part } from "../../../core/content.js";
 import type { Event } from "../../../core/event.js";
 import type { SideEnv } from "../../dialect.js";
@@ -8,7 +8,7 @@ import type { KnownUpdate } from "../wire/updates.js";
 import { readCall, newTurn } from "./read-calls.js";
 import type { RunningTurn } from "./state.js";
 
-/** Events of a past that are kept for whoever wants to hear it. */
+/** The largest number of replayed events that are kept. */
 const MOST_EVENTS = 20_000;
 
 export interface Replay {
@@ -16,7 +16,7 @@ export interface Replay {
   end(): Event[];
 }
 
-/** `isWanted`: without it nothing is kept. */
+/** Without `isWanted` the past is read and dropped. */
 export function newReplay(session: string, isWanted: boolean, env: SideEnv): Replay {
   const turns: Event[][] = [];
   let kept = 0;
@@ -48,7 +48,7 @@ export function newReplay(session: string, isWanted: boolean, env: SideEnv): Rep
     if (part.type === "text") events.push(...begun().reader.piece(kind, part.text).map(asPast));
   }
 
-  /** The turn that is told, with what the user said before it. */
+  /** Starts the turn if none is open, and emits the user's message that came before. */
   function begun(): RunningTurn {
     if (turn === undefined) {
       turn = newTurn(new TurnReader({ session, turn: env.stamp().id }));
@@ -64,7 +64,7 @@ export function newReplay(session: string, isWanted: boolean, env: SideEnv): Rep
     if (turn === undefined) return;
     events.push(...turn.reader.close({ outcome: "completed" }).map(asPast));
     turn = undefined;
-    // Of a replay the whole texts are enough.
+    // Replayed blocks are whole: their deltas are dropped.
     const whole = events.flatMap((event) => (event.type === "text.delta" || event.type === "thinking.delta" ? [] : [unstreamed(event)]));
     turns.push(whole);
     kept += whole.length;

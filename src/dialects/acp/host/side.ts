@@ -1,4 +1,4 @@
-/** The client's side: we drive an agent, with as many sessions in one process as there are. */
+/** The host's side of the wire: one agent process with any number of sessions. */
 import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
 import type { Event } from "../../../core/event.js";
@@ -66,12 +66,12 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     return { in: [{ type: "error", fault: { code: "protocol", message: message.slice(0, 1000), retryable: false } }], out: [] };
   }
 
-  /** The process is gone: what was open is closed, what waited is refused. */
+  /** After the exit of the process: closes the open turn and refuses the ops that wait. */
   function ended(session: DrivenSession, fault: Fault, wasClean: boolean): Event[] {
     const { handle, open, turn, queue, held, isReady } = session;
     state.sessions.delete(handle);
     if (!isReady) return [refusal(open, fault), ...held.map((op) => refusal(op, fault))];
-    // An agent that was told to stop, and was ended then, has stopped.
+    // An exit after an interrupt is the interrupt's end.
     const stopped = turn?.isInterrupted === true;
     const events = turn?.reader.close(stopped ? { outcome: "interrupted" } : { outcome: "failed", reason: fault.message, fault }) ?? [];
     const alone: Event[] = events.length === 0 && !wasClean ? [{ type: "error", session: handle, fault }] : [];

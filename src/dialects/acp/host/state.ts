@@ -1,4 +1,4 @@
-/** What our side remembers as the client of a driven agent: one process, its sessions, what it was asked and what it asks. */
+/** The state of the host's side: one agent process, its sessions, our open requests and its open requests. */
 import type { Mode, SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
@@ -12,53 +12,53 @@ import type { WireCall } from "../wire/updates.js";
 import type { Choosing } from "./options.js";
 import type { Replay } from "./replay.js";
 
-/** A call as everything that was told of it says. */
+/** A call with all fields that its updates have told. */
 export interface ToldCall {
   wire: WireCall;
-  /** The text that its progress has told so far, of which the wire repeats the end. */
+  /** The progress text emitted so far; the wire repeats its end. */
   shown: string;
-  /** What its terminal printed, where the agent tells it in pieces. */
+  /** Output of its terminal, if the agent sends it in pieces. */
   printed: string | undefined;
   exitCode: number | null;
-  /** The list that it wrote. */
+  /** The end of a TodoWrite call, with the plan that the agent sent. */
   plan: Event | undefined;
 }
 
 export interface RunningTurn {
   readonly reader: TurnReader;
   readonly calls: Map<string, ToldCall>;
-  /** Calls that were denied, by our ids. */
+  /** Denied calls, by our ids. */
   readonly denied: Set<string>;
-  /** Calls that wait for an answer, by our ids. */
+  /** Calls with an open approval, by our ids. */
   readonly waiting: Set<string>;
-  /** Calls that are said to run, by the wire's ids: some agents ask about a call only then. */
+  /** Calls reported as running, by the wire's ids. Their start is held, as some agents ask for permission after this report. */
   readonly starting: Set<string>;
   isInterrupted: boolean;
-  /** The message that the open block belongs to. */
+  /** The wire's message id of the open block. */
   message: string | undefined;
 }
 
-/** A prompt that waits for the end of the turn that runs: the wire has one at a time. */
+/** A prompt that waits for the end of the running turn: the wire has one turn at a time. */
 export type Prompt = OpOf<"turn.prompt">;
 
 export interface DrivenSession {
   readonly handle: string;
-  /** As the wire names it, once that is known. */
+  /** The session's name on the wire; undefined until the agent has told it. */
   id: string | undefined;
   readonly open: OpOf<"session.open">;
   isReady: boolean;
   config: SessionConfig;
   name: string | undefined;
   modes: ModeState | undefined;
-  /** Older agents have a method of their own to choose one. */
+  /** Models that older agents list outside the options; `session/set_model` chooses one. */
   models: { current: string; choices: readonly { value: string; name: string }[] } | undefined;
   options: ConfigOption[];
-  /** A mode that the agent does not have: what it lets run unasked is allowed here. */
+  /** A mode that the agent lacks and that our side plays by answering its permission requests. */
   answeredMode: Mode | undefined;
-  /** Ops that wait until it is ready, and events that wait behind its beginning. */
+  /** Ops held until the session is ready. `early` has events held until then. */
   readonly held: Op[];
   readonly early: Event[];
-  /** Requests that must be answered before it is ready, and what the agent could not be told. */
+  /** The number of requests to be answered before the session is ready. `lost` has warnings about settings that the agent cannot take. */
   setup: number;
   readonly lost: string[];
   replay: Replay | undefined;
@@ -68,7 +68,7 @@ export interface DrivenSession {
   readonly summaries: Map<string, string>;
 }
 
-/** A question of the agent about a call, by our id of it. */
+/** A permission request of the agent; `call` is our id of the call. */
 interface Permission {
   rpc: RpcId;
   session: DrivenSession;
@@ -76,7 +76,7 @@ interface Permission {
   options: readonly PermissionOption[];
 }
 
-/** What the agent asks of its client beside permissions, by the name of our request. */
+/** A request of the agent other than a permission, kept by the name of our `host.request`. */
 export interface ClientTask {
   rpc: RpcId;
   session: DrivenSession;
@@ -84,7 +84,7 @@ export interface ClientTask {
   params: unknown;
 }
 
-/** One `session.configure`, which may be several requests: it is answered when the last of them is. */
+/** One `session.configure`. It may take several requests and is answered after the last of them. */
 export interface Change {
   op: OpOf<"session.configure">;
   left: number;
@@ -108,9 +108,9 @@ export interface HostState {
   greeting: "none" | "asked" | "done";
   agent: InitializeResult | undefined;
   refused: Fault | undefined;
-  /** What the first session leaves to its host: the agent is told of it once. */
+  /** The work that the first session's config leaves to the host. `initialize` tells the agent once, for all sessions. */
   offers: NonNullable<SessionConfig["workspace"]>;
-  /** Opens that wait for the greeting. */
+  /** Openings that wait for the answer to `initialize`. */
   readonly waiting: OpOf<"session.open">[];
   readonly sessions: Map<string, DrivenSession>;
   readonly named: Map<string, DrivenSession>;
@@ -118,7 +118,7 @@ export interface HostState {
   nextId: number;
   readonly permissions: Map<string, Permission>;
   readonly tasks: Map<string, ClientTask>;
-  /** Updates of sessions whose names are not known yet. */
+  /** Updates of sessions whose opening is not answered yet. */
   readonly unnamed: Map<string, unknown[]>;
 }
 
@@ -163,7 +163,7 @@ export function drivenSession(open: OpOf<"session.open">): DrivenSession {
   };
 }
 
-/** The agent has no such session any more, or we have none. */
+/** Removes an ended or refused session with its open requests. */
 export function forget(session: DrivenSession, state: HostState): void {
   state.sessions.delete(session.handle);
   if (session.id !== undefined && state.named.get(session.id) === session) state.named.delete(session.id);
@@ -171,7 +171,7 @@ export function forget(session: DrivenSession, state: HostState): void {
   for (const [name, permission] of state.permissions) if (permission.session === session) state.permissions.delete(name);
 }
 
-/** Calls of two sessions may have the same id. */
+/** The key has the session in it, as calls of two sessions may have the same id. */
 export function permissionKey(session: DrivenSession, call: string): string {
   return `${session.handle}\n${call}`;
 }

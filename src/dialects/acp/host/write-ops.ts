@@ -18,7 +18,7 @@ import { answerTask, cancelled, refuseTasks, selected } from "./read-requests.js
 import { ask } from "./requests.js";
 import { agentName, forget, permissionKey, type Change, type DrivenSession, type HostState, type Prompt } from "./state.js";
 
-/** Ops that wait for a session to be ready. */
+/** The largest number of ops that wait for a session to be ready. */
 const MOST_HELD = 1024;
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
@@ -53,7 +53,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   }
 }
 
-/** An op without a session means the only one there is. */
+/** An op without a session is for the only session. */
 function sessionOf(op: Op, { sessions }: HostState): DrivenSession | undefined {
   if (op.session !== undefined) return sessions.get(op.session);
   return sessions.size === 1 ? sessions.values().next().value : undefined;
@@ -71,7 +71,7 @@ function prompt(op: Prompt, session: DrivenSession, state: HostState, env: SideE
   return heard([refusal(op, { code: "limit", message, retryable: true })]);
 }
 
-/** The wire does not say that a turn begins. */
+/** Sends a prompt. The wire has no start of a turn, so the turn starts here. */
 export function begin(op: Prompt, session: DrivenSession, state: HostState, env: SideEnv): Step<Event> {
   const reader = new TurnReader({
     session: session.handle,
@@ -98,7 +98,7 @@ export function begin(op: Prompt, session: DrivenSession, state: HostState, env:
   return { in: [...reader.start(), ...warned], out: [asked] };
 }
 
-/** Text that is no command is written so that no agent takes it for one. */
+/** The prompt as content blocks. Plain text is written so that no agent takes it for a command. */
 function blocksOf({ parts, command }: Pick<Prompt, "parts" | "command">, state: HostState): { blocks: ContentBlock[]; lost: string[] } {
   const { image, embeddedContext } = state.agent?.agentCapabilities?.promptCapabilities ?? {};
   const lost: string[] = [];
@@ -110,7 +110,7 @@ function blocksOf({ parts, command }: Pick<Prompt, "parts" | "command">, state: 
       return [];
     }
     if (block.type !== "resource" || embeddedContext === true) return [block];
-    // An agent that takes nothing embedded gets the words.
+    // An agent without embedded resources gets the text.
     return [{ type: "text", text: plainText([part]) }];
   });
   if (command === undefined) return { blocks, lost };
@@ -118,7 +118,7 @@ function blocksOf({ parts, command }: Pick<Prompt, "parts" | "command">, state: 
   return { blocks: [{ type: "text", text }, ...blocks], lost };
 }
 
-/** An agent that cannot be told anything during a turn hears it as the next prompt. */
+/** An agent without steering gets the text as the next prompt. */
 function steer(op: OpOf<"turn.steer">, session: DrivenSession, state: HostState, env: SideEnv): Step<Event> {
   if (session.turn === undefined) return replied(op, "noop");
   if (!isSteerable(state.agent)) return prompt(asPrompt(op), session, state, env);
@@ -131,7 +131,7 @@ export function asPrompt({ turn: _running, ...op }: OpOf<"turn.steer">): Prompt 
   return { ...op, type: "turn.prompt" };
 }
 
-/** Every question of the turn is void with it. */
+/** Interrupts a turn and cancels its open permission requests. */
 function interrupt(op: OpOf<"turn.interrupt">, session: DrivenSession, state: HostState): Step<Event> {
   const { turn } = session;
   const queued = session.queue.findIndex((waiting) => op.turn !== undefined && waiting.turn === op.turn);
@@ -158,14 +158,14 @@ function dropQueued(at: number, session: DrivenSession): Step<Event> {
   ]);
 }
 
-/** Whatever runs, in every session. */
+/** Interrupts the running turn of each session. */
 function interruptAll(state: HostState): Step<Event> {
   return { in: [], out: [...state.sessions.values()].flatMap((session) => stop(session, state)) };
 }
 
 // --- answers ---
 
-/** What was allowed begins now: not every agent says so. What is meant for more than the call is kept by the link. */
+/** Starts an allowed call, as not every agent reports the start. The link keeps grants that reach beyond the call. */
 function answer(op: OpOf<"approval.answer">, session: DrivenSession, state: HostState): Step<Event> {
   const steps = op.answers.map(({ call, decision }): Step<Event> | undefined => {
     const key = permissionKey(session, call);
@@ -220,14 +220,14 @@ function configure(op: OpOf<"session.configure">, session: DrivenSession, state:
   return { in: [], out: choices.map((choice) => ask(choice.method, choice.params, { for: "change", session, change, choice }, state)) };
 }
 
-/** The answer to a change, once all of it was taken or one part was not. */
+/** Answers a `session.configure` after its last request. */
 export function changed({ op, fault, patch }: Change, session: DrivenSession): Event[] {
   if (fault !== undefined) return [refusal(op, fault)];
   session.config = { ...configNow(session), ...patch };
   return [{ type: "session.updated", session: session.handle, config: session.config, ...(op.id !== undefined && { parent: op.id }) }];
 }
 
-/** An agent without a word for it keeps what nobody listens to any more. */
+/** Ends the session here; the agent is told if it has `session/close`. */
 function close(session: DrivenSession, state: HostState): Step<Event> {
   const stopped = [...stop(session, state), ...refuseTasks(session, state)];
   const fault: Fault = { code: "interrupted", message: "The session was closed", retryable: false };

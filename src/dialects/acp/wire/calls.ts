@@ -10,7 +10,7 @@ import { KnownToolContent, type ToolContent, type WireCall } from "./updates.js"
 
 // --- names and kinds ---
 
-/** Kinds of our own tools; others have that of their category. */
+/** Kinds of our own tools; other tools have the kind of their category. */
 const KINDS: ReadonlyMap<string, string> = new Map([
   ["Read", "read"],
   ["Glob", "search"],
@@ -27,7 +27,7 @@ export function kindOf({ name, category }: Call): string {
   return KINDS.get(name) ?? KIND_OF_CATEGORY[category ?? categoryOf(name)];
 }
 
-/** Our tool for a kind, where an agent tells no name. */
+/** Our tool for a kind, for agents that tell no tool name. */
 const TOOL_OF_KIND: ReadonlyMap<string, string> = new Map([
   ["read", "Read"],
   ["edit", "Edit"],
@@ -45,7 +45,7 @@ const CATEGORY_OF_KIND: ReadonlyMap<string, Category> = new Map([
   ["move", "edit"],
 ]);
 
-/** What is known of a call of a driven agent, merged from everything that was told of it. */
+/** Our call for a call of a driven agent with all its updates merged. */
 export function callOf(wire: WireCall): Call {
   const name = nameOf(wire);
   const { rawInput, title, locations, content } = wire;
@@ -63,8 +63,8 @@ export function callOf(wire: WireCall): Call {
 }
 
 /**
- * Agents put the name into `name`, or into places of their own: Qwen Code `_meta.toolName`, the Claude adapter `_meta.claudeCode.toolName`,
- * Gemini CLI in front of the id of the call. Without any, the kind names our tool that does the same.
+ * The name is in `name` or in an agent's own place: Qwen Code has `_meta.toolName`, the Claude adapter `_meta.claudeCode.toolName`, and
+ * Gemini CLI puts it before the id of the call. Without a name the kind selects our tool of the same purpose.
  */
 function nameOf({ name, toolCallId, kind, title, _meta }: WireCall): string {
   const meta: Record<string, unknown> = _meta ?? {};
@@ -78,13 +78,13 @@ function nameOf({ name, toolCallId, kind, title, _meta }: WireCall): string {
   return TOOL_OF_KIND.get(kind ?? "") ?? canonicalTool(title ?? kind ?? "");
 }
 
-/** The more careful one, where name and kind say different things. */
+/** If name and kind disagree, the category that asks more often wins. */
 function categoryIn(name: string, kind: string | undefined): Category {
   const byName = categoryOf(name);
   if (kind === undefined || byName === "mcp") return byName;
   const byKind = CATEGORY_OF_KIND.get(kind);
   if (byKind === undefined) return "exec";
-  // A name that nobody knows is `exec`: then the kind says more.
+  // An unknown name is `exec`; its kind is more precise.
   if (byName === "exec") return canonicalTool(name) === name && !isOurs(name) ? byKind : "exec";
   return byName === "edit" || byKind === "edit" ? "edit" : "info";
 }
@@ -99,12 +99,12 @@ export function partsOf(content: readonly ToolContent[]): Part[] {
   return content.flatMap((item): Part[] => {
     if (!v.is(KnownToolContent, item)) return [{ type: "json", data: item }];
     if (item.type === "content") return [partOf(item.content)];
-    // A terminal is the client's own or told of in pieces: its output comes by another way.
+    // The output of a terminal comes from the client itself or in pieces, not as content.
     return item.type === "diff" ? [diffPart(item.path, item.oldText ?? null, item.newText)] : [];
   });
 }
 
-/** `cwd`: paths on the wire are absolute. */
+/** Paths on the wire are absolute; relative ones are completed with `cwd`. */
 export function contentOf(parts: readonly Part[], cwd: string): ToolContent[] {
   return parts.flatMap((part): ToolContent[] => {
     if (part.type === "todo") return [];
@@ -124,7 +124,7 @@ export function absolute(path: string, cwd: string): string {
   return `${cwd.replace(/[\\/]$/, "")}/${path.replace(/^\.\//, "")}`;
 }
 
-/** The files that a call is about: told, or named by its arguments. */
+/** The files of a call: its `paths`, or the paths among its arguments. */
 export function locationsOf({ paths, args = {} }: Call, cwd: string): { path: string }[] {
   const named = ["file_path", "path", "notebook_path"].map((key) => args[key]).filter((value) => typeof value === "string");
   return [...new Set(paths ?? named)].map((path) => ({ path: absolute(path, cwd) }));

@@ -1,4 +1,4 @@
-/** Content blocks of ACP, and the parts that they mean. */
+/** Content blocks of ACP and their conversion to and from parts. */
 import * as v from "valibot";
 import { plainText, textPart, type Part } from "../../../core/content.js";
 
@@ -24,7 +24,7 @@ const EmbeddedResource = v.looseObject({
 const KnownBlock = v.variant("type", [TextBlock, ImageBlock, AudioBlock, ResourceLink, EmbeddedResource]);
 type KnownBlock = v.InferOutput<typeof KnownBlock>;
 
-/** A later revision may have kinds that nobody knows yet. */
+/** Unknown types are allowed: a later revision may add some. */
 export const ContentBlock = v.union([KnownBlock, v.looseObject({ type: text })]);
 export type ContentBlock = v.InferOutput<typeof ContentBlock>;
 
@@ -79,7 +79,7 @@ function uriOf(path: string): string {
   return `file://${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** Undefined where the wire has no block for a part, and no words either. */
+/** The block for a part; undefined if the wire has none and the part has no text. */
 export function blockOf(part: Part): ContentBlock | undefined {
   switch (part.type) {
     case "image":

@@ -1,9 +1,9 @@
-/** A change of a file as a diff part: the wire has both texts and no patch. */
+/** Builds a diff part from the two texts of a file: the wire has no patch. */
 import type { PartOf } from "../../../core/content.js";
 
 const CONTEXT = 3;
 
-/** One hunk from the first line that differs to the last one, which applies. */
+/** The patch has one hunk, from the first to the last differing line. */
 export function diffPart(path: string, before: string | null, after: string): PartOf<"diff"> {
   const [old, now] = [linesOf(before ?? ""), linesOf(after)];
   let head = 0;
@@ -34,7 +34,7 @@ export function diffPart(path: string, before: string | null, after: string): Pa
   return { type: "diff", path, before, after, patch: `${patch.join("\n")}\n`, stat };
 }
 
-/** With their line ends, so that a last line without one differs from one with it. */
+/** Lines keep their line ends, so that a last line without one differs from a last line with one. */
 function linesOf(text: string): string[] {
   return text.split(/(?<=\n)/).filter((line) => line !== "");
 }

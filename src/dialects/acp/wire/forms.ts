@@ -1,10 +1,10 @@
-/** Questions of an agent to its user, and the forms that they are on the wire. */
+/** Questions of an agent to its user, and the forms that carry them on the wire. */
 import * as v from "valibot";
 import type { ElicitationParams, Property } from "./requests.js";
 
 const text = v.string();
 
-/** The data of a `host.request` of kind "question", and of its answer. */
+/** The data of a `host.request` of kind "question". */
 const Questions = v.looseObject({
   questions: v.array(
     v.looseObject({
@@ -19,7 +19,7 @@ type Question = v.InferOutput<typeof Questions>["questions"][number];
 
 const Answers = v.looseObject({ answers: v.array(v.looseObject({ labels: v.optional(v.array(text)), text: v.optional(text) })) });
 
-/** Fields are named by the places of their questions. */
+/** Questions as a form. The name of a field has the number of its question. */
 export function formOf(data: unknown): { message: string; requestedSchema: object } | undefined {
   if (!v.is(Questions, data)) return undefined;
   const { questions } = data;
@@ -98,7 +98,7 @@ function optionsOf({ type, enum: words, oneOf, items }: Property): Choice[] {
   return (words ?? items?.enum ?? []).map((value) => ({ label: value, value }));
 }
 
-/** The content of an accepted form; undefined where the answers are none to its questions. */
+/** The content of an accepted form; undefined if the data has no answers. */
 export function contentOf({ requestedSchema }: ElicitationParams, data: unknown): Record<string, unknown> | undefined {
   if (!v.is(Answers, data)) return undefined;
   const fields = Object.entries(requestedSchema?.properties ?? {});

@@ -1,4 +1,4 @@
-/** What `host.request` of the kinds "fs" and "terminal" asks for. */
+/** The data of a `host.request` of the kinds "fs" and "terminal". */
 import * as v from "valibot";
 
 const text = v.string();

@@ -24,7 +24,7 @@ const PromptParams = v.looseObject({ sessionId: v.string(), prompt: v.array(Cont
 export const CancelRequestParams = v.looseObject({ requestId: RpcId });
 const AuthenticateParams = v.looseObject({ methodId: v.string() });
 
-/** What the client asks, by method. */
+/** Parameters of the client's requests, by method. */
 export const clientRequests = {
   initialize: InitializeParams,
   authenticate: AuthenticateParams,
@@ -69,7 +69,7 @@ export const HostRecord = v.union([
   Failure,
 ]);
 
-/** What the agent asks, by method. */
+/** Parameters of the agent's requests, by method. */
 export const agentRequests = {
   "session/request_permission": PermissionParams,
   "fs/read_text_file": ReadFileParams,

@@ -1,4 +1,4 @@
-/** What an agent asks of its client: permissions, files, terminals, forms; and what is answered. */
+/** Requests of an agent to its client and their results: permissions, files, terminals, forms. */
 import * as v from "valibot";
 import { WireCall } from "./updates.js";
 

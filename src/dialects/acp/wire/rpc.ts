@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0 as ACP uses it: envelopes, error codes, and how a fault of ours becomes an error and back. */
+/** JSON-RPC 2.0 as ACP uses it: envelopes, error codes, and the conversion between our faults and its errors. */
 import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
 import { isRecord } from "../../../core/values/json-object.js";
@@ -61,7 +61,7 @@ export const CODES = {
   notFound: -32002,
 } as const;
 
-/** What another program of ours reads back: the data of an error says what its code has no room for. */
+/** A fault as an error. `data` has the fields that the error's code cannot express; another Parley reads them back. */
 export function errorOf(fault: Fault): RpcError {
   const { code, message, retryable, status, param } = fault;
   const data = {
@@ -96,7 +96,7 @@ function isKeyMissing(code: string, param: string | undefined): boolean {
   return code === "auth" || (code === "config" && param === "apiKey");
 }
 
-/** `code` of a fault by the code of an error, where the other side says nothing more. */
+/** The fault's code for an error without `data.code`. */
 const FAULT_CODES: ReadonlyMap<number, string> = new Map([
   [CODES.parse, "protocol"],
   [CODES.invalidRequest, "protocol"],

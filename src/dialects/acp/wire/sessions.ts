@@ -1,10 +1,10 @@
-/** What sessions are on the wire: how they are asked for, their modes and options, and how they are listed. */
+/** Sessions on the wire: capabilities, opening, modes, options and the list. */
 import * as v from "valibot";
 import type { McpServer as Server } from "../../../core/config.js";
 import { ContentBlock } from "./content.js";
 
 const text = v.string();
-/** A capability is offered by an object, whatever is in it. */
+/** The presence of an object offers a capability; its fields do not matter. */
 const offered = v.nullish(v.looseObject({}));
 
 // --- initialize ---
@@ -22,7 +22,7 @@ export const ClientCapabilities = v.looseObject({
 });
 export type ClientCapabilities = v.InferOutput<typeof ClientCapabilities>;
 
-/** An extension that several clients have: a terminal of the agent, told in pieces. */
+/** An extension of several clients: they show a terminal of the agent from its output in pieces. */
 export function showsTerminals({ _meta: meta }: ClientCapabilities): boolean {
   return meta?.terminal_output === true;
 }
@@ -72,7 +72,7 @@ export const InitializeResult = v.looseObject({
 });
 export type InitializeResult = v.InferOutput<typeof InitializeResult>;
 
-/** An extension that several agents have: words during a turn. */
+/** An extension of several agents: text for the running turn. */
 export function isSteerable({ _meta: meta }: Partial<InitializeResult> = {}): boolean {
   return meta?.steering?.supported === true;
 }
@@ -99,7 +99,7 @@ function recordOf(given: readonly { name: string; value: string }[] = []): Recor
   return Object.fromEntries(given.map(({ name, value }) => [name, value]));
 }
 
-/** Undefined for a server that the wire cannot name. */
+/** The wire's form of a server; undefined for one without a command and an address. */
 export function wireServer(name: string, { type, command, args = [], env = {}, url, headers = {} }: Server): WireMcpServer | undefined {
   if (command !== undefined) return { name, command, args, env: pairsOf(env) };
   if (url !== undefined) return { type: type === "sse" ? "sse" : "http", name, url, headers: pairsOf(headers) };
@@ -147,7 +147,7 @@ export const ConfigOption = v.variant("type", [
 ]);
 export type ConfigOption = v.InferOutput<typeof ConfigOption>;
 
-/** Older agents tell their models so, and take `session/set_model`. */
+/** The models of older agents, which take `session/set_model`. */
 const ModelState = v.looseObject({
   currentModelId: text,
   availableModels: v.array(v.looseObject({ modelId: text, name: v.nullish(text), description: v.nullish(text) })),
@@ -163,7 +163,7 @@ export type SessionResult = v.InferOutput<typeof SessionResult>;
 
 export const OptionsResult = v.looseObject({ configOptions: v.nullish(v.array(v.union([ConfigOption, v.looseObject({ id: text })]))) });
 
-/** The choices of an option, out of their groups. */
+/** The choices of an option without their grouping. */
 export function choicesOf(option: ConfigOption): v.InferOutput<typeof Choice>[] {
   if (option.type === "boolean") return [];
   return option.options.flatMap((entry) => (v.is(Group, entry) ? entry.options : v.is(Choice, entry) ? [entry] : []));

@@ -1,11 +1,11 @@
-/** `session/update`: everything that an agent tells of a session. */
+/** `session/update`: the agent's notifications about a session. */
 import * as v from "valibot";
 import { ContentBlock } from "./content.js";
 import { ConfigOption } from "./sessions.js";
 
 const text = v.string();
 
-/** A value of a later revision is kept as it is. */
+/** A list of words that keeps unknown words: a later revision may add some. */
 function known<const T extends readonly string[]>(words: T) {
   return v.union([v.picklist(words), text]);
 }
@@ -26,7 +26,7 @@ export type ToolContent = v.InferOutput<typeof ToolContent>;
 
 const Location = v.looseObject({ path: text, line: v.nullish(v.number()) });
 
-/** Clients that show terminals themselves are told of one that the agent has. `parley` is ours: how a call ended that "failed" says too little of. */
+/** `terminal_*` tell a client that shows terminals about one of the agent. `parley` is ours: it tells denied and cancelled from `failed`. */
 const ToolMeta = v.looseObject({
   terminal_info: v.nullish(v.looseObject({ terminal_id: text, cwd: v.nullish(text) })),
   terminal_output: v.nullish(v.looseObject({ terminal_id: text, data: text })),

@@ -1,4 +1,4 @@
-/** What a turn used: the answer to a prompt tells it. */
+/** Usage of a turn, which is in the answer to its prompt. */
 import * as v from "valibot";
 import type { Usage } from "../../../core/event.js";
 import { isRecord } from "../../../core/values/json-object.js";
@@ -14,7 +14,7 @@ export const WireUsage = v.looseObject({
   thoughtTokens: count,
 });
 
-/** Disjoint counts, and their sum. */
+/** Writes disjoint counts and their sum. */
 export function writeUsage({ input, output, cacheRead, cacheWrite, reasoning }: Usage): v.InferOutput<typeof WireUsage> {
   return {
     totalTokens: input + output + (cacheRead ?? 0) + (cacheWrite ?? 0) + (reasoning ?? 0),
@@ -26,7 +26,7 @@ export function writeUsage({ input, output, cacheRead, cacheWrite, reasoning }: 
   };
 }
 
-/** Where the sum tells that the input includes the cache's share, or the output the thoughts, it is taken out. */
+/** Reads counts. If the sum shows that input includes the cache or output the thoughts, they are subtracted. */
 export function readUsage(given: unknown): Usage | undefined {
   if (!v.is(WireUsage, given)) return undefined;
   const { inputTokens: input, outputTokens: output, totalTokens } = given;
@@ -50,7 +50,7 @@ const Quota = v.looseObject({
   quota: v.looseObject({ token_count: v.looseObject({ input_tokens: v.number(), output_tokens: v.number() }) }),
 });
 
-/** Of the answer to a prompt. Gemini CLI has it in `_meta.quota` alone. */
+/** The usage in an answer to a prompt. Gemini CLI has it only in `_meta.quota`. */
 export function usageOfResult(result: unknown): Usage | undefined {
   if (!isRecord(result)) return undefined;
   const told = readUsage(result["usage"]);
