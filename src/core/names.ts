@@ -19,6 +19,7 @@ const TOOLS: readonly { name: string; category: Category; aliases: readonly stri
   { name: "BashOutput", category: "info", aliases: ["bash_output", "TaskOutput", "write_stdin"] },
   { name: "Spawn", category: "exec", aliases: ["Agent", "agent", "Task", "task", "SubAgent", "TaskTool"] },
   { name: "WebFetch", category: "exec", aliases: ["web_fetch", "WebFetchTool", "fetch_url"] },
+  { name: "WebSearch", category: "exec", aliases: ["web_search", "WebSearchTool", "google_web_search"] },
 ];
 
 /** Ours, as they are offered to the model. */

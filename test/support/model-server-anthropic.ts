@@ -64,13 +64,16 @@ const Request = v.strictObject({
   output_config: v.optional(v.strictObject({ effort: v.picklist(["low", "medium", "high", "xhigh", "max"]) })),
   tools: v.optional(
     v.array(
-      v.strictObject({
-        name: v.string(),
-        description: v.optional(v.string()),
-        input_schema: ToolSchema,
-        eager_input_streaming: v.optional(v.boolean()),
-        cache_control,
-      }),
+      v.union([
+        v.strictObject({
+          name: v.string(),
+          description: v.optional(v.string()),
+          input_schema: ToolSchema,
+          eager_input_streaming: v.optional(v.boolean()),
+          cache_control,
+        }),
+        v.strictObject({ type: v.literal("web_search_20250305"), name: v.literal("web_search"), max_uses: v.number() }),
+      ]),
     ),
   ),
   tool_choice: v.optional(v.strictObject({ type: v.literal("auto") })),
@@ -134,7 +137,7 @@ function resultsOf(message: Request["messages"][number] | undefined): string[] {
 // --- answers ---
 
 function play(reply: Reply, count: number, body: unknown): Played {
-  const blocks = [...thinkingBlocks(reply), ...textBlocks(reply), ...callBlocks(reply, count)];
+  const blocks = [...thinkingBlocks(reply), ...searchBlocks(reply), ...textBlocks(reply), ...callBlocks(reply, count)];
   const { input = 10, cacheRead = 0, cacheWrite = 0, output = 5, reasoning } = reply.usage ?? {};
   const paid = { input_tokens: input, cache_creation_input_tokens: cacheWrite, cache_read_input_tokens: cacheRead };
   const message = {
@@ -179,6 +182,19 @@ function thinkingBlocks({ thinking, signature, redacted }: Reply): Block[] {
           },
         ];
   return redacted === undefined ? open : [...open, { start: { type: "redacted_thinking", data: redacted }, deltas: [] }];
+}
+
+function searchBlocks({ searched }: Reply): Block[] {
+  if (searched === undefined) return [];
+  const { query, url, title } = searched;
+  const found = { type: "web_search_result", url, title, encrypted_content: "c2VhbGVk", page_age: null };
+  return [
+    {
+      start: { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} },
+      deltas: ["", JSON.stringify({ query })].map((piece) => ({ type: "input_json_delta", partial_json: piece })),
+    },
+    { start: { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [found] }, deltas: [] },
+  ];
 }
 
 function textBlocks({ text }: Reply): Block[] {

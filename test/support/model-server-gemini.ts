@@ -36,9 +36,12 @@ const Request = v.strictObject({
   systemInstruction: v.optional(v.strictObject({ parts: v.array(v.strictObject({ text: v.string() })) })),
   tools: v.optional(
     v.array(
-      v.strictObject({
-        functionDeclarations: v.array(v.strictObject({ name, description: v.string(), parameters: v.optional(v.unknown()) })),
-      }),
+      v.union([
+        v.strictObject({
+          functionDeclarations: v.array(v.strictObject({ name, description: v.string(), parameters: v.optional(v.unknown()) })),
+        }),
+        v.strictObject({ googleSearch: v.strictObject({}) }),
+      ]),
     ),
   ),
   generationConfig: v.strictObject({
@@ -64,7 +67,7 @@ function problem(body: unknown, issued: ReadonlySet<string>): string | undefined
   }
   const { contents, tools = [] } = parsed.output;
   if (contents[0]?.role !== "user" || contents.at(-1)?.role !== "user") return "contents: the user has the first word and the last";
-  const declarations = tools.flatMap(({ functionDeclarations }) => functionDeclarations);
+  const declarations = tools.flatMap((tool) => ("functionDeclarations" in tool ? tool.functionDeclarations : []));
   const schemas = declarations.map((tool) => schemaProblem(tool.parameters, `${tool.name}.parameters`));
   const calls = contents.map((content, at) => pairing(content, contents[at + 1]) ?? signatures(content, issued));
   return [...schemas, ...calls].find((found) => found !== undefined);
@@ -113,9 +116,10 @@ function play(reply: Reply, count: number): Played {
       ending: [{ data: { promptFeedback: { blockReason: reply.blocked }, usageMetadata: counted(0), ...rest } }],
     };
   }
+  const grounding = reply.searched === undefined ? {} : { groundingMetadata: groundingOf(reply.searched) };
   const chunk = (parts: unknown[], finishReason?: string): Frame => ({
     data: {
-      candidates: [{ content: { parts, role: "model" }, ...(finishReason !== undefined && { finishReason }), index: 0 }],
+      candidates: [{ content: { parts, role: "model" }, ...(finishReason !== undefined && { finishReason, ...grounding }), index: 0 }],
       usageMetadata: counted(finishReason === undefined ? 1 : output),
       ...rest,
     },
@@ -129,6 +133,10 @@ function play(reply: Reply, count: number): Played {
     output: [...pieces.map((part) => chunk([part])), ...(calls.length > 0 ? [chunk(calls)] : [])],
     ending: [chunk([{ text: "", ...(signed && { thoughtSignature: `${reply.signature}-text` }) }], reply.stop ?? "STOP")],
   };
+}
+
+function groundingOf({ query, url, title }: NonNullable<Reply["searched"]>): unknown {
+  return { webSearchQueries: [query], groundingChunks: [{ web: { uri: url, title } }], groundingSupports: [] };
 }
 
 /** A signature stands with the last of the thoughts, with the first of the calls, and behind the text. */

@@ -45,20 +45,23 @@ const Request = v.strictObject({
   input: v.array(Item),
   store: v.literal(false),
   stream: v.literal(true),
-  include: v.optional(v.array(v.literal("reasoning.encrypted_content"))),
+  include: v.optional(v.array(v.picklist(["reasoning.encrypted_content", "web_search_call.action.sources"]))),
   max_output_tokens: v.optional(v.number()),
   temperature: v.optional(v.number()),
   top_p: v.optional(v.number()),
   reasoning: v.optional(v.strictObject({ effort: v.optional(v.string()), summary: v.optional(v.literal("auto")) })),
   tools: v.optional(
     v.array(
-      v.strictObject({
-        type: v.literal("function"),
-        name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
-        description: v.optional(v.string()),
-        parameters: ToolSchema,
-        strict: v.optional(v.boolean()),
-      }),
+      v.variant("type", [
+        v.strictObject({
+          type: v.literal("function"),
+          name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
+          description: v.optional(v.string()),
+          parameters: ToolSchema,
+          strict: v.optional(v.boolean()),
+        }),
+        v.strictObject({ type: v.literal("web_search") }),
+      ]),
     ),
   ),
   tool_choice: v.optional(v.literal("auto")),
@@ -105,7 +108,7 @@ export function play(reply: Reply, count: number, body: unknown): Played {
     output: [],
     error: null,
   };
-  const items = [...reasoningItem(reply, count), ...messageItem(reply, count), ...callItems(reply, count)];
+  const items = [...reasoningItem(reply, count), ...searchItem(reply), ...messageItem(reply, count), ...callItems(reply, count)];
   const output = items.flatMap((frames, output_index) => frames.map((frame) => ({ output_index, ...frame })));
   const isWhole = reply.stop === undefined;
   const end = {
@@ -153,7 +156,20 @@ function reasoningItem({ thinking, signature }: Reply, count: number): Streamed[
   ];
 }
 
-function messageItem({ text, refusal }: Reply, count: number): Streamed[][] {
+function searchItem({ searched }: Reply): Streamed[][] {
+  if (searched === undefined) return [];
+  const item = { type: "web_search_call", id: "ws_1", status: "completed" };
+  const action = { type: "search", query: searched.query, sources: [{ type: "url", url: searched.url }] };
+  return [
+    [
+      { type: "response.output_item.added", item: { ...item, status: "in_progress" } },
+      { type: "response.web_search_call.completed", item_id: item.id },
+      { type: "response.output_item.done", item: { ...item, action } },
+    ],
+  ];
+}
+
+function messageItem({ text, refusal, searched }: Reply, count: number): Streamed[][] {
   if (text === undefined && refusal === undefined) return [];
   const item_id = `msg_${count}`;
   const at = { item_id, content_index: 0 };
@@ -165,18 +181,25 @@ function messageItem({ text, refusal }: Reply, count: number): Streamed[][] {
   const whole =
     text === undefined
       ? { type: "refusal", refusal: (refusal ?? []).join("") }
-      : { type: "output_text", text: text.join(""), annotations: [] };
+      : { type: "output_text", text: text.join(""), annotations: searched === undefined ? [] : [citationOf(searched)] };
   return [
     [
       { type: "response.output_item.added", item: { ...item, status: "in_progress", content: [] } },
       { type: "response.content_part.added", ...at, part: { type: "output_text", text: "", annotations: [] } },
       ...pieces,
+      ...(searched === undefined
+        ? []
+        : [{ type: "response.output_text.annotation.added", ...at, annotation_index: 0, annotation: citationOf(searched) }]),
       ...(text === undefined ? [] : [{ type: "response.output_text.done", ...at, text: text.join(""), logprobs: [] }]),
       ...(refusal === undefined ? [] : [{ type: "response.refusal.done", ...at, refusal: refusal.join("") }]),
       { type: "response.content_part.done", ...at, part: whole },
       { type: "response.output_item.done", item: { ...item, status: "completed", content: [whole] } },
     ],
   ];
+}
+
+function citationOf({ url, title }: NonNullable<Reply["searched"]>): Record<string, unknown> {
+  return { type: "url_citation", start_index: 0, end_index: 1, url, title };
 }
 
 function callItems({ calls = [] }: Reply, count: number): Streamed[][] {

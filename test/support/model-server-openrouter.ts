@@ -36,6 +36,7 @@ const { reasoning_effort: _, ...fields } = common;
 const Request = v.strictObject({
   ...fields,
   messages: v.array(Message),
+  plugins: v.optional(v.tuple([v.strictObject({ id: v.literal("web") })])),
   reasoning: v.optional(
     v.union([
       v.strictObject({ effort: v.picklist(["none", "minimal", "low", "medium", "high", "xhigh"]) }),

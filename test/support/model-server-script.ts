@@ -11,6 +11,8 @@ export interface Reply {
   /** Anthropic's thinking that nobody may read. */
   redacted?: string;
   text?: string[];
+  /** The vendor has searched the web before the text, and names this page; only where the request gives it its search. */
+  searched?: { query: string; url: string; title: string };
   /** Gemini's word for a prompt that it does not answer at all. */
   blocked?: string;
   /** OpenAI's way to say no. */

@@ -44,12 +44,15 @@ const Request = v.strictObject({
   reasoning: v.optional(v.strictObject({ effort: v.picklist(["none", "low", "medium", "high", "xhigh"]) })),
   tools: v.optional(
     v.array(
-      v.strictObject({
-        type: v.literal("function"),
-        name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
-        description: v.optional(v.string()),
-        parameters: ToolSchema,
-      }),
+      v.variant("type", [
+        v.strictObject({
+          type: v.literal("function"),
+          name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
+          description: v.optional(v.string()),
+          parameters: ToolSchema,
+        }),
+        v.strictObject({ type: v.literal("web_search") }),
+      ]),
     ),
   ),
 });

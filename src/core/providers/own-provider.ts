@@ -24,6 +24,8 @@ const Compat = v.strictObject(
     reasoningEffort: v.optional(yesOrNo),
     /** Some know `prompt_cache_key`, by which requests of one conversation meet the same cache. */
     promptCacheKey: v.optional(yesOrNo),
+    /** Some pass on the vendor's own search of the web. */
+    webSearch: v.optional(yesOrNo),
   },
   "be a mapping",
 );

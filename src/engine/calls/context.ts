@@ -4,6 +4,8 @@ import type { Mode } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { Answer } from "../../core/op.js";
 import type { Redactor } from "../../core/secrets/redact.js";
+import { addUsage } from "../../core/usage.js";
+import type { WebAnswer } from "../models/model.js";
 import type { JudgedCall } from "../permissions/permissions.js";
 import type { SpawnOutcome, SpawnTask, ToolContext } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";
@@ -82,6 +84,18 @@ export class CallContext implements ToolContext {
   async spawn(tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]> {
     const { runSubAgents } = await import("../turn/sub-agents.js");
     return runSubAgents(this.#turn, tasks, this.call, this.trace);
+  }
+
+  /** The tokens count as the turn's. */
+  async searchWeb(query: string): Promise<WebAnswer> {
+    const { model, used, emit } = this.#turn;
+    if (model.searchWeb === undefined) throw new ParleyError({ code: "tool", message: `${model.provider} has no search of the web` });
+    const answer = await model.searchWeb(query, this.signal);
+    if (answer.usage !== undefined) {
+      used.total = addUsage(used.total, answer.usage);
+      await emit({ type: "usage", scope: "call", usage: answer.usage });
+    }
+    return answer;
   }
 
   /** Tells the text that was held back for redaction. */

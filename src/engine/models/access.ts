@@ -74,6 +74,11 @@ function checkedAddress(address: string): string {
   return address.trim();
 }
 
+/** Whether requests go to the vendor itself: servers in its place may not know what only the vendor has. */
+export function isVendorItself({ address }: Access, root: string): boolean {
+  return address === undefined || new URL(address).host === new URL(root).host;
+}
+
 /** The packages want the version in the path; a missing or doubled one is forgiven, and another one is left alone. */
 export function versioned(address: string, version = "v1"): string {
   const root = address.replace(/\/+$/, "").replace(new RegExp(`(/${version})+$`), `/${version}`);

@@ -77,6 +77,13 @@ export type ModelPart =
   | { type: "note"; text: string }
   | { type: "finish"; reason: Finish };
 
+/** An answer to a search of the web. */
+export interface WebAnswer {
+  text: string;
+  sources: readonly { url: string; title?: string }[];
+  usage?: Usage;
+}
+
 export interface Model {
   readonly provider: string;
   readonly id: string;
@@ -101,4 +108,6 @@ export interface Model {
    * stops at once when the signal is aborted (throwing, or just ending: the engine looks at the signal first).
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart[]>;
+  /** Searches the web in a request of its own, where the vendor has a search. Throws as `stream` does. */
+  searchWeb?(query: string, signal: AbortSignal): Promise<WebAnswer>;
 }

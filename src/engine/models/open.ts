@@ -38,6 +38,7 @@ const REHEARSED_WAIT_SECONDS = 0.05;
 
 function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits: ModelLimits): Model {
   const { provider, id, keyName, secrets } = access;
+  const search = opener.webSearch?.(access);
   let loaded: ReturnType<VendorModel["load"]> | undefined;
   let module: Promise<typeof import("./vendor/vendor.js")> | undefined;
   // Loaded once: even a module that is there costs a look-up each time it is imported.
@@ -67,6 +68,9 @@ function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits
     ...(facts.patches === true && { patches: true }),
     ...(facts.efforts !== undefined && { efforts: facts.efforts }),
     warm: async () => (await machinery()).warmVendor(vendor),
+    ...(search !== undefined && {
+      searchWeb: async (query, signal) => (await import("./vendor/web-search.js")).searchWeb(vendor, search, query, signal),
+    }),
     async *stream(request, signal) {
       const { streamVendor } = await machinery();
       yield* streamVendor(vendor, request, signal);

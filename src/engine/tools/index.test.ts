@@ -22,6 +22,7 @@ test("the tools, in order, with category and access", () => {
     "Spawn exec none",
     "TodoWrite info none",
     "WebFetch exec none",
+    "WebSearch exec none",
   ]);
 });
 

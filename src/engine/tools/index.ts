@@ -11,6 +11,7 @@ import { spawnTool } from "./spawn.js";
 import { todoWrite } from "./todo-write.js";
 import type { Tool } from "./tool.js";
 import { webFetch } from "./web/web-fetch.js";
+import { webSearch } from "./web/web-search.js";
 import { write } from "./files/write.js";
 
 export const builtinTools: readonly Tool[] = [
@@ -25,4 +26,5 @@ export const builtinTools: readonly Tool[] = [
   spawnTool(BUILT_IN_AGENTS),
   todoWrite,
   webFetch(),
+  webSearch,
 ];

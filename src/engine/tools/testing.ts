@@ -51,6 +51,7 @@ export async function bench(options: { outputChars?: number; outside?: boolean; 
     progress: (text, channel) => void progress.push({ text, channel }),
     adopt: (child) => void adopted.push(child),
     leavePlan: () => "default",
+    searchWeb: () => Promise.reject(new Error("no search here")),
     spawn: () => Promise.reject(new Error("no sub-agents here")),
   };
   onTestFinished(async () => {

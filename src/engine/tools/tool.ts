@@ -4,6 +4,7 @@ import type { Mode } from "../../core/config.js";
 import type { Category } from "../../core/event.js";
 import type { Part } from "../../core/content.js";
 import type { Redactor } from "../../core/secrets/redact.js";
+import type { WebAnswer } from "../models/model.js";
 import type { SubAgent } from "../turn/built-in-agents.js";
 import type { Trace } from "../trace/trace.js";
 import type { Workspace } from "../workspace/workspace.js";
@@ -60,6 +61,8 @@ export interface ToolContext {
   adopt(child: { end(graceMs: number): Promise<void>; exited: Promise<unknown> }): void;
   /** Ends plan mode, and tells which mode the user's yes chose. */
   leavePlan(): Mode;
+  /** Searches the web with the model's vendor; rejects where it has no search. */
+  searchWeb(query: string): Promise<WebAnswer>;
   /** Runs sub-agents; rejects when this agent may not have any. */
   spawn(tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]>;
 }

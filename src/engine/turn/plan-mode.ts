@@ -6,7 +6,7 @@ import type { Mode } from "../../core/config.js";
 import type { Model, ModelRequest } from "../models/model.js";
 import { exitPlan } from "../tools/exit-plan.js";
 import type { Tool } from "../tools/tool.js";
-import { isToldTo } from "./editing-tool.js";
+import { isToldTo } from "./told-tools.js";
 
 const PLANNING = `Plan mode: only read-only tools run, and nothing may be changed. Work out a plan. When it is ready, present it with the
 ${exitPlan.name} tool, which asks the user to approve it; only then go on to carry it out.`;

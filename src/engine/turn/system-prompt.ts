@@ -5,7 +5,7 @@ import type { Instruction } from "../session/briefing.js";
 import type { SessionServices } from "../session/services.js";
 import type { Tool } from "../tools/tool.js";
 import { windowOf } from "./compaction.js";
-import { usesPatches } from "./editing-tool.js";
+import { usesPatches } from "./told-tools.js";
 import edit from "./prompts/edit.txt";
 import main from "./prompts/main.txt";
 import patch from "./prompts/patch.txt";

@@ -2,7 +2,7 @@
 import { windowOf } from "../../turn/compaction.js";
 import { estimate, tokensOf } from "../../turn/compaction-cut.js";
 import { systemPrompt } from "../../turn/system-prompt.js";
-import { isToldTo } from "../../turn/editing-tool.js";
+import { isToldTo } from "../../turn/told-tools.js";
 import { toolbox } from "../../turn/toolbox.js";
 import type { Tool } from "../../tools/tool.js";
 import type { CommandContext } from "./builtins.js";

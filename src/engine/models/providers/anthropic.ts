@@ -1,8 +1,12 @@
-import { versioned } from "../access.js";
+import { isVendorItself, versioned } from "../access.js";
+import { CLAUDE_SEARCH } from "./claude-search.js";
 import type { Provider } from "./provider.js";
 
+const ADDRESS = "https://api.anthropic.com";
+
 export const anthropic: Provider = {
-  async load({ id, apiKey = "", address = "https://api.anthropic.com", headers }, fetch) {
+  webSearch: (access) => ((access.compat.webSearch ?? isVendorItself(access, ADDRESS)) ? CLAUDE_SEARCH : undefined),
+  async load({ id, apiKey = "", address = ADDRESS, headers }, fetch) {
     const [{ createAnthropic }, { anthropicWire }] = await Promise.all([import("@ai-sdk/anthropic"), import("../wires/anthropic.js")]);
     return { model: createAnthropic({ apiKey, baseURL: versioned(address), headers, fetch })(id), wire: anthropicWire };
   },

@@ -1,8 +1,12 @@
-import { versioned, type Access } from "../access.js";
+import { isVendorItself, versioned, type Access } from "../access.js";
 import type { Fetch, Loaded } from "../vendor/vendor.js";
+import type { WebSearch } from "../vendor/web-search.js";
 import type { Provider } from "./provider.js";
 
+const SEARCH: WebSearch = { tool: { type: "provider", id: "openai.web_search", name: "web_search", args: {} } };
+
 export const openai: Provider = {
+  webSearch: (access) => (speaksResponses(access) && (access.compat.webSearch ?? isVendorItself(access, ADDRESS)) ? SEARCH : undefined),
   load: (access, fetch) => (speaksResponses(access) ? responses(access, fetch) : chat(access, fetch)),
 };
 
@@ -14,8 +18,8 @@ function speaksResponses({ api, address }: Access): boolean {
 }
 
 /** Other servers may refuse a field that they do not know. */
-function takesCacheKey({ address, compat }: Access): boolean {
-  return compat.promptCacheKey ?? (address === undefined || new URL(address).host === new URL(ADDRESS).host);
+function takesCacheKey(access: Access): boolean {
+  return access.compat.promptCacheKey ?? isVendorItself(access, ADDRESS);
 }
 
 async function responses(access: Access, fetch: Fetch): Promise<Loaded> {

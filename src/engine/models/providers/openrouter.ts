@@ -1,8 +1,14 @@
-import { versioned } from "../access.js";
+import { isVendorItself, versioned } from "../access.js";
+import type { WebSearch } from "../vendor/web-search.js";
 import type { Provider } from "./provider.js";
 
+const ADDRESS = "https://openrouter.ai/api";
+/** It searches before it asks the model, whichever that is. */
+const SEARCH: WebSearch = { options: { openrouter: { plugins: [{ id: "web" }] } } };
+
 export const openrouter: Provider = {
-  async load({ id, apiKey, address = "https://openrouter.ai/api", headers }, fetch) {
+  webSearch: (access) => ((access.compat.webSearch ?? isVendorItself(access, ADDRESS)) ? SEARCH : undefined),
+  async load({ id, apiKey, address = ADDRESS, headers }, fetch) {
     const [{ createOpenAICompatible }, { openrouterUsage, openrouterWire, withCacheMarks }] = await Promise.all([
       import("@ai-sdk/openai-compatible"),
       import("../wires/openrouter.js"),

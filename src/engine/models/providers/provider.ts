@@ -1,5 +1,6 @@
 /** A provider: how its credentials are checked and its package is loaded. One file a provider. */
 import type { Access } from "../access.js";
+import type { WebSearch } from "../vendor/web-search.js";
 import type { Fetch, Loaded } from "../vendor/vendor.js";
 
 export interface Provider {
@@ -10,4 +11,6 @@ export interface Provider {
    * so all of it is given.
    */
   load(access: Access, fetch: Fetch): Promise<Loaded>;
+  /** The vendor's own search of the web; undefined where this server has none. */
+  webSearch?(access: Access): WebSearch | undefined;
 }

@@ -1,8 +1,14 @@
 /** Claude and Gemini on Vertex AI: the wires that they speak at home, behind a project, a region and a Google account. */
 import { configFault, versioned, type Access } from "../access.js";
+import { CLAUDE_SEARCH } from "./claude-search.js";
+import { GOOGLE_SEARCH } from "./google-search.js";
 import type { Provider } from "./provider.js";
 
 export const vertex: Provider = {
+  webSearch({ id, address, compat }) {
+    if (!(compat.webSearch ?? address === undefined)) return undefined;
+    return id.includes("claude") ? CLAUDE_SEARCH : GOOGLE_SEARCH;
+  },
   async check(access) {
     placeOf(access);
     if (access.apiKey !== undefined) return undefined;

@@ -1,8 +1,13 @@
-import { versioned } from "../access.js";
+import { isVendorItself, versioned } from "../access.js";
+import type { WebSearch } from "../vendor/web-search.js";
 import type { Provider } from "./provider.js";
 
+const ADDRESS = "https://api.x.ai";
+const SEARCH: WebSearch = { tool: { type: "provider", id: "xai.web_search", name: "web_search", args: {} } };
+
 export const xai: Provider = {
-  async load({ id, apiKey = "", address = "https://api.x.ai", headers }, fetch) {
+  webSearch: (access) => ((access.compat.webSearch ?? isVendorItself(access, ADDRESS)) ? SEARCH : undefined),
+  async load({ id, apiKey = "", address = ADDRESS, headers }, fetch) {
     const [{ createXai }, { xaiWire }] = await Promise.all([import("@ai-sdk/xai"), import("../wires/xai.js")]);
     // Its chat completions take no arguments that come in pieces, and leave out a piece of reasoning that is like the one before it.
     return { model: createXai({ apiKey, baseURL: versioned(address), headers, fetch }).responses(id), wire: xaiWire };

@@ -2,6 +2,7 @@
 import type {
   JSONObject,
   LanguageModelV3,
+  LanguageModelV3CallOptions,
   LanguageModelV3FinishReason,
   LanguageModelV3StreamPart,
   LanguageModelV3Usage,
@@ -48,20 +49,37 @@ export async function warmVendor(vendor: VendorModel): Promise<void> {
 export async function* streamVendor(vendor: VendorModel, request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart[]> {
   let answering = false;
   try {
-    const loaded = await vendor.load(httpFetch(vendor.limits));
-    const { wire, base = vendor.id } = loaded;
-    const facts = loaded.base === undefined ? vendor.facts : factsOf(loaded.base);
-    const { request: fitting, notes: unfit } = fitRequest(request, { id: vendor.id, facts });
-    const target = targetOf(vendor, wire);
-    const settings = settingsFor(base, fitting, facts, target);
-    const { stream } = await askWith(loaded, vendor, settings, (used) => callOptions(fitting, target, used, signal));
+    const { stream, wire, notes } = await openStream(vendor, request, signal);
     answering = true;
-    const told = [...unfit, ...(settings.notes ?? [])];
-    if (told.length > 0) yield told.map((text) => ({ type: "note", text }));
+    if (notes.length > 0) yield notes.map((text) => ({ type: "note", text }));
     yield* translate(stream, vendor, wire);
   } catch (error) {
     throw vendorFault(error, vendor, answering);
   }
+}
+
+export interface Opened {
+  stream: ReadableStream<LanguageModelV3StreamPart>;
+  wire: Wire;
+  /** Wishes that cannot be fulfilled. */
+  notes: string[];
+}
+
+/** `change` has the last word on the request as the package gets it. */
+export async function openStream(
+  vendor: VendorModel,
+  request: ModelRequest,
+  signal: AbortSignal,
+  change: (options: LanguageModelV3CallOptions) => LanguageModelV3CallOptions = (options) => options,
+): Promise<Opened> {
+  const loaded = await vendor.load(httpFetch(vendor.limits));
+  const { wire, base = vendor.id } = loaded;
+  const facts = loaded.base === undefined ? vendor.facts : factsOf(loaded.base);
+  const { request: fitting, notes } = fitRequest(request, { id: vendor.id, facts });
+  const target = targetOf(vendor, wire);
+  const settings = settingsFor(base, fitting, facts, target);
+  const { stream } = await askWith(loaded, vendor, settings, (used) => change(callOptions(fitting, target, used, signal)));
+  return { stream, wire, notes: [...notes, ...(settings.notes ?? [])] };
 }
 
 const targets = new WeakMap<VendorModel, Target>();
@@ -127,7 +145,7 @@ function take(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: VendorMod
       if (wire.isHarmless?.(part.error) === true) return;
       throw part.error;
     default:
-    // Sources and vendor-run tools are not asked for.
+    // Sources and vendor-run tools are asked for by web-search.ts alone.
   }
 }
 
@@ -271,7 +289,7 @@ function toCall(id: string, name: string, input: string): ModelCall {
 // --- the end ---
 
 /** Nothing where the server counts nothing. */
-function totalUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage | undefined {
+export function totalUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage | undefined {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
   const cacheRead = inputTokens.cacheRead ?? 0;
   const cacheWrite = inputTokens.cacheWrite ?? 0;
