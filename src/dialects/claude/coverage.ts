@@ -1,7 +1,7 @@
-/** The words that this wire has. `none`: the link answers, folds or refuses it (link/gaps.ts). */
+/** Coverage of this wire. `none`: the link answers, folds or refuses it (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
 
-/** The keys of a session's config that flags and the handshake say. */
+/** The config keys that flags and the handshake can say. */
 export const OPENING: readonly string[] = [
   "model",
   "mode",

@@ -12,13 +12,13 @@ export const claude: Dialect = {
   version: VERSION,
   framing: "json",
   wire: { op: HostLine, event: AgentLine },
-  // A process has one session: its id, its model and its mode stand on the command line.
+  // A process has one session: its id, model and mode are flags of the command line.
   lifetime: "session",
   question: /"control_request"/,
   replies: { to: ["session.configure", "turn.interrupt"], within: 60 },
-  // Claude Code folds a prompt during a turn into that turn, so prompts wait on our side; a steer is such a prompt.
+  // Claude Code folds a prompt during a turn into that turn, which is our steer; real prompts wait on our side.
   oneTurn: true,
-  // Claude Code reads files without a question.
+  // Claude Code reads files without an approval.
   unasked: ["Read", "Glob", "Grep", "TodoWrite", "Skill"],
   agentSide,
   hostSide,

@@ -1,4 +1,4 @@
-/** Claude Code as a program: the flags of its command line, and our words for them. */
+/** Claude Code as a program: the flags of its command line and their meaning as ours. */
 import { toolNamed } from "../../core/names.js";
 import type { FormatChoice, ForeignFlag, Program } from "../kit/program.js";
 import { EFFORT_NAMES, MODE_NAMES, modelNamed, modeNamed, thinkingFor, WIRE_VERSION } from "./wire/names.js";
@@ -43,7 +43,7 @@ function turnFlags(turns: string): readonly string[] {
   return turns === "0" ? [] : ["--max-turns", turns];
 }
 
-/** `default` is the usual set, and nothing is no tool at all. */
+/** The flags for `--tools`: `default` is the usual set, an empty list allows no tool. */
 function toolSetFlags(list: string): readonly string[] {
   return list === "default" ? [] : ["--allowed-tools", toolEntries(list).join(",")];
 }
@@ -70,7 +70,7 @@ const SAID: readonly ForeignFlag[] = [
   { name: "add-dir", value: "DIR", means: (directory) => ["--include-directories", directory] },
   { name: "continue", means: () => ["--resume", "latest"] },
   { name: "no-session-persistence", means: () => ["--no-session"] },
-  // The permission prompt tool is the host, and questions go to it whenever it answers.
+  // Approvals always go to a host that opened the control channel, so this flag changes nothing.
   { name: "permission-prompt-tool", value: "TOOL", quiet: true },
   { name: "verbose", quiet: true },
   { name: "setting-sources", value: "A,B", quiet: true },

@@ -1,7 +1,7 @@
-/** What Codex's app-server can say. `none`: the link answers, folds or refuses it (link/gaps.ts). */
+/** Coverage of Codex's app-server. `none`: the link answers, folds or refuses it (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
 
-/** A thread can be told these at any time. */
+/** Config keys that a thread takes at any time. */
 const SETTINGS = ["model", "thinking", "effort", "mode", "cwd", "plan"] as const;
 
 export const coverage: Coverage = {

@@ -19,7 +19,7 @@ export const codex: Dialect = {
     /"(item\/(commandExecution|fileChange|permissions)\/requestApproval|item\/tool\/(call|requestUserInput)|mcpServer\/elicitation\/request)"/,
   launches: true,
   start: ["app-server"],
-  // A second prompt would be folded into the turn that runs, and lost with it.
+  // Codex folds a prompt during a turn into the running turn, where an interrupt would lose it.
   oneTurn: true,
   replies: { to: ["session.configure", "session.list", "session.seed"], within: 60 },
   unasked: ["Read", "Glob", "Grep", "TodoWrite", "Spawn"],

@@ -19,7 +19,7 @@ const as =
   (flag: string) =>
   (value: string): readonly string[] => [flag, value];
 
-/** There is no sandbox of ours: where Codex's would hold a command back, somebody is asked, and in `exec` nobody is there. */
+/** Modes for Codex's sandboxes. Parley has no sandbox, so it asks where the sandbox would stop a command; `exec` denies it. */
 const MODES: ReadonlyMap<string, string> = new Map([
   ["read-only", "default"],
   ["workspace-write", "auto_edit"],
@@ -32,7 +32,7 @@ function sandboxFlags(name: string): readonly string[] {
   return ["--approval-mode", mode];
 }
 
-/** `key=value`, the value as TOML writes it. */
+/** The flags for an override `key=value`, whose value is TOML. */
 function configFlags(assignment: string): readonly string[] {
   const [, key = "", text = ""] = /^([^=]+)=(.*)$/s.exec(assignment) ?? [];
   const value = plainValue(text.trim());
@@ -104,7 +104,7 @@ const SAID: readonly ForeignFlag[] = [
   { name: "strict-config", quiet: true },
 ];
 
-/** Taken, and without any effect here. */
+/** Accepted, and without any effect here. */
 const UNUSED: readonly ForeignFlag[] = [
   ...["profile", "enable", "disable", "local-provider", "cyber-access-program", "output-last-message", "ask-for-approval"].map(
     (name): ForeignFlag => ({ name, value: "VALUE" }),

@@ -1,4 +1,4 @@
-/** Outputs that are no lines: the result alone for `--output-format json`, and for `text` the value that a schema asked for. */
+/** Output in one piece: the result for `--output-format json`; for `text` with a schema, the structured value. */
 import { isRecord } from "../../../core/values/json-object.js";
 import type { Op } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";

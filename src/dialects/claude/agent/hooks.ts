@@ -15,7 +15,7 @@ import { type HookMatcher, HOOKS, HookOutput, OwnInput, type OwnAnswer } from ".
 import { wireTool } from "../wire/names.js";
 import { ownArgs, wireInput } from "../wire/tool-input.js";
 
-/** A callback's answer; `failed` where it gave none that can be read. */
+/** A callback's answer; `failed` if it cannot be read. */
 type Said = { output: HookOutput } | { failed: string };
 
 interface Pending {
@@ -30,14 +30,14 @@ const Asked = v.looseObject({ callback: v.string(), input: OwnInput });
 
 type Address = () => { id: string; session: string };
 
-/** The session, as every callback is told it. */
+/** The fields about the session that each callback gets. */
 interface Surroundings {
   sessionId: string;
   cwd: string;
   mode: string;
 }
 
-/** Takes a call that a hook allows, or wants its user to be asked about. */
+/** Receives the calls that a hook allows, and those that it wants the user to decide. */
 export interface Verdict {
   allow(call: string): void;
   ask(request: string, call: string, tool: string, input: Record<string, unknown>): Out[];
@@ -62,7 +62,7 @@ export class HostHooks {
     return { config: { hostHooks: Object.fromEntries(known.map(([event]) => [event, event])) }, unknown };
   }
 
-  /** The agent asks: the callbacks that this is about are asked, or it goes on at once. */
+  /** Asks the callbacks that match an event; without one the agent goes on at once. */
   ask({ request, data }: EventOf<"host.request">, surroundings: Surroundings, address: Address): Step<Op> {
     if (!v.is(Asked, data)) return { in: [answer(request, {}, address)], out: [] };
     const { input } = data;
@@ -84,14 +84,14 @@ export class HostHooks {
     return { in: [], out };
   }
 
-  /** Undefined for an answer to another question. */
+  /** Takes an answer of a callback; undefined for an answer to another request. */
   answered({ response }: HostResponse, address: Address, verdict: Verdict): Step<Op> | undefined {
     const pending = this.#pending.find(({ waits }) => waits.has(response.request_id));
     const matcher = pending?.waits.get(response.request_id);
     if (pending === undefined || matcher === undefined) return undefined;
     pending.waits.delete(response.request_id);
     const said = saidIn(response);
-    // A guard that fails blocks, unless its host says otherwise.
+    // A hook that fails blocks the call, unless its host chose `continue`.
     pending.said.push("failed" in said && matcher.onFailure === "continue" ? { output: {} } : said);
     if (pending.waits.size > 0) return { in: [], out: [] };
     this.#forget(pending.request);
@@ -104,7 +104,7 @@ export class HostHooks {
     return { in: [answer(pending.request, own, address), ...stop], out: [] };
   }
 
-  /** The agent waits no more. */
+  /** Cancels the callbacks of a request that the agent has settled. */
   settled(request: string): Out[] {
     const pending = this.#pending.find((one) => one.request === request);
     this.#forget(request);
@@ -172,7 +172,7 @@ function saidIn(response: HostResponse["response"]): Said {
 
 interface Combined {
   own: OwnAnswer;
-  /** Undefined where the agent itself decides, and where a hook blocks. */
+  /** Undefined if the agent decides or a hook blocks. */
   decision: "allow" | "ask" | undefined;
   /** The reason for which a hook ends the turn. */
   stops: string | undefined;

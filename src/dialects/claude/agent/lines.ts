@@ -16,12 +16,12 @@ export function systemLine<N extends SystemName>(subtype: N, fields: SystemField
   return line({ type: "system", subtype, ...fields, uuid: uuidOf(env.stamp().id), session_id });
 }
 
-/** A line for people: warnings and errors that Claude Code has no line of its own for. */
+/** A line for people, for warnings and errors that have no line of their own on this wire. */
 export function notice(text: string, state: AgentState, level: "info" | "warning" = "warning", tag?: string): Out {
   return systemLine("informational", { content: text, level, ...(tag !== undefined && { tag }) }, envelopeOf(state));
 }
 
-/** Of an API message each block is a line, and `stop_reason` comes with the pieces. */
+/** Writes each block of an API message as a line; `stop_reason` is in the streamed events. */
 export const ONE_BLOCK: OneBlock = {
   message: ({ id, model, content, usage }, { env, session_id, under }) =>
     line({
@@ -42,7 +42,7 @@ export function usageOrNone(usage: Usage | undefined): object {
   return wireUsage(usage ?? { input: 0, output: 0 });
 }
 
-/** Words of ours in the place of an answer. `error` tells which kind of failure they are about. */
+/** A message by this side in place of the model's. `error` is the kind of the failure. */
 export function syntheticLine(text: string, { env, session_id, under }: Envelope, error?: string): Out {
   return line({
     type: "assistant",
@@ -65,7 +65,7 @@ export function syntheticLine(text: string, { env, session_id, under }: Envelope
 
 interface Told {
   content: readonly unknown[];
-  /** Beside the message: the result as data, and the decision about the call. */
+  /** The call's result as data. `meta` has the decision about a call that did not run. */
   result?: unknown;
   meta?: ResultMeta;
 }

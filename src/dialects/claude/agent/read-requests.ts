@@ -16,7 +16,7 @@ import type { AgentState, Control } from "./state.js";
 import { commandRows, controlAnswer, mcpStatus, modelRows, settingsOf } from "./write-replies.js";
 import { INTERRUPTED } from "./write-turns.js";
 
-/** A request that can be acted on, or the words that refuse it. */
+/** The request; a sentence if it cannot be read. */
 export function readRequest(request: unknown): KnownRequest | string {
   const subtype = stringField(request, "subtype");
   if (subtype === undefined) return "A control request needs a request with a subtype";
@@ -25,7 +25,7 @@ export function readRequest(request: unknown): KnownRequest | string {
   return v.is(schema, request) ? request : `Invalid ${subtype}: ${issuesOf(schema, request)}`;
 }
 
-/** Most requests need the session; the answer to `initialize` lists what surrounds it. */
+/** Most requests wait for the session; `initialize` also waits for the catalogue that its answer lists. */
 export function canAnswer({ subtype }: KnownRequest, { isReady, isGathered, catalogue }: AgentState): boolean {
   if (subtype === "initialize") return isReady && (isGathered || catalogue.commands !== undefined);
   return subtype === "interrupt" || isReady;
@@ -79,7 +79,7 @@ function configure(patch: SessionConfig, control: Control, state: AgentState): S
   return { in: [{ type: "session.configure", ...head, patch }], out: [] };
 }
 
-/** A command that shows something knows it best. Agents that take no tools cannot be asked so: they would make a turn of it. */
+/** Answers a request by running a slash command of the agent. An agent without host tools would make a turn of the command. */
 function command(name: string, control: Control, state: AgentState): Step<Op> {
   if (state.capabilities["hostTools"] !== true)
     return answer(refusal(control.request_id, `This agent cannot be asked for ${control.subtype}`));
@@ -102,7 +102,7 @@ function onInitialize(request: RequestFields<"initialize">, control: Control, st
   const others = (config.hostTools ?? []).filter(({ name }) => name !== ASK_USER.name && name !== STRUCTURED);
   const kept = schema === undefined ? (config.hostTools ?? []).filter(({ name }) => name === STRUCTURED) : hostTools;
   const patch: SessionConfig = {
-    // Not every driven agent can be given tools.
+    // Not every driven agent takes tools of its host.
     ...(state.capabilities["hostTools"] === true && { hostTools: [...others, ...kept, ASK_USER], ...restricted }),
     ...systemPatch(request),
     ...(Object.keys(servers).length > 0 && { mcpServers: { ...config.mcpServers, ...servers } }),
@@ -114,7 +114,7 @@ function onInitialize(request: RequestFields<"initialize">, control: Control, st
   return { in: step.in, out: [...warnings, ...step.out] };
 }
 
-/** The SDK says an empty prompt where its user says none: then ours stays. */
+/** The SDK sends an empty system prompt if its user gave none: our own then stays. */
 function systemPatch({ systemPrompt = "", appendSystemPrompt = "" }: RequestFields<"initialize">): SessionConfig {
   const system = Array.isArray(systemPrompt) ? systemPrompt.join("\n\n") : (systemPrompt ?? "");
   return { ...(system.trim() !== "" && { system }), ...(appendSystemPrompt && { appendSystem: appendSystemPrompt }) };
@@ -148,13 +148,13 @@ function onModel(name: string, control: Control, state: AgentState): Step<Op> {
   return configure(model === undefined ? {} : { model }, control, state);
 }
 
-/** Null is the model's own choice; 0 switches thinking off. */
+/** Thinking for a token budget: null leaves the amount to the model, 0 switches thinking off. */
 function thinkingPatch(budget: number | null | undefined): SessionConfig {
   if (budget === null || budget === undefined) return { thinking: "enabled" };
   return budget === 0 ? { thinking: "disabled" } : { thinking: "enabled", thinkingBudget: budget };
 }
 
-/** The settings that a session has here: the model and the effort. */
+/** Applies the two settings that a session has here: the model and the effort. */
 function onSettings({ model, effortLevel }: Record<string, unknown>, control: Control, state: AgentState): Step<Op> {
   const named = typeof model === "string" ? (modelNamed(model) ?? state.ownModel) : undefined;
   const effort = typeof effortLevel === "string" && EFFORT_NAMES.includes(effortLevel) ? effortPatch(effortLevel, state) : {};

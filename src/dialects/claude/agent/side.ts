@@ -1,4 +1,4 @@
-/** The agent's end of the wire, in Claude Code's words. */
+/** The agent's side of the wire. */
 import type { Fault } from "../../../core/errors.js";
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
@@ -42,7 +42,7 @@ const QUESTION_FORM: QuestionForm = {
 
 export function agentSide(env: SideEnv): Side<Op, Event> {
   const state = agentState(env, new Questions(env, QUESTION_FORM), new HostHooks(env));
-  /** Calls about which a hook wants the user to be asked, by the request of the hook. */
+  /** Calls that a hook wants the user to decide, by the request of the hook. */
   const asking = new Map<string, string>();
   return streamJsonAgent({
     state,
@@ -59,7 +59,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     onRequest: (request_id, request) => onRequest(request_id, request, state),
     answer: (asked, data) => controlAnswer(asked, data, state),
     refuse: controlRefusal,
-    // A host would take a result for the end of the turn that runs.
+    // Not a `result` line: the host would take it for the end of the running turn.
     unread: (problem) => [
       notice(`A line of the host cannot be read: ${problem}`, state, "warning", "error"),
       { log: `A line of the host cannot be read: ${problem}` },
@@ -74,7 +74,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     ready({ config }) {
       state.ownModel = config?.model;
     },
-    // Claude Code leaves with 1 behind a result that told an error.
+    // Claude Code exits with 1 if its last result was an error.
     closed: () => (state.isFailed ? [{ exit: 1 }] : []),
     turnEvent: (event) => turnEvent(event, state),
     hostRequest: (event) => onHostRequest(event, state),

@@ -10,7 +10,7 @@ import type { KnownRequest, RequestName } from "../wire/op-records.js";
 import type { HostHooks } from "./hooks.js";
 import type { Switches } from "./switches.js";
 
-/** `said` goes into the answer as the host said it. */
+/** A control request of the host; its answer repeats `said`. */
 export interface Control extends AnyControl {
   subtype: RequestName;
   said: string;
@@ -19,7 +19,7 @@ export interface Control extends AnyControl {
 interface Turn extends AgentTurn<CountedCall & { since?: number; toldSeconds?: number }> {
   /** Usage of the session's own agent, sub-agents apart. */
   usage: Usage;
-  /** The turn was interrupted at a call: one that ran, waited, or was denied so. */
+  /** The interrupt hit a call: a running, waiting or just denied one. */
   hadTools: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface AgentState extends AgentSession<KnownRequest, Control> {
   readonly allowed: Set<string>;
   /** The result that the model handed over, where the host gave a schema for it. */
   structured: { value: unknown } | undefined;
-  /** The last result told an error: the process leaves with 1, as Claude Code does. */
+  /** The last result was an error: the process exits with 1, as Claude Code does. */
   isFailed: boolean;
 }
 

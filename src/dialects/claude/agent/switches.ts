@@ -1,9 +1,9 @@
-/** The words of the command line that are for the wire itself. */
+/** The flags of the command line that shape the wire. */
 
 export interface Switches {
-  /** Pieces of messages go out as they come. */
+  /** Deltas of messages are written as they come. */
   partial: boolean;
-  /** `result`: the result alone, as one object. `value`: the result that a schema asked for, and nothing else. */
+  /** `result`: only the result, as one object. `value`: only the structured value. */
   format: "lines" | "result" | "value";
   isOneShot: boolean;
   /** The schema of the result that the model must hand over. */
@@ -33,7 +33,7 @@ const FORMATS: ReadonlyMap<string, Switches["format"]> = new Map([
   ["text", "value"],
 ]);
 
-/** The command line was read already, and its schema is an object. */
+/** Reads a schema that the command line has checked: it is an object. */
 function schemaOf(text: string): Record<string, unknown> {
   const schema: unknown = JSON.parse(text);
   return typeof schema === "object" && schema !== null ? { ...schema } : {};

@@ -1,4 +1,4 @@
-/** Writes events of a turn, and around it, as lines. */
+/** Agent → host, written: events of a turn and of the session as lines. */
 import type { EventOf } from "../../../core/event.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { Op } from "../../../core/op.js";
@@ -101,7 +101,7 @@ function onEnded(event: EventOf<"turn.ended">, state: AgentState): Out[] {
   return [...last, ...said, ...next, result, ...exit];
 }
 
-/** A failure of the API stands in for the answer; an interrupt is a word of the user. */
+/** The line before the result: an API failure as a message of the agent, an interrupt as a message of the user. */
 function saidAtEnd({ outcome }: EventOf<"turn.ended">, end: ReturnType<typeof endOf>, state: AgentState): Out[] {
   if (end.subtype === "success" && end.api !== undefined) return [syntheticLine(end.text, envelopeOf(state), apiErrorKind(end.api.status))];
   if (outcome !== "interrupted" || end.subtype === "success") return [];
@@ -119,7 +119,7 @@ function onCall({ call, under }: EventOf<"tool.requested">, state: AgentState): 
   return speechOf(state, under).call(call.id, wireTool(call.name), wireInput(call.name, input));
 }
 
-/** Sub-agents begin with their call. */
+/** Starts the sub-agent together with its Spawn call. */
 function onCallStarted(event: EventOf<"tool.started">, state: AgentState): Out[] {
   const { call, args, under } = event;
   const said = speechOf(state, under).end();
@@ -131,7 +131,7 @@ function onCallStarted(event: EventOf<"tool.started">, state: AgentState): Out[]
   return [...said, ...taskStarted(call, task, state)];
 }
 
-/** A sign of life once a second at most: the output comes whole with the result. Sub-agents speak for themselves. */
+/** Writes progress at most once a second, without the output, which the result has. Sub-agents have lines of their own. */
 function onProgress(event: EventOf<"tool.progress">, state: AgentState): Out[] {
   const call = state.turn?.calls.get(event.call);
   if (call === undefined || call.name === "Spawn") return [];
@@ -169,7 +169,7 @@ function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> 
   return { in: stop, out: [...said, ...own, ...ended, result, ...next] };
 }
 
-/** The host is not asked over a channel that was never opened, or is closed, or in a mode that asks nobody. */
+/** Asks the host, unless the control channel is not open or the mode asks nobody. */
 function onApproval({ calls, under }: EventOf<"approval.requested">, state: AgentState): Step<Op> {
   const said = speechOf(state, under).end();
   const open = calls.filter(({ id }) => !state.allowed.has(id));
@@ -212,7 +212,7 @@ function onUsage({ scope, usage, cost = 0, under, at }: EventOf<"usage">, state:
 function onNotice(event: EventOf<"notice">, state: AgentState): Out[] {
   const data = isRecord(event.data) ? event.data : {};
   if (event.kind === "retry") return [systemLine("api_retry", retryFields(data), envelopeOf(state, event.under))];
-  // The result tells it.
+  // The result has this limit.
   if (event.under === undefined && (event.kind === "max_turns" || event.kind === "max_tool_calls")) return [];
   if (event.level === "debug" || event.level === "info") return [];
   return [notice(event.text, state, "warning", event.kind)];
@@ -230,7 +230,7 @@ function retryFields(data: Record<string, unknown>): Parameters<typeof systemLin
   };
 }
 
-/** A sub-agent's summary is not the session's conversation. */
+/** Writes the compaction of the session's own conversation; that of a sub-agent is left out. */
 function onCompaction({ phase, before = 0, after, summary, under }: EventOf<"compaction">, state: AgentState): Out[] {
   if (under !== undefined) return [];
   const envelope = envelopeOf(state);

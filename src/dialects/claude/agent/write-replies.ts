@@ -69,7 +69,7 @@ export function commandRows({ catalogue }: AgentState): Record<string, unknown> 
   return { commands: rows, agents: (catalogue.subagents ?? []).map(({ name, description = "" }) => ({ name, description })) };
 }
 
-/** The models by the names that a host may set: the one of the start, and the one that answers now. */
+/** The models that a host may set: the one of the command line and the present one. */
 export function modelRows({ config, ownModel, capabilities }: AgentState): Record<string, unknown>[] {
   const efforts = Array.isArray(capabilities["efforts"])
     ? capabilities["efforts"].filter((name) => EFFORT_NAMES.includes(String(name)))

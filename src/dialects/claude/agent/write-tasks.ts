@@ -1,4 +1,4 @@
-/** Sub-agents on this wire: the prompt of each, its beginning and its end. Their lines have their call as parent. */
+/** Sub-agents on this wire: the prompt, the start and the end of each. Their lines name the Spawn call as parent. */
 import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { envelopeOf } from "../../kit/stream-json/agent-session.js";
@@ -17,7 +17,7 @@ export function taskStarted(call: string, task: Task, state: AgentState): Out[] 
   ]);
 }
 
-/** The cost of several sub-agents of one call is known of all of them only. */
+/** The end of a sub-agent. Several sub-agents of one call have only a common cost. */
 export function taskEnded({ call, status, at = 0 }: EventOf<"tool.ended">, task: Task, state: AgentState): Out[] {
   const ended = status === "ok" ? "completed" : status === "failed" ? "failed" : "stopped";
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = task.usage ?? {};

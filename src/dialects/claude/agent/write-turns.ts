@@ -15,7 +15,7 @@ import { modelUsage, NO_USAGE, wireUsage } from "../wire/usage.js";
 import { ONE_BLOCK, syntheticLine, usageOrNone, userLine } from "./lines.js";
 import type { AgentState } from "./state.js";
 
-/** The session's own agent, or those under a call. */
+/** The writer of messages of the session's own agent, or of the sub-agents under a call. */
 export function speechOf(state: AgentState, under: string | undefined): MessageWriter {
   const key = under ?? "";
   const known = state.speeches.get(key);
@@ -92,7 +92,7 @@ function blockOf(part: Part): unknown {
   return { type: "image", source: { type: "base64", media_type: part.mime, data: part.data } };
 }
 
-/** A denial and a cancellation look alike as results: this tells them apart. */
+/** Tells a denied call from a cancelled one, as their results look alike. */
 function metaOf(id: string, status: EventOf<"tool.ended">["status"]): ResultMeta | undefined {
   if (status === "denied")
     return { id, non_execution_kind: "permission-rule", permission_decision: { decision: "reject", source: "user_reject" } };
@@ -104,7 +104,7 @@ function metaOf(id: string, status: EventOf<"tool.ended">["status"]): ResultMeta
 
 type TerminalReason = "completed" | "max_turns" | "aborted_streaming" | "aborted_tools" | "api_error";
 
-/** A result: words of a success, or of a failure that the API or the agent had. */
+/** The result of a turn: a success, an API failure, or a failure of the agent. */
 export type End =
   | { subtype: "success"; text: string; api?: { status: number | undefined } }
   | { subtype: "error_during_execution" | "error_max_turns"; text: string; reason?: TerminalReason };
@@ -149,7 +149,7 @@ const STOPS: ReadonlyMap<string, string> = new Map([
   ["loop", "The model repeats the same calls with the same results; the turn was stopped"],
 ]);
 
-/** A provider's failure is told in an answer and in the result, as the original does. */
+/** The text of a provider's failure, which Claude Code writes both as a message and in the result. */
 function failureText(fault: Fault | undefined, reason = ""): string {
   const message = fault?.message ?? reason;
   return isApiError(fault) ? `API Error: ${message}` : message;
@@ -159,7 +159,7 @@ function isApiError(fault: Fault | undefined): boolean {
   return fault?.code === "provider" || fault?.code === "context_overflow";
 }
 
-/** The kind of an API failure in the words of this wire. */
+/** The wire's name for the kind of an API failure. */
 export function apiErrorKind(status: number | undefined): string {
   if (status === 401) return "authentication_failed";
   if (status === 403) return "billing_error";
@@ -201,7 +201,7 @@ function terminalReason(end: End): TerminalReason | undefined {
   return end.reason;
 }
 
-/** For a prompt that no turn answered. */
+/** The result for a prompt that became no turn. */
 export function outcomeLines(outcome: Outcome, state: AgentState): Out[] {
   const at = state.env.stamp().at;
   if ("problem" in outcome) return [resultLine({ subtype: "error_during_execution", text: outcome.problem }, at, state)];

@@ -63,7 +63,7 @@ function wordsOf(response: unknown): string | undefined {
   return response === undefined || typeof response === "string" ? response : JSON.stringify(response);
 }
 
-/** Undefined where no hook waits for this answer. */
+/** Answers a callback; undefined if no callback waits for this answer. */
 export function hookAnswered({ request, ok, data }: OpOf<"host.answer">, state: HostState): Step<Event> | undefined {
   const event = state.hooks.get(request);
   if (event === undefined) return undefined;
@@ -92,7 +92,7 @@ function failureOf(data: unknown): string {
   return read.success ? read.output.message : typeof data === "string" ? data : "the host gave no reason";
 }
 
-/** The agent takes a callback back. */
+/** Settles a callback that the agent cancelled. */
 export function hookCancelled(request_id: string, { hooks, session }: HostState): Event[] {
   if (!hooks.delete(request_id)) return [];
   return [{ type: "host.settled", session, request: request_id, ok: false, reason: "the agent took it back" }];

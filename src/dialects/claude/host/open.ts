@@ -1,4 +1,4 @@
-/** How a session of Claude Code begins: the arguments as its SDK gives them, and the handshake. */
+/** The opening of a session: the arguments that Claude Code's SDK gives, and the handshake. */
 import type { McpServer, SessionConfig } from "../../../core/config.js";
 import type { Event } from "../../../core/event.js";
 import { canonicalTool } from "../../../core/names.js";
@@ -33,15 +33,15 @@ function argvOf({ open, config = {}, fork }: OpOf<"session.open">, stored: strin
   return [
     "--output-format",
     "stream-json",
-    // Claude Code refuses the format without it.
+    // Claude Code refuses the format without `--verbose`.
     "--verbose",
     "--input-format",
     "stream-json",
-    // Without it every call that needs a question is denied.
+    // Without this flag every call that needs an approval is denied.
     "--permission-prompt-tool",
     "stdio",
     ...flag("--model", config.model),
-    // We allow everything ourselves where the mode is yolo: Claude Code refuses that mode to root, and where it was not started for it.
+    // For yolo our side allows each call, as Claude Code refuses its own such mode to root and without a special flag.
     ...flag("--permission-mode", config.mode === "yolo" ? "default" : wireMode(config.mode)),
     ...flag("--tools", config.allowedTools?.map(toolOf)),
     ...flag("--disallowedTools", some(config.disallowedTools?.map(toolOf))),
@@ -69,7 +69,7 @@ function flag(name: string, value: string | number | string[] | undefined): stri
   return [name, Array.isArray(value) ? value.join(",") : String(value)];
 }
 
-/** An empty list would be a flag without a value. */
+/** Omits an empty list, which would be a flag without a value. */
 function some(list: string[] | undefined): string[] | undefined {
   return list?.length === 0 ? undefined : list;
 }
@@ -114,13 +114,13 @@ function writeAgent({ name, description, system = "", tools, model }: NonNullabl
   return [name, { description, prompt: system, ...rest }];
 }
 
-/** Lists of tools that the flags cannot say. */
+/** The lists of tools that the flags cannot say, in words. */
 function unlisted({ allowedTools, disallowedTools }: SessionConfig): string[] {
   const hasComma = [allowedTools, disallowedTools].some((list) => list?.some((tool) => tool.includes(",")) === true);
   return hasComma ? ["a tool whose name has a comma"] : [];
 }
 
-/** Claude Code has one vendor, named or not. */
+/** Claude Code has one provider, so naming it is covered. */
 function coverOf({ provider }: SessionConfig): Covers {
   return { only: provider === "anthropic" ? [...OPENING, "provider"] : OPENING };
 }

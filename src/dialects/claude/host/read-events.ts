@@ -1,4 +1,4 @@
-/** Agent → host, read: which line it is, and what answers it. A line that cannot be read is told of, and the rest goes on. */
+/** Agent → host, read: each line becomes events and answers. An unreadable line becomes an error, and the session goes on. */
 import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
@@ -49,7 +49,7 @@ export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Ev
   }
 }
 
-/** A step of nothing but events. */
+/** A step of events alone. */
 function told(events: Event[]): Step<Event> {
   return { in: events, out: [] };
 }
@@ -62,7 +62,7 @@ function underOf(rec: Record<string, unknown>): string | undefined {
   return stringField(rec, "parent_tool_use_id");
 }
 
-/** Before the handshake Claude Code may ask a hook or speak to a server, or say why there will be no session. */
+/** Reads a line before the handshake: a hook, a message to an MCP server, or the reason for which no session begins. */
 function onEarly(type: string, rec: Record<string, unknown>, state: HostState): Step<Event> {
   if (type === "control_request") {
     const request_id = stringField(rec, "request_id");
@@ -77,7 +77,7 @@ function onEarly(type: string, rec: Record<string, unknown>, state: HostState): 
 
 // --- a turn ---
 
-/** The first line of every turn. It also tells what the session is now. */
+/** The first line of every turn. It also has the session's present model, mode and catalogue. */
 function onInit(rec: v.InferOutput<typeof Init>, state: HostState, env: SideEnv): Event[] {
   const changed = updated({ model: rec.model, mode: modeNamed(rec.permissionMode), sessionId: rec.session_id }, state);
   const { commands, subagents } = state.catalogue;
@@ -93,7 +93,7 @@ function onInit(rec: v.InferOutput<typeof Init>, state: HostState, env: SideEnv)
   return [...changed, ...news, ...turnOf(state, env).begun];
 }
 
-/** A background task goes on when its turn has ended; its words belong to no turn. */
+/** Whether a line comes from a background task after the end of its turn; it belongs to no turn. */
 function isBehindTurn(rec: Record<string, unknown>, { running }: HostState): boolean {
   return running === undefined && underOf(rec) !== undefined;
 }

@@ -7,7 +7,7 @@ import { modeNamed } from "../wire/names.js";
 import type { HostState } from "./state.js";
 import { updated } from "./surroundings.js";
 
-/** Lines about states that our vocabulary tells in other ways, or not at all. */
+/** Lines about states that our vocabulary lacks, or that it takes from other lines. */
 const PASSED_OVER: ReadonlySet<string> = new Set([
   "session_state_changed",
   "thinking_tokens",

@@ -1,4 +1,4 @@
-/** Agent → host, read: what is said within a turn, from its first line to its `result`. */
+/** Agent → host, read: the lines of a turn up to its `result`. */
 import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
@@ -11,7 +11,7 @@ import type { Assistant, ResultMeta, StreamEvent } from "../wire/event-records.j
 import { isEmpty, ModelUsage, readUsage, WireUsage } from "../wire/usage.js";
 import { type HostState, type RunningTurn, startTurn } from "./state.js";
 
-/** The turn that a line belongs to. Claude Code may also begin a turn by itself, for news of a background task. */
+/** The turn of a line. Claude Code may begin a turn by itself, to report on a background task. */
 export function turnOf(state: HostState, env: SideEnv): { begun: Event[]; turn: RunningTurn | undefined } {
   if (state.running !== undefined) return { begun: [], turn: state.running };
   const begun = startTurn(state.prompts.shift() ?? { turn: env.stamp().id, op: undefined }, state);
@@ -20,7 +20,7 @@ export function turnOf(state: HostState, env: SideEnv): { begun: Event[]; turn: 
 
 // --- messages ---
 
-/** A complaint that the result does not repeat is an answer like any other. */
+/** Emits a held API failure as text if the result does not repeat it. */
 function released(turn: RunningTurn): Event[] {
   const text = turn.complaint;
   turn.complaint = "";
@@ -64,13 +64,13 @@ export function onStreamed(event: StreamEvent, under: string | undefined, turn: 
   }
 }
 
-/** The end of a message says its output, and says its input again or not at all. */
+/** The usage of a message: its end has the output, and may or may not repeat the input. */
 function counted(last: WireUsage, first: Usage | undefined): Usage {
   const known = Object.fromEntries(Object.entries(readUsage(last)).filter(([, count]) => count !== 0));
   return { ...(first ?? { input: 0, output: 0 }), ...known };
 }
 
-/** Results of tools. Other words in the user's name repeat a prompt, or tell the model of an interrupt or a command. */
+/** Reads results of tools. Other lines of the user are left out: they repeat a prompt, an interrupt or a command. */
 export function onUser(body: unknown, metas: readonly ResultMeta[], turn: RunningTurn | undefined): Event[] {
   return userBlocks(body).flatMap((said): Event[] => {
     if (!("call" in said) || turn === undefined) return [];
@@ -93,7 +93,7 @@ function onResultOf(wireId: string, block: Record<string, unknown>, meta: Result
 
 type End = Parameters<RunningTurn["told"]["close"]>[0];
 
-/** A result ends the turn that runs. One without a turn is about news of a task, or tells why a prompt got none. */
+/** Ends the running turn. A result without a turn is a report on a task, or the reason for which a prompt got no turn. */
 export function onResult(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
   const isError = rec["is_error"] === true || (stringField(rec, "subtype") ?? "").startsWith("error");
   state.isFailed = isError;
@@ -138,12 +138,12 @@ export function failedEnd(fault: Fault): { outcome: "failed"; reason: string; fa
   return { outcome: "failed", reason: fault.message, fault };
 }
 
-/** Without a status only words tell what went wrong. */
+/** Guesses from the message whether a retry makes sense, as there is no status. */
 function isPassing(message: string): boolean {
   return /\b(?:429|5\d\d)\b|rate.?limit|overloaded|timed out|connection|stream was cut/i.test(message);
 }
 
-/** The cost of the whole process, with what all its models used, sub-agents included. */
+/** The cost and the usage of the whole process, sub-agents included. */
 function spentSoFar({ modelUsage, total_cost_usd: cost }: Record<string, unknown>, { session }: HostState): Event[] {
   if (!v.is(v.record(v.string(), ModelUsage), modelUsage) || typeof cost !== "number" || cost === 0) return [];
   const usage = Object.values(modelUsage).map(ownUsage).reduce<Usage | undefined>(addUsage, undefined);

@@ -1,4 +1,4 @@
-/** The host's side: we drive Claude Code as its SDK does, one process a session. */
+/** The host's side of the wire: drives Claude Code as its SDK does, one process a session. */
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv } from "../../dialect.js";
@@ -32,9 +32,9 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       const isStopped = running?.isInterrupted === true || state.requests.waiting.some((purpose) => purpose.for === "interrupt");
       const end = isStopped ? ({ outcome: "interrupted", reason: "interrupted" } as const) : failedEnd(fault);
       const turn = running === undefined ? [] : endTurn(running, state, end);
-      // Claude Code leaves with 1 behind a result that told an error: the turn told it.
+      // Claude Code exits with 1 after an error result, which the turn's end has reported.
       const isTold = running === undefined && closed.code === 1 && state.isFailed;
-      // Where a turn ran, the error is the turn's.
+      // The end of a running turn has the error.
       const isNews = running === undefined && !isClean(closed) && !isTold;
       const alone: Event[] = isNews ? [{ type: "error", session, fault }] : [];
       return [...begun, ...turn, ...alone, { type: "session.ended", session, ...(isTold && { exit: { code: 0 } }) }];

@@ -1,4 +1,4 @@
-/** The state of our side when we drive Claude Code: one process, one session, the requests of both sides. */
+/** The state of the host's side: one process, one session, the open requests of both sides. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
@@ -15,23 +15,23 @@ export interface SentPrompt {
   op: string | undefined;
 }
 
-/** The turn that runs. */
+/** The running turn. */
 export interface RunningTurn {
   told: TurnReader;
   messages: MessageReader;
-  /** Calls that we denied. */
+  /** Calls that our side denied. */
   denied: Set<string>;
   isInterrupted: boolean;
-  /** Usage of the model call that is being told: `message_start` has the input, `message_delta` the output. */
+  /** Usage of the present model call: `message_start` has the input, `message_delta` the output. */
   usage: Usage | undefined;
-  /** An API failure, told as an answer: held back, because the result tells it again. */
+  /** The text of an API failure, held because the result repeats it. */
   complaint: string;
 }
 
 /** The purpose of a request of ours. */
 export type Purpose = { for: "initialize" } | { for: "interrupt"; op: string | undefined } | { for: "change"; change: Change };
 
-/** One `session.configure`, which may be several requests: it is answered when the last of them is. */
+/** One `session.configure`. It may take several requests and is answered after the last of them. */
 export interface Change {
   op: OpOf<"session.configure">;
   left: number;
@@ -40,24 +40,24 @@ export interface Change {
 
 export interface HostState {
   session: string;
-  /** Unknown until the first turn where Claude Code chooses it. */
+  /** Undefined until the first turn if Claude Code chooses the id. */
   sessionId: string | undefined;
   opener: string | undefined;
   isReady: boolean;
-  /** Why the session cannot begin. */
+  /** The reason for which the session cannot begin. */
   refused: Fault | undefined;
   config: SessionConfig;
-  /** Warnings about settings that the wire cannot say, told once the session is ready. */
+  /** Warnings about settings that the wire cannot say, emitted after `session.ready`. */
   lost: Event[];
   readonly requests: SentRequests<Purpose>;
   readonly questions: AgentQuestions;
-  /** Hook callbacks that wait for the host: the event of each. */
+  /** The events of hook callbacks that wait for the host. */
   readonly hooks: Map<string, string>;
   prompts: SentPrompt[];
   running: RunningTurn | undefined;
-  /** The last result told an error. */
+  /** The last result was an error. */
   isFailed: boolean;
-  /** Commands, sub-agents, skills and servers of the session, as the agent told them last. */
+  /** The session's present commands, sub-agents, skills and servers. */
   catalogue: Catalogue;
 }
 

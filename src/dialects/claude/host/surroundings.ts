@@ -1,8 +1,8 @@
-/** Tells what a session is and what surrounds it, where that is news. */
+/** Emits changes of a session's model, mode and catalogue. */
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Catalogue, HostState } from "./state.js";
 
-/** In the mode yolo we answer ourselves what Claude Code asks in its mode `default`. */
+/** In yolo our side answers Claude Code, which runs in its mode `default`. */
 export function updated(
   now: { model: string | undefined; mode: HostState["config"]["mode"]; sessionId: string },
   state: HostState,

@@ -42,7 +42,7 @@ function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<E
   return { in: said, out: [userLine(content, state)] };
 }
 
-/** A prompt during a turn is folded into it, behind the next result of a tool; a turn without one is followed by a turn of its own. */
+/** Sends text for the running turn. Claude Code folds it in after the next tool result, or else runs it as the next turn. */
 function steer(op: OpOf<"turn.steer">, state: HostState): Step<Event> {
   if (state.running === undefined) return replied(op, "noop");
   const content = contentOf(op);
@@ -54,8 +54,8 @@ function userLine(content: Block[], { sessionId = "" }: HostState): { rec: unkno
 }
 
 /**
- * Claude Code attaches what is mentioned and runs a text that begins as a command does: what is meant so says so,
- * and everything else is written as words.
+ * The prompt as blocks. Claude Code attaches mentioned files and runs text that begins with a slash; text that is not
+ * meant so is escaped.
  */
 function contentOf({ parts, ...op }: OpOf<"turn.prompt"> | OpOf<"turn.steer">): Block[] {
   const mentions = op.type === "turn.prompt" && op.mentions === true;
@@ -73,17 +73,17 @@ function blockOf(part: Part, mentions: boolean): Block {
   if (part.type === "image") return { type: "image", source: { type: "base64", media_type: part.mime, data: part.data } };
   if (part.type === "file" && part.text === undefined) return { type: "text", text: namedFile(part) };
   const text = plainText([part]);
-  // Only a text of the prompt itself mentions anything: somebody else wrote a file that goes along by its content.
+  // Mentions count in the prompt's own text only, not in the content of attached files.
   return { type: "text", text: mentions && part.type === "text" ? text : withoutMentions(text) };
 }
 
-/** Claude Code attaches what is mentioned. A link by value is no words. */
+/** A file as a mention, which Claude Code attaches; a `data:` address has no text. */
 function namedFile({ path, uri = "" }: { path?: string | undefined; uri?: string | undefined }): string {
   if (path !== undefined) return /\s/.test(path) ? `@"${path}"` : `@${path}`;
   return /^data:/i.test(uri) ? "" : withoutMentions(uri);
 }
 
-/** The wire's word names no turn: it is said only when the turn meant is the one on the wire. */
+/** Interrupts the turn on the wire. The wire's interrupt names no turn, so another turn is refused with `noop`. */
 function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
   const onWire = state.running?.told.address.turn ?? state.prompts[0]?.turn;
   if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return replied(op, "noop");

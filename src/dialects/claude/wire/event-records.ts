@@ -92,7 +92,7 @@ const SystemLine = v.variant("subtype", [
 
 // --- messages ---
 
-/** One block a line: the lines of one model call share `message.id`. Blocks that we have no word for are passed over. */
+/** One block a line; the lines of one model call share `message.id`. Blocks of unknown types are skipped. */
 export const Assistant = v.looseObject({
   type: v.literal("assistant"),
   ...meta,
@@ -116,7 +116,7 @@ export const ResultMeta = v.looseObject({
 });
 export type ResultMeta = v.InferOutput<typeof ResultMeta>;
 
-/** Results of tools, and words about the conversation. The host's own prompt is not said again. */
+/** Results of tools, and messages about the conversation. The host's own prompt is not repeated. */
 export const UserLine = v.looseObject({
   type: v.literal("user"),
   ...meta,
@@ -214,7 +214,7 @@ export type HookAsked = v.InferOutput<(typeof asked)["hook_callback"]>;
 
 const AgentRequest = controlRequest(v.variant("subtype", [asked.can_use_tool, asked.hook_callback, asked.mcp_message]));
 
-/** The host takes back nothing; the agent takes back a question that is settled. */
+/** The agent cancels a question that is settled; a host cancels nothing. */
 const Cancelled = v.looseObject({ type: v.literal("control_cancel_request"), request_id: text });
 
 const KeepAlive = v.looseObject({ type: v.literal("keep_alive") });

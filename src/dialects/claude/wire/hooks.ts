@@ -1,4 +1,4 @@
-/** Hooks of a host on this wire: which of them there are, what a callback is told, and what it may answer. */
+/** Hooks of a host on this wire: their events, the input of a callback and its answer. */
 import * as v from "valibot";
 import type { HookEvent } from "../../../core/hooks.js";
 
@@ -13,7 +13,7 @@ export const HookMatcher = v.looseObject({
 });
 export type HookMatcher = v.InferOutput<typeof HookMatcher>;
 
-/** Their events by ours. A failed tool has an event of its own there. */
+/** Claude Code's events for each of ours. A failed tool has an event of its own there. */
 export const HOOKS: Readonly<Record<Exclude<HookEvent, "session_end">, readonly string[]>> = {
   pre_tool_use: ["PreToolUse"],
   post_tool_use: ["PostToolUse", "PostToolUseFailure"],
@@ -39,7 +39,7 @@ export const HookOutput = v.looseObject({
 });
 export type HookOutput = v.InferOutput<typeof HookOutput>;
 
-/** The input of a hook as our engine tells it; `OwnAnswer` is the answer that it takes. */
+/** The input of a hook from our engine; `OwnAnswer` is the answer that the engine takes. */
 export const OwnInput = v.looseObject({
   event: text,
   call: v.optional(v.looseObject({ id: text, name: text, args: v.record(text, v.unknown()) })),

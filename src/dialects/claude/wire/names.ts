@@ -7,10 +7,10 @@ export const VERSION = "2.1";
 /** The version of Claude Code that hosts are told. */
 export const WIRE_VERSION = "2.1.325";
 
-/** Tools that Claude Code calls otherwise than we do. */
+/** Tools with another name in Claude Code. */
 const TOOLS: Readonly<Record<string, string>> = { Spawn: "Agent", ExitPlan: "ExitPlanMode" };
 
-/** A tool without a name of Claude Code's keeps its own. */
+/** The name of a tool on the wire; tools unknown to Claude Code keep their own. */
 export function wireTool(name: string): string {
   return Object.hasOwn(TOOLS, name) ? (TOOLS[name] ?? name) : name;
 }
@@ -20,7 +20,7 @@ export function listedTool(name: string): string {
   return name === "Spawn" ? "Task" : wireTool(name);
 }
 
-/** `auto` lets a model decide what may run. Nobody decides that here, so it asks as `default` does; `dontAsk` is `default` without anybody to ask. */
+/** `auto`, in which a model decides about calls, asks as `default` does; `dontAsk` is `default` that denies instead of asking. */
 const MODES: Readonly<Record<string, Mode>> = {
   default: "default",
   manual: "default",
@@ -65,14 +65,14 @@ export function effortFor(level: Thinking): string | undefined {
   return Object.entries(EFFORTS).find(([, thinking]) => thinking === level)?.[0];
 }
 
-/** Claude Code's names of models that stand for the latest of their kind. `default` and `inherit` stand for the model that is set already. */
+/** Claude Code's names for the latest model of a kind. `default` and `inherit` keep the present model. */
 const ALIASES: Readonly<Record<string, string>> = {
   opus: "claude-opus-4-8",
   sonnet: "claude-sonnet-4-6",
   haiku: "claude-haiku-4-5",
 };
 
-/** Undefined for a name that leaves the choice of the model to the agent. */
+/** The model for a name; undefined if the name leaves the choice to the agent. */
 export function modelNamed(name: string): string | undefined {
   const plain = name.trim();
   if (plain === "" || plain === "default" || plain === "inherit") return undefined;

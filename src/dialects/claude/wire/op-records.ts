@@ -14,7 +14,7 @@ export type AgentDefinition = v.InferOutput<typeof AgentDefinition>;
 
 const Agents = v.record(text, AgentDefinition);
 
-/** The requests of a host. The side that answers judges names of modes and models: a wrong one gets an error that lists the right ones. */
+/** The requests of a host. Names of modes and models are any text here: the agent's side refuses a wrong one and lists the right ones. */
 export const requests = {
   initialize: request("initialize", {
     hooks: v.nullish(v.record(text, v.array(HookMatcher))),
@@ -61,7 +61,7 @@ const HostRequest = controlRequest(
   ]),
 );
 
-/** Signs of life, and variables that a host sets for a program that runs already: both change nothing here. */
+/** Lines without an effect here: keep-alives, and environment variables for a running program. */
 const KeepAlive = v.looseObject({ type: v.literal("keep_alive") });
 const Variables = v.looseObject({ type: v.literal("update_environment_variables") });
 export const QUIET: ReadonlySet<string> = new Set(["keep_alive", "update_environment_variables"]);

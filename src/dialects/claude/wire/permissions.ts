@@ -1,4 +1,4 @@
-/** Permission updates: a host answers them beside a yes, and a question suggests them. */
+/** Permission updates: a question suggests some, and a host returns some with a yes. */
 import * as v from "valibot";
 import type { Call, Covers } from "../../../core/event.js";
 import type { Answer } from "../../../core/op.js";
@@ -26,7 +26,7 @@ export const PermissionUpdate = v.variant("type", [
 export type PermissionUpdate = v.InferOutput<typeof PermissionUpdate>;
 type RuleValue = v.InferOutput<typeof RuleValue>;
 
-/** The rule for what a yes with the grant "prefix" covers; undefined where a yes covers the call alone. */
+/** The rule for a yes with the grant "prefix"; undefined if a yes covers the call alone. */
 function ruleOf({ name, category, covers }: Call): RuleValue | undefined {
   const toolName = wireTool(name);
   if (covers === undefined) return category === "mcp" ? { toolName } : undefined;
@@ -42,13 +42,13 @@ export function suggestionsFor(call: Call): PermissionUpdate[] {
   return rule === undefined ? [] : [{ type: "addRules", rules: [rule], behavior: "allow", destination: "session" }];
 }
 
-/** The meaning of a host's updates for a call: how far its yes reaches, and the mode that it sets. */
+/** The effect of a host's updates: the grant of its yes, and the mode that it sets. */
 export interface Granted {
   grant: NonNullable<Answer["grant"]>;
   mode?: Mode;
 }
 
-/** An update that is not exactly what was suggested, or the whole tool, grants the call and no more. */
+/** Reads updates. Only the suggested rule and the whole tool reach beyond the call. */
 export function grantedBy(updates: readonly PermissionUpdate[], call: Call): Granted {
   const granted: Granted = { grant: "call" };
   for (const update of updates) {
@@ -71,7 +71,7 @@ function grantOf(rule: RuleValue, call: Call): Granted["grant"] {
   return call.covers !== undefined && rule.ruleContent === ruleOf(call)?.ruleContent ? "prefix" : "call";
 }
 
-/** How far a yes would reach that accepts the rule of a question; undefined where the question suggests none. */
+/** The reach of a yes that accepts the suggested rule; undefined if the question suggests none. */
 export function coversIn(suggestions: readonly PermissionUpdate[], toolName: string): Covers | undefined {
   const rule = suggestedRule(suggestions, toolName);
   if (rule === undefined) return undefined;
@@ -81,7 +81,7 @@ export function coversIn(suggestions: readonly PermissionUpdate[], toolName: str
   return toolName === "Bash" ? { prefix: ruleContent.replace(/:\*$|\s\*$/, "") } : undefined;
 }
 
-/** The update that says a grant in Claude Code's words, for this session and no longer. */
+/** A grant as an update for this session. */
 export function updateFor(grant: Answer["grant"], toolName: string, suggestions: readonly PermissionUpdate[]): PermissionUpdate[] {
   const suggested = grant === "prefix" ? suggestedRule(suggestions, toolName) : undefined;
   const rule = grant === "tool" ? { toolName } : suggested;

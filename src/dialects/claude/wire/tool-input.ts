@@ -1,4 +1,4 @@
-/** Arguments of the tools that Claude Code gives other arguments than we do: one sub-agent is a task, and a todo says what is being done. */
+/** Converts the arguments of tools that differ from ours: a sub-agent is one task, and a todo has an `activeForm`. */
 import * as v from "valibot";
 import { isRecord } from "../../../core/values/json-object.js";
 
@@ -18,7 +18,7 @@ export function wireInput(tool: string, args: Input): Input {
   return { ...args, todos: todos.map((todo: unknown) => (isRecord(todo) ? { activeForm: todo["content"], ...todo } : todo)) };
 }
 
-/** Several sub-agents in one call keep our arguments. */
+/** The arguments of a host's call as ours; a call with our own arguments stays as it is. */
 export function ownArgs(tool: string, input: Input): Input {
   if (tool !== "Spawn" || "tasks" in input || !v.is(AgentInput, input)) return input;
   const { description, prompt, subagent_type } = input;

@@ -1,4 +1,4 @@
-/** Client → server, read: which kind of record a line is, and the request that it makes. */
+/** Client → server, read: sorts a line into request, notification, answer or invalid record. */
 import * as v from "valibot";
 import { echo, issuesOf, shapeOf } from "../../kit/issues.js";
 import { Answered, Called, Refused, requests, type Method, type ParamsOf, type RequestId } from "../wire/requests.js";
@@ -42,7 +42,7 @@ function readAnswer(rec: unknown): Call {
   return { is: "bad", id: null, message: `Invalid request: this is ${shapeOf(rec)} and neither a request nor an answer` };
 }
 
-/** Method by method, so that each is of its own type. */
+/** One case for each method, so that its parameters have their own type. */
 function parsed(id: RequestId, method: Method, params: unknown): AnyRequest | undefined {
   const head = { is: "request", id } as const;
   switch (method) {

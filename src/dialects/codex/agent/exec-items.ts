@@ -1,4 +1,4 @@
-/** What happens in a turn, as the items of `codex exec --json`: its own kinds, numbered from 0. */
+/** The events of a turn as items of `codex exec --json`, which has its own kinds and numbers them from 0. */
 import * as v from "valibot";
 import { plainText } from "../../../core/content.js";
 import type { Call, Event, EventOf } from "../../../core/event.js";
@@ -14,7 +14,7 @@ export class ExecItems {
   #todo: ItemOf<"todo_list"> | undefined;
   #lastText = "";
 
-  /** What sub-agents do belongs to the call that they work under, and is not shown. */
+  /** The lines for an event. Events of sub-agents have none: their Spawn call stands for them. */
   of(event: Event): ExecRecord[] {
     if (event.under !== undefined) return [];
     switch (event.type) {
@@ -51,7 +51,7 @@ export class ExecItems {
     }
   }
 
-  /** The list of steps lasts as long as the turn. */
+  /** Completes the list of steps at the end of the turn. */
   rest(): ExecRecord[] {
     const todo = this.#todo;
     this.#todo = undefined;
@@ -94,7 +94,7 @@ function completed(item: ExecItem): ExecRecord {
   return { type: "item.completed", item };
 }
 
-/** A call as it begins, and with its end as it is over. */
+/** The item of a call: at its start without `end`, afterwards with it. */
 function shown(id: string, call: Call, end: EventOf<"tool.ended"> | undefined): ExecItem {
   const status = end === undefined ? "in_progress" : end.status === "ok" ? "completed" : "failed";
   const { args = {} } = call;
@@ -109,7 +109,7 @@ function shown(id: string, call: Call, end: EventOf<"tool.ended"> | undefined): 
       return { id, type: "file_change", changes: changesOf(call, end), status };
     default: {
       if (call.name === "WebFetch") return { id, type: "web_search", query: stringOf(args["url"]) };
-      // Tools that Codex has no kind for are told as those of a server.
+      // Tools without a kind at Codex are written as tools of an MCP server.
       const { server, tool } = kindOf(call.name) === "mcp" ? mcpName(call.name) : { server: "parley", tool: call.name };
       const isOk = end?.status === "ok";
       const result = isOk ? { content: [{ type: "text", text }], structured_content: null } : null;

@@ -1,4 +1,4 @@
-/** `codex exec --json`: one prompt that came with the command line, its turn as lines, and an exit code. Nobody is asked. */
+/** `codex exec --json`: one prompt from the command line, its turn as lines, and an exit code. It asks no questions. */
 import * as v from "valibot";
 import { textPart, type Part } from "../../../core/content.js";
 import type { Event, EventOf, Usage } from "../../../core/event.js";
@@ -14,7 +14,7 @@ import { writeExecUsage } from "../wire/usage.js";
 import { ExecItems } from "./exec-items.js";
 import { schemaOf, STRUCTURED, structuredTools } from "./schema.js";
 
-/** The prompt as our own command hands it on. */
+/** The record by which our own command hands over the prompt. */
 const ExecPrompt = v.strictObject({ prompt: v.string() });
 
 interface Asked {
@@ -29,7 +29,7 @@ export function execSide(env: SideEnv): Side<Op, Event> {
   let usage: Usage | undefined;
   let structured: { value: unknown } | undefined;
   let failure: string | undefined;
-  /** What follows the first refusal only follows from it. */
+  /** Only the first refusal is reported: the later ones are its consequences. */
   let isRefused = false;
   let isOver = false;
   return agentSideOf(
@@ -38,7 +38,7 @@ export function execSide(env: SideEnv): Side<Op, Event> {
       read: asksPrompt,
       bad: () => NO_LINES,
       write,
-      // The prompt is all the input: its turn goes on without more, and what it asks is answered here.
+      // After the prompt stdin may end: the turn goes on, and this side answers its questions.
       isHolding: () => !isOver,
     },
     env,
@@ -102,7 +102,7 @@ export function execSide(env: SideEnv): Side<Op, Event> {
     return { type: "approval.answer", id: env.stamp().id, session, answers };
   }
 
-  /** The result that the schema asks for ends the turn. */
+  /** Answers a request to the host. The result for the schema ends the turn; all other requests are refused. */
   function requested({ request, kind, data, turn }: EventOf<"host.request">): Step<Op> {
     const isResult = kind === "tool" && isRecord(data) && data["name"] === STRUCTURED;
     const head = { id: env.stamp().id, session, request };
@@ -122,7 +122,7 @@ export function execSide(env: SideEnv): Side<Op, Event> {
     const last = structured === undefined ? items.rest() : [...items.rest(), ...items.message(JSON.stringify(structured.value))];
     if (structured !== undefined || (event.outcome === "completed" && (asked.schema === undefined || items.endsInJson)))
       return over(...last, { type: "turn.completed", usage: writeExecUsage(event.usage ?? usage ?? { input: 0, output: 0 }) });
-    // Whoever stopped it hears no more of it.
+    // An interrupted turn ends without a line of its own.
     if (event.outcome === "interrupted") return over(...last);
     const reason = event.fault?.message ?? failure ?? event.reason ?? "The turn failed";
     const message = event.outcome === "completed" ? "The model ended without a result that has the schema" : reason;

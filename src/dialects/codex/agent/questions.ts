@@ -1,4 +1,4 @@
-/** Agent → client, written: what the agent asks; and read: what the client answers. */
+/** Agent → client, written: questions of the agent. Client → server, read: the answers to them. */
 import * as v from "valibot";
 import type { Call, EventOf } from "../../../core/event.js";
 import { isRecord } from "../../../core/values/json-object.js";
@@ -40,7 +40,7 @@ export function askApproval(event: EventOf<"approval.requested">, thread: Client
   return told;
 }
 
-/** What a client that accepts for the session accepts: this very command, or changes of these very files. */
+/** The reach of an acceptance for the session: the same command, changes of the same file, or the same MCP tool. */
 function acceptKey({ name, args = {} }: Call): string {
   if (kindOf(name) === "change") return JSON.stringify(["change", args["file_path"]]);
   return kindOf(name) === "mcp" ? JSON.stringify([name]) : JSON.stringify([name, args]);
@@ -143,7 +143,7 @@ export function askHost(event: EventOf<"host.request">, thread: ClientThread, st
   return { ops: [], notices: activity(thread, 1), asked: [request(id, "mcpServer/elicitation/request", params)] };
 }
 
-/** The result that a schema asks for: nothing remains to be done in this turn. */
+/** Takes the result for the schema and ends the turn. */
 function handedOver(name: string, value: unknown, thread: ClientThread, env: SideEnv): Told {
   thread.structured = { value };
   const { handle: session, lastTurn: turn } = thread;
@@ -164,7 +164,7 @@ export interface AnswerRead {
   notices: Notice[];
 }
 
-/** An answer to no open question, because the turn is over or the time was up, means nothing. */
+/** Reads an answer of the client. It is ignored if its question is closed, by the turn's end or by a deadline. */
 export function readAnswer(
   id: RequestId,
   answer: { result: unknown } | { error: { message: string } },
@@ -197,7 +197,7 @@ type Given = { decision: "allow"; grant: "call" | "prefix" } | { decision: "deny
 const DECLINED: Given = { decision: "deny", reason: "declined by the user" };
 const ONCE: Given = { decision: "allow", grant: "call" };
 
-/** From the least to the most: whatever is not known declines. */
+/** The decision in an answer; an unknown one declines. */
 function decisionOf(result: unknown, { form, key }: ClientQuestion & { kind: "approval" }, thread: ClientThread): Given | "cancel" {
   if (form === "elicitation") {
     if (!v.is(Elicited, result)) return DECLINED;
@@ -223,7 +223,7 @@ function textOf({ type, text, imageUrl }: OutputItem): string {
   return text ?? (imageUrl == null ? `(${type})` : imageUrl);
 }
 
-/** The client hears that nobody waits for its answer any more. */
+/** Closes a question and tells the client that its answer is no longer needed. */
 function resolved(asked: ClientQuestion, state: AgentState): Notice[] {
   state.questions.delete(asked.id);
   const { thread, id: requestId } = asked;

@@ -1,4 +1,4 @@
-/** Client → server, read: requests become ops, or are answered by what the thread has kept. */
+/** Client → server, read: the parameters of requests become configs, patches and prompts. */
 import * as v from "valibot";
 import type { HostTool, McpServer, SessionConfig } from "../../../core/config.js";
 import { isRecord } from "../../../core/values/json-object.js";
@@ -13,14 +13,14 @@ import type { AgentState, ClientThread, OpenThread } from "./state.js";
 
 type Opening = ParamsOf<"thread/start">;
 
-/** How a session is opened: what the client says comes before what the command line says. */
+/** The opening of a session: the client's parameters win over the command line. */
 export function openingOf(handle: string, params: Opening, state: AgentState): OpenThread {
   const asking = readPolicy(params.approvalPolicy, params.sandbox);
   const config = { ...state.defaults, ...configOf(params), ...(asking !== undefined && { mode: asking.mode }) };
   return { handle, config, asking, shown: shownOf(asking, params) };
 }
 
-/** A client sees the words that it said itself. */
+/** The policy as the client sees it: its own words where it gave some. */
 function shownOf(asking: Asking | undefined, { approvalPolicy, sandbox }: Pick<Opening, "approvalPolicy" | "sandbox">): Policy | undefined {
   if (asking === undefined) return undefined;
   const policy = shownPolicy(asking.mode, asking.never);
@@ -52,7 +52,7 @@ function hostTools({ name, description, inputSchema, tools }: DynamicTool): Host
   return [{ name, ...(description != null && { description }), ...(isRecord(inputSchema) && { parameters: inputSchema }) }];
 }
 
-/** Codex calls the headers of a server otherwise. */
+/** Reads MCP servers from Codex's configuration, which has other names for two keys. */
 function serversOf(servers: unknown): Record<string, McpServer> | undefined {
   if (!isRecord(servers)) return undefined;
   const read = Object.entries(servers).flatMap(([name, server]): [string, McpServer][] => {
@@ -66,14 +66,14 @@ function serversOf(servers: unknown): Record<string, McpServer> | undefined {
 
 type Overrides = Pick<ParamsOf<"turn/start">, "model" | "effort" | "cwd" | "approvalPolicy" | "sandboxPolicy" | "collaborationMode">;
 
-/** What a turn, or a change of settings, changes for good; undefined where that is nothing. */
+/** The lasting changes in the parameters of a turn or of a change of settings; undefined if there are none. */
 export function changesOf(
   params: Overrides,
   thread: ClientThread,
 ): { patch: SessionConfig; asking: Asking | undefined; shown: Policy | undefined } | undefined {
   const { model, effort, cwd, approvalPolicy, sandboxPolicy, collaborationMode } = params;
   const sandbox = sandboxNamed(sandboxPolicy);
-  // One of the two alone changes that one.
+  // Approval policy and sandbox make one mode: an absent one keeps its present value.
   const isPolicy = approvalPolicy != null || sandbox !== undefined;
   const both = { approvalPolicy: approvalPolicy ?? thread.shown.approvalPolicy, sandbox: sandbox ?? thread.shown.sandbox };
   const asking = isPolicy ? readPolicy(both.approvalPolicy, both.sandbox) : undefined;
@@ -92,7 +92,7 @@ export function changesOf(
   return { patch: Object.fromEntries(changed), asking, shown: shownOf(asking, both) };
 }
 
-/** The op of a prompt; what keeps it from being one, in words. */
+/** The op of a prompt; a sentence if the parameters cannot be one. */
 export function promptOf(params: ParamsOf<"turn/start">, thread: ClientThread, turn: string, env: SideEnv): Op | string {
   const parts = readInput(params.input);
   if (typeof parts === "string") return parts;
@@ -106,7 +106,7 @@ export function promptOf(params: ParamsOf<"turn/start">, thread: ClientThread, t
   return { type: "turn.prompt", id, session: thread.handle, turn, parts, ...tools };
 }
 
-/** The ids of the messages of the model's own wire that a client puts into a thread. */
+/** A message of the model's wire that a client puts into a thread. */
 const Message = v.looseObject({
   type: v.literal("message"),
   role: v.picklist(["user", "assistant"]),

@@ -1,4 +1,4 @@
-/** Client → server: what each request does. A string is the reason why it is refused. */
+/** Client → server: performs each request. A handler that returns a string refuses the request with it. */
 import type { Op, OpOf } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
 import { NOTHING } from "../../kit/step.js";
@@ -110,7 +110,7 @@ function start({ id, params }: RequestOf<"thread/start">, { state, env, open }: 
   return open(id, { type: "session.open", id: env.stamp().id, session, open: "new", config: opening.config }, opening, false);
 }
 
-/** Of a thread that is loaded already the client hears how it stands. */
+/** Resumes or forks a thread. A thread that is loaded already is answered with its present state. */
 function resume(
   { id, params }: RequestOf<"thread/resume"> | RequestOf<"thread/fork">,
   { state, env, open, respond }: Context,
@@ -159,7 +159,7 @@ function unsubscribe({ id, params }: RequestOf<"thread/unsubscribe">, { state, e
   if (thread === undefined) return { in: [], out: [respond(id, { status: "notLoaded" })] };
   const op = env.stamp().id;
   thread.closer = id;
-  // Its end is the answer, unless the agent refuses.
+  // `session.ended` answers the request, unless the agent refuses to close.
   state.waiting.set(op, (event) => {
     if (event.type !== "reply" || event.status !== "error") return NOTHING;
     thread.closer = undefined;
@@ -168,7 +168,7 @@ function unsubscribe({ id, params }: RequestOf<"thread/unsubscribe">, { state, e
   return { in: [{ type: "session.close", id: op, session: thread.handle }], out: [] };
 }
 
-/** A summary is a turn on this wire, and a command on ours. */
+/** Compacts a thread. This is a turn on this wire and a command of our vocabulary. */
 function compact(id: RequestId, thread: ClientThread, { env, respond, tell }: Context): Step<Op> | string {
   if (thread.lanes.has("")) return "a turn is running";
   const turn = env.stamp().id;
@@ -202,7 +202,7 @@ function settings({ id, params }: RequestOf<"thread/settings/update">, thread: C
   return { in: [op], out: [] };
 }
 
-/** Who is asked changes here at once; the rest is the agent's. */
+/** Takes over the approval policy at once; returns an op for the changes that the agent has to make. */
 function configured(params: Parameters<typeof changesOf>[0], thread: ClientThread, { env }: Context): Op | undefined {
   const changes = changesOf(params, thread);
   if (changes === undefined) return undefined;
@@ -216,7 +216,7 @@ function configured(params: Parameters<typeof changesOf>[0], thread: ClientThrea
 
 // --- turns ---
 
-/** A second prompt waits behind the first: it has a turn of its own. */
+/** Prompts the agent. A prompt during a turn is queued and gets a turn of its own. */
 function startTurn({ id, params }: RequestOf<"turn/start">, thread: ClientThread, context: Context): Step<Op> | string {
   const { env, respond } = context;
   const turn = env.stamp().id;
@@ -235,7 +235,7 @@ function steer({ id, params }: RequestOf<"turn/steer">, thread: ClientThread, { 
   return { in: [{ type: "turn.steer", id: env.stamp().id, session: thread.handle, parts }], out: [respond(id, { turnId: running })] };
 }
 
-/** Without a name the turn is meant that runs, or that waits first. */
+/** Interrupts a turn. An empty turn id stands for the newest queued turn, else the running one. */
 function interrupt({ id, params }: RequestOf<"turn/interrupt">, thread: ClientThread, { env, respond }: Context): Step<Op> | string {
   const running = thread.lanes.get("")?.turn.id;
   const [waiting] = [...thread.inputs.keys()].toReversed();
@@ -246,9 +246,9 @@ function interrupt({ id, params }: RequestOf<"turn/interrupt">, thread: ClientTh
   return { in: [{ type: "turn.interrupt", id: env.stamp().id, session: thread.handle, turn: meant }], out: [respond(id, {})] };
 }
 
-// --- what surrounds a thread ---
+// --- models ---
 
-/** The agent tells the models of its sessions alone. */
+/** The models in use by sessions: agents do not list others. */
 function modelsOf({ threads, defaults }: AgentState): object[] {
   const names = new Set([...threads.values()].map(({ config }) => config.model).concat(defaults.model));
   return [...names].flatMap((model, at) =>

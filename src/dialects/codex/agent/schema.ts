@@ -1,11 +1,11 @@
-/** A turn whose answer has a schema: the model hands its result over by a tool, and the client hears it as the last message. */
+/** Turns with an output schema: the model hands over its result by a tool, and the client gets it as the last message. */
 import type { HostTool } from "../../../core/config.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import { withSchema } from "../../kit/stream-json/host-tools.js";
 
 export const STRUCTURED = "structured_output";
 
-/** Undefined where it is no schema of an object: a model hands its result over as named values. */
+/** The schema for the tool's arguments; undefined if it is not a schema of an object, as arguments are one. */
 export function schemaOf(schema: unknown): Record<string, unknown> | undefined {
   if (!isRecord(schema)) return undefined;
   const { type = "object" } = schema;

@@ -1,4 +1,4 @@
-/** The server's end of the wire: the greeting, threads, their turns, and what a client may ask beside them. */
+/** The agent's side of the wire: the greeting, threads, turns and the client's other requests. */
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Out, Side, SideEnv, Step } from "../../dialect.js";
@@ -15,7 +15,7 @@ import { agentState, threadOfHandle, type ClientThread, type OpenThread } from "
 import { openedView, seconds, threadView, turnView } from "./views.js";
 import { endLane, noticesOf, notice, type Notice } from "./write-events.js";
 
-/** The program's two wires: one prompt is served by `codex exec`, everything else by the app-server. */
+/** Chooses between the program's two wires by the launch: `codex exec` for one prompt, else the app-server. */
 export function agentSide(env: SideEnv): Side<Op, Event> {
   let side: Side<Op, Event> | undefined;
   const chosen = (): Side<Op, Event> => (side ??= appServer(env));
@@ -80,7 +80,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
 
   // --- opening ---
 
-  /** The answer goes out when the session is ready and all that is replayed is there. */
+  /** Opens a session. The request is answered when the session is ready and its replay is complete. */
   function open(id: RequestId, op: Op & { type: "session.open" }, opening: OpenThread, withTurns: boolean): Step<Op> {
     const key = op.id ?? "";
     state.opening.set(key, opening);
@@ -191,7 +191,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
     return { in: [], out: tell(notices, event.at) };
   }
 
-  /** About no thread that the client has: what happens while one is being opened waits for it. */
+  /** Writes an event that belongs to no thread of the client. Events of a session that is being opened wait for its thread. */
   function loose(event: Event): Step<Op> {
     const isOpening = [...state.opening.values()].some(({ handle: name }) => name === event.session);
     if (isOpening && event.session !== undefined) {
@@ -205,7 +205,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
     return NOTHING;
   }
 
-  /** Whoever waits for an answer hears that none will come. */
+  /** The agent is gone: answers all waiting requests with an error. */
   function gone(event: Event, message: string): Step<Op> {
     const fault = { code: "launch", message, retryable: true };
     const waiting = [...state.waiting.values()].map((answer) => answer({ type: "reply", to: "session.open", status: "error", fault }));
@@ -213,7 +213,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
     return together(waiting.reduce(together<Op>, NOTHING), news([notice("warning", { threadId: null, message })], event));
   }
 
-  /** What was said before makes the turns that the thread shows, and no news. */
+  /** Replayed events fill the turns that the thread keeps; they send no notifications. */
   function replayed(event: Event, thread: ClientThread): Step<Op> {
     noticesOf(event, thread);
     if (event.type === "user.message" && thread.preview === "")
@@ -222,7 +222,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
     if (thread.replayLeft > 0 || thread.onReplayed === undefined) return NOTHING;
     const recs = thread.onReplayed();
     thread.onReplayed = undefined;
-    // A turn that a crash cut off has no end of its own.
+    // A turn that a crash cut off has no end: it is dropped here.
     thread.lanes.clear();
     return { in: [], out: recs.map((rec) => ({ rec })) };
   }
@@ -236,7 +236,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
     return together({ in: [], out: answer }, news([...open, ...last, notice("thread/closed", { threadId: thread.threadId })], event));
   }
 
-  /** A prompt that the agent does not take is a turn that failed: its request was answered already. */
+  /** A refused prompt becomes a failed turn, as its request was answered already. */
   function onReply(event: EventOf<"reply">, thread: ClientThread): Step<Op> {
     if (event.to !== "turn.prompt") return event.fault === undefined ? NOTHING : warned(event, thread);
     const { compacting } = thread;
@@ -278,7 +278,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
   }
 }
 
-/** The client knows a turn by the id in the answer to `turn/start`; an agent may begin that prompt's turn under an id of its own. */
+/** Replaces the agent's turn id by the id in the answer to `turn/start`, if the agent chose one of its own. */
 function withClientsTurn(event: Event, thread: ClientThread): Event {
   if (event.type === "turn.started" && event.turn !== undefined) {
     const [client] = [...thread.inputs].find(([, { op }]) => op === event.parent) ?? [];

@@ -1,4 +1,4 @@
-/** What the agent's end remembers: the client, its threads with the turns that were told, what waits for the agent, and open questions. */
+/** The state of the agent's side: the client, its threads with their kept turns, requests that wait for the agent, and open questions. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Call, Event, Usage } from "../../../core/event.js";
@@ -16,17 +16,17 @@ export interface KeptTurn {
   error: unknown;
   startedAt: number;
   completedAt: number | null;
-  /** Of its items, once it is over. */
+  /** The size of its items; set at its end. */
   bytes: number;
 }
 
-/** A stream of items: of a thread's own turn, or of a sub-agent, which is a thread of its own on this wire. */
+/** A stream of items: that of a thread's own turn, or of a sub-agent, which is a thread of its own on this wire. */
 export interface Lane {
   threadId: string;
   turn: KeptTurn;
-  /** The block that is open. */
+  /** The open block of text or thinking. */
   block: { id: string; kind: "text" | "thinking"; text: string } | undefined;
-  /** How many items of ours the turn has had: they are named by their number. */
+  /** The number of items that this side has named in the turn; the next name has the next number. */
   count: number;
 }
 
@@ -41,43 +41,43 @@ export interface ClientThread {
   threadId: string;
   isKept: boolean;
   config: SessionConfig;
-  /** Ops that change it and are not answered: until then nobody can tell what is a change. */
+  /** Unanswered ops that change the config. Until their answers a settings notification cannot be told from an echo. */
   changing: Set<string>;
-  /** What would be asked is denied. */
+  /** The policy `never`: approvals are denied without asking the client. */
   never: boolean;
   shown: Policy;
   preview: string;
   name: string | undefined;
   createdAt: number;
   turns: KeptTurn[];
-  /** The thread's own turn that runs, and under the calls of sub-agents theirs. */
+  /** Lanes by the call of their sub-agent; the key of the thread's own turn is "". */
   lanes: Map<string, Lane>;
-  /** The turn whose start was told last. */
+  /** The turn that started last. */
   lastTurn: string | undefined;
-  /** The client's input of turns that have not begun, by their ids; `op` is the prompt that each was asked with. */
+  /** The client's input of queued turns, by turn id; `op` is the id of the prompt. */
   inputs: Map<string, { op: string; input: UserInput[]; schema?: Record<string, unknown> | undefined }>;
-  /** The turn begun last, where the agent does not take the id that the client was answered. */
+  /** Both ids of the last turn, if the agent did not take the id that the client was given. */
   renamed: { agent: string; client: string } | undefined;
   calls: Map<string, ShownCall>;
   usage: Usage | undefined;
   isCounted: boolean;
-  /** Why the turn that runs fails. */
+  /** The fault of the running turn. */
   fault: Fault | undefined;
-  /** What the model handed over for a schema. */
+  /** The result that the model handed over for a schema. */
   structured: { value: unknown } | undefined;
-  /** A schema binds the turn that runs. */
+  /** The running turn has an output schema. */
   wantsStructure: boolean;
-  /** Calls that the client accepted for the whole session, each by what it does. */
+  /** The calls that the client accepted for the session, by their `acceptKey`. */
   accepted: Set<string>;
-  /** Questions that are open. */
+  /** The number of open questions. */
   asking: number;
-  /** A summary that the client asked for, which is a turn on this wire. */
+  /** The compaction that the client asked for; it is a turn on this wire. */
   compacting: { turn: string; begun: boolean } | undefined;
-  /** The request that asked for its end. */
+  /** The request that closes the thread. */
   closer: RequestId | undefined;
-  /** Replayed events that are still to come. */
+  /** The number of replayed events still to come. */
   replayLeft: number;
-  /** Called once all replayed events are there. */
+  /** Called after the last replayed event. */
   onReplayed: (() => unknown[]) | undefined;
 }
 
@@ -96,17 +96,17 @@ export type ClientQuestion = { id: number; thread: ClientThread } & (
 export interface AgentState {
   isGreeted: boolean;
   client: string;
-  /** Notifications that the client does not want. */
+  /** Notifications that the client switched off. */
   muted: ReadonlySet<string>;
-  /** What the command line says of every session. */
+  /** The config of the command line, for every session. */
   defaults: SessionConfig;
   cwd: string | undefined;
   readonly threads: Map<string, ClientThread>;
-  /** Sessions that are being opened, by the ids of their ops. */
+  /** Sessions being opened, by the id of the op. */
   readonly opening: Map<string, OpenThread>;
-  /** Events of a session that is not told yet. */
+  /** Events of sessions being opened. */
   readonly early: Event[];
-  /** What becomes of the agent's answer to an op of ours. */
+  /** Handlers of the agent's answers, by the id of the op. */
   readonly waiting: Map<string, (event: Event) => Step<Op>>;
   readonly questions: Map<RequestId, ClientQuestion>;
   lastQuestion: number;

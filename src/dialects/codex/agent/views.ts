@@ -1,4 +1,4 @@
-/** Threads and turns as a client is shown them, with every field that the real server writes. */
+/** Threads and turns as the client sees them, with every field that the real server writes. */
 import * as v from "valibot";
 import { roughSize } from "../../../core/queue.js";
 import type { AnyItem } from "../wire/items.js";
@@ -7,7 +7,7 @@ import type { ClientThread, KeptTurn } from "./state.js";
 
 export const VERSION = "0.166.0";
 
-/** Turns that a live thread keeps for `thread/read`, and their size together. */
+/** The largest number of turns that a live thread keeps for `thread/read`, and their largest total size. */
 const KEPT = 200;
 const KEPT_BYTES = 8 * 1024 * 1024;
 
@@ -97,7 +97,7 @@ export function statusView(isActive: boolean, asking: number): Record<string, un
   return isActive ? { type: "active", activeFlags: asking > 0 ? ["waitingOnApproval"] : [] } : { type: "idle" };
 }
 
-/** What `thread/start`, `thread/resume` and `thread/fork` answer. */
+/** The answer to `thread/start`, `thread/resume` and `thread/fork`. */
 export function openedView(thread: ClientThread, turns: readonly KeptTurn[]): Record<string, unknown> {
   const { config, shown } = thread;
   return {
@@ -150,7 +150,7 @@ function shownItems(items: readonly AnyItem[], view: "notLoaded" | "summary" | "
   return view === "notLoaded" ? [] : items.filter(({ type }) => type === "agentMessage").slice(-1);
 }
 
-/** Before the agent has taken it nothing is known of a turn but its name. */
+/** A turn that the agent has not taken yet: it has an id and nothing else. */
 export function freshTurn(id: string): Record<string, unknown> {
   return {
     id,
@@ -165,7 +165,7 @@ export function freshTurn(id: string): Record<string, unknown> {
   };
 }
 
-/** The newest turns, as many as fit; the last one is always there. */
+/** Keeps a turn and drops the oldest turns beyond the limits; the newest turn always stays. */
 export function keep(thread: ClientThread, turn: KeptTurn): void {
   const { turns } = thread;
   turn.bytes = roughSize(turn.items);

@@ -1,4 +1,4 @@
-/** Agent → client, written: events become notifications, and the items that a thread keeps. */
+/** Agent → client, written: events become notifications and items that the thread keeps. */
 import type { TodoItem } from "../../../core/content.js";
 import type { Event, EventOf, Usage } from "../../../core/event.js";
 import { isRecord } from "../../../core/values/json-object.js";
@@ -20,7 +20,7 @@ export function notice(method: string, params: Record<string, unknown>): Notice 
   return { method, params };
 }
 
-/** What of an event concerns a thread. Questions and answers are written elsewhere (questions.ts, side.ts). */
+/** The notifications of an event within a thread. questions.ts and side.ts write questions and answers. */
 export function noticesOf(event: Event, thread: ClientThread): Notice[] {
   const at = event.at ?? 0;
   switch (event.type) {
@@ -150,7 +150,7 @@ export function endLane(
   return [...idle, notice("turn/completed", { threadId, turn: turnView(turn, "summary") })];
 }
 
-/** A sub-agent is a thread of its own here, whose one turn begins with its first word. */
+/** Writes to the lane of an event. The first event of a sub-agent opens its lane, which is a thread with one turn. */
 function onLane(event: Event, thread: ClientThread, write: (lane: Lane) => Notice[]): Notice[] {
   const { under = "" } = event;
   const known = thread.lanes.get(under);
@@ -185,7 +185,7 @@ function itemNotice(phase: "started" | "completed", item: AnyItem, lane: Lane, a
   return notice(`item/${phase}`, { item, threadId: lane.threadId, turnId: lane.turn.id, ...times });
 }
 
-/** Items that a turn keeps. */
+/** The largest number of items that a turn keeps. */
 const ITEMS = 1000;
 
 function completed(item: AnyItem, lane: Lane, at: number): Notice {
@@ -244,7 +244,7 @@ function closeBlock(lane: Lane, at: number): Notice[] {
 
 // --- calls ---
 
-/** A list of steps is no item but a notification of its own. */
+/** Keeps a TodoWrite call without an item: its end becomes `turn/plan/updated`. */
 function held(call: EventOf<"tool.requested">["call"], lane: Lane, thread: ClientThread): Notice[] {
   thread.calls.set(call.id, { call, lane, item: startedItem(call, thread.config.cwd, lane.threadId) });
   return [];
@@ -257,7 +257,7 @@ function request(call: EventOf<"tool.requested">["call"], lane: Lane, thread: Cl
   return [...before, itemNotice("started", item, lane, at)];
 }
 
-/** What is asked about is shown first: with what it would change, and where it is a list of steps at all. */
+/** Shows a call before the question about it: a TodoWrite call gets its item, a change of a file its patch. */
 export function announced(call: EventOf<"tool.requested">["call"], thread: ClientThread, at: number): Notice[] {
   const shown = thread.calls.get(call.id);
   if (shown === undefined) return [];
@@ -299,7 +299,7 @@ function endCall(event: EventOf<"tool.ended">, thread: ClientThread, at: number)
 
 const STEPS = { pending: "pending", in_progress: "inProgress", completed: "completed" } as const;
 
-/** Undefined where the list cannot be told. */
+/** The steps of a TodoWrite call; undefined if neither its output nor its arguments have a list. */
 function planOf({ output = [] }: EventOf<"tool.ended">, args: Record<string, unknown> = {}): object[] | undefined {
   const todo = output.find((part) => part.type === "todo");
   if (todo !== undefined) return todo.items.map(({ text, status }: TodoItem) => ({ step: text, status: STEPS[status] }));
@@ -342,7 +342,7 @@ function compactionItem(lane: Lane): AnyItem {
   return { type: "contextCompaction", id: `compact_${lane.turn.id}_${lane.count}` };
 }
 
-/** An error of a turn is told with its end; what the turn survives is a warning. */
+/** Keeps the fault of a turn for its end; another error becomes a warning. */
 function onError({ fault, turn }: EventOf<"error">, thread: ClientThread): Notice[] {
   if (turn !== undefined && fault.code !== "tool") {
     thread.fault = fault;
@@ -369,7 +369,7 @@ function onUpdated({ config = {}, name }: EventOf<"session.updated">, thread: Cl
   return [...renamed, notice("thread/settings/updated", { threadId, threadSettings: settingsView(thread) })];
 }
 
-/** What a driven Codex says beyond our words is passed on as it said it. */
+/** Passes on a notification of an unknown method from a driven Codex unchanged. */
 function passedOn({ ext }: EventOf<"other">, { threadId }: ClientThread): Notice[] {
   const said = ext?.["codex"];
   if (!isRecord(said) || typeof said["method"] !== "string") return [];

@@ -5,7 +5,7 @@ import type { AnyItem, FileChange } from "../wire/items.js";
 
 type Ended = Pick<EventOf<"tool.ended">, "status" | "output" | "reason">;
 
-/** As it stands when it is requested. */
+/** The item of a call at its start. */
 export function startedItem(call: Call, cwd: string | undefined, threadId: string): AnyItem {
   const { id, name, args = {} } = call;
   const kind = kindOf(name);
@@ -80,7 +80,7 @@ export function mcpName(name: string): { server: string; tool: string } {
   return { server, tool };
 }
 
-/** As it stands at its end: a status that the kind has no word for is said beside it. */
+/** The item of a call at its end. `outcome` has our status if the item's kind has no word for it. */
 export function completedItem(item: AnyItem, call: Call, { status, output = [], reason }: Ended): AnyItem {
   const text = plainText(output.filter(({ type }) => type !== "diff" && type !== "image")) || (reason ?? "");
   const isOk = status === "ok";
@@ -126,7 +126,7 @@ function contentItems(output: readonly Part[], text: string): object[] {
   return text === "" ? images : [{ type: "inputText", text }, ...images];
 }
 
-/** What a change does to its files: as far as it is known, which for an edit that was not shown before is not at all. */
+/** The changes of files by a call. An edit without a preview has an empty diff. */
 function changesOf({ name, args = {} }: Call, parts: readonly Part[]): FileChange[] {
   const diffs = parts.filter((part) => part.type === "diff");
   const named = stringOf(args["file_path"]);

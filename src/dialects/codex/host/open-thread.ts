@@ -1,4 +1,4 @@
-/** Host → server, written: how a thread is opened, and what becomes of the answer. */
+/** Host → server, written: the opening of a thread. The answer to it is read here, too. */
 import type { McpServer, SessionConfig, Thinking } from "../../../core/config.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Fault } from "../../../core/errors.js";
@@ -15,7 +15,7 @@ import { ask, modeOf, type Answer, type HostedThread, type HostState } from "./s
 
 type Write = (op: HostedThread["held"][number]) => Step<Event>;
 
-/** The session last used in a folder is looked up first: the wire opens a thread by its name alone. */
+/** Opens a thread. For the session last used, the folder's threads are listed first: the wire opens threads by id only. */
 export function openThread(thread: HostedThread, state: HostState, write: Write): Step<Event> {
   const { open, sessionId, session } = thread.open;
   if (open === "new") return { in: [], out: [ask("thread/start", startParams(thread), state, answered)] };
@@ -91,7 +91,7 @@ function readyEvent(thread: HostedThread, state: HostState, replay: number): Eve
   };
 }
 
-/** Servers that our host would have to speak to itself have no word on the wire. */
+/** Warnings about config keys that the wire cannot say, and about MCP servers behind the host. */
 function warnings({ handle, config }: HostedThread): Event[] {
   const { warning: unsaid } = openingGap("Codex", config, coverage["session.open"]);
   const isHosts = Object.values(config.mcpServers ?? {}).some(({ type }) => type === "host");
@@ -127,7 +127,7 @@ function settingsOf(thread: HostedThread): object {
   };
 }
 
-/** What only Codex's own configuration has a key for. */
+/** The config keys that the wire has only as keys of Codex's configuration. */
 function configOf({ directories, mcpServers = {}, ...rest }: SessionConfig): Record<string, unknown> {
   const effort = effortOf(rest);
   const servers = Object.entries(mcpServers).flatMap(([name, server]) =>

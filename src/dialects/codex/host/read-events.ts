@@ -1,4 +1,4 @@
-/** Server → host, read: which record it is, whose it is, and what it means. */
+/** Server → host, read: finds the thread of a record and turns the record into events. */
 import * as v from "valibot";
 import type { TodoItem } from "../../../core/content.js";
 import type { Fault } from "../../../core/errors.js";
@@ -33,7 +33,7 @@ export function readRecord(rec: unknown, state: HostState): Step<Event> {
   return stepOf([protocolError(`The server wrote a record that is ${isRecord(rec) ? "neither a call nor an answer" : shapeOf(rec)}`)]);
 }
 
-/** The second answer to a request of ours, and one to none of ours, mean nothing. */
+/** Reads an answer; an answer without an open request is ignored. */
 function answered(id: string | number, answer: { result: unknown } | { error: Fault }, state: HostState): Step<Event> {
   const waits = typeof id === "number" ? state.asked.get(id) : undefined;
   if (waits === undefined || typeof id !== "number") return NOTHING;
@@ -55,7 +55,7 @@ function isNotification(method: string): method is NotificationMethod {
   return Object.hasOwn(notifications, method);
 }
 
-/** They repeat what other records say, or are about nothing that we show. */
+/** Notifications that repeat other records or concern features that we do not show. */
 const IGNORED: ReadonlySet<string> = new Set([
   "account/rateLimits/updated",
   "deprecationNotice",
@@ -65,7 +65,7 @@ const IGNORED: ReadonlySet<string> = new Set([
   "item/fileChange/patchUpdated",
 ]);
 
-/** A notification without a name of ours is passed on as it is. */
+/** Passes on a notification of an unknown method unchanged. */
 function stray(method: string, params: unknown, state: HostState): Event {
   const threadId = isRecord(params) && typeof params["threadId"] === "string" ? params["threadId"] : undefined;
   const place = placeOf(threadId, state);
@@ -80,7 +80,7 @@ function stray(method: string, params: unknown, state: HostState): Event {
 
 type Read = (params: unknown, state: HostState) => Event[] | undefined;
 
-/** Undefined when the parameters are not what the notification has. */
+/** A reader of a notification; it returns undefined for invalid parameters. */
 function reader<M extends NotificationMethod>(method: M, read: (params: NoticeOf<M>, state: HostState) => Event[]): Read {
   const schema: v.GenericSchema<unknown, NoticeOf<M>> = notifications[method];
   return (params, state) => {
@@ -167,7 +167,7 @@ interface At {
 
 type Place = RunningTurn & { under: string | undefined };
 
-/** Of a thread's own turn, or of a sub-agent within the turn that runs. What comes behind the end of its turn is dropped. */
+/** Reads a record of a thread's own turn, or of a sub-agent during it. Records after the end of their turn are dropped. */
 function inTurn({ threadId, turnId }: At, state: HostState, read: (place: Place, thread: HostedThread) => Event[]): Event[] {
   const place = placeOf(threadId, state);
   if (place === undefined) return [];
@@ -179,7 +179,7 @@ function inTurn({ threadId, turnId }: At, state: HostState, read: (place: Place,
   return [...begun, ...read({ ...running, under }, thread)];
 }
 
-/** A resumed thread repeats the counts of its last turn: only the answer to a prompt says which turn is meant. */
+/** Whether a prompt of ours began the turn. A resumed thread repeats the counts of its last turn, which is none of ours. */
 function isAwaited(turnId: string, { prompts }: HostedThread): boolean {
   return prompts.some(({ wireTurn }) => wireTurn === turnId);
 }
@@ -196,14 +196,14 @@ function onOutput({ itemId, delta, ...at }: NoticeOf<"item/commandExecution/outp
   return inTurn(at, state, ({ told: turn }) => turn.progress(itemId, { text: delta, channel: "stdout" }));
 }
 
-/** A sub-agent's thread is known by the call that began it. */
+/** Remembers the threads of the sub-agents that a call started. */
 function followChildren(item: { type: string }, thread: HostedThread, call: string, state: HostState): void {
   const receivers = "receiverThreadIds" in item ? item.receiverThreadIds : undefined;
   if (item.type !== "collabAgentToolCall" || !Array.isArray(receivers)) return;
   for (const id of receivers) if (typeof id === "string" && !state.children.has(id)) state.children.set(id, { thread, call });
 }
 
-/** The total covers the whole thread, the resumed part too: what the last model call used is what counts. */
+/** Reads the usage of the last model call: the total includes the resumed part of the thread. */
 function onUsage({ tokenUsage: { last, modelContextWindow }, ...at }: NoticeOf<"thread/tokenUsage/updated">, state: HostState): Event[] {
   return inTurn(at, state, ({ told: turn, under }) =>
     turn.spent(readUsage(last)).map((event) => {
@@ -215,7 +215,7 @@ function onUsage({ tokenUsage: { last, modelContextWindow }, ...at }: NoticeOf<"
 
 const STEPS = { pending: "pending", inProgress: "in_progress", completed: "completed" } as const;
 
-/** A plan has no item: it is told as a call that has run. */
+/** A plan has no item on the wire and becomes an ended TodoWrite call. */
 function onPlan({ plan, explanation, ...at }: NoticeOf<"turn/plan/updated">, state: HostState): Event[] {
   const items = plan.map(({ step, status }): TodoItem => ({ text: step, status: STEPS[status] }));
   return inTurn(at, state, ({ told: turn }, { running }) => {
@@ -230,7 +230,7 @@ function onPlan({ plan, explanation, ...at }: NoticeOf<"turn/plan/updated">, sta
   });
 }
 
-/** A retry is news; the last failure is told with the end of the turn. */
+/** A retry becomes a notice; the last failure is kept for the end of the turn. */
 function onError({ error, willRetry, threadId, turnId }: NoticeOf<"error">, state: HostState): Event[] {
   return inTurn({ threadId, turnId }, state, ({ told: turn, under }, { running }) => {
     if (willRetry || under !== undefined) {
@@ -248,7 +248,7 @@ function onTurnStarted(threadId: string, { id }: Turn, state: HostState): Event[
   const place = placeOf(threadId, state);
   if (place === undefined || place.under !== undefined) return [];
   const { thread } = place;
-  // The end of the turn before was not said.
+  // A turn that still runs has ended without a notification.
   const ended = thread.running === undefined || thread.running.wireTurn === id ? [] : endTurn(thread.running, undefined, thread, state);
   const begun = startTurn(id, thread);
   if (thread.running !== undefined) thread.running.isBegun = true;
@@ -265,7 +265,7 @@ function onTurnCompleted(threadId: string, turn: Turn, state: HostState): Event[
   return [...begun, ...endTurn(thread.running, turn, thread, state)];
 }
 
-/** An interrupt leaves items open: they are closed here. */
+/** Ends a turn and its open items, which an interrupt leaves open. */
 export function endTurn(running: RunningTurn, turn: Turn | undefined, thread: HostedThread, state: HostState): Event[] {
   const settled = voidQuestions(thread, state, "the turn ended");
   thread.running = undefined;
@@ -308,14 +308,14 @@ function onClosed({ threadId }: NoticeOf<"thread/closed">, state: HostState): Ev
     return [];
   }
   const { thread } = place;
-  // Our own word for the end is answered by itself.
+  // The answer to our own request ends the session.
   if (thread.isClosing) return [];
   const ended = thread.running === undefined ? [] : endTurn(thread.running, undefined, thread, state);
   state.threads.delete(thread.handle);
   return [...ended, { type: "session.ended", session: thread.handle }];
 }
 
-/** Our own changes are answered by themselves: these are changes of others, and what a change of the mode brought along. */
+/** Reads changes of settings by others, and side effects of a change of the mode. Our own changes are answered elsewhere. */
 function onSettings({ threadId, threadSettings }: NoticeOf<"thread/settings/updated">, state: HostState): Event[] {
   const place = placeOf(threadId, state);
   if (place === undefined || place.under !== undefined) return [];

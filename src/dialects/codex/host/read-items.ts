@@ -1,4 +1,4 @@
-/** Server → host, read: what an item means within its turn, when it begins and when it is whole. */
+/** Server → host, read: the start and the end of an item become events of its turn. */
 import * as v from "valibot";
 import { textPart, type Part } from "../../../core/content.js";
 import type { Call, Event, EventOf } from "../../../core/event.js";
@@ -18,7 +18,7 @@ type CallEnd = Omit<EventOf<"tool.ended">, "type" | "call">;
 export interface ItemPlace {
   told: TurnReader;
   under: string | undefined;
-  /** Calls that we declined. */
+  /** Calls that our side declined. */
   denied: ReadonlySet<string>;
 }
 
@@ -72,7 +72,7 @@ export function completeItem(item: unknown, { told, under, denied }: ItemPlace):
   }
 }
 
-/** The models of some providers show what they thought, others a summary of it. */
+/** The text of a reasoning item: its summary, or else its content, as providers differ. */
 function thoughtOf({ summary, content }: ItemOf<"reasoning">): string {
   return ((summary ?? []).length > 0 ? (summary ?? []) : (content ?? [])).join("\n\n");
 }
@@ -81,7 +81,7 @@ function endCall(item: CallItem, told: TurnReader, under: string | undefined, de
   const call = callOf(item);
   const asked = told.request(call, under);
   const known = told.callOf(item.id);
-  // The whole call is known only now where the agent wrote it in pieces.
+  // The agent may write a call in pieces: its end has the whole call.
   if (known !== undefined) known.call = { ...call, id: known.id };
   const end = endOf(item);
   const isOurs = denied.has(known?.id ?? item.id) && end.status === "failed";
@@ -129,14 +129,14 @@ export function argsOf(args: unknown): Record<string, unknown> {
   return isRecord(args) ? args : args === undefined || args === null ? {} : { value: args };
 }
 
-/** `bash -lc 'the command'` where nothing within the quotes is quoted again: then the quotes hold all of it. */
+/** `bash -lc 'command'`, if the command has no quotes inside. */
 const WRAPPED = /^\S*(?:ba|z|da|k)?sh -l?c '([^']*)'$/s;
 
 export function plainCommand(command: string): string {
   return WRAPPED.exec(command)?.[1] ?? command;
 }
 
-/** One new file is a Write of its content; everything else is an Edit that shows its patches. */
+/** A change as a call: one new file is a Write with its content, other changes are an Edit with patches. */
 function changeCall(id: string, changes: readonly FileChange[]): Call {
   const paths = changes.map(({ path }) => path);
   const [only, ...more] = changes;

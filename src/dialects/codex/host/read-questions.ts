@@ -1,4 +1,4 @@
-/** Server → host, read: what the agent asks, and how the host's answer is written. Nothing stays unanswered. */
+/** Server → host, read: questions of the agent, and the writing of the host's answers. Every question is answered. */
 import * as v from "valibot";
 import { plainText, type Part } from "../../../core/content.js";
 import { Part as PartSchema } from "../../../core/content.js";
@@ -64,7 +64,7 @@ interface Place {
   begun: Event[];
 }
 
-/** Where a question belongs. A sub-agent may ask when the turn that began it is over: nobody is there to be asked. */
+/** The turn of a question; undefined outside a turn, as for a sub-agent that outlives the turn. */
 function placed(threadId: string, turnId: string | null | undefined, state: HostState): Place | undefined {
   const place = placeOf(threadId, state);
   if (place === undefined) return undefined;
@@ -98,7 +98,7 @@ function onChange(
   return approval(id, { id: itemId, name: "Edit", category: "edit", args: {} }, place, reason ?? undefined, decision, state);
 }
 
-/** More than the sandbox allows: what is granted is what was asked for, for this turn. */
+/** A request for permissions beyond the sandbox. A yes grants exactly the requested permissions, for this turn. */
 function onPermissions(id: RequestId, asked: QuestionOf<"item/permissions/requestApproval">, state: HostState): Step<Event> {
   const { threadId, turnId, itemId, permissions, reason } = asked;
   const granted = Object.fromEntries(Object.entries(permissions).filter(([, value]) => value !== null));
@@ -109,7 +109,7 @@ function onPermissions(id: RequestId, asked: QuestionOf<"item/permissions/reques
   return approval(id, call, place, reason ?? undefined, reply, state);
 }
 
-/** A call that runs already may ask again for a part of itself: that part is a call of its own. */
+/** Asks the host. A running call may ask again for a part of its work: the part becomes a call of its own. */
 function approval(id: RequestId, call: Call, place: Place, message: string | undefined, reply: Reply, state: HostState): Step<Event> {
   const { thread, running, under, begun } = place;
   const { told } = running;
@@ -158,7 +158,7 @@ function onTool(id: RequestId, asked: QuestionOf<"item/tool/call">, state: HostS
   return request(id, { ...place, begun }, { kind: "tool", call: told.callOf(callId)?.id ?? callId, data: { name, args } }, reply, state);
 }
 
-/** Our hosts' tools may tell parts, a text, or anything else. */
+/** The output of a host's tool: parts, a text, or any JSON. */
 function contentOf(data: unknown): object[] {
   if (v.is(v.array(PartSchema), data)) return data.map(contentItem);
   const text =
@@ -175,7 +175,7 @@ function contentItem(part: Part): object {
   return { type: "inputText", text: plainText([part]) };
 }
 
-/** People are asked through the host's tools: one of this name shows the questions and tells `{answers}`. */
+/** Asks the user through the host's tool of this name, which shows the questions and returns `{answers}`. */
 function onUserInput(id: RequestId, asked: QuestionOf<"item/tool/requestUserInput">, state: HostState): Step<Event> {
   const place = placed(asked.threadId, asked.turnId, state);
   if (place === undefined) return { in: [], out: [answerOf(id, { answers: {} })] };
@@ -188,7 +188,7 @@ function onUserInput(id: RequestId, asked: QuestionOf<"item/tool/requestUserInpu
   return request(id, place, { kind: "tool", data: { name: "request_user_input", args: { questions: asked.questions } } }, reply, state);
 }
 
-/** An MCP server asks; or Codex itself asks in this form whether one of a server's tools may run. */
+/** A question of an MCP server, or Codex's approval of an MCP tool, which has the same form. */
 function onElicitation(id: RequestId, asked: QuestionOf<"mcpServer/elicitation/request">, state: HostState): Step<Event> {
   const decline = { action: "decline", content: null, _meta: null };
   const place = placed(asked.threadId, asked.turnId, state);

@@ -1,4 +1,4 @@
-/** What was said before: the turns of a thread that is resumed, as replayed events. */
+/** The past turns of a resumed thread as replayed events. */
 import * as v from "valibot";
 import type { Event } from "../../../core/event.js";
 import { TurnReader } from "../../kit/turn-reader.js";

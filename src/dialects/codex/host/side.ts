@@ -1,4 +1,4 @@
-/** The host's end of the wire: a server that we drive, with as many threads in one process as there are sessions. */
+/** The host's side of the wire: one server process with a thread for each session. */
 import * as v from "valibot";
 import { canonicalTool } from "../../../core/names.js";
 import type { Event, EventOf } from "../../../core/event.js";
@@ -45,21 +45,21 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     },
   });
 
-  /** A turn that the server has taken, and perhaps not begun, fails with it. */
+  /** The server is gone: the running turn fails, or the next one that the server took. */
   function lastTurn(thread: HostedThread, fault: EventOf<"error">["fault"]): Event[] {
     const [next] = thread.prompts;
     const begun = thread.running === undefined && next !== undefined ? startTurn(next.wireTurn ?? next.turn, thread) : [];
     const settled = voidQuestions(thread, state, fault.message);
     const { running } = thread;
     if (running === undefined) return [...begun, ...settled];
-    // A server that was told to stop its turn may have left instead.
+    // An exit after an interrupt is the interrupt's end.
     if (running.isStopped) return [...begun, ...settled, ...running.told.close({ outcome: "interrupted", reason: "interrupted" })];
     return [...begun, ...settled, ...running.told.close({ outcome: "failed", reason: fault.message, fault })];
   }
 
   // --- opening ---
 
-  /** The first session greets the server; one that follows waits for the same answer. */
+  /** Opens a session. The first one greets the server; later ones wait for the answer to that greeting. */
   function opened(op: OpOf<"session.open">): Step<Event> {
     const gap = openingGap("Codex", op.config ?? {}, coverage["session.open"]);
     if (gap.refusal !== undefined) return refused(op, gap.refusal);
@@ -97,7 +97,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     return thread === undefined ? step : planned(step, thread);
   }
 
-  /** Plan mode is a setting of turns, which is said with the first one that is in it. */
+  /** Adds the plan mode to the start of a turn: it is a setting of turns on this wire. */
   function planned(step: Step<Event>, thread: HostedThread): Step<Event> {
     if (modeOf(thread) !== "plan") return step;
     const out = step.out.map((each) => {
@@ -107,7 +107,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     return { in: step.in, out };
   }
 
-  /** The mode and the list of approved tools are kept here: what they decide is answered at once. */
+  /** Answers approvals that the mode or the list of approved tools decides. */
   function answered(step: Step<Event>): Step<Event> {
     const heard = step.in
       .map((event) => (event.type === "approval.requested" ? decidedHere(event) : { in: [event], out: [] }))
@@ -130,7 +130,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
 
 const TurnStart = v.looseObject({ method: v.literal("turn/start"), params: v.looseObject({}) });
 
-/** Undefined where the host is asked. In plan mode nothing runs that Codex would ask about. */
+/** The decision about a call; undefined if the host decides. Plan mode denies every call that Codex asks about. */
 function verdictOf({ name, category }: EventOf<"approval.requested">["calls"][number], thread: HostedThread): boolean | undefined {
   const mode = modeOf(thread);
   if (mode === "plan") return false;

@@ -1,4 +1,4 @@
-/** What the host's end remembers: the server behind the connection, its threads, our requests, and the questions of the agent. */
+/** The state of the host's side: the server, its threads, our open requests and the agent's open questions. */
 import type { Mode, SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event } from "../../../core/event.js";
@@ -9,45 +9,45 @@ import type { RequestId } from "../wire/requests.js";
 
 /** A prompt on the wire whose turn has not ended. */
 export interface SentPrompt {
-  /** Our name of its turn. */
+  /** Our id of the turn. */
   turn: string;
   op: string | undefined;
-  /** The server's name of its turn, once it is told. */
+  /** The server's id of the turn; undefined until the server tells it. */
   wireTurn: string | undefined;
-  /** It is to be interrupted as soon as its turn has begun. */
+  /** The turn is interrupted as soon as the server has begun it. */
   isStopped: boolean;
 }
 
-/** The turn that runs. */
+/** The running turn. */
 export interface RunningTurn {
   wireTurn: string;
   prompt: SentPrompt | undefined;
   told: TurnReader;
-  /** Calls that we declined: not every kind of item says so. */
+  /** Calls that our side declined: not every kind of item has a status for it. */
   denied: Set<string>;
   failed: Fault | undefined;
-  /** The server has said that it began: before that it takes no interrupt. */
+  /** The server has announced the turn; it takes no interrupt before. */
   isBegun: boolean;
-  /** We asked for its end. */
+  /** An interrupt was sent. */
   isStopped: boolean;
-  /** Plans told so far: each is a call of its own. */
+  /** The number of plans so far: each becomes a call. */
   plans: number;
 }
 
 export interface HostedThread {
   handle: string;
   open: OpOf<"session.open">;
-  /** The server's name for it; undefined until it is open. */
+  /** The server's id of the thread; undefined until it is open. */
   threadId: string | undefined;
   config: SessionConfig;
-  /** Ops that wait until it is open. */
+  /** Ops that wait until the thread is open. */
   held: Op[];
   prompts: SentPrompt[];
   running: RunningTurn | undefined;
   isClosing: boolean;
 }
 
-/** A question of the agent that waits for its answer. `reply` makes the answer's result of what the host decided. */
+/** An open question of the agent. `reply` turns the host's decision into the result on the wire. */
 export type Question = { thread: HostedThread } & (
   | { kind: "approval"; call: string; reply(allowed: boolean): unknown }
   | { kind: "request"; request: string; reply(op: OpOf<"host.answer">): unknown }
@@ -57,14 +57,14 @@ export type Answer = { result: unknown } | { error: Fault };
 
 export interface HostState {
   isReady: boolean;
-  /** The server does not let us in. */
+  /** The reason for which the server refused the greeting. */
   refused: Fault | undefined;
   version: string | undefined;
   isGreeting: boolean;
   readonly threads: Map<string, HostedThread>;
-  /** Threads of sub-agents: the call that each works under. */
+  /** Threads of sub-agents, each with the call that started it. */
   readonly children: Map<string, { thread: HostedThread; call: string }>;
-  /** Our requests that are not answered, and what becomes of the answer. */
+  /** Handlers of the answers to our open requests. */
   readonly asked: Map<number, (answer: Answer) => Step<Event>>;
   readonly questions: Map<RequestId, Question>;
   lastId: number;
@@ -97,14 +97,14 @@ export function hostedThread(open: OpOf<"session.open">): HostedThread {
   };
 }
 
-/** A request of ours. */
+/** Sends a request. */
 export function ask(method: string, params: object, state: HostState, answered: (answer: Answer) => Step<Event>): Out {
   const id = ++state.lastId;
   state.asked.set(id, answered);
   return { rec: { id, method, params } };
 }
 
-/** Whose thread it is, and for a sub-agent's the call that it works under. */
+/** The session's thread for a thread id; for the thread of a sub-agent also the call that started it. */
 export function placeOf(threadId: string | null | undefined, state: HostState): { thread: HostedThread; under?: string } | undefined {
   if (threadId == null) return undefined;
   const thread = [...state.threads.values()].find((each) => each.threadId === threadId);
@@ -113,7 +113,7 @@ export function placeOf(threadId: string | null | undefined, state: HostState): 
   return child === undefined ? undefined : { thread: child.thread, under: child.call };
 }
 
-/** The prompt that a turn of the server answers; a turn that nobody asked for has none. */
+/** Starts a turn and gives it its prompt; a turn that the server began by itself has none. */
 export function startTurn(wireTurn: string, thread: HostedThread): Event[] {
   if (thread.running?.wireTurn === wireTurn) return [];
   const prompt = thread.prompts.find((each) => each.wireTurn === wireTurn) ?? thread.prompts.find((each) => each.wireTurn === undefined);

@@ -48,7 +48,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   }
 }
 
-/** An op without a session means the only one there is. */
+/** An op without a session is for the only thread. */
 function threadOf({ session }: Op, { threads }: HostState): HostedThread | undefined {
   if (session !== undefined) return threads.get(session);
   return threads.size === 1 ? threads.values().next().value : undefined;
@@ -69,7 +69,7 @@ function prompt(op: OpOf<"turn.prompt">, thread: HostedThread, threadId: string,
   return { in: told, out: [ask("turn/start", { threadId, input }, state, started(op, sent, thread, state))] };
 }
 
-/** The one command that the server has a word for: it begins a turn of its own. */
+/** Sends a command. The server has compaction only, which is a turn of its own. */
 function command(op: Op, name: string, sent: SentPrompt, thread: HostedThread, threadId: string, state: HostState): Step<Event> {
   if (!COMPACT.has(name)) return refused(op, `Codex's server has no command '/${name}'`);
   thread.prompts.push(sent);
@@ -99,7 +99,7 @@ function steer(op: OpOf<"turn.steer">, { running }: HostedThread, threadId: stri
   return { in: [], out: [ask("turn/steer", params, state, (answer) => replied(op, "error" in answer ? "noop" : "ok"))] };
 }
 
-/** A turn that has not begun is stopped as soon as it has (`stops`). */
+/** Interrupts a turn. For a turn that the server has not begun, `stops` sends the interrupt later. */
 function interrupt(op: OpOf<"turn.interrupt">, thread: HostedThread, threadId: string, state: HostState): Step<Event> {
   const { running } = thread;
   const isRunning = running !== undefined && (op.turn === undefined || running.told.address.turn === op.turn);
@@ -110,7 +110,7 @@ function interrupt(op: OpOf<"turn.interrupt">, thread: HostedThread, threadId: s
   return replied(op, "ok");
 }
 
-/** Turns that have begun meanwhile, and were to be stopped before. */
+/** The interrupts that waited for their turns to begin. */
 export function stops(state: HostState): Out[] {
   return [...state.threads.values()].flatMap((thread) => {
     const { running, threadId } = thread;
@@ -139,7 +139,7 @@ export function asksFor(question: Question, thread: HostedThread, call: string):
   return question.kind === "approval" && question.thread === thread && question.call === call;
 }
 
-/** An allowed call begins now: the wire will not say so. Permissions are no call that runs: they are given with the answer. */
+/** Answers an approval. An allowed call starts here, as the wire has no start; a grant of permissions starts and ends here. */
 export function decided(id: string | number, question: Question & { kind: "approval" }, allowed: boolean, state: HostState): Step<Event> {
   state.questions.delete(id);
   const { running } = question.thread;
@@ -163,7 +163,7 @@ function hostAnswer(op: OpOf<"host.answer">, thread: HostedThread, state: HostSt
 
 // --- the session ---
 
-/** The mode counts at once, for its questions are answered here; the rest from the next turn on. */
+/** Changes the session. The mode takes effect at once, as our side answers its approvals; the rest from the next turn on. */
 function configure(op: OpOf<"session.configure">, thread: HostedThread, threadId: string, state: HostState): Step<Event> {
   const { model, cwd, mode } = op.patch;
   const before = thread.config;
@@ -200,7 +200,7 @@ function modeParams(thread: HostedThread): object {
   return { ...policy, ...collaboration(thread) };
 }
 
-/** Codex's own plan mode, which wants to be told the model again. */
+/** Codex's own plan mode; its parameters must repeat the model. */
 export function collaboration(thread: HostedThread): object {
   const { model } = thread.config;
   if (model === undefined) return {};
@@ -208,7 +208,7 @@ export function collaboration(thread: HostedThread): object {
   return { collaborationMode: { mode: modeOf(thread) === "plan" ? "plan" : "default", settings } };
 }
 
-/** What was said before the first prompt goes into the thread as messages of the model's own wire. */
+/** Puts seeded text into the thread as messages of the model's wire. */
 function seed(op: OpOf<"session.seed">, threadId: string, state: HostState): Step<Event> {
   const messages = op.messages ?? [{ role: "user" as const, text: op.text }];
   const items = messages.map(({ role, text }) => ({
@@ -226,7 +226,7 @@ function seed(op: OpOf<"session.seed">, threadId: string, state: HostState): Ste
   };
 }
 
-/** The server keeps the thread; we hear no more of it. */
+/** Ends the session: the server keeps the thread and sends no more notifications about it. */
 function close(op: OpOf<"session.close">, thread: HostedThread, threadId: string, state: HostState): Step<Event> {
   thread.isClosing = true;
   const { running } = thread;
@@ -279,7 +279,7 @@ function summary({ id, cwd, name, preview, createdAt, updatedAt }: Thread): obje
   };
 }
 
-/** Any method of the server's, by its name: what the vocabulary has no word for. */
+/** Sends an `other` op as the server's method of that name. */
 function passOn(op: OpOf<"other">, state: HostState): Step<Event> {
   const thread = threadOf(op, state);
   const own = thread?.threadId === undefined ? {} : { threadId: thread.threadId };

@@ -1,4 +1,4 @@
-/** Why a turn failed: Codex's `codexErrorInfo` and our faults. */
+/** The reason for a failed turn: converts between Codex's `codexErrorInfo` and our faults. */
 import type { Fault } from "../../../core/errors.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { TurnError } from "./threads.js";
@@ -15,7 +15,7 @@ const NAMED: readonly { info: string; code: string; status?: number; retryable: 
   { info: "sandboxError", code: "sandbox", retryable: false },
 ];
 
-/** Kinds of a connection that broke: their object may hold the status of HTTP. */
+/** Kinds of broken connections; their object may have an HTTP status. */
 const CONNECTION: ReadonlySet<string> = new Set([
   "httpConnectionFailed",
   "responseStreamConnectionFailed",

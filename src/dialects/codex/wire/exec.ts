@@ -1,4 +1,4 @@
-/** The other wire of the same program, `codex exec --json`: one prompt, and what comes of it as lines that nobody answers. */
+/** The wire of `codex exec --json`: lines about one prompt, in one direction. */
 import * as v from "valibot";
 
 const text = v.string();

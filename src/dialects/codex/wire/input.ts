@@ -1,8 +1,8 @@
-/** What the user says: Codex's parts of a turn's input, and ours. */
+/** The input of a turn: converts between Codex's parts and ours. */
 import { plainText, textPart, type Part } from "../../../core/content.js";
 import type { UserInput } from "./items.js";
 
-/** A part that has no form here is told by its type. */
+/** Our parts as input; `lost` has the types of the parts that the wire lacks. */
 export function writeInput(parts: readonly Part[]): { input: UserInput[]; lost: string[] } {
   const input: UserInput[] = [];
   const lost: string[] = [];
@@ -20,7 +20,7 @@ function textInput(text: string): UserInput {
   return { type: "text", text, text_elements: [] };
 }
 
-/** The reason why a part cannot be taken, in words, in place of the parts. */
+/** The input as our parts; a sentence if an item cannot be read. */
 export function readInput(input: readonly UserInput[]): Part[] | string {
   const parts: Part[] = [];
   for (const each of input) {

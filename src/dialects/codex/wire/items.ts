@@ -1,4 +1,4 @@
-/** The items of a thread: what was said, thought, run and changed, as `item/started` and `item/completed` carry them. */
+/** The items of a thread (messages, reasoning, commands, changes) in `item/started` and `item/completed`. */
 import * as v from "valibot";
 
 const text = v.string();
@@ -15,7 +15,7 @@ export type UserInput = v.InferOutput<typeof UserInput>;
 const ExecutionStatus = v.picklist(["inProgress", "completed", "failed", "declined"]);
 const CallStatus = v.picklist(["inProgress", "completed", "failed"]);
 
-/** Beside the status of a call whose status cannot say it: a word that only Parley writes and reads. */
+/** Our status for a call if the wire's status lacks it. Only Parley writes and reads this field. */
 const Outcome = v.nullish(v.picklist(["denied", "cancelled"]));
 
 export const FileChange = v.looseObject({
@@ -97,7 +97,7 @@ export const KnownItem = v.variant("type", [
 ]);
 export type KnownItem = v.InferOutput<typeof KnownItem>;
 
-/** Later revisions have more kinds. */
+/** An item of any kind: later revisions have more. */
 export const AnyItem = v.looseObject({ type: text, id: text });
 export type AnyItem = v.InferOutput<typeof AnyItem>;
 export const Item = v.union([KnownItem, AnyItem]);

@@ -1,4 +1,4 @@
-/** Server → client: what is told, by its method. Each may carry `emittedAtMs`. */
+/** Server → client: parameters of notifications, by method. Each may have `emittedAtMs`. */
 import * as v from "valibot";
 import { Item } from "./items.js";
 import { Question } from "./questions.js";
@@ -85,5 +85,5 @@ const Notification = v.variant("method", [
   notification("mcpServer/startupStatus/updated"),
 ]);
 
-/** What a server writes: news, questions, and answers to the client's requests. */
+/** Any record of the server: a notification, a question, or an answer to the client. */
 export const ServerRecord = v.union([Notification, Question, Answered, Refused]);

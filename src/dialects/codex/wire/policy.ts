@@ -1,14 +1,14 @@
-/** Modes: Codex says when it asks (the approval policy) and where commands may write (the sandbox). */
+/** Converts between our modes and Codex's pair of approval policy and sandbox. */
 import type { Mode } from "../../../core/config.js";
 import type { ApprovalPolicy, SandboxMode, SandboxPolicy } from "./threads.js";
 
-/** How a thread asks. `never`: whatever would be asked is denied, and the turn goes on. */
+/** When a thread asks. `never`: a call that needs an approval is denied, and the turn goes on. */
 export interface Asking {
   mode: Mode;
   never: boolean;
 }
 
-/** Undefined where the client says nothing of either. A sandbox of ours there is not: a policy that trusts in one asks. */
+/** Undefined if the client names neither. As Parley has no sandbox, a policy that relies on one becomes a mode that asks. */
 export function readPolicy(policy: ApprovalPolicy | null | undefined, sandbox: SandboxMode | null | undefined): Asking | undefined {
   if (policy == null && sandbox == null) return undefined;
   const never = policy === "never";
@@ -33,13 +33,13 @@ export interface Policy {
   sandbox: SandboxMode;
 }
 
-/** Everything but `yolo` asks about all that Codex does not trust; what the mode lets run is answered on our side. */
+/** The policy for a driven Codex. Outside `yolo` it asks about all untrusted calls, and our side answers for the mode. */
 export function policyOf(mode: Mode | undefined): Policy {
   if (mode === "yolo") return { approvalPolicy: "never", sandbox: "danger-full-access" };
   return { approvalPolicy: "untrusted", sandbox: mode === "plan" ? "read-only" : "workspace-write" };
 }
 
-/** As a client of ours is told. */
+/** The policy that a client of ours sees. */
 export function shownPolicy(mode: Mode | undefined, never: boolean): Policy {
   const policy = policyOf(mode);
   if (mode === "auto_edit") return { ...policy, approvalPolicy: never ? "never" : "on-request" };

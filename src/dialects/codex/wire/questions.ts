@@ -1,4 +1,4 @@
-/** Server → client: the requests with which the agent asks, and the answers to them. */
+/** Server → client: questions of the agent, and the answers to them. */
 import * as v from "valibot";
 import { OutputItem } from "./items.js";
 import { RequestId } from "./requests.js";

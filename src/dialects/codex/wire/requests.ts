@@ -1,4 +1,4 @@
-/** Client → server: the requests that are acted on, by their methods, and the notification that ends the greeting. */
+/** Client → server: the requests that we serve, by method, and the notification that ends the greeting. */
 import * as v from "valibot";
 import { UserInput } from "./items.js";
 import { ApprovalPolicy, SandboxMode, SandboxPolicy } from "./threads.js";
@@ -16,7 +16,7 @@ export const DynamicTool = v.looseObject({
   name: text,
   description: v.nullish(text),
   inputSchema: v.optional(v.unknown()),
-  /** Of a namespace. */
+  /** The tools of a namespace. */
   tools: v.nullish(v.array(v.looseObject({ name: text, description: v.nullish(text), inputSchema: v.optional(v.unknown()) }))),
 });
 export type DynamicTool = v.InferOutput<typeof DynamicTool>;
@@ -34,7 +34,7 @@ const settings = {
 
 const CollaborationMode = v.looseObject({ mode: v.picklist(["plan", "default"]), settings: v.optional(v.unknown()) });
 
-/** What a turn, or a change of settings, may override from then on. */
+/** Settings that a turn or a change of settings may override for good. */
 const overrides = {
   cwd: v.nullish(text),
   model: v.nullish(text),
@@ -105,8 +105,8 @@ const RpcError = v.looseObject({ code: v.number(), message: text });
 export const Answered = v.looseObject({ id: RequestId, result: v.unknown() });
 export const Refused = v.looseObject({ id: v.nullable(RequestId), error: RpcError });
 
-/** Whatever has a method: a request, or without an id a notification. */
+/** Any record with a method: a request, or without an id a notification. */
 export const Called = v.looseObject({ method: text, id: v.optional(RequestId), params: v.optional(v.unknown()) });
 
-/** What a client writes; an answer goes back to a question of the server's. */
+/** Any record of the client; its answers are to questions of the server. */
 export const ClientRecord = v.union([Request, Initialized, Answered, Refused]);

@@ -4,7 +4,7 @@ import { Item } from "./items.js";
 
 const text = v.string();
 
-/** Codex has names for the well-known causes, an object with the status of HTTP for some. */
+/** `codexErrorInfo` is the name of a known cause; for some causes it is an object with an HTTP status. */
 export const TurnError = v.looseObject({
   message: text,
   codexErrorInfo: v.optional(v.unknown()),
@@ -36,7 +36,7 @@ export const Thread = v.looseObject({
 });
 export type Thread = v.InferOutput<typeof Thread>;
 
-/** What `thread/start`, `thread/resume` and `thread/fork` are answered with. */
+/** The answer to `thread/start`, `thread/resume` and `thread/fork`. */
 export const Opened = v.looseObject({
   thread: Thread,
   model: v.nullish(text),
@@ -48,7 +48,7 @@ export type Opened = v.InferOutput<typeof Opened>;
 
 export const Settings = v.looseObject({ model: v.nullish(text), effort: v.nullish(text), cwd: v.nullish(text) });
 
-/** A policy of approvals may also be an object; a sandbox is named in one place and described in another. */
+/** The approval policy is a name or an object. */
 export const ApprovalPolicy = v.union([
   v.picklist(["untrusted", "on-request", "on-failure", "never"]),
   v.looseObject({ granular: v.optional(v.unknown()) }),
@@ -62,7 +62,7 @@ export const SandboxPolicy = v.looseObject({
 });
 export type SandboxPolicy = v.InferOutput<typeof SandboxPolicy>;
 
-/** Inclusive, as OpenAI counts: input holds what was cached, output what was reasoned. */
+/** Inclusive counts, as OpenAI's: input includes cached tokens, output includes reasoning. */
 export const TokenCounts = v.looseObject({
   totalTokens: v.number(),
   inputTokens: v.number(),
