@@ -151,7 +151,12 @@ function answerOf({ kind, data }: HostRequest, value: unknown): { data: unknown 
       };
     case "wait":
       return v.is(ExitResult, value) ? { data: { exit: exitOf(value) } } : undefined;
+    case "write":
+    case "kill":
+    case "release":
+      return { data: {} };
     default:
+      data satisfies never;
       return { data: {} };
   }
 }

@@ -44,7 +44,22 @@ export function updatesOf(event: Event, session: ClientSession, state: AgentStat
       return errorNotice(event, session, state);
     case "other":
       return passedOn(event, session);
+    case "session.ready":
+    case "session.updated":
+    case "session.ended":
+    case "session.changed":
+    case "closed":
+    case "turn.started":
+    case "turn.ended":
+    case "tool.delta":
+    case "approval.requested":
+    case "approval.settled":
+    case "host.request":
+    case "host.settled":
+    case "reply":
+      return [];
     default:
+      event satisfies never;
       return [];
   }
 }

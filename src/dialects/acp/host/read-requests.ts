@@ -222,7 +222,13 @@ export function answerTask({ rpc, method, params }: ClientTask, ok: boolean, dat
       });
     case "terminal/wait_for_exit":
       return result(rpc, exit ?? { exitCode: null, signal: null });
+    case "session/request_permission":
+    case "fs/write_text_file":
+    case "terminal/kill":
+    case "terminal/release":
+      return result(rpc, {});
     default:
+      method satisfies never;
       return result(rpc, {});
   }
 }

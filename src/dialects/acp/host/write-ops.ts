@@ -48,7 +48,18 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
       return configure(op, session, state);
     case "session.close":
       return close(session, state);
+    case "session.open":
+    case "session.seed":
+    case "session.watch":
+    case "session.rewind":
+    case "provider.set":
+    case "command.suggest":
+    case "ping":
+    case "shutdown":
+    case "other":
+      return NOTHING;
     default:
+      op satisfies never;
       return NOTHING;
   }
 }

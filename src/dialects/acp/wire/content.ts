@@ -95,10 +95,17 @@ export function blockOf(part: Part): ContentBlock | undefined {
           ...(part.text === undefined && part.data !== undefined ? { blob: part.data } : { text: part.text ?? "" }),
         },
       };
-    default: {
+    case "text":
+    case "diff":
+    case "todo":
+    case "plan":
+    case "terminal":
+    case "json": {
       const words = plainText([part]);
       return words === "" ? undefined : { type: "text", text: words };
     }
+    default:
+      part satisfies never;
   }
 }
 

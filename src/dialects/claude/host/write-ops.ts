@@ -23,7 +23,20 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
       return hookAnswered(op, state) ?? state.questions.answerMessage(op, state.session) ?? replied(op, "noop");
     case "session.configure":
       return configure(op, state);
+    case "session.open":
+    case "session.seed":
+    case "session.close":
+    case "session.list":
+    case "session.watch":
+    case "session.rewind":
+    case "provider.set":
+    case "command.suggest":
+    case "ping":
+    case "shutdown":
+    case "other":
+      return { in: [], out: [] };
     default:
+      op satisfies never;
       return { in: [], out: [] };
   }
 }

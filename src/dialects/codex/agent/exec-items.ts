@@ -28,7 +28,32 @@ export class ExecItems {
         return this.#ended(event);
       case "notice":
         return event.level === "warning" || event.level === "error" ? this.failure(event.text) : [];
+      case "session.ready":
+      case "session.updated":
+      case "session.ended":
+      case "session.changed":
+      case "closed":
+      case "turn.started":
+      case "turn.ended":
+      case "text.delta":
+      case "thinking.delta":
+      case "user.message":
+      case "tool.delta":
+      case "tool.started":
+      case "tool.progress":
+      case "approval.requested":
+      case "approval.settled":
+      case "host.request":
+      case "host.settled":
+      case "usage":
+      case "compaction":
+      case "catalog.updated":
+      case "reply":
+      case "error":
+      case "other":
+        return [];
       default:
+        event satisfies never;
         return [];
     }
   }
@@ -99,7 +124,8 @@ function shown(id: string, call: Call, end: EventOf<"tool.ended"> | undefined): 
   const status = end === undefined ? "in_progress" : end.status === "ok" ? "completed" : "failed";
   const { args = {} } = call;
   const text = end === undefined ? "" : plainText(end.output ?? []) || (end.reason ?? "");
-  switch (kindOf(call.name)) {
+  const kind = kindOf(call.name);
+  switch (kind) {
     case "command": {
       const exit = end?.output?.find((part) => part.type === "terminal")?.exitCode;
       const exit_code = exit ?? (end?.status === "ok" ? 0 : null);
@@ -107,10 +133,12 @@ function shown(id: string, call: Call, end: EventOf<"tool.ended"> | undefined): 
     }
     case "change":
       return { id, type: "file_change", changes: changesOf(call, end), status };
-    default: {
+    case "mcp":
+    case "agent":
+    case "dynamic": {
       if (call.name === "WebFetch") return { id, type: "web_search", query: stringOf(args["url"]) };
       // Tools without a kind at Codex are written as tools of an MCP server.
-      const { server, tool } = kindOf(call.name) === "mcp" ? mcpName(call.name) : { server: "parley", tool: call.name };
+      const { server, tool } = kind === "mcp" ? mcpName(call.name) : { server: "parley", tool: call.name };
       const isOk = end?.status === "ok";
       const result = isOk ? { content: [{ type: "text", text }], structured_content: null } : null;
       return {
@@ -124,6 +152,8 @@ function shown(id: string, call: Call, end: EventOf<"tool.ended"> | undefined): 
         status,
       };
     }
+    default:
+      return kind satisfies never;
   }
 }
 

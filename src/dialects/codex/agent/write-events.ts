@@ -66,7 +66,20 @@ export function noticesOf(event: Event, thread: ClientThread): Notice[] {
       );
     case "other":
       return passedOn(event, thread);
+    case "session.ready":
+    case "session.ended":
+    case "session.changed":
+    case "closed":
+    case "tool.delta":
+    case "tool.started":
+    case "approval.requested":
+    case "approval.settled":
+    case "host.request":
+    case "host.settled":
+    case "reply":
+      return [];
     default:
+      event satisfies never;
       return [];
   }
 }

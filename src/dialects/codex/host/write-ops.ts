@@ -43,7 +43,16 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
       return seed(op, threadId, state);
     case "session.close":
       return close(op, thread, threadId, state);
+    case "session.open":
+    case "session.watch":
+    case "session.rewind":
+    case "provider.set":
+    case "command.suggest":
+    case "ping":
+    case "shutdown":
+      return NOTHING;
     default:
+      op satisfies never;
       return NOTHING;
   }
 }
