@@ -187,7 +187,24 @@ export class Grammar {
         session.ended.add(turn.id);
         session.turn = undefined;
         return;
+      case "session.ready":
+      case "session.updated":
+      case "session.ended":
+      case "session.changed":
+      case "closed":
+      case "turn.started":
+      case "user.message":
+      case "tool.delta":
+      case "host.settled":
+      case "compaction":
+      case "notice":
+      case "catalog.updated":
+      case "reply":
+      case "error":
+      case "other":
+        break;
       default:
+        event satisfies never;
     }
   }
 

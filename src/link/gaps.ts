@@ -45,8 +45,19 @@ export function opGap(dialect: Pick<Dialect, "coverage" | "lifetime">, op: Op, t
     case "session.close":
       if (covers !== "none") return { do: "send", op };
       return dialect.lifetime === "connection" ? refuse(op, "This agent's protocol cannot close one session of many") : { do: "leave" };
-    default:
+    case "session.seed":
+    case "session.list":
+    case "session.watch":
+    case "session.rewind":
+    case "provider.set":
+    case "turn.interrupt":
+    case "host.answer":
+    case "command.suggest":
+    case "shutdown":
+    case "other":
       return covers === "none" ? refuse(op, `This agent's protocol has no ${op.type}`) : { do: "send", op };
+    default:
+      return op satisfies never;
   }
 }
 

@@ -67,7 +67,33 @@ export class SessionNames {
       case "reply":
         if (event.to === "session.open") this.#forgetOpening(event.parent ?? "");
         return event;
+      case "session.changed":
+      case "closed":
+      case "turn.started":
+      case "turn.ended":
+      case "text.delta":
+      case "text.done":
+      case "thinking.delta":
+      case "thinking.done":
+      case "user.message":
+      case "tool.requested":
+      case "tool.delta":
+      case "tool.started":
+      case "tool.progress":
+      case "tool.ended":
+      case "approval.requested":
+      case "approval.settled":
+      case "host.request":
+      case "host.settled":
+      case "usage":
+      case "compaction":
+      case "notice":
+      case "catalog.updated":
+      case "error":
+      case "other":
+        return event;
       default:
+        event satisfies never;
         return event;
     }
   }

@@ -72,7 +72,32 @@ export class Turns {
         return this.#turnEnded(event);
       case "reply":
         return this.#replied(event);
+      case "session.updated":
+      case "session.changed":
+      case "closed":
+      case "text.delta":
+      case "text.done":
+      case "thinking.delta":
+      case "thinking.done":
+      case "user.message":
+      case "tool.requested":
+      case "tool.delta":
+      case "tool.started":
+      case "tool.progress":
+      case "tool.ended":
+      case "approval.requested":
+      case "approval.settled":
+      case "host.request":
+      case "host.settled":
+      case "usage":
+      case "compaction":
+      case "notice":
+      case "catalog.updated":
+      case "error":
+      case "other":
+        return undefined;
       default:
+        event satisfies never;
         return undefined;
     }
   }

@@ -90,7 +90,26 @@ export class Listener {
         this.ended = event;
         this.usage ??= event.usage;
         return;
+      case "session.ended":
+      case "session.changed":
+      case "closed":
+      case "turn.started":
+      case "thinking.done":
+      case "user.message":
+      case "tool.requested":
+      case "tool.delta":
+      case "tool.progress":
+      case "approval.settled":
+      case "host.request":
+      case "host.settled":
+      case "compaction":
+      case "catalog.updated":
+      case "reply":
+      case "error":
+      case "other":
+        return;
       default:
+        event satisfies never;
         return;
     }
   }

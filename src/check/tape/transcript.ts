@@ -65,7 +65,23 @@ function eventWords(event: Event): string | undefined {
       return "ended";
     case "closed":
       return `closed    ${event.reason ?? event.signal ?? event.code ?? ""}`.trimEnd();
+    case "session.updated":
+    case "session.changed":
+    case "text.delta":
+    case "thinking.delta":
+    case "user.message":
+    case "tool.delta":
+    case "tool.started":
+    case "tool.progress":
+    case "approval.settled":
+    case "host.settled":
+    case "usage":
+    case "compaction":
+    case "catalog.updated":
+    case "other":
+      return undefined;
     default:
+      event satisfies never;
       return undefined;
   }
 }

@@ -103,7 +103,25 @@ export class Screen {
         return this.#notice(event);
       case "error":
         return this.error(event.fault.message);
+      case "session.ready":
+      case "session.updated":
+      case "session.ended":
+      case "session.changed":
+      case "closed":
+      case "turn.started":
+      case "turn.ended":
+      case "tool.delta":
+      case "approval.requested":
+      case "approval.settled":
+      case "host.request":
+      case "host.settled":
+      case "usage":
+      case "catalog.updated":
+      case "reply":
+      case "other":
+        break;
       default:
+        event satisfies never;
     }
   }
 

@@ -52,7 +52,28 @@ export class RelayTrace {
         return this.#returned(session, event);
       case "turn.ended":
         return this.#ended(session, event);
+      case "session.changed":
+      case "closed":
+      case "text.delta":
+      case "text.done":
+      case "thinking.delta":
+      case "thinking.done":
+      case "user.message":
+      case "tool.delta":
+      case "tool.progress":
+      case "approval.settled":
+      case "host.request":
+      case "host.settled":
+      case "usage":
+      case "compaction":
+      case "notice":
+      case "catalog.updated":
+      case "reply":
+      case "error":
+      case "other":
+        break;
       default:
+        event satisfies never;
     }
   }
 

@@ -14,7 +14,32 @@ export function childNote(event: Event): string | undefined {
       return event.text;
     case "error":
       return event.fault.message;
+    case "session.ready":
+    case "session.updated":
+    case "session.ended":
+    case "session.changed":
+    case "closed":
+    case "turn.started":
+    case "turn.ended":
+    case "text.delta":
+    case "thinking.delta":
+    case "thinking.done":
+    case "user.message":
+    case "tool.delta":
+    case "tool.started":
+    case "tool.progress":
+    case "approval.requested":
+    case "approval.settled":
+    case "host.request":
+    case "host.settled":
+    case "usage":
+    case "compaction":
+    case "catalog.updated":
+    case "reply":
+    case "other":
+      return undefined;
     default:
+      event satisfies never;
       return undefined;
   }
 }

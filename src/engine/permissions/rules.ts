@@ -246,7 +246,10 @@ async function compilePattern(kind: Pattern["kind"] | undefined, pattern: string
       return compilePathPattern(pattern);
     case "url":
       return compileUrlPattern(pattern);
-    default:
+    case "text":
+    case undefined:
       return compileTextPattern(pattern);
+    default:
+      return kind satisfies never;
   }
 }

@@ -112,7 +112,13 @@ class OpenState {
         this.unreadable.push(entry.line);
         if (this.turn !== undefined) this.turn.torn = true;
         return;
+      case "opened":
+      case "reset":
+      case "seen":
+      case "mark":
+        return;
       default:
+        entry satisfies never;
     }
   }
 

@@ -117,8 +117,11 @@ export class Response {
         return part.meta === undefined ? 0 : roughSize(part.meta);
       case "call":
         return this.#coming.has(part.call.id) || this.#hasAllCalls ? 0 : roughSize(part.call);
-      default:
+      case "usage":
+      case "finish":
         return 0;
+      default:
+        return part satisfies never;
     }
   }
 

@@ -126,7 +126,27 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
         return event.status === "error" && (event.to === "session.open" || event.to === "turn.prompt") ? refusal(event.fault) : [];
       case "error":
         return event.fatal === true && event.turn === undefined ? refusal(event.fault) : [];
+      case "session.ended":
+      case "session.changed":
+      case "closed":
+      case "turn.started":
+      case "user.message":
+      case "tool.requested":
+      case "tool.delta":
+      case "tool.started":
+      case "tool.progress":
+      case "tool.ended":
+      case "approval.settled":
+      case "host.request":
+      case "host.settled":
+      case "usage":
+      case "compaction":
+      case "notice":
+      case "catalog.updated":
+      case "other":
+        return [];
       default:
+        event satisfies never;
         return [];
     }
   }

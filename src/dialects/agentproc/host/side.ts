@@ -36,7 +36,22 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
           return interrupted(op);
         case "approval.answer":
           return turn?.answer(op.answers) ?? NOTHING;
+        case "session.configure":
+        case "session.seed":
+        case "session.close":
+        case "session.list":
+        case "session.watch":
+        case "session.rewind":
+        case "provider.set":
+        case "turn.steer":
+        case "host.answer":
+        case "command.suggest":
+        case "ping":
+        case "shutdown":
+        case "other":
+          return NOTHING;
         default:
+          op satisfies never;
           return NOTHING;
       }
     },

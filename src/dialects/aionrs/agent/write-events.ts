@@ -52,7 +52,20 @@ export function writeEvent(event: Event, state: AgentState): Out[] {
       return writeError(event, msg_id, state);
     case "reply":
       return writeReply(event, state);
+    case "session.ended":
+    case "session.changed":
+    case "closed":
+    case "user.message":
+    case "tool.delta":
+    case "approval.settled":
+    case "host.request":
+    case "host.settled":
+    case "usage":
+    case "compaction":
+    case "other":
+      return [];
     default:
+      event satisfies never;
       return [];
   }
 }

@@ -23,7 +23,20 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "ping":
       state.pings.push(op.id);
       return { in: [], out: [{ rec: { type: "ping" } }] };
+    case "session.open":
+    case "session.close":
+    case "session.list":
+    case "session.watch":
+    case "session.rewind":
+    case "provider.set":
+    case "turn.steer":
+    case "host.answer":
+    case "command.suggest":
+    case "shutdown":
+    case "other":
+      return { in: [], out: [] };
     default:
+      op satisfies never;
       return { in: [], out: [] };
   }
 }

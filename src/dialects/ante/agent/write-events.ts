@@ -72,7 +72,18 @@ function own(event: Event, session: ClientSession): Tagged[] {
       return errorText(event);
     case "other":
       return passedOn(event);
+    case "session.ready":
+    case "session.ended":
+    case "session.changed":
+    case "closed":
+    case "tool.delta":
+    case "approval.settled":
+    case "host.request":
+    case "host.settled":
+    case "reply":
+      return [];
     default:
+      event satisfies never;
       return [];
   }
 }

@@ -29,7 +29,19 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
       return setProvider(op, state, env);
     case "shutdown":
       return { in: [], out: [line("Shutdown", null, sentAs(op), state, env)] };
+    case "session.open":
+    case "session.seed":
+    case "session.close":
+    case "session.list":
+    case "session.watch":
+    case "session.rewind":
+    case "host.answer":
+    case "command.suggest":
+    case "ping":
+    case "other":
+      return { in: [], out: [] };
     default:
+      op satisfies never;
       return { in: [], out: [] };
   }
 }

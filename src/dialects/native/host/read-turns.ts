@@ -41,7 +41,24 @@ export function readInTurn(said: Exclude<Event, EventOf<"turn.ended">>, running:
       return passed(event, reader);
     case "host.request":
       return passed(event, reader, event.call === undefined ? [] : reader.known(event.call));
+    case "session.ready":
+    case "session.updated":
+    case "session.ended":
+    case "session.changed":
+    case "closed":
+    case "turn.started":
+    case "user.message":
+    case "tool.delta":
+    case "host.settled":
+    case "compaction":
+    case "notice":
+    case "catalog.updated":
+    case "reply":
+    case "error":
+    case "other":
+      return passed(event, reader);
     default:
+      event satisfies never;
       return passed(event, reader);
   }
 }

@@ -51,7 +51,22 @@ export class SessionReader {
         return op.turn !== undefined && op.turn === this.#running?.reader.address.turn ? { ...op, turn: this.#running.wireId } : op;
       case "approval.answer":
         return { ...op, answers: op.answers.map((answer) => ({ ...answer, call: this.#wireCall(answer.call) })) };
+      case "session.configure":
+      case "session.seed":
+      case "session.close":
+      case "session.list":
+      case "session.watch":
+      case "session.rewind":
+      case "provider.set":
+      case "turn.steer":
+      case "host.answer":
+      case "command.suggest":
+      case "ping":
+      case "shutdown":
+      case "other":
+        return op;
       default:
+        op satisfies never;
         return op;
     }
   }

@@ -37,7 +37,10 @@ function suggestionsFor({ category, title = "", name }: Call): Suggestion[] {
       return [allow("Allow MCP Tool", what), deny("Block this MCP server call")];
     case "exec":
       return [allow("Allow Command", what), deny("Block this command execution")];
-    default:
+    case "info":
+    case undefined:
       return [allow("Allow", what), deny("Block this tool call")];
+    default:
+      return category satisfies never;
   }
 }

@@ -21,7 +21,21 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
       return state.questions.answerMessage(op, state.session) ?? replied(op, "noop");
     case "session.configure":
       return configure(op, state);
+    case "session.open":
+    case "session.seed":
+    case "session.close":
+    case "session.list":
+    case "session.watch":
+    case "session.rewind":
+    case "provider.set":
+    case "turn.steer":
+    case "command.suggest":
+    case "ping":
+    case "shutdown":
+    case "other":
+      return NOTHING;
     default:
+      op satisfies never;
       return NOTHING;
   }
 }

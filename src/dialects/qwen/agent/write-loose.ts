@@ -24,7 +24,31 @@ export function writeLoose(event: Event, said: Said, state: AgentState): Out[] {
       return [recoverable(state, said, wireError(event.fault))];
     case "other":
       return isRecord(event.ext?.["qwen"]) ? [line(event.ext["qwen"])] : [];
+    case "session.ready":
+    case "session.updated":
+    case "session.ended":
+    case "session.changed":
+    case "closed":
+    case "turn.started":
+    case "turn.ended":
+    case "text.delta":
+    case "text.done":
+    case "thinking.delta":
+    case "thinking.done":
+    case "user.message":
+    case "tool.requested":
+    case "tool.delta":
+    case "tool.started":
+    case "tool.progress":
+    case "tool.ended":
+    case "approval.requested":
+    case "approval.settled":
+    case "usage":
+    case "catalog.updated":
+    case "reply":
+      return [];
     default:
+      event satisfies never;
       return [];
   }
 }

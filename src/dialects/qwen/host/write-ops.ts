@@ -36,7 +36,16 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
       return answer(op, session, state);
     case "host.answer":
       return hostAnswer(op, session, state);
+    case "session.open":
+    case "session.list":
+    case "session.watch":
+    case "session.rewind":
+    case "provider.set":
+    case "shutdown":
+    case "other":
+      return NOTHING;
     default:
+      op satisfies never;
       return NOTHING;
   }
 }
@@ -191,10 +200,18 @@ function writePart(part: Part): WirePart[] {
         { type: "file_data", file_data: { file_uri, ...(part.mime !== undefined && { mime_type: part.mime }), ...shownAs(part.name) } },
       ];
     }
-    default: {
+    case "text":
+    case "diff":
+    case "todo":
+    case "plan":
+    case "terminal":
+    case "resource":
+    case "json": {
       const text = plainText([part]);
       return text === "" ? [] : [{ type: "text", text: part.type === "text" ? text : withoutMentions(text) }];
     }
+    default:
+      return part satisfies never;
   }
 }
 

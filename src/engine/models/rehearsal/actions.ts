@@ -64,7 +64,21 @@ export function planOf(step: Step): Plan | undefined {
     }
     case "call":
       return plan(`call ${step.tool}`, step.tool, [step.args], (text) => shown(step.tool, text, "returned nothing"));
+    case "say":
+    case "think":
+    case "stream":
+    case "count":
+    case "wait":
+    case "fail":
+    case "cut":
+    case "remember":
+    case "recall":
+    case "greet":
+    case "help":
+    case "unknown":
+      return undefined;
     default:
+      step satisfies never;
       return undefined;
   }
 }

@@ -165,7 +165,20 @@ function spoken(step: Step, progress: Progress, turn: Turn): Output[] {
       return sentence(`I am the rehearsal model: no network, no cost, the same answer every time. ${describeOrders()}`);
     case "unknown":
       return sentence(unknown(step.text, turn));
+    case "read":
+    case "write":
+    case "append":
+    case "edit":
+    case "run":
+    case "grep":
+    case "glob":
+    case "todo":
+    case "fetch":
+    case "spawn":
+    case "call":
+      return [];
     default:
+      step satisfies never;
       return [];
   }
 }

@@ -31,8 +31,12 @@ function openaiEffort(version: number, level: Thinking): (typeof OPENAI_EFFORTS)
       return version >= 502 ? "xhigh" : "high";
     case "max":
       return version >= 600 ? "max" : openaiEffort(version, "deep");
-    default:
+    case "low":
+    case "medium":
+    case "high":
       return level;
+    default:
+      return level satisfies never;
   }
 }
 
