@@ -1,5 +1,5 @@
 /** The entry of the command: finds the command, parses its flags, and sets the exit code. Other code is loaded when it is needed. */
-import { messageOf, ParleyError, systemCode, toFault } from "../core/errors.js";
+import { type Fault, messageOf, ParleyError, systemCode, toFault } from "../core/errors.js";
 import { dialectIds, loadDialect, programOf } from "../dialects/index.js";
 import type { Command } from "./command-line/commands.js";
 import { commandOf, commandsBelow, helpTopic, isCommand, refuseMisspelt } from "./command-line/find-command.js";
@@ -72,21 +72,26 @@ function say(text: string): number {
 
 /** Reports a wrong command line to a host in its own protocol. */
 async function report(error: unknown): Promise<number> {
-  const code = error instanceof ParleyError ? error.fault.code : "internal";
+  const fault = toFault(error);
   const dialect = spokenDialect(words);
   if (dialect !== undefined) {
     const { refuseToStart } = await import("./compose/protocol-stdout.js");
     const loaded = await loadDialect(dialect);
-    const own = await refuseToStart(loaded.startedIn?.(process.env) ?? loaded, toFault(error), spokenSwitches(words, dialect));
-    return own ?? program?.exits[code] ?? EXITS[code] ?? 1;
+    const own = await refuseToStart(loaded.startedIn?.(process.env) ?? loaded, fault, spokenSwitches(words, dialect));
+    return own ?? exitCode(fault, programOf(dialect)?.exits);
   }
   process.stderr.write(`parley: ${messageOf(error)}\n`);
-  if (code === "internal" && systemCode(error) === undefined && error instanceof Error && error.stack !== undefined)
+  if (!(error instanceof ParleyError) && systemCode(error) === undefined && error instanceof Error && error.stack !== undefined)
     process.stderr.write(`${error.stack}\n`);
-  return program?.exits[code] ?? EXITS[code] ?? 1;
+  return exitCode(fault, program?.exits);
 }
 
-/** Exit codes for people and scripts; a dialect may have codes of its own. */
+/** The program's own code, where it has one for the fault. */
+function exitCode({ code, param = "" }: Fault, own: Readonly<Record<string, number>> = {}): number {
+  return own[param] ?? own[code] ?? EXITS[code] ?? 1;
+}
+
+/** Exit codes for people and scripts. */
 const EXITS: Readonly<Record<string, number>> = { usage: 2, sandbox: 44 };
 
 /** The dialect of the host that started us, read off a command line that may be wrong elsewhere; undefined for people. */

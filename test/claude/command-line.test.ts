@@ -6,7 +6,7 @@ import { query } from "@anthropic-ai/claude-agent-sdk";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { AgentLine } from "../../src/dialects/claude/wire/event-records.js";
-import { environment, PARLEY, scratch } from "../process/harness.js";
+import { environment, PARLEY, run, scratch } from "../process/harness.js";
 import { launchers } from "../support/launchers.js";
 import { modelServer, type ModelServer, type Reply } from "../support/model-server.js";
 import { heard, host } from "./sdk.js";
@@ -87,7 +87,7 @@ describe("flags", () => {
       const request = v.parse(v.looseObject({ tools: v.optional(v.array(v.looseObject({ name: v.string() }))) }), server.requests[0]?.body);
       return request.tools?.map(({ name }) => name);
     };
-    expect(names(await claude(["-p", "hi", "--tools=Read,Bash"], [hello]))).toEqual(["Read", "Bash"]);
+    expect(names(await claude(["-p", "hi", "--tools=Read,Bash"], [hello]))).toEqual(["Read", "Bash", "BashOutput"]);
     expect(names(await claude(["-p", "hi", "--disallowedTools=Bash,WebFetch,Task"], [hello]))).not.toContain("Bash");
   });
 
@@ -122,6 +122,16 @@ describe("flags", () => {
     expect(`${stdout}${stderr}`).toContain(words);
     expect(code).toBe(1);
   });
+});
+
+test("a wrong command line leaves with 1 where the dialect is named, and behind a relay", async () => {
+  for (const words of [
+    ["--dialect", "claude"],
+    ["relay", "--as", "claude", "--drive", "native"],
+  ]) {
+    const { code, stderr } = await run([...words, "-p", "hi", "--bogus"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("Unknown flag '--bogus'")]);
+  }
 });
 
 test("a host of the Claude Agent SDK drives another agent through a relay", async () => {

@@ -63,7 +63,15 @@ describe("runs of one prompt", () => {
     ["pieces of messages", ["--include-partial-messages", "--output-format", "text", "-p", "x"]],
     ["the dialect by name", ["--dialect", "qwen-shipped", "--frobnicate", "-p", "x"]],
   ])("where text is the output, wrong usage says nothing on stdout: %s", (_name, flags) => {
-    expect(run(["--provider", "rehearsal", ...flags])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--") });
+    expect(run(["--provider", "rehearsal", ...flags])).toMatchObject({ code: 42, stdout: "", stderr: expect.stringContaining("--") });
+  });
+
+  it("the launcher leaves with 42 at a wrong command line, and with 41 without a key, as Qwen Code does", () => {
+    const program = [process.execPath, shim()];
+    expect(run(["--frobnicate"], { program })).toMatchObject({ code: 42, stdout: "" });
+    expect(run(["-p", "go", "--approval-mode", "bogus"], { program })).toMatchObject({ code: 42, stdout: "" });
+    expect(run(["-p", "go"], { program })).toMatchObject({ code: 41, stdout: "", stderr: expect.stringContaining("OPENAI_API_KEY") });
+    expect(run(["-p", "go", "-o", "json"], { program }).code).toBe(41);
   });
 
   it.each([
@@ -249,7 +257,7 @@ describe("flags", () => {
     [["-o", "json", "-p", "x", "--json-schema", '{"$schema":"https://example.com/mine"}'], "https://example.com/mine"],
   ])("%j is wrong usage", (args, says) => {
     const { code, stdout, stderr } = run(args);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+    expect([code, stderr]).toEqual([42, expect.stringContaining(says)]);
     expect(stdout).toContain('"type":"result"');
   });
 

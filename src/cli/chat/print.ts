@@ -9,6 +9,7 @@ import { asker } from "./asker.js";
 import { buildEngine } from "../compose/build-engine.js";
 import { rehearsalFallback } from "../compose/rehearsal-fallback.js";
 import { withOfflineModel } from "../compose/offline.js";
+import { hostProgramNamed } from "../command-line/host-program.js";
 import { openingOf } from "../command-line/opening.js";
 import { promptOf } from "../command-line/piped-prompt.js";
 import { Screen, wantsColour } from "./screen.js";
@@ -22,7 +23,9 @@ export async function runPrint(settled: Loaded, env: Env, given: string | undefi
   const prompt = await promptOf(given);
   const screen = new Screen({ answer: process.stdout, aside: process.stderr, colour: wantsColour(process.stderr, env) });
   const { loaded, registered, end } = await withOfflineModel(settled, env, (line) => screen.line(line));
-  const { config, notice } = rehearsalFallback(loaded, env);
+  // Whoever starts another program by its name expects that program's failure, and no answer of a model that nobody asked for.
+  const isOwnName = hostProgramNamed(process.argv[1]) === undefined;
+  const { config = {}, notice } = isOwnName ? rehearsalFallback(loaded, env) : {};
   for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);
   const agent = buildEngine(loaded, env, config, { registered, openTracer: telemetry.openTracer });
   const signals = endOnSignal(agent);

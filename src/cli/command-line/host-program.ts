@@ -17,7 +17,7 @@ export interface HostProgram {
   variables: readonly (readonly [variable: string, flag: string])[];
   /** The answer to `--version`, where it is not the name and the version of the protocol. */
   version?: string;
-  /** Exit codes of the original, by the code of the fault. */
+  /** Exit codes of the original, by the code of the fault or by its setting. */
   exits: Readonly<Record<string, number>>;
 }
 

@@ -20,7 +20,7 @@ export interface Program {
   readonly words?: Readonly<Record<string, readonly string[]>>;
   /** Environment variables that stand for flags which are not given: flags of ours, or of `flags`. */
   readonly variables?: readonly (readonly [variable: string, flag: string])[];
-  /** Exit codes by the code of the fault, where a start under this name fails and people read of it. */
+  /** Exit codes of a start that fails: by the code of the fault, or by the setting that the fault is about. */
   readonly exits?: Readonly<Record<string, number>>;
   /**
    * Command lines under the name `parley` that are written for this program: one entry lists the words that stand together. A word is

@@ -131,6 +131,7 @@ export const program: Program = {
     ["OPENAI_MODEL", "--model"],
     ["QWEN_MODEL", "--model"],
   ],
+  exits: { usage: 42, apiKey: 41 },
   // Only this wire can do what these words ask for.
   asks: [
     ["--channel=SDK"],

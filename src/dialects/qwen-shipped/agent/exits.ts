@@ -4,7 +4,7 @@ import type { Fault } from "../../../core/errors.js";
 const AUTH = 41;
 const SANDBOX = 44;
 const CONFIG = 52;
-const USAGE = 2;
+const USAGE = 42;
 
 export function exitOf(fault: Fault | undefined): { code: number; message: string } {
   const { code, param, message } = fault ?? { code: "internal", param: undefined, message: "The session could not be opened" };
