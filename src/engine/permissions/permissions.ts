@@ -1,6 +1,6 @@
 /** Judges calls: a call runs, is denied, or is asked about. Deny beats ask beats allow, in every mode. */
 import type { Mode } from "../../core/config.js";
-import { runsUnasked } from "../../core/modes.js";
+import { isForbidden, isUnbounded, runsUnasked } from "../../core/modes.js";
 import type { Category } from "../../core/event.js";
 import type { Answer } from "../../core/op.js";
 import type { PrefixGrant } from "./prefix-grants.js";
@@ -72,8 +72,8 @@ export class Permissions {
   }
 
   async judge(call: JudgedCall): Promise<Verdict> {
-    if (this.mode === "plan" && [call, ...neededCalls(call)].some(({ category }) => category !== "info")) {
-      return { decision: "deny", reason: `plan mode: ${call.tool} may change things, only read-only tools run` };
+    if ([call, ...neededCalls(call)].some(({ category }) => isForbidden(this.mode, category))) {
+      return { decision: "deny", reason: `${this.mode} mode: ${call.tool} may change things, only read-only tools run` };
     }
     const limited = await this.turnLimits?.judge(call);
     const verdict = limited?.decision === "deny" ? limited : await this.rules.judge(call);
@@ -82,7 +82,7 @@ export class Permissions {
     const own = call.hosted ? undefined : await this.#protection.always(call);
     if (own !== undefined) return ask(call, `${reason(own)}; that is asked about in every mode`);
     if (verdict.decision === "ask") return ask(call, verdict.why ?? `the rule ${verdict.rule ?? "of the config"} asks`);
-    if (verdict.decision === "allow" || this.mode === "yolo" || call.hosted) return { decision: "allow" };
+    if (verdict.decision === "allow" || isUnbounded(this.mode) || call.hosted) return { decision: "allow" };
     if (call.outside !== undefined) return ask(call, `${call.outside} lies outside the workspace`);
     const edited = await this.#protection.edited(call);
     if (edited !== undefined) return ask(call, reason(edited));
@@ -111,7 +111,7 @@ export class Permissions {
   /** Where the config or the wire says which tools run unasked, only these do. */
   async #reads({ tool, args, folder }: JudgedCall): Promise<boolean> {
     const { command } = args;
-    if (tool !== "Bash" || typeof command !== "string" || this.approveTools !== UNASKED || this.mode === "plan") return false;
+    if (tool !== "Bash" || typeof command !== "string" || this.approveTools !== UNASKED) return false;
     return (await this.#readsOnly?.(command, folder, this.hiding(["Read", "Grep", "Glob"]))) ?? false;
   }
 

@@ -3,6 +3,7 @@
  * each request.
  */
 import type { Mode } from "../../core/config.js";
+import { isForbidden } from "../../core/modes.js";
 import type { Model, ModelRequest } from "../models/model.js";
 import { exitPlan } from "../tools/exit-plan.js";
 import type { Tool } from "../tools/tool.js";
@@ -14,7 +15,7 @@ ${exitPlan.name} tool, which asks the user to approve it; only then go on to car
 /** Whether a tool is offered: the tool that ends planning only in plan mode. */
 export function isOffered(tool: Tool, mode: Mode): boolean {
   if (tool.name === exitPlan.name) return mode === "plan";
-  return mode !== "plan" || tool.category === "info";
+  return !isForbidden(mode, tool.category);
 }
 
 export function requestIn<R extends Pick<ModelRequest, "system" | "tools">>(

@@ -189,7 +189,7 @@ function serverStatus({ catalogue }: AgentState): Record<string, string> {
 function ownVerdict(name: string, { config }: AgentState): Record<string, unknown> {
   const category = categoryOf(canonicalTool(name));
   const { mode = "default" } = config;
-  const runs = mode === "yolo" || category === "info" || runsUnasked(mode, category);
+  const runs = category === "info" || runsUnasked(mode, category);
   if (runs) return { subtype: "can_use_tool", behavior: "allow" };
   return { subtype: "can_use_tool", behavior: "deny", message: `${name} is asked for in this mode` };
 }
