@@ -122,7 +122,7 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
   function tell(event: Event): Promise<void> | undefined {
     if (event.seq !== undefined) agentStamps = true;
     const number = event.seq ?? (agentStamps && event.type !== "closed" ? Math.max(0, seq - 1) : seq);
-    if (event.replay !== true) seq = number + 1;
+    if (event.replay !== true || event.seq === undefined) seq = number + 1;
     const stamped = event.at === undefined || event.seq === undefined ? { ...event, at: event.at ?? Date.now(), seq: number } : event;
     return event.type === "reply" ? events.pushControl(stamped) : events.push(stamped);
   }

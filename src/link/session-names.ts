@@ -3,6 +3,7 @@
  * with, or else its handle; a name that nobody gave to the host (the agent's own id, "latest") is passed on as it is, or taken off where
  * only known ones count.
  */
+import * as v from "valibot";
 import type { SessionConfig } from "../core/config.js";
 import type { Event, EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
@@ -22,6 +23,10 @@ export interface SessionMap {
   set(name: string, session: KnownSession): boolean;
 }
 
+const MOST_SHOWN = 10_000;
+
+const Listed = v.looseObject({ stored: v.array(v.looseObject({ id: v.string() })) });
+
 type ModelChoice = Pick<SessionConfig, "model" | "provider">;
 
 export class SessionNames {
@@ -35,6 +40,9 @@ export class SessionNames {
   readonly #models = new Map<string, ModelChoice>();
   /** Names of the sessions that are ready, by handle. */
   readonly #names = new Map<string, string>();
+
+  /** The host's names, by the agent's own: the newest, for its list of sessions. */
+  readonly #shown = new Map<string, string>();
 
   constructor(map: SessionMap, onlyKnown = false) {
     this.#map = map;
@@ -66,7 +74,7 @@ export class SessionNames {
         return event;
       case "reply":
         if (event.to === "session.open") this.#forgetOpening(event.parent ?? "");
-        return event;
+        return event.to === "session.list" ? this.#listed(event) : event;
       case "session.changed":
       case "closed":
       case "turn.started":
@@ -117,7 +125,22 @@ export class SessionNames {
     const told: typeof event = event.type === "session.ready" ? { ...event, config: { ...choice, ...event.config } } : event;
     const name = this.#names.get(handle);
     if (name === undefined || event.sessionId === undefined || !this.#map.set(name, { sessionId: event.sessionId, ...choice })) return told;
+    this.#show(event.sessionId, name);
     return { ...told, sessionId: name };
+  }
+
+  #show(sessionId: string, name: string): void {
+    this.#shown.delete(sessionId);
+    this.#shown.set(sessionId, name);
+    const [oldest] = this.#shown.keys();
+    if (this.#shown.size > MOST_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
+  }
+
+  /** A session that no host has seen here keeps the agent's own name, by which it can be resumed too. */
+  #listed(reply: EventOf<"reply">): Event {
+    if (!v.is(Listed, reply.data)) return reply;
+    const stored = reply.data.stored.map((session) => ({ ...session, id: this.#shown.get(session.id) ?? session.id }));
+    return { ...reply, data: { ...reply.data, stored } };
   }
 
   /** A host may use its handles again; an earlier session keeps its name. */

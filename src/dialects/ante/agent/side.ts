@@ -190,10 +190,14 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return [first, { in: [], out: again }, second, rest].reduce(together);
   }
 
-  /** A replayed event that no operation asked for gets no line: without a parent a client would take it for news of now. */
+  /**
+   * Without a parent a client would take it for news of now. Agents that do not remember their prompts tell only the turn, which then
+   * stands for the operation that began it; what belongs to no turn gets no line.
+   */
   function replayed(event: Event, session: ClientSession): Step<Op> {
-    const isHistory = event.parent !== undefined || event.turn !== undefined;
-    session.replayed.push(...(isHistory ? envelopes.replayed(event, variantsOf(event, session)) : []));
+    const parent = event.parent ?? event.turn;
+    const past = parent === undefined ? [] : envelopes.replayed({ ...event, parent }, variantsOf(event, session));
+    session.replayed.push(...past);
     if (session.replayed.length > REPLAYED) session.replayed.splice(0, session.replayed.length - REPLAYED);
     session.replayLeft--;
     if (session.replayLeft > 0) return NOTHING;
