@@ -199,9 +199,13 @@ describe.skipIf(!hasTerminal)("compaction", () => {
   });
 
   it("that fails is told in one line, and the conversation stays", async () => {
-    const talk = chat({ responses: [{ say: "A story." }, { fail: { status: 400, message: "not today" } }, { say: "It goes on." }] });
+    const talk = chat({
+      responses: [{ say: "A story." }, { say: "There." }, { fail: { status: 400, message: "not today" } }, { say: "It goes on." }],
+    });
     await talk.enter("tell me");
     await talk.shows("(completed;");
+    await talk.enter("go on");
+    await talk.shows("There.", "(completed;");
     await talk.enter("/compact");
     await talk.shows("could not be summed up: not today");
     await talk.enter("and then?");

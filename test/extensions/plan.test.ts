@@ -46,7 +46,7 @@ test("the model is offered read-only tools and ExitPlan; with the approval every
   expect(host.ofType("tool.ended")).toMatchObject([{ status: "ok", output: [{ type: "plan", text: PLAN }, { type: "text" }] }]);
   host.prompt("and now?");
   await host.turnEnded(2);
-  expect(seen(1).tools.toSorted()).toEqual(["ExitPlan", "Glob", "Grep", "Read", "TodoWrite"]);
+  expect(seen(1).tools.toSorted()).toEqual(["AskUser", "BashOutput", "ExitPlan", "Glob", "Grep", "Read", "TodoWrite"]);
   expect(seen(1).system).toContain("Plan mode");
   for (const nth of [2, 3]) {
     expect(seen(nth).tools).toEqual(expect.arrayContaining(["Write", "Edit", "Bash", "Spawn"]));

@@ -37,7 +37,7 @@ test("what would put a mask in a secret's place is refused, with a word on how t
   expect(ended(host, "read").text).toContain("POSTGRES_PASSWORD: [redacted]");
   for (const id of ["write", "copy", "putting"])
     expect.soft(ended(host, id), id).toMatchObject({ status: "failed", text: expect.stringContaining("stands for a secret") });
-  expect(ended(host, "write").text).toContain("Use Edit");
+  expect(ended(host, "write").text).toContain("Change the other lines alone");
   expect(ended(host, "quoting")).toMatchObject({ status: "failed", text: expect.stringContaining("Quote only text beside it") });
   expect(ended(host, "beside").status).toBe("ok");
   expect(existsSync(join(cwd, "copy.yml"))).toBe(false);

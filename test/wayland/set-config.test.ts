@@ -38,7 +38,7 @@ describe.each(["wayland", "aionrs@0.2"] as const)("%s", (dialect) => {
 
   it("thinking and thinking_budget: on with that budget, and off again", async () => {
     const { host, ask } = await talk("claude-sonnet-4-5", [hi, hi, hi, hi]);
-    expect((await ask("m1"))["thinking"]).toBeUndefined();
+    expect((await ask("m1"))["thinking"]).toEqual({ type: "enabled", budget_tokens: 10_000 });
     host.send({ type: "set_config", thinking: "enabled", thinking_budget: 4096 });
     expect((await ask("m2"))["thinking"]).toEqual({ type: "enabled", budget_tokens: 4096 });
     host.send({ type: "set_config", thinking_budget: 2048 });
@@ -121,7 +121,7 @@ describe.each(["wayland", "aionrs@0.2"] as const)("%s", (dialect) => {
   });
 
   it("--compaction and --thinking-budget say the same at the start", async () => {
-    const call: Reply = { calls: [{ name: "Bash", args: { command: "seq 1 9" } }] };
+    const call: Reply = { thinking: ["Count."], signature: "signed", calls: [{ name: "Bash", args: { command: "seq 1 9" } }] };
     const { ask } = await talk("claude-sonnet-4-5", [call, hi], ["--compaction", "full", "--thinking-budget", "3000"]);
     const body = await ask("m1");
     expect(JSON.stringify(body["messages"])).toContain("[... 8 similar lines]");
