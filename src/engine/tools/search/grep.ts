@@ -5,16 +5,18 @@ import { listFiles, ripgrepFlags } from "./list-files.js";
 import { headOf } from "../../workspace/output.js";
 import { matchingPaths } from "./pattern.js";
 import { findRipgrep } from "./ripgrep.js";
-import { runLines } from "./run-lines.js";
+import { runLines, type LineContext } from "./run-lines.js";
+import { FoundLines, shownLine } from "./found-lines.js";
 import { lineSearch, searchFiles, type Mode } from "./search-files.js";
 import { failure, NOTES_CHARS, shownPath } from "../files/text-file.js";
 import { oneLine } from "../title.js";
-import { defineTool, textResult, type ToolContext, type ToolResult } from "../tool.js";
+import { defineTool, textResult, type Tool, type ToolContext, type ToolResult } from "../tool.js";
 
 const MAX_LINES = 250;
 /** Characters of one line that are shown, and that are read: a secret that crosses the first bound is masked before the cut. */
 const SHOWN_COLUMNS = 500;
 const READ_COLUMNS = 8000;
+const TIME_LIMIT_MS = 60_000;
 
 const Args = v.object({
   pattern: v.pipe(v.string(), v.minLength(1), v.description("The regular expression.")),
@@ -33,33 +35,46 @@ const Args = v.object({
 });
 type Args = v.InferOutput<typeof Args>;
 
-export const grep = defineTool({
-  name: "Grep",
-  category: "info",
-  access: "shared",
-  description:
-    `Searches file contents by a regular expression, line by line, and returns path:line:text, ${MAX_LINES} lines at most. ` +
-    "Hidden files count; binary files and what .gitignore names do not.",
-  args: Args,
-  title: (args) => `Grep '${oneLine(args.pattern)}' in ${oneLine(args.path ?? ".")}`,
-  paths: (args) => [{ path: args.path ?? ".", write: false }],
-  async run(args, context) {
-    const target = await context.locate(args.path ?? ".");
-    const info = await context.workspace.info(target);
-    if (info === null || info.kind === "other") return failure(`There is no file or folder ${args.path ?? "."}.`);
-    const folder = info.kind === "folder" ? target : dirname(target);
-    const files = info.kind === "folder" ? undefined : [basename(target)];
-    const lines = collected(context, folder, (args.output_mode ?? "content") === "content");
-    const search: Search = { args, folder, files: await searched(args, folder, files, lines, context), lines };
-    const ripgrep = await findRipgrep();
-    const problem = ripgrep === null ? await withoutRipgrep(search, context) : await withRipgrep(search, ripgrep, context);
-    return problem === undefined ? search.lines.result() : failure(problem);
-  },
-});
+export const grep = grepTool(TIME_LIMIT_MS);
+
+export function grepTool(limitMs: number): Tool {
+  return defineTool({
+    name: "Grep",
+    category: "info",
+    access: "shared",
+    description:
+      `Searches file contents by a regular expression, line by line, and returns path:line:text, ${MAX_LINES} lines at most. ` +
+      "Hidden files count; binary files and what .gitignore names do not.",
+    args: Args,
+    title: (args) => `Grep '${oneLine(args.pattern)}' in ${oneLine(args.path ?? ".")}`,
+    paths: (args) => [{ path: args.path ?? ".", write: false }],
+    async run(args, context) {
+      const target = await context.locate(args.path ?? ".");
+      const info = await context.workspace.info(target);
+      if (info === null || info.kind === "other") return failure(`There is no file or folder ${args.path ?? "."}.`);
+      const folder = info.kind === "folder" ? target : dirname(target);
+      const files = info.kind === "folder" ? undefined : [basename(target)];
+      const lines = collected(context, folder, (args.output_mode ?? "content") === "content");
+      const limit = AbortSignal.timeout(limitMs);
+      const running = { workspace: context.workspace, signal: AbortSignal.any([context.signal, limit]) };
+      try {
+        const search: Search = { args, folder, files: await searched(args, folder, files, lines, context, running), lines, running };
+        const ripgrep = await findRipgrep();
+        const problem = ripgrep === null ? await withoutRipgrep(search) : await withRipgrep(search, ripgrep);
+        return problem === undefined ? lines.result() : failure(problem);
+      } catch (error) {
+        if (!limit.aborted || context.signal.aborted) throw error;
+        return lines.result(`(the search was given up after ${limitMs / 1000} s; narrow it by path, glob or pattern)`);
+      }
+    },
+  });
+}
 
 interface Search {
   args: Args;
   folder: string;
+  /** With a signal that ends the search at an interrupt and at the time limit. */
+  running: LineContext;
   /** Paths relative to the folder; all files that are not ignored when absent. */
   files: string[] | undefined;
   lines: Collected;
@@ -72,10 +87,11 @@ async function searched(
   named: string[] | undefined,
   lines: Collected,
   context: ToolContext,
+  running: LineContext,
 ): Promise<string[] | undefined> {
   const hides = context.hiding(["Grep", "Read"]);
   if (glob === undefined && hides === undefined) return named;
-  const listed = named ?? (await listFiles(context, folder, "path"));
+  const listed = named ?? (await listFiles(running, folder, "path"));
   const matched = glob === undefined ? listed : await matching(glob, listed);
   const shown = hides === undefined ? matched : matched.filter((file) => !hides(join(folder, file)));
   lines.leaveOut(matched.length - shown.length);
@@ -85,39 +101,64 @@ async function searched(
 /** Tells why a search could not be done. */
 type Problem = string | undefined;
 
-async function withRipgrep({ args, folder, files, lines }: Search, ripgrep: string, context: ToolContext): Promise<Problem> {
-  const argv = [ripgrep, ...ripgrepFlags(folder), ...modeFlags(args), "-e", args.pattern, "--"];
-  const batches = files === undefined ? [["./"]] : inBatches(files.map((path) => `./${path}`));
-  for (const batch of batches) {
-    const { code, stderr } = await runLines(context, [...argv, ...batch], folder, (line) => isBinaryNote(line) || lines.add(line));
+/**
+ * All threads search, and what they find is put in order here. Where that is more than is worth keeping, one thread searches in order: it
+ * has enough soon.
+ */
+async function withRipgrep(search: Search, ripgrep: string): Promise<Problem> {
+  const found = new FoundLines();
+  try {
+    const problem = await runRipgrep(search, ripgrep, "--sort=none", (line) => found.add(line));
+    if (problem !== undefined || !found.isFull) return problem;
+  } finally {
+    if (!found.isFull) addAll(found.inOrder(), search.lines);
+  }
+  return runRipgrep(search, ripgrep, "--sort=path", (line) => search.lines.add(shownLine(line)));
+}
+
+function addAll(found: Iterable<string>, lines: Collected): void {
+  for (const line of found) if (!lines.add(line)) return;
+}
+
+async function runRipgrep(
+  { args, folder, files, running }: Search,
+  ripgrep: string,
+  order: string,
+  onLine: (line: string) => boolean,
+): Promise<Problem> {
+  const argv = [ripgrep, ...ripgrepFlags(folder), order, ...modeFlags(args), "-e", args.pattern, "--"];
+  let isEnough = false;
+  for (const batch of files === undefined ? [["./"]] : inBatches(files.map((path) => `./${path}`))) {
+    const take = (line: string): boolean => isBinaryNote(line) || !(isEnough = !onLine(line));
+    const { code, stderr } = await runLines(running, [...argv, ...batch], folder, take);
     if (code === 2 && stderr !== "") return stderr.trim();
-    if (lines.full) return undefined;
+    if (isEnough) return undefined;
   }
   return undefined;
 }
 
-async function withoutRipgrep({ args, folder, files, lines }: Search, context: ToolContext): Promise<Problem> {
+async function withoutRipgrep({ args, folder, files, lines, running }: Search): Promise<Problem> {
   const test = lineSearch(args.pattern, args.case_insensitive === true);
   if (typeof test === "string") return test;
   return searchFiles({
-    workspace: context.workspace,
-    files: files ?? (await listFiles(context, folder, "path")),
+    workspace: running.workspace,
+    files: files ?? (await listFiles(running, folder, "path")),
     folder,
     test,
     mode: args.output_mode ?? "content",
     around: args.context ?? 0,
-    signal: context.signal,
+    signal: running.signal,
     onLine: (line) => lines.add(line),
   });
 }
 
 function modeFlags(args: Args): string[] {
   const byMode: Record<Mode, string[]> = {
-    content: ["--line-number", `--context=${args.context ?? 0}`, `--max-columns=${READ_COLUMNS}`, "--max-columns-preview"],
+    content: ["--null", "--line-number", `--context=${args.context ?? 0}`, `--max-columns=${READ_COLUMNS}`, "--max-columns-preview"],
     files: ["--files-with-matches"],
-    count: ["--count"],
+    count: ["--null", "--count"],
   };
-  const always = ["--no-heading", "--with-filename", "--path-separator=/", "--crlf", "--sort=path"];
+  const always = ["--no-heading", "--with-filename", "--path-separator=/", "--crlf"];
   return [...always, ...byMode[args.output_mode ?? "content"], ...(args.case_insensitive === true ? ["--ignore-case"] : [])];
 }
 
@@ -159,7 +200,8 @@ interface Collected {
   readonly full: boolean;
   /** Tells how many files were not searched, because of the rules. */
   leaveOut(files: number): void;
-  result(): ToolResult;
+  /** `note` stands behind the lines. */
+  result(note?: string): ToolResult;
 }
 
 /** Takes lines that begin with "./" and a path below `folder`, up to the limit. `withText`: the text of the file follows. */
@@ -185,11 +227,11 @@ function collected(context: ToolContext, folder: string, withText: boolean): Col
     leaveOut(files) {
       leftOut = files;
     },
-    result() {
-      const found = lines.length === 0 ? ["No matches found"] : lines;
+    result(note) {
+      const found = lines.length === 0 && note === undefined ? ["No matches found"] : lines;
       const cut = full ? [`(only the first ${lines.length} lines are shown; narrow the search to see more)`] : [];
       const hidden = leftOut > 0 ? [`(${leftOut === 1 ? "1 file was" : `${leftOut} files were`} not searched: rules forbid it)`] : [];
-      return textResult([...found, ...cut, ...hidden].join("\n"));
+      return textResult([...found, ...cut, ...hidden, ...(note === undefined ? [] : [note])].join("\n"));
     },
   };
 }

@@ -53,7 +53,7 @@ async function walk(context: LineContext, folder: string, order: Order): Promise
 }
 
 /** Sorts as ripgrep does: name by name down the path. */
-function byPath(a: string, b: string): number {
+export function byPath(a: string, b: string): number {
   const [left, right] = [a.replaceAll("/", "\0"), b.replaceAll("/", "\0")];
   if (left === right) return 0;
   return left < right ? -1 : 1;

@@ -1,8 +1,8 @@
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { glob } from "./glob.js";
-import { grep } from "./grep.js";
+import { grep, grepTool } from "./grep.js";
 import { findRipgrep } from "./ripgrep.js";
 import { bench, tempFolder, type Bench } from "../testing.js";
 
@@ -187,6 +187,17 @@ describe.each(["ripgrep", "own search"])("with %s", (means) => {
       expect(await say(grep, { pattern: "x{10}" })).not.toContain("sk-");
     });
 
+    test("many matches in many files come in the order of the paths, as many as are shown", async () => {
+      const files = Array.from({ length: 120 }, (_, at) => `f${String(at).padStart(3, "0")}.txt`);
+      const { say } = await benchWith(Object.fromEntries(files.map((name) => [name, "hit\n".repeat(200)])));
+      const lines = (await say(grep, { pattern: "hit" })).split("\n");
+      expect(lines.slice(0, 250)).toEqual(Array.from({ length: 250 }, (_, at) => `${files[Math.floor(at / 200)]}:${(at % 200) + 1}:hit`));
+      expect(lines[250]).toContain("only the first 250 lines");
+      const counted = (await say(grep, { pattern: "hit", output_mode: "count" })).split("\n");
+      expect(counted).toEqual(files.map((name) => `${name}:200`));
+      expect((await say(grep, { pattern: "hit", output_mode: "files" })).split("\n")).toEqual(files);
+    });
+
     test("surroundings that touch are one group, others are parted", async () => {
       const { say } = await benchWith({ "a.txt": "1\nhit\n3\n4\nhit\nhit\n7\n8\n9\n10\nhit\n", "b.txt": "hit\n" });
       expect(await say(grep, { pattern: "hit", context: 1 })).toBe(
@@ -274,4 +285,15 @@ test("a pattern that would be matched for ages is given up, and says so", async 
 test("Grep names its path", () => {
   expect(grep.paths({ pattern: "x" })).toEqual([{ path: ".", write: false }]);
   expect(grep.paths({ pattern: "x", path: "/etc" })).toEqual([{ path: "/etc", write: false }]);
+});
+
+test("a search beyond its time limit is given up, with what was found", async () => {
+  const { say, root } = await bench();
+  put(root, { "a.txt": "hit\n", "rg.sh": "#!/bin/sh\nprintf './a.txt\\0001:hit\\n'\nexec sleep 600\n" });
+  chmodSync(join(root, "rg.sh"), 0o755);
+  process.env["PARLEY_RIPGREP"] = join(root, "rg.sh");
+  onTestFinished(() => void delete process.env["PARLEY_RIPGREP"]);
+  const found = await say(grepTool(300), { pattern: "hit" });
+  // On a slow machine the line may come too late.
+  expect(found).toMatch(/^(a\.txt:1:hit\n)?\(the search was given up after 0\.3 s; narrow it by path, glob or pattern\)$/);
 });
