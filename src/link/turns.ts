@@ -14,6 +14,8 @@ interface Work {
   waiting: Prompt[];
   /** Prompts among the waiting ones that an interrupt named. */
   cancelled: Set<Prompt>;
+  /** The op that opens the session, until the session is ready. */
+  opener: string | undefined;
 }
 
 /** The next step: a prompt that goes out, or the events of a turn that was interrupted before it began. */
@@ -23,7 +25,7 @@ export class Turns {
   readonly #sessions = new Map<string, Work>();
 
   open(op: OpOf<"session.open">): void {
-    this.#at(op.session);
+    if (!this.#sessions.has(op.session ?? "")) this.#at(op.session).opener = op.id;
   }
 
   /** A turn runs, or is about to. */
@@ -60,7 +62,7 @@ export class Turns {
     if (event.replay === true) return undefined;
     switch (event.type) {
       case "session.ready":
-        this.#at(event.session);
+        this.#at(event.session).opener = undefined;
         return undefined;
       case "session.ended":
         this.#sessions.delete(event.session ?? "");
@@ -113,10 +115,16 @@ export class Turns {
 
   /** A prompt that was refused, or that needed no turn. */
   #replied(event: EventOf<"reply">): Release | undefined {
+    if (event.to === "session.open" && event.status === "error") this.#refused(event.parent);
     const work = [...this.#sessions.values()].find(({ sent }) => event.parent !== undefined && sent.includes(event.parent));
     if (work === undefined || work.turn?.prompt === event.parent || becamePrompt(event.data)) return undefined;
     work.sent = work.sent.filter((id) => id !== event.parent);
     return release(work);
+  }
+
+  #refused(opener: string | undefined): void {
+    if (opener === undefined) return;
+    for (const [session, work] of this.#sessions) if (work.opener === opener && !isBusy(work)) this.#sessions.delete(session);
   }
 
   /** A turn runs in some session. */
@@ -144,7 +152,7 @@ export class Turns {
     const key = session ?? "";
     const known = this.#sessions.get(key);
     if (known !== undefined) return known;
-    const work: Work = { sent: [], turn: undefined, waiting: [], cancelled: new Set() };
+    const work: Work = { sent: [], turn: undefined, waiting: [], cancelled: new Set(), opener: undefined };
     this.#sessions.set(key, work);
     return work;
   }
