@@ -1048,6 +1048,52 @@ function perTurn(onEnd: (closed: Closed) => void = () => {}): Dialect {
   );
 }
 
+describe("an agent that has closed its output", () => {
+  /** It closes its output when its input ends, and exits as it is told. */
+  function closing(): { transport: Transport; closes: string[]; quiet: Promise<Closed>; exit(closed: Closed): void } {
+    const [eof, exit] = [deferred(), deferred()];
+    const closes: string[] = [];
+    const transport: Transport = {
+      // eslint-disable-next-line require-yield
+      frames: (async function* () {
+        await eof.promise;
+      })(),
+      write: () => {},
+      close(how) {
+        closes.push(how);
+        eof.resolve({});
+        if (how === "term") exit.resolve({ code: null, signal: "SIGTERM" });
+      },
+      closed: exit.promise,
+    };
+    return { transport, closes, quiet: eof.promise, exit: exit.resolve };
+  }
+
+  test("exits by itself, and its exit counts", async () => {
+    const { transport, closes, quiet: isQuiet, exit } = closing();
+    const agent = connect(native, () => transport);
+    const host = new Listener(agent);
+    await agent.send({ type: "session.open", session: "s", open: "new" });
+    await agent.send({ type: "shutdown", when: "drained" });
+    await isQuiet;
+    await quiet();
+    expect(closes).not.toContain("term");
+    exit({ code: 0, signal: null });
+    await host.done;
+    expect(host.heard.all.at(-1)).toMatchObject({ type: "closed", code: 0 });
+  });
+
+  test("is ended when it lingers, and the end says why", async () => {
+    const { transport } = closing();
+    const agent = connect(native, () => transport, { exitSeconds: 0.01 });
+    const host = new Listener(agent);
+    await agent.send({ type: "session.open", session: "s", open: "new" });
+    await agent.send({ type: "shutdown", when: "drained" });
+    await host.done;
+    expect(host.heard.all.at(-1)).toMatchObject({ type: "closed", signal: "SIGTERM", reason: expect.stringContaining("did not exit") });
+  });
+});
+
 describe("a process a turn", () => {
   test("dials for each prompt, one after the other, and drains", async () => {
     const peers: Peer<Op>[] = [];

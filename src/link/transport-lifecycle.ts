@@ -160,10 +160,9 @@ export class TransportLifecycle {
     } catch (error) {
       this.#verdict = toFault(error).message;
     }
-    // Its output has ended, so it has nothing more to say: an agent that lingers is ended. Where its exit ends a turn, it may tell how.
-    const isTurn = this.#dialect.lifetime === "turn";
-    transport.close(isTurn ? "eof" : "term");
-    if (isTurn) this.#timeouts.forExit((verdict) => this.giveUp(verdict));
+    // Its output has ended, so it has nothing more to say; its exit tells how it went. An agent that lingers is ended.
+    transport.close("eof");
+    this.#timeouts.forExit((verdict) => this.giveUp(verdict));
     const closed = await transport.closed;
     this.#timeouts.over("exit");
     await this.#ended(this.#verdict === undefined ? closed : { ...closed, reason: this.#verdict });
