@@ -167,7 +167,20 @@ export function onOpened(session: DrivenSession, result: SessionResult, state: H
     const params = { sessionId: session.id, title: session.name };
     out.push(setUp({ method: "session/set_title", params }, "the name", false, session, state));
   }
+  if (session.setup === 0 && session.replay !== undefined && tellsPastLate(state)) out.push(...fence(session, state));
   return session.setup === 0 ? together(told(out), becomeReady(session, state)) : told(out);
+}
+
+/** Gemini CLI answers `session/load` while it still tells the past: the answer to one more request comes behind all of it. */
+function tellsPastLate({ agent }: HostState): boolean {
+  return agent?.agentInfo?.name === "gemini-cli";
+}
+
+function fence(session: DrivenSession, state: HostState): Out[] {
+  const { id: sessionId, modes } = session;
+  if (modes === undefined) return [];
+  const choice = { method: "session/set_mode", params: { sessionId, modeId: modes.currentModeId } };
+  return [setUp(choice, "its own mode again", false, session, state)];
 }
 
 function setUp(choice: Choosing, what: string, isVital: boolean, session: DrivenSession, state: HostState): Out {

@@ -9,7 +9,8 @@ import { metaOf, type ToolContent, type WireCall } from "../wire/updates.js";
 import type { RunningTurn, ToldCall } from "./state.js";
 
 export function newTurn(reader: TurnReader): RunningTurn {
-  return { reader, calls: new Map(), denied: new Set(), waiting: new Set(), starting: new Set(), isInterrupted: false, message: undefined };
+  const known = { calls: new Map(), denied: new Set<string>(), waiting: new Set<string>(), starting: new Set<string>() };
+  return { reader, ...known, isInterrupted: false, message: undefined, used: undefined };
 }
 
 /**

@@ -141,14 +141,14 @@ function ended(session: DrivenSession, turn: RunningTurn, given: Given, state: H
   return together({ in: events, out: [] }, next === undefined ? NOTHING : begin(next, session, state, env));
 }
 
-function endOf(given: Given, { isInterrupted }: RunningTurn): TurnEnd {
-  if ("error" in given) {
-    if (isInterrupted) return { outcome: "interrupted" };
-    const fault = faultOf(given.error);
-    return { outcome: "failed", reason: fault.message, fault };
-  }
-  const usage = usageOfResult(given.result);
+function endOf(given: Given, { isInterrupted, used: known }: RunningTurn): TurnEnd {
+  const usage = "error" in given ? known : (usageOfResult(given.result) ?? known);
   const used = usage === undefined ? {} : { usage };
+  if ("error" in given) {
+    if (isInterrupted) return { outcome: "interrupted", ...used };
+    const fault = faultOf(given.error);
+    return { outcome: "failed", reason: fault.message, fault, ...used };
+  }
   const stopReason = v.is(PromptResult, given.result) ? given.result.stopReason : undefined;
   if (stopReason === "cancelled") return { outcome: "interrupted", ...used };
   const finish = FINISHES.get(stopReason ?? "");

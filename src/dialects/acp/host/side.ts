@@ -11,6 +11,7 @@ import { refusal } from "../../kit/reply.js";
 import { NOTHING } from "../../kit/step.js";
 import { CancelRequestParams } from "../wire/records.js";
 import { Message, RpcError } from "../wire/rpc.js";
+import { STATUS_UPDATE, StatusUpdate, usageOfStatus } from "../wire/usage.js";
 import { openOp, openWaiting } from "./open.js";
 import { readRequest, withdrawn } from "./read-requests.js";
 import { readResult } from "./read-results.js";
@@ -59,6 +60,10 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     }
     if (method === "$/cancel_request" && v.is(CancelRequestParams, params)) return { in: withdrawn(params.requestId, state), out: [] };
     if (method.startsWith("$/")) return NOTHING;
+    if (method === STATUS_UPDATE && v.is(StatusUpdate, params)) {
+      const turn = state.named.get(params.sessionId)?.turn;
+      if (turn !== undefined) turn.used = usageOfStatus(params);
+    }
     return { in: [{ type: "other", name: method, data: params, ext: { acp: { method, params } } }], out: [] };
   }
 

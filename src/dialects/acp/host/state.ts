@@ -36,6 +36,8 @@ export interface RunningTurn {
   isInterrupted: boolean;
   /** The wire's message id of the open block. */
   message: string | undefined;
+  /** What the turn has used, where the agent tells it beside the wire. */
+  used: Usage | undefined;
 }
 
 /** A prompt that waits for the end of the running turn: the wire has one turn at a time. */

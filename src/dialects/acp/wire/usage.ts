@@ -59,3 +59,25 @@ export function usageOfResult(result: unknown): Usage | undefined {
   const { input_tokens: input, output_tokens: output } = meta.quota.token_count;
   return { input, output };
 }
+
+/** reasonix tells what its turn has used so far in a notification of its own, in which the prompt includes the cache's share. */
+export const STATUS_UPDATE = "_reasonix.io/session/status_update";
+export const StatusUpdate = v.looseObject({
+  sessionId: v.string(),
+  status: v.looseObject({
+    usage: v.looseObject({
+      turn: v.looseObject({ promptTokens: v.number(), completionTokens: v.number(), cacheHitTokens: count, reasoningTokens: count }),
+    }),
+  }),
+});
+
+export function usageOfStatus({ status }: v.InferOutput<typeof StatusUpdate>): Usage | undefined {
+  const { promptTokens, completionTokens, cacheHitTokens, reasoningTokens } = status.usage.turn;
+  return readUsage({
+    inputTokens: promptTokens,
+    outputTokens: completionTokens,
+    totalTokens: promptTokens + completionTokens,
+    cachedReadTokens: cacheHitTokens,
+    thoughtTokens: reasoningTokens,
+  });
+}
