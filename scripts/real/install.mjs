@@ -21,7 +21,7 @@ export async function install(program, cache) {
   return {
     folder,
     bin: (name) => join(folder, "node_modules", ".bin", name),
-    path: [...(wantsNode ? [nodeBin] : []), dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter),
+    path: [...(wantsNode ? [nodeBin] : []), dirname(process.execPath), process.env.PATH].join(delimiter),
   };
 }
 

@@ -74,7 +74,9 @@ function argsFor({ schema: { properties = {}, required = [] } = {} }, command) {
   const key = ["command", "cmd"].find((name) => name in properties) ?? "command";
   const filler = ({ type }) => (type === "boolean" ? false : type === "number" || type === "integer" ? 1000 : "to test");
   const filled = required.map((name) => [name, filler(properties[name] ?? {})]);
-  const beyond = "sandbox_permissions" in properties ? { sandbox_permissions: "require_escalated", justification: "to test" } : {};
+  // Codex asks about a command that wants to leave its sandbox; other programs have other words there.
+  const canEscalate = properties.sandbox_permissions?.enum?.includes("require_escalated") ?? "sandbox_permissions" in properties;
+  const beyond = canEscalate ? { sandbox_permissions: "require_escalated", justification: "to test" } : {};
   return { ...Object.fromEntries(filled), ...beyond, [key]: properties[key]?.type === "array" ? ["bash", "-lc", command] : command };
 }
 

@@ -103,6 +103,8 @@ export const agents = [
       GEMINI_MODEL: "gemini-2.5-flash",
       GEMINI_CLI_TRUST_WORKSPACE: "true",
     }),
+    // It names the file of a session by its minute, and what resumes in that minute begins the file anew.
+    resumesInNextMinute: true,
     also: [],
     unsaid: ["a session's list, fork and close", "changed arguments", "rules", "limits", "sampling", "a call before the question about it"],
   },
@@ -169,6 +171,8 @@ export const agents = [
     version: "1.38.11",
     node: 20,
     command: ({ bin }) => [bin("reasonix"), "acp"],
+    // Its commands run in a sandbox alone.
+    needs: ["bwrap"],
     env: () => ({ LAB_KEY: KEY }),
     files: ({ url }) => ({
       ".config/reasonix/config.toml": `default_model = "lab"\n[[providers]]\nname = "lab"\nkind = "openai"\nbase_url = "${url}/v1"\nmodel = "model"\napi_key_env = "LAB_KEY"\n[sandbox]\nbash = "off"\n[permissions]\nmode = "ask"\n`,

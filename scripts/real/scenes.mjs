@@ -1,7 +1,7 @@
 /** The scenes that each real program plays: through `drive()`, and one through `parley relay`. A scene that does not go well throws. */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { drive } from "../../dist/lib/index.js";
 import { loadDialect } from "../../dist/lib/dialects.js";
 import { SECRET } from "./model-server.mjs";
@@ -15,10 +15,11 @@ export const HOST_SCENES = ["text", "tool allowed", "tool denied"];
 /** Plays them one after the other, and tells of each "works" or the reason why not. `started` is the program's command and environment. */
 export async function playAgent(program, started) {
   const results = {};
+  const lacks = program.needs?.find((command) => !isInPath(command, started.env.PATH));
   const play = async (name, scene) => {
     results[name] = await scene().then(
       () => "works",
-      (error) => plain(error.message, started),
+      (error) => plain(`${error.message}${lacks === undefined ? "" : ` (and ${lacks} is not here)`}`, started),
     );
     console.error(`${program.name}: ${name}: ${results[name]}`);
   };
@@ -58,6 +59,7 @@ export async function playAgent(program, started) {
 
   const again = new Driven(dialect, started);
   await play("resumed", async () => {
+    if (program.resumesInNextMinute) await untilNextMinute();
     await again.open({ open: "resume", sessionId, config });
     const { text } = await again.turn("#recall");
     expect(text.includes(SECRET), `it said ${JSON.stringify(text)}`);
@@ -69,7 +71,8 @@ export async function playAgent(program, started) {
     await doomed.open({ open: "new", config });
     const turn = doomed.prompt("#slow");
     await doomed.next(`the first words of ${turn}`, (event) => event.type === "text.delta" && event.turn === turn);
-    process.kill(doomed.pid(), "SIGKILL");
+    // The program and what it started: several are a launcher in front of the program that speaks.
+    process.kill(-doomed.pid(), "SIGKILL");
     const { outcome } = await doomed.end(turn);
     expect(outcome === "failed", `the turn was ${outcome}`);
   });
@@ -77,6 +80,14 @@ export async function playAgent(program, started) {
 
   await play("relayed", () => relayed(program, started, config));
   return results;
+}
+
+function isInPath(command, path) {
+  return path.split(delimiter).some((folder) => existsSync(join(folder, command)));
+}
+
+function untilNextMinute() {
+  return new Promise((resolve) => setTimeout(resolve, 60_000 - (Date.now() % 60_000) + 500));
 }
 
 async function toolTurn(driven, workspace, decision) {
