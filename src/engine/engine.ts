@@ -18,6 +18,8 @@ import type { OwnProviders } from "../core/providers/choose-provider.js";
 import type { Model } from "./models/model.js";
 import type { ProviderOverride } from "./models/access.js";
 import { openModel } from "./models/open.js";
+import type { KeptGrants } from "./permissions/grants/kept-grants.js";
+import { SessionGrants } from "./permissions/grants/session-grants.js";
 import { keep, missedEvents, restore, type Located, type Stored } from "./session/open.js";
 import type { EngineServices } from "./session/services.js";
 import { Session } from "./session/session.js";
@@ -61,6 +63,8 @@ export interface EngineOptions {
   extensions?: ExtensionSources;
   /** Providers that are registered from the start, as `provider.set` does it. */
   registered?: Readonly<Record<string, ProviderOverride>>;
+  /** Grants that outlive their session; without it none does. */
+  grants?: KeptGrants;
   /** Keeps sessions; without it none is kept. Asked for with the first session. */
   openStore?(redact: <T>(value: T) => T): Promise<SessionStore>;
   /** Collects traces; without it no code for traces is loaded. Asked for once, when the first session is ready. */
@@ -229,6 +233,7 @@ export function createEngine(options: EngineOptions): Agent {
     const named = { ...config, provider: model.provider, model: model.id };
     const fallbacks = await openFallbacks(named, services);
     const rules = await rulesOf(config);
+    const { grants = [], problem } = (await options.grants?.of(workspace.root)) ?? {};
     const kept = stored ?? (await keep(op, { ...named, cwd: workspace.root }, await openStore()));
     if (stored !== undefined) seq = Math.max(seq, nextSeq(stored.session.seq));
     const session = new Session(services, {
@@ -238,12 +243,14 @@ export function createEngine(options: EngineOptions): Agent {
       model,
       fallbacks,
       rules,
+      grants: new SessionGrants(workspace.root, grants, options.grants),
       log: kept.log,
       stored: stored?.session,
       sessionId: kept.id,
       name: stored?.session.name ?? op.name,
     });
     session.recover();
+    if (problem !== undefined) session.events.warn(problem, "permissions");
     const replay =
       op.after === undefined || stored === undefined ? undefined : await missedEvents(op.after.seq, stored.session, await openStore());
     sessions.set(op.session, session);

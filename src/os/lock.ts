@@ -9,6 +9,7 @@ import { link, open, readdir, readFile, rename, rm, stat, type FileHandle } from
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
 import { ParleyError, systemCode } from "../core/errors.js";
 import { mintId } from "../core/ids.js";
@@ -35,6 +36,9 @@ const ATTEMPTS = 20;
 /** How often an owner shows that it lives, and after how long an owner on another machine counts as gone. */
 const BEAT_MS = 10_000;
 const SILENT_MS = 60_000;
+/** How long short work waits for others, and how often it looks. */
+const PATIENCE_MS = 10_000;
+const PAUSE_MS = 20;
 
 /** Returns a function that releases the lock. Throws a `session` fault that names the holder. */
 export async function takeLock(file: string, what: string): Promise<() => Promise<void>> {
@@ -55,6 +59,28 @@ export async function takeLock(file: string, what: string): Promise<() => Promis
     throw error;
   } finally {
     await rm(draft, { force: true });
+  }
+}
+
+/** For short work: waits for a holder that lives, and throws as `takeLock` does when that takes too long. */
+export async function withLock<T>(file: string, what: string, work: () => Promise<T>): Promise<T> {
+  const release = await takeLockSoon(file, what);
+  try {
+    return await work();
+  } finally {
+    await release();
+  }
+}
+
+async function takeLockSoon(file: string, what: string): Promise<() => Promise<void>> {
+  for (const until = Date.now() + PATIENCE_MS; ;) {
+    try {
+      return await takeLock(file, what);
+    } catch (error) {
+      const isHeld = error instanceof ParleyError && error.fault.retryable;
+      if (!isHeld || Date.now() > until) throw error;
+      await sleep(PAUSE_MS);
+    }
   }
 }
 

@@ -21,7 +21,9 @@ describe("the registry", () => {
   it("is in the catalogue as soon as the session is ready", async () => {
     const host = await opened();
     const { commands = [] } = await host.next("catalog.updated");
-    const names = "help clear compact context stats model mode mcp skills agents resume chat todo copy theme export quit".split(" ");
+    const names = "help clear compact context stats model mode permissions mcp skills agents resume chat todo copy theme export quit".split(
+      " ",
+    );
     expect(commands.filter(({ source }) => source === "builtin").map(({ name }) => name)).toEqual(names);
     expect(commands.find(({ name }) => name === "compact")).toMatchObject({ aliases: ["compress"] });
     expect(commands.filter(({ description }) => description === "")).toEqual([]);
@@ -54,7 +56,21 @@ describe("beside a turn", () => {
     host.prompt("go", { turn: "t" });
     await host.next("text.delta");
     const waiting = tryCommand(host, "clear");
-    for (const name of ["help", "context", "stats", "mcp", "skills", "agents", "todo", "copy", "model", "mode", "theme", "resume"]) {
+    for (const name of [
+      "help",
+      "context",
+      "stats",
+      "mcp",
+      "skills",
+      "agents",
+      "todo",
+      "copy",
+      "model",
+      "mode",
+      "permissions",
+      "theme",
+      "resume",
+    ]) {
       expect((await tryCommand(host, name)).status, name).toBe("ok");
     }
     expect(await told(host, "chat", "list")).toContain("No chat is saved");

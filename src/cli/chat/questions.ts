@@ -95,10 +95,13 @@ export class Questions {
 async function askForApproval(call: Call, asker: Asker, screen: Screen, signal: AbortSignal): Promise<string | undefined> {
   screen.line(`${screen.foreign(call.title ?? call.name)} needs your approval.`);
   showCall(call, screen);
-  const always = call.covers === undefined ? "" : `[a]lways ${screen.foreign(coverText(call.covers))} in this session, `;
+  const [always, kept] =
+    call.covers === undefined
+      ? ["", ""]
+      : [`[a]lways ${screen.foreign(coverText(call.covers))} in this session, `, "always in this [p]roject, "];
   const question = isPlan(call)
     ? "Go ahead? [y]es, [a]nd edit files unasked, [n]o, or what to change: "
-    : `Allow? [y]es, ${always}[n]o, or a reason why not: `;
+    : `Allow? [y]es, ${always}[n]o, ${kept}or a reason why not: `;
   return asker.ask(question, signal);
 }
 
@@ -135,6 +138,7 @@ function read(asked: Call, reply: string): Answer {
   const word = reply.trim();
   if (/^(y|yes)$/i.test(word)) return { call, decision: "allow" };
   if (/^(a|always)$/i.test(word)) return { call, decision: "allow", grant: isPlan(asked) ? "tool" : "prefix" };
+  if (asked.covers !== undefined && /^(p|project)$/i.test(word)) return { call, decision: "allow", grant: "prefix", keep: "project" };
   return { call, decision: "deny", reason: /^(n|no)?$/i.test(word) ? "the user said no" : word };
 }
 

@@ -170,6 +170,21 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   {
+    name: "permissions",
+    usage: "parley permissions [list | remove RULE] [--all]",
+    summary: "Lists the calls that run unasked in this folder because of a yes for always in this project, or takes one back.",
+    positionals: 2,
+    flags: [
+      { name: "all", help: "of every folder, and not of this one alone" },
+      JSON_OUTPUT,
+      { name: "owner", value: "NAME", help: "those of clients of 'serve --ws' whose token has this name" },
+    ],
+    async run(parsed) {
+      const { runPermissions } = await import("../inspect/permissions.js");
+      return runPermissions(parsed, process.env);
+    },
+  },
+  {
     name: "trust",
     usage: "parley trust [DIR]",
     summary: "Marks a workspace as trusted: its own configuration counts from then on.",

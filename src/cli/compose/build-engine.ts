@@ -8,6 +8,7 @@ import { ROWS, valueOf, type SettingKey } from "../../settings/table.js";
 import { serverSecrets } from "../../core/secrets/secrets.js";
 import type { ModelSource, ProviderOverride } from "../../engine/models/access.js";
 import { openModel } from "../../engine/models/open.js";
+import { keptGrants } from "../../engine/permissions/grants/kept-grants.js";
 import { jsonlStore } from "../../engine/store/jsonl/store.js";
 import type { SessionStore } from "../../engine/store/store.js";
 import { readTrust } from "../../settings/trust.js";
@@ -63,6 +64,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
       awaitsServers: around.awaitsServers ?? false,
       trusts: async (root) => (root === (await realWorkspace()) ? settings.trusted : (await readTrust(home, root)).trusted),
     },
+    grants: keptGrants(conversations),
     ...(around.openTracer !== undefined && { openTracer: around.openTracer }),
     ...(around.redactor !== undefined && { redactor: around.redactor }),
     ...recording(env["PARLEY_RECORD"]),

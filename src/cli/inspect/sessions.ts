@@ -8,6 +8,7 @@ import type { SessionStore, SessionSummary } from "../../engine/store/store.js";
 import { given, text, usage, type Parsed } from "../command-line/flags.js";
 import { workingFolder } from "../compose/working-folder.js";
 import { isOwnerName, ownerHome } from "../compose/owners.js";
+import { harmless } from "./harmless.js";
 import { Screen, wantsColour } from "../chat/screen.js";
 
 export async function runSessions(parsed: Parsed, env: Env): Promise<number> {
@@ -35,11 +36,6 @@ function row({ id, usedAt, cwd, name, firstPrompt }: SessionSummary): string {
   const when = new Date(usedAt).toISOString().slice(0, 16).replace("T", " ");
   const about = name ?? (firstPrompt === "" ? "(no text)" : (firstPrompt ?? "(nothing was said)"));
   return harmless(`${id}  ${when}  ${cwd}  ${about}`);
-}
-
-/** Ids, names and prompts come from others: none of them may move the cursor, begin a line or reverse one. */
-function harmless(text: string): string {
-  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, "\u{FFFD}");
 }
 
 async function show(store: SessionStore, id: string, json: boolean, env: Env): Promise<number> {

@@ -90,7 +90,6 @@ async function permission(
   answer: Promise<Answer> | undefined,
   span: TracedSpan | undefined,
 ): Promise<Permit | { denied: string }> {
-  const { permissions } = turn.session;
   if (item.verdict.decision === "deny") return { denied: item.verdict.reason };
   const unchanged = { judged: item.judged, changed: false };
   if (answer === undefined) return unchanged;
@@ -99,8 +98,7 @@ async function permission(
   asking?.endApproval(turn.signal.aborted ? { decision: "void" } : given);
   if (given.decision === "deny") return { denied: given.reason ?? "" };
   // A yes to a call that is always asked about covers this call alone.
-  if (item.tool.asksAlways !== true)
-    permissions.grant(given, item.judged, item.verdict.decision === "ask" ? item.verdict.grant : undefined);
+  if (item.tool.asksAlways !== true) await grant(turn, item, given);
   // Arguments that come back as they were shown are unchanged: the host saw masks in place of secrets.
   if (given.args === undefined || sameJson(given.args, turn.session.redactor.value(item.judged.args)))
     return { ...unchanged, answer: given };
@@ -109,11 +107,16 @@ async function permission(
     throw new ParleyError({ code: "tool", message: `The host changed the arguments of ${item.tool.name} to invalid ones: ${problem}` });
   const hooked = await pastHooks(turn, item.call, item.tool, await judgedCall(turn.session, item.tool, given.args, turn.shell));
   if ("blocked" in hooked) return { denied: hooked.blocked };
-  const verdict = await permissions.judge(hooked.judged);
+  const verdict = await turn.session.permissions.judge(hooked.judged);
   if (verdict.decision === "deny") return { denied: verdict.reason };
   // A call that would only be asked about has the host's yes, unless a hook has changed what the host approved.
   if (verdict.decision === "ask" && hooked.changed) return { denied: "a hook changed the arguments that were approved" };
   return { judged: hooked.judged, changed: true, answer: given };
+}
+
+async function grant({ session, emit }: Turn, { judged, verdict }: Prepared, given: Answer): Promise<void> {
+  const text = await session.permissions.grants.add(given, judged, verdict.decision === "ask" ? verdict.grant : undefined);
+  if (text !== undefined) await emit({ type: "notice", level: "warning", kind: "permissions", text });
 }
 
 async function execute(turn: Turn, item: Prepared, permit: Permit, span: TracedSpan | undefined): Promise<Ended> {

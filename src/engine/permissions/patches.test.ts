@@ -93,7 +93,7 @@ test.each<[string, SessionConfig, readonly string[], string]>([
 test.each(["tool", "prefix", "category"] as const)("a yes with the grant %s covers later updates, and no removal", async (grant) => {
   const { permissions, call } = await judged(UPDATE, {});
   const asked = await permissions.judge(call);
-  permissions.grant({ call: "1", decision: "allow", grant }, call, asked.decision === "ask" ? asked.grant : undefined);
+  await permissions.grants.add({ call: "1", decision: "allow", grant }, call, asked.decision === "ask" ? asked.grant : undefined);
   expect((await permissions.judge(call)).decision).toBe("allow");
   const { call: removal } = await judged(DELETE, {});
   const question = await permissions.judge(removal);

@@ -111,7 +111,7 @@ describe("files that decide about the session itself", () => {
   test.each(["default", "auto_edit", "yolo"] as const)("is asked about in %s, whatever rules and grants allow", async (mode) => {
     const permissions = await lax(mode);
     const own = edit("conf/config.yaml");
-    permissions.grant({ call: "c", decision: "allow", grant: "category" }, own);
+    await permissions.grants.add({ call: "c", decision: "allow", grant: "category" }, own);
     const asked = {
       decision: "ask",
       message: "Allow x? (/w/conf/config.yaml decides what is run or allowed; that is asked about in every mode)",
@@ -183,15 +183,15 @@ describe("calls that a skill lets run unasked", () => {
     const message = "Allow x? (lets Bash(git *) run unasked in this turn)";
     expect(await permissions.judge(granting)).toEqual({ decision: "ask", message, grant: { covers: { tool: "Skill" } } });
     // An earlier yes to every use of skills was none to this.
-    permissions.grant({ call: "c", decision: "allow", grant: "tool" }, skill);
+    await permissions.grants.add({ call: "c", decision: "allow", grant: "tool" }, skill);
     expect(await permissions.judge(granting)).toMatchObject({ decision: "ask" });
-    permissions.grant({ call: "c", decision: "allow", grant: "tool" }, granting);
+    await permissions.grants.add({ call: "c", decision: "allow", grant: "tool" }, granting);
     expect(await permissions.judge(granting)).toEqual({ decision: "allow" });
     const more = { ...skill, grants: ["Bash(git *)", "Write"] };
     expect(await permissions.judge(more)).toMatchObject({ decision: "ask", message: "Allow x? (lets Write run unasked in this turn)" });
-    permissions.grant({ call: "c", decision: "allow", grant: "prefix" }, more);
+    await permissions.grants.add({ call: "c", decision: "allow", grant: "prefix" }, more);
     expect(await permissions.judge(more)).toMatchObject({ decision: "ask" });
-    permissions.grant({ call: "c", decision: "allow", grant: "prefix" }, more, { covers: { tool: "Skill" } });
+    await permissions.grants.add({ call: "c", decision: "allow", grant: "prefix" }, more, { covers: { tool: "Skill" } });
     expect(await permissions.judge(more)).toEqual({ decision: "allow" });
   });
 });

@@ -1,9 +1,8 @@
 /** Judges calls: a call runs, is denied, or is asked about. Deny beats ask beats allow, in every mode. */
 import type { Mode } from "../../core/config.js";
 import { isForbidden, isUnbounded, runsUnasked } from "../../core/modes.js";
-import type { Category } from "../../core/event.js";
-import type { Answer } from "../../core/op.js";
-import type { PrefixGrant } from "./prefix-grants.js";
+import type { PrefixGrant } from "./grants/prefix-grants.js";
+import { SessionGrants } from "./grants/session-grants.js";
 import type { Protected, Protection } from "./protection.js";
 import { neededCalls, type Hiding, type JudgedCall as RuledCall, type Rules } from "./rules.js";
 import { namesTool } from "./tool-lists.js";
@@ -44,31 +43,25 @@ export class Permissions {
   forTurn: Rules[] = [];
   /** Limits of the turn's own list of tools. */
   turnLimits: Rules | undefined;
+  readonly grants: SessionGrants;
   readonly #protection: Protection;
-  readonly #tools = new Set<string>();
-  readonly #categories = new Set<Category>();
-  /** Rules of skills that the host has allowed for more than one call. */
-  readonly #grants = new Set<string>();
-  readonly #prefixes: PrefixGrant[] = [];
   readonly #readsOnly: ReadsOnly | undefined;
 
   /** Without `readsOnly`, commands that only read are asked about like others. */
-  constructor(mode: Mode, approveTools: readonly string[], rules: Rules, protection: Protection, readsOnly?: ReadsOnly) {
+  constructor(
+    mode: Mode,
+    approveTools: readonly string[],
+    rules: Rules,
+    protection: Protection,
+    readsOnly?: ReadsOnly,
+    grants = new SessionGrants(),
+  ) {
+    this.grants = grants;
     this.#protection = protection;
     this.#readsOnly = readsOnly;
     this.mode = mode;
     this.approveTools = approveTools;
     this.rules = rules;
-  }
-
-  /** `prefix`: the cover that the question named for a yes of that kind. */
-  grant(answer: Answer, call: JudgedCall, prefix?: PrefixGrant): void {
-    if (answer.grant === "tool") this.#tools.add(call.tool);
-    if (answer.grant === "category") this.#categories.add(call.category);
-    if (answer.grant === "prefix" && prefix !== undefined) this.#prefixes.push(prefix);
-    if (answer.grant === "tool" || (answer.grant === "prefix" && prefix !== undefined)) {
-      for (const rule of call.grants) this.#grants.add(rule);
-    }
   }
 
   async judge(call: JudgedCall): Promise<Verdict> {
@@ -86,11 +79,11 @@ export class Permissions {
     if (call.outside !== undefined) return ask(call, `${call.outside} lies outside the workspace`);
     const edited = await this.#protection.edited(call);
     if (edited !== undefined) return ask(call, reason(edited));
-    const grants = call.grants.filter((rule) => !this.#grants.has(rule));
+    const grants = call.grants.filter((rule) => !this.grants.ofSkills.has(rule));
     const lets = grants.length === 0 ? undefined : `lets ${grants.join(", ")} run unasked in this turn`;
     if (lets === undefined && (this.#standing(call) || (await this.#granted(call)) || (await this.#reads(call))))
       return { decision: "allow" };
-    const { grantFor } = await import("./prefix-grants.js");
+    const { grantFor } = await import("./grants/prefix-grants.js");
     const grant = await grantFor(call);
     return { ...ask(call, lets), ...(grant !== undefined && { grant }) };
   }
@@ -103,7 +96,7 @@ export class Permissions {
 
   /** A skill allows the call in this turn, or the host's yes to another call covers it. */
   async #granted(call: JudgedCall): Promise<boolean> {
-    if (this.#prefixes.length > 0 && (await (await import("./prefix-grants.js")).isCovered(call, this.#prefixes))) return true;
+    if (await this.grants.cover(call)) return true;
     const verdicts = await Promise.all(this.forTurn.map((rules) => rules.judge(call)));
     return verdicts.some(({ decision }) => decision === "allow");
   }
@@ -117,13 +110,14 @@ export class Permissions {
 
   /** A yes to a tool covers what it edits, and not a file that it removes. */
   #standing(call: JudgedCall): boolean {
+    const { tools, categories } = this.grants;
     return neededCalls(call).every(
       ({ tool, category }) =>
         runsUnasked(this.mode, category) ||
         this.approveTools.some((entry) => isName(entry) && namesTool(entry, tool)) ||
-        this.#tools.has(tool) ||
-        (this.#tools.has(call.tool) && category === call.category) ||
-        this.#categories.has(category),
+        tools.has(tool) ||
+        (tools.has(call.tool) && category === call.category) ||
+        categories.has(category),
     );
   }
 }

@@ -18,6 +18,11 @@ export interface Identity {
   name?: string;
 }
 
+interface Warning {
+  text: string;
+  kind: string;
+}
+
 export class SessionEvents {
   readonly recorder: Recorder;
   readonly identity: Identity;
@@ -26,7 +31,7 @@ export class SessionEvents {
   readonly #handle: string;
   readonly #engine: Pick<EngineServices, "nextSeq" | "push">;
   /** Warnings that wait until the opener has been told; undefined from then on. */
-  #early: string[] | undefined = [];
+  #early: Warning[] | undefined = [];
 
   constructor(
     handle: string,
@@ -69,13 +74,13 @@ export class SessionEvents {
     return this.tell({ type: "reply", to: op.type, status: "error", fault, parent: op.id });
   }
 
-  warn(text: string): void {
-    if (this.#early !== undefined) return void this.#early.push(text);
-    void this.tell({ type: "notice", level: "warning", text, kind: "store" });
+  warn(text: string, kind = "store"): void {
+    if (this.#early !== undefined) return void this.#early.push({ text, kind });
+    void this.tell({ type: "notice", level: "warning", text, kind });
   }
 
   /** The opener has been told: returns the warnings that waited for that. Later ones go out at once. */
-  opened(): string[] {
+  opened(): Warning[] {
     const early = this.#early ?? [];
     this.#early = undefined;
     return early;

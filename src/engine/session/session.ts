@@ -11,6 +11,7 @@ import { CallIds } from "../calls/ids.js";
 import { AccessLock, FileOrder } from "../calls/locks.js";
 import type { Message } from "../models/model.js";
 import { PendingApprovals } from "../permissions/pending-approvals.js";
+import type { SessionGrants } from "../permissions/grants/session-grants.js";
 import { Permissions, UNASKED, type ReadsOnly } from "../permissions/permissions.js";
 import { Protection } from "../permissions/protection.js";
 import type { Rules } from "../permissions/rules.js";
@@ -46,6 +47,7 @@ export interface Opened extends OpenedSettings {
   handle: string;
   workspace: Workspace;
   rules: Rules;
+  grants: SessionGrants;
   name: string | undefined;
   /** Undefined where no session is kept. */
   sessionId: string | undefined;
@@ -102,6 +104,7 @@ export class Session implements SessionServices {
       opened.rules,
       protection,
       readsOnlyOf(engine, workspace),
+      opened.grants,
     );
     this.callIds = new CallIds(stored?.messages);
     this.settings = new SessionSettings(this, opened);
@@ -147,7 +150,7 @@ export class Session implements SessionServices {
     }
     if (unsavedSince !== undefined)
       this.events.warn(`What this session did after ${new Date(unsavedSince).toISOString()} could not be saved then`);
-    for (const text of early) this.events.warn(text);
+    for (const { text, kind } of early) this.events.warn(text, kind);
   }
 
   /** Tells missed events no faster than the host reads them. False when the session was closed meanwhile. */

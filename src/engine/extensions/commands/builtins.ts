@@ -11,6 +11,7 @@ import { helpCommand } from "./help.js";
 import { quitCommand, themeCommand } from "./host.js";
 import { agentsCommand, mcpCommand, skillsCommand } from "./lists.js";
 import { modeCommand, modelCommand } from "./settings.js";
+import { permissionsCommand } from "./permissions.js";
 import { resumeCommand } from "./resume.js";
 import { statsCommand } from "./stats.js";
 import type { Surroundings } from "./sources.js";
@@ -39,6 +40,7 @@ export function builtins(context: CommandContext): Command[] {
     statsCommand(context),
     modelCommand(context),
     modeCommand(context),
+    permissionsCommand(context),
     mcpCommand(context),
     skillsCommand(context),
     agentsCommand(context),

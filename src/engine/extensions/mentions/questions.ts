@@ -66,7 +66,8 @@ export async function askToAttach(questions: readonly Question[], asking: Asking
       await end(id, { status: "denied", reason, output: [textPart(`Not attached: ${reason}`)] });
       return;
     }
-    session.permissions.grant(given, question.judged);
+    const text = await session.permissions.grants.add(given, question.judged);
+    if (text !== undefined) await emit({ type: "notice", level: "warning", kind: "permissions", text });
     await emit({ type: "tool.started", call: id });
     const why = await question.attach();
     const output = [textPart(why === undefined ? "Attached to the prompt" : `Not attached: ${why}`)];

@@ -5,11 +5,11 @@
  * Commands are judged as an allow rule `Bash(git push:*)` judges them, on what the parser makes of them: no other command behind a pipe or
  * a semicolon, no redirection that writes, no assignment, and nothing that runs code of its own.
  */
-import type { Covers } from "../../core/event.js";
-import { commandSubject, compileCommandPattern } from "./command-pattern.js";
-import type { JudgedCall } from "./rules.js";
-import { analyseShell, type ShellCommand } from "./shell/shell.js";
-import { baseName } from "./shell/words.js";
+import type { Covers } from "../../../core/event.js";
+import { commandSubject, compileCommandPattern } from "../command-pattern.js";
+import type { JudgedCall } from "../rules.js";
+import { analyseShell, type ShellCommand } from "../shell/shell.js";
+import { baseName } from "../shell/words.js";
 
 export interface PrefixGrant {
   readonly covers: Covers;

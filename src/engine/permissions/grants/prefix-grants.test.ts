@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { grantFor, isCovered } from "./prefix-grants.js";
-import type { JudgedCall } from "./rules.js";
+import type { JudgedCall } from "../rules.js";
 
 const bash = (command: string): JudgedCall => ({ tool: "Bash", category: "exec", args: { command }, paths: [] });
 const fetchOf = (url: string): JudgedCall => ({ tool: "WebFetch", category: "exec", args: { url }, paths: [] });
