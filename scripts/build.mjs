@@ -31,7 +31,7 @@ const GROUPS = [
       "src/dialects/index.ts",
       "src/dialects/kit/",
       "src/link/serve.ts",
-      "src/os/reaper.ts",
+      "src/os/processes/reaper.ts",
       "src/transports/stdio.ts",
     ],
   },

@@ -29,7 +29,7 @@ const byName = new Map(TOOLS.flatMap((tool) => [tool.name, ...tool.aliases].map(
 
 const inAnyCase = new Map([...byName].map(([name, tool]) => [name.toLowerCase(), tool.name]));
 
-/** What other agents call a tool of their host that asks the user; with one of them a session needs no AskUser. */
+/** Names of host tools that ask the user, with other agents' names for it. A session with one of them needs no AskUser. */
 export const ASKING_TOOLS: readonly string[] = ["AskUser", "AskUserQuestion", "ask_user_question", "ask_user"];
 
 /** Our name for a tool as people write it, in capitals or not; what they wrote when we have none. */

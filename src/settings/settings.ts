@@ -7,7 +7,7 @@ import { realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Rule } from "../core/config.js";
 import { messageOf, ParleyError, systemCode } from "../core/errors.js";
-import { homeOf } from "../os/home.js";
+import { homeOf } from "../os/files/home.js";
 import { readConfigFile, type ConfigFile } from "./config-file.js";
 import { checkFlags, type Flags } from "./flags.js";
 import { fileLayer, flagLayer, presetLayer, type Layer } from "./layers.js";

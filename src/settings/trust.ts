@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import * as v from "valibot";
 import { messageOf, systemCode } from "../core/errors.js";
-import { makeFolder } from "../os/folders.js";
-import { writeWhole } from "../os/whole-file.js";
+import { makeFolder } from "../os/files/folders.js";
+import { writeWhole } from "../os/files/whole-file.js";
 
 const TrustFile = v.object({ trusted: v.array(v.string()) });
 

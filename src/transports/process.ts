@@ -2,9 +2,9 @@
 import type { Readable } from "node:stream";
 import type { Closed } from "../core/event.js";
 import type { Frame, Launch, Transport } from "../core/wire.js";
-import { startTree, type Exit, type Tree } from "../os/process.js";
+import { startTree, type Exit, type Tree } from "../os/processes/process.js";
 import type { Framing } from "../os/lines.js";
-import { Tail } from "../os/tail.js";
+import { Tail } from "../os/processes/tail.js";
 import { LineWriter, readFrames } from "./streams.js";
 
 /** From TERM to KILL on an orderly end. */

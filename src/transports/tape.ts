@@ -9,7 +9,7 @@ import type { Op } from "../core/op.js";
 import { RecordRedactor } from "../core/secrets/redact-records.js";
 import { Redactor } from "../core/secrets/redact.js";
 import type { Frame, Transport } from "../core/wire.js";
-import { AppendFile } from "../os/append-file.js";
+import { AppendFile } from "../os/files/append-file.js";
 import type { Framing } from "../os/lines.js";
 
 type Direction = "in" | "out";
@@ -129,7 +129,7 @@ export class Tape {
     };
   }
 
-  /** What belongs to one connection is written in order. */
+  /** The writer of a connection: its messages are written in order. */
   #writer(conn = ""): Writer {
     const known = this.#writers.get(conn);
     const writer =

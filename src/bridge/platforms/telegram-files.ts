@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
 import { mintId } from "../../core/ids.js";
-import { makeFolder } from "../../os/folders.js";
+import { makeFolder } from "../../os/files/folders.js";
 import type { Attachment } from "../turn/turn.js";
 import type { PlatformContext } from "./kind.js";
 import type { TelegramApi } from "./telegram-api.js";

@@ -5,9 +5,9 @@
 import { appendFileSync, closeSync, fsyncSync, openSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, ParleyError } from "../../core/errors.js";
-import { makeFolder } from "../../os/folders.js";
-import { takeLock } from "../../os/lock.js";
-import { LogFile, readLines } from "../../os/log-file.js";
+import { makeFolder } from "../../os/files/folders.js";
+import { takeLock } from "../../os/files/lock.js";
+import { LogFile, readLines } from "../../os/files/log-file.js";
 import { parseEntry, type Entry } from "./entry.js";
 import { Ledger } from "./ledger.js";
 

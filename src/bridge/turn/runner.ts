@@ -1,6 +1,6 @@
 /** Runs turns of one profile: one at a time in each conversation, each with its stored session, and always with a result. */
 import { toFault, type Fault } from "../../core/errors.js";
-import { homeOf } from "../../os/home.js";
+import { homeOf } from "../../os/files/home.js";
 import type { Env } from "./environment.js";
 import { linkProblem } from "./links.js";
 import { nothingRan, outcome, type Facts } from "./outcome.js";

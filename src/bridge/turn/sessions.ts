@@ -8,9 +8,9 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf, ParleyError } from "../../core/errors.js";
 import { digest } from "../../os/digest.js";
-import { makeFolder } from "../../os/folders.js";
-import { takeLock } from "../../os/lock.js";
-import { writeWhole } from "../../os/whole-file.js";
+import { makeFolder } from "../../os/files/folders.js";
+import { takeLock } from "../../os/files/lock.js";
+import { writeWhole } from "../../os/files/whole-file.js";
 
 const Entry = v.object({ profile: v.string(), name: v.string(), sessionId: v.string() });
 

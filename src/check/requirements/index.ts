@@ -7,7 +7,7 @@ import { qwenShipped } from "./qwen-shipped.js";
 import { qwen } from "./qwen.js";
 import type { Manifest } from "./requirement.js";
 
-/** What each dialect asks of its agents, or, for AgentProc, of its bridge. */
+/** The requirements of each dialect for its agents; AgentProc's are for its bridge. */
 export const manifests: readonly Manifest[] = [
   { dialect: "aionrs", side: "agent", requirements: aionrs },
   { dialect: "wayland", side: "agent", requirements: wayland },

@@ -1,4 +1,4 @@
-/** What is wrong with a tape: its grammar and the schemas of its messages, as they were recorded. */
+/** The breaches in a tape: violations of the grammar, and messages that do not match their dialect's schemas. */
 import * as v from "valibot";
 import { Grammar } from "../../core/grammar.js";
 import { loadDialect, type Dialect } from "../../dialects/index.js";

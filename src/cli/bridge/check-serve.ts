@@ -4,7 +4,7 @@
  */
 import { checkProfile, findProfile, loadBridgeConfig, type BridgeConfig, type PlatformConfig } from "../../bridge/index.js";
 import { messageOf } from "../../core/errors.js";
-import { homeOf } from "../../os/home.js";
+import { homeOf } from "../../os/files/home.js";
 import { verdict, write } from "./check-output.js";
 import { agentsEnvironment, profileBeside } from "./platforms.js";
 

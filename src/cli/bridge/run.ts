@@ -2,7 +2,7 @@
 import { createRunner, findProfile, type Runner, type TurnResult } from "../../bridge/index.js";
 import { ParleyError } from "../../core/errors.js";
 import { STUCK_SECONDS } from "../../core/limits.js";
-import { limitStandstill } from "../../os/reaper.js";
+import { limitStandstill } from "../../os/processes/reaper.js";
 import { given, text, usage, type Parsed } from "../command-line/flags.js";
 import { turnOf } from "./message.js";
 import { forMachines, forPeople, type Output } from "./output.js";

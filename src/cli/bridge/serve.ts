@@ -2,8 +2,8 @@
 import { createRunner, findProfile, loadBridgeConfig, startBridge, type Runner } from "../../bridge/index.js";
 import { messageOf } from "../../core/errors.js";
 import { STUCK_SECONDS } from "../../core/limits.js";
-import { homeOf } from "../../os/home.js";
-import { limitStandstill } from "../../os/reaper.js";
+import { homeOf } from "../../os/files/home.js";
+import { limitStandstill } from "../../os/processes/reaper.js";
 import { usage, type Parsed } from "../command-line/flags.js";
 import { endOnSignal } from "../compose/signals.js";
 import { agentsEnvironment, profileBeside } from "./platforms.js";

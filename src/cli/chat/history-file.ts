@@ -1,7 +1,7 @@
 /** The lines of earlier chats in PARLEY_HOME/history: one line each, the newest last, readable by the user only. */
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "../../os/folders.js";
+import { makeFolder } from "../../os/files/folders.js";
 
 const MOST_LINES = 1000;
 

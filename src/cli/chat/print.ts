@@ -23,7 +23,7 @@ export async function runPrint(settled: Loaded, env: Env, given: string | undefi
   const prompt = await promptOf(given);
   const screen = new Screen({ answer: process.stdout, aside: process.stderr, colour: wantsColour(process.stderr, env) });
   const { loaded, registered, end } = await withOfflineModel(settled, env, (line) => screen.line(line));
-  // Whoever starts another program by its name expects that program's failure, and no answer of a model that nobody asked for.
+  // Started by another program's name without a key, the command fails as that program does; only `parley` falls back to the rehearsal.
   const isOwnName = hostProgramNamed(process.argv[1]) === undefined;
   const { config = {}, notice } = isOwnName ? rehearsalFallback(loaded, env) : {};
   for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);

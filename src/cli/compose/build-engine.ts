@@ -12,8 +12,8 @@ import { keptGrants } from "../../engine/permissions/grants/kept-grants.js";
 import { jsonlStore } from "../../engine/store/jsonl/store.js";
 import type { SessionStore } from "../../engine/store/store.js";
 import { readTrust } from "../../settings/trust.js";
-import { userHomeOf } from "../../os/home.js";
-import { guardLoop, limitStandstill } from "../../os/reaper.js";
+import { userHomeOf } from "../../os/files/home.js";
+import { guardLoop, limitStandstill } from "../../os/processes/reaper.js";
 import { ownerHome } from "./owners.js";
 import { VERSION } from "../version.js";
 

@@ -5,8 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ParleyError, messageOf, systemCode } from "../../core/errors.js";
 import { toolEnvironment } from "../../core/secrets/secrets.js";
 import type { Env } from "../../settings/settings.js";
-import { startTree, type Exit, type Tree } from "../../os/process.js";
-import { Tail } from "../../os/tail.js";
+import { startTree, type Exit, type Tree } from "../../os/processes/process.js";
+import { Tail } from "../../os/processes/tail.js";
 
 /** The smallest context that an agent needs. */
 export const CONTEXT_TOKENS = 32_768;

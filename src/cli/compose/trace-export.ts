@@ -8,7 +8,7 @@ import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from "@open
 import { ParleyError } from "../../core/errors.js";
 import { otelTracer } from "../../engine/trace/otel-tracer.js";
 import type { Tracer } from "../../engine/trace/tracer.js";
-import { proxyFor } from "../../os/proxy.js";
+import { proxyFor } from "../../os/proxy/proxy.js";
 import { VERSION } from "../version.js";
 
 /** The time for the last batch at the end of the process. */
@@ -55,7 +55,7 @@ export async function openTraceExport(endpoint: string, tell: (text: string) => 
 function proxied(endpoint: string): ConstructorParameters<typeof OTLPTraceExporter>[0] {
   const proxy = proxyFor(new URL(endpoint));
   if (proxy === undefined) return {};
-  return { httpAgentOptions: async (protocol) => (await import("../../os/proxy-agent.js")).proxyAgent(proxy, protocol) };
+  return { httpAgentOptions: async (protocol) => (await import("../../os/proxy/proxy-agent.js")).proxyAgent(proxy, protocol) };
 }
 
 /** The URL without parts that are for the server alone. */

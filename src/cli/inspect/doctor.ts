@@ -3,7 +3,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { messageOf, systemCode, type Fault } from "../../core/errors.js";
 import { chooseProvider, type Env, type Loaded, type Settings } from "../../settings/settings.js";
-import { homeOf } from "../../os/home.js";
+import { homeOf } from "../../os/files/home.js";
 import { PROVIDERS } from "../../core/providers/providers.js";
 import { openModel } from "../../engine/models/open.js";
 import { findRipgrep } from "../../engine/tools/search/ripgrep.js";

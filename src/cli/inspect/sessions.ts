@@ -1,7 +1,7 @@
 /** `parley sessions`: the stored sessions, for people and for programs. */
 import type { Event } from "../../core/event.js";
 import type { Env } from "../../settings/settings.js";
-import { homeOf } from "../../os/home.js";
+import { homeOf } from "../../os/files/home.js";
 import { jsonlStore } from "../../engine/store/jsonl/store.js";
 import { damageIn } from "../../engine/store/jsonl/read-log.js";
 import type { SessionStore, SessionSummary } from "../../engine/store/store.js";

@@ -3,7 +3,7 @@ import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageOf, ParleyError, systemCode, systemReason } from "../../core/errors.js";
 import type { Env } from "../../settings/settings.js";
-import { homeOf } from "../../os/home.js";
+import { homeOf } from "../../os/files/home.js";
 import { addTrust } from "../../settings/trust.js";
 
 export async function trustWorkspace(dir: string, env: Env, cwd: string): Promise<string> {

@@ -10,7 +10,7 @@ import { secretValues } from "../../core/secrets/secrets.js";
 import { withFlags } from "../../host/launch.js";
 import { includes } from "../../dialects/kit/covers.js";
 import { relay } from "../../link/relay.js";
-import { limitStandstill } from "../../os/reaper.js";
+import { limitStandstill } from "../../os/processes/reaper.js";
 import type { Seam, Tape, Taped } from "../../transports/tape.js";
 import { spawnTransport } from "../../transports/process.js";
 import { stdio } from "../../transports/stdio.js";

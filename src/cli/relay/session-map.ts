@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
 import type { KnownSession, SessionMap } from "../../link/relay.js";
 import { digest } from "../../os/digest.js";
-import { makeFolder } from "../../os/folders.js";
+import { makeFolder } from "../../os/files/folders.js";
 
 const Entry = v.object({
   dialect: v.string(),

@@ -10,7 +10,7 @@ import type { OwnServers } from "../../dialects/kit/program.js";
 import type { Env, Loaded } from "../../settings/settings.js";
 import { besideFile } from "../../settings/server-command.js";
 import type { ServeOptions } from "../../link/serve.js";
-import { userHomeOf } from "../../os/home.js";
+import { userHomeOf } from "../../os/files/home.js";
 import { buildEngine, type Surroundings } from "../compose/build-engine.js";
 import { withOfflineModel } from "../compose/offline.js";
 import { answerSecondsOf, launchOf, openingOf } from "../command-line/opening.js";

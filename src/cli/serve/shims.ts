@@ -2,7 +2,7 @@
 import { chmod, readFile, realpath, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ParleyError, systemCode, systemReason } from "../../core/errors.js";
-import { makeFolder } from "../../os/folders.js";
+import { makeFolder } from "../../os/files/folders.js";
 import { usage } from "../command-line/flags.js";
 import { programNames } from "../command-line/host-program.js";
 

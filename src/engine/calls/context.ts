@@ -82,7 +82,7 @@ export class CallContext implements ToolContext {
   }
 
   async spawn(tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]> {
-    const { runSubAgents } = await import("../turn/sub-agents.js");
+    const { runSubAgents } = await import("../turn/sub-agents/sub-agents.js");
     return runSubAgents(this.#turn, tasks, this.call, this.trace);
   }
 

@@ -1,7 +1,7 @@
 /** Sub-agents of the user and the project: Markdown files whose text is the sub-agent's system prompt. */
 import * as v from "valibot";
 import { messageOf } from "../../core/errors.js";
-import type { SubAgent } from "../turn/built-in-agents.js";
+import type { SubAgent } from "../turn/sub-agents/built-in-agents.js";
 import { parseRule } from "../../core/text/rule-text.js";
 import { descriptionIn, nameIn, text, tools, valuesOf, type Definition, type DefinitionFile, type Kind } from "./definitions.js";
 

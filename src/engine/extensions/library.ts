@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import type { SessionConfig } from "../../core/config.js";
 import type { Part } from "../../core/content.js";
 import { messageOf, ParleyError } from "../../core/errors.js";
-import { BUILT_IN_AGENTS } from "../turn/built-in-agents.js";
+import { BUILT_IN_AGENTS } from "../turn/sub-agents/built-in-agents.js";
 import { compileRules } from "../permissions/rules.js";
 import type { Instruction } from "../session/briefing.js";
 import type { SessionControl } from "../session/control.js";

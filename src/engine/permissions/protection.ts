@@ -2,7 +2,7 @@
 import { lstat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname, isAbsolute, join, normalize, relative, sep } from "node:path";
-import { homeOf, userHomeOf } from "../../os/home.js";
+import { homeOf, userHomeOf } from "../../os/files/home.js";
 import { commandWords } from "./command-words.js";
 import type { CallPath } from "./path-pattern.js";
 import { pathPattern, PROTECTED, reach, stepsOf, type PathPattern, type Reach } from "./protected-paths.js";

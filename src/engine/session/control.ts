@@ -1,6 +1,6 @@
 /** The session as its extensions see it: commands change the session through this, and through nothing else. */
 import type { SessionConfig } from "../../core/config.js";
-import type { Compacted } from "../turn/compaction.js";
+import type { Compacted } from "../turn/compaction/compaction.js";
 import type { Message, Model } from "../models/model.js";
 import type { Emit } from "../turn/turn.js";
 import type { SessionServices } from "./services.js";

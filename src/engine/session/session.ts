@@ -20,7 +20,7 @@ import { nextSeq } from "../store/seq.js";
 import type { Crash, KeptSession, SessionLog, StoredSession } from "../store/store.js";
 import { AgentShell } from "../tools/shell/agent-shell.js";
 import { OutputFiles } from "../tools/shell/output-files.js";
-import type { Compacted } from "../turn/compaction.js";
+import type { Compacted } from "../turn/compaction/compaction.js";
 import { Interrupted, untilAborted } from "../turn/interrupt.js";
 import type { Emit } from "../turn/turn.js";
 import type { Workspace } from "../workspace/workspace.js";
@@ -343,7 +343,7 @@ export class Session implements SessionServices {
   }
 
   async #compact(signal: AbortSignal): Promise<Compacted> {
-    const { compactNow } = await import("../turn/compaction.js");
+    const { compactNow } = await import("../turn/compaction/compaction.js");
     const { history, settings, config, seen } = this;
     const emit: Emit = (event) => this.events.tell(event);
     const trace = this.#turns.trace;

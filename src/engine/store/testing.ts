@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import type { Part } from "../../core/content.js";
 import type { Event } from "../../core/event.js";
-import { tailStart } from "../turn/compaction-cut.js";
+import { tailStart } from "../turn/compaction/cut.js";
 import type { AssistantBlock, CallResult, Message, ModelCall } from "../models/model.js";
 import type { Entry } from "./entry.js";
 

@@ -1,5 +1,5 @@
 /** The tools that every session has. */
-import { BUILT_IN_AGENTS } from "../turn/built-in-agents.js";
+import { BUILT_IN_AGENTS } from "../turn/sub-agents/built-in-agents.js";
 import { applyPatch } from "./patch/apply-patch.js";
 import { bash } from "./shell/bash.js";
 import { bashOutput } from "./shell/bash-output.js";

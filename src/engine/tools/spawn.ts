@@ -1,6 +1,6 @@
 /** Spawn: sub-agents with a history of their own, for work that would fill the parent's. */
 import * as v from "valibot";
-import type { SubAgent } from "../turn/built-in-agents.js";
+import type { SubAgent } from "../turn/sub-agents/built-in-agents.js";
 import { headOf } from "../workspace/output.js";
 import { defineTool, type SpawnOutcome, type Tool } from "./tool.js";
 

@@ -5,7 +5,7 @@ import type { Category } from "../../core/event.js";
 import type { Part } from "../../core/content.js";
 import type { Redactor } from "../../core/secrets/redact.js";
 import type { WebAnswer } from "../models/model.js";
-import type { SubAgent } from "../turn/built-in-agents.js";
+import type { SubAgent } from "../turn/sub-agents/built-in-agents.js";
 import type { Trace } from "../trace/trace.js";
 import type { Workspace } from "../workspace/workspace.js";
 import type { AgentShell } from "./shell/agent-shell.js";

@@ -1,8 +1,8 @@
 /** One answer of the model: what stands in its way is mended, where that is possible, and the model is asked again. */
 import { ParleyError } from "../../core/errors.js";
-import { isOverflow, makeRoom, shrinkAfterOverflow, stillTooLong } from "./compaction.js";
+import { isOverflow, makeRoom, shrinkAfterOverflow, stillTooLong } from "./compaction/compaction.js";
 import { Exchange } from "./exchange.js";
-import { dropImages, isImageRefusal } from "./refused-images.js";
+import { dropImages, isImageRefusal } from "./attachments/refused-images.js";
 import type { Response } from "./response.js";
 import type { Turn } from "./turn.js";
 
@@ -37,7 +37,7 @@ async function mended(trouble: Trouble, exchange: Exchange, error: unknown): Pro
   }
 }
 
-/** What can be changed about a request that failed for good: a conversation that is too long, a refused image, a model that cannot answer. */
+/** Repairs a request that failed for good: shrinks a conversation that is too long, drops a refused image, changes to another model. */
 class Trouble {
   readonly #turn: Turn;
   #shrunk = false;

@@ -1,7 +1,7 @@
 /** One request and its response, with the tries that it takes: in the history at the end, unless it is dropped. */
 import { addUsage } from "../../core/usage.js";
 import { streamWithRetries } from "../models/retry.js";
-import { windowOf } from "./compaction.js";
+import { windowOf } from "./compaction/compaction.js";
 import { untilAborted } from "./interrupt.js";
 import { requestIn } from "./plan-mode.js";
 import { Response } from "./response.js";
@@ -32,7 +32,7 @@ export class Exchange {
     await this.#report();
   }
 
-  /** What the model said belongs to the conversation, also where it was cut off. */
+  /** Adds the model's answer to the conversation, also one that was cut off. */
   keep(): void {
     const { history } = this.#turn;
     if (this.response.blocks.length > 0) history.push({ role: "assistant", blocks: this.response.blocks });

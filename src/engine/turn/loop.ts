@@ -3,7 +3,7 @@ import { plainText, textPart, type Part } from "../../core/content.js";
 import { ANSWER_CALLS } from "../../core/limits.js";
 import { runCalls } from "../calls/calls.js";
 import { askModel } from "./ask-model.js";
-import { loadAttachments, withoutFiles } from "./attachments.js";
+import { loadAttachments, withoutFiles } from "./attachments/attachments.js";
 import { untilAborted } from "./interrupt.js";
 import { Continuation, unfinished } from "./continuation.js";
 import type { CallResult, Finish, ModelCall } from "../models/model.js";

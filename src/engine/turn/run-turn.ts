@@ -6,7 +6,7 @@ import { MAX_TURNS } from "../../core/limits.js";
 import { digest } from "../../os/digest.js";
 import type { ToolSpec } from "../models/model.js";
 import type { Tool } from "../tools/tool.js";
-import { loadAttachments, withoutFiles } from "./attachments.js";
+import { loadAttachments, withoutFiles } from "./attachments/attachments.js";
 import { Budget } from "./budget.js";
 import { Interrupted, untilAborted } from "./interrupt.js";
 import { runLoop, type LoopEnd } from "./loop.js";

@@ -4,7 +4,7 @@ import type { Model } from "../models/model.js";
 import type { Instruction } from "../session/briefing.js";
 import type { SessionServices } from "../session/services.js";
 import type { Tool } from "../tools/tool.js";
-import { windowOf } from "./compaction.js";
+import { windowOf } from "./compaction/compaction.js";
 import { usesPatches } from "./told-tools.js";
 import edit from "./prompts/edit.txt";
 import main from "./prompts/main.txt";

@@ -53,7 +53,7 @@ async function writeTo(path: string, content: string, host: HostAsk): Promise<vo
 
 // --- commands ---
 
-/** What the host keeps of a command's output. */
+/** The output of a command that the host keeps, in bytes. */
 const OUTPUT_BYTES = 1024 * 1024;
 /** Longer than any command is waited for; its own limit ends it. */
 const WAIT_SECONDS = 900;

@@ -5,7 +5,7 @@ import { dirname, join, parse, resolve, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { Readable } from "node:stream";
 import { ParleyError, systemReason } from "../../core/errors.js";
-import type { Exit, Tree } from "../../os/process.js";
+import type { Exit, Tree } from "../../os/processes/process.js";
 import { holdFolder } from "./held-folder.js";
 import { fileError, fileInfo, isMissing, readWhole, removeFile, renameFile, replaceFile, toolError } from "./local-files.js";
 import type { ExecRequest, Running, Workspace } from "./workspace.js";
@@ -115,7 +115,7 @@ async function linkTarget(path: string): Promise<string | null> {
 const DRAIN_MS = 100;
 
 async function execute(request: ExecRequest, cwd: string, env: Record<string, string>): Promise<Running> {
-  const { startTree } = await import("../../os/process.js");
+  const { startTree } = await import("../../os/processes/process.js");
   const { argv, input, isAlone, interactive } = request;
   const stdin = input === undefined && interactive !== true ? "ignore" : "pipe";
   const tree = await inside(cwd, (folder) =>

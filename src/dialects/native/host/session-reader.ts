@@ -128,7 +128,7 @@ export class SessionReader {
     return withoutTurn({ ...news, type: "session.updated", session: this.#handle });
   }
 
-  /** What was heard of an attached session before comes again, or from a place on. */
+  /** An attached session begins again: its events come from the start, or from a place in the middle of a turn. */
   #begins(open: OpOf<"session.open">, { gap }: EventOf<"session.ready">): void {
     this.#isAttached = open.open === "attach";
     if (!this.#isAttached) return;

@@ -1,6 +1,6 @@
 /** /context: the parts that fill the model's window. Token counts are estimates, except for the model's own. */
-import { windowOf } from "../../turn/compaction.js";
-import { estimate, tokensOf } from "../../turn/compaction-cut.js";
+import { windowOf } from "../../turn/compaction/compaction.js";
+import { estimate, tokensOf } from "../../turn/compaction/cut.js";
 import { systemPrompt } from "../../turn/system-prompt.js";
 import { isToldTo } from "../../turn/told-tools.js";
 import { toolbox } from "../../turn/toolbox.js";

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
 import { plainText } from "../../../core/content.js";
 import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
-import { makeFolder } from "../../../os/folders.js";
+import { makeFolder } from "../../../os/files/folders.js";
 import type { AssistantBlock, CallResult, Message } from "../../models/model.js";
 import type { CommandContext } from "./builtins.js";
 import { message, usageFault, type Command } from "./command.js";

@@ -5,8 +5,8 @@ import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
 import type { Redactor } from "../../../core/secrets/redact.js";
 import { digest } from "../../../os/digest.js";
-import { makeFolder } from "../../../os/folders.js";
-import { writeWhole } from "../../../os/whole-file.js";
+import { makeFolder } from "../../../os/files/folders.js";
+import { writeWhole } from "../../../os/files/whole-file.js";
 import type { Message } from "../../models/model.js";
 import { StoredMessage } from "../../store/entry.js";
 

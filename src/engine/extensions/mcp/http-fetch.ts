@@ -1,6 +1,6 @@
 /** How servers are asked over HTTP: with their own headers, and with a bound on what they may answer. */
 
-import { proxiedFetch } from "../../../os/proxied-fetch.js";
+import { proxiedFetch } from "../../../os/proxy/proxied-fetch.js";
 
 /** Bytes of an answer, or of one line of a stream of events. */
 const MAX_BYTES = 16 * 1024 * 1024;

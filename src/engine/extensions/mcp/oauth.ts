@@ -11,7 +11,7 @@ import {
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import { proxiedFetch } from "../../../os/proxied-fetch.js";
+import { proxiedFetch } from "../../../os/proxy/proxied-fetch.js";
 import { ParleyError } from "../../../core/errors.js";
 import { oneLine } from "../../tools/title.js";
 import { listenForRedirect, type Redirect } from "./redirect.js";

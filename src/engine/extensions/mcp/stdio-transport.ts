@@ -11,7 +11,7 @@ import {
 import type { Frame } from "../../../core/wire.js";
 import type { RedactingStream, Redactor } from "../../../core/secrets/redact.js";
 import { encodeLine, FrameReader } from "../../../os/lines.js";
-import { startTree, type Exit, type Tree } from "../../../os/process.js";
+import { startTree, type Exit, type Tree } from "../../../os/processes/process.js";
 import { oneLine } from "../../tools/title.js";
 
 /** From TERM to KILL. */

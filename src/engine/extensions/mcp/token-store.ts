@@ -7,8 +7,8 @@ import { join } from "node:path";
 import * as v from "valibot";
 import type { Redactor } from "../../../core/secrets/redact.js";
 import { digest } from "../../../os/digest.js";
-import { makeFolder } from "../../../os/folders.js";
-import { writeWhole } from "../../../os/whole-file.js";
+import { makeFolder } from "../../../os/files/folders.js";
+import { writeWhole } from "../../../os/files/whole-file.js";
 
 const Tokens = v.looseObject({
   access_token: v.string(),

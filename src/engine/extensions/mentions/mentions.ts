@@ -2,7 +2,7 @@
 import { plainText, type Part } from "../../../core/content.js";
 import { messageOf } from "../../../core/errors.js";
 import type { JudgedCall, Verdict } from "../../permissions/permissions.js";
-import { judgedFile, readJudged, type Reading } from "../../turn/attachments.js";
+import { judgedFile, readJudged, type Reading } from "../../turn/attachments/attachments.js";
 import type { Emit } from "../../turn/turn.js";
 import type { ExtensionServices } from "../../session/control.js";
 import { listFiles } from "../../tools/search/list-files.js";

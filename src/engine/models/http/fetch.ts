@@ -6,7 +6,7 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Readable } from "node:stream";
 import { ParleyError, systemCode } from "../../../core/errors.js";
-import { proxyFor } from "../../../os/proxy.js";
+import { proxyFor } from "../../../os/proxy/proxy.js";
 import { ANSWER_MIB, timerMs } from "../../../core/limits.js";
 import { BadAnswer, EventBytes, SET_BY, type Watch } from "./event-bytes.js";
 import { EventFrames, FRAMES_TYPE, StreamException } from "./event-frames.js";
@@ -94,7 +94,7 @@ async function loadClient(protocol: string, proxy: string | undefined): Promise<
   if (protocol !== "http:" && protocol !== "https:") throw new TypeError(`'${protocol}' is no address for HTTP; use http: or https:`);
   const { Agent, request } = protocol === "http:" ? await import("node:http") : await import("node:https");
   if (proxy === undefined) return { request, agent: new Agent({ keepAlive: true }) };
-  const { proxyAgent } = await import("../../../os/proxy-agent.js");
+  const { proxyAgent } = await import("../../../os/proxy/proxy-agent.js");
   return { request, agent: proxyAgent(proxy, protocol) };
 }
 

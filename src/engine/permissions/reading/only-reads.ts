@@ -1,6 +1,6 @@
 /**
  * Whether a command provably does no more than read files of the workspace: simple commands of known programs (programs.ts, git.ts), joined
- * by pipes, `&&`, `||`, `;` and lines, with literal words alone. What cannot be proved is no such command; it is asked about.
+ * by pipes, `&&`, `||`, `;` and lines, with literal words alone. A command without a proof is asked about.
  */
 import { constants } from "node:fs";
 import { access, realpath } from "node:fs/promises";

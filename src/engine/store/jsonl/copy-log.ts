@@ -2,7 +2,7 @@
 import { rename } from "node:fs/promises";
 import { parseEntry, writeEntry } from "../entry.js";
 import { lostItsEnd } from "./read-log.js";
-import { LogFile, readLineBytes } from "../../../os/log-file.js";
+import { LogFile, readLineBytes } from "../../../os/files/log-file.js";
 
 /** The copy appears all at once, or not at all. */
 export async function copyLog(from: string, to: string, as: { id: string; name: string | undefined }): Promise<void> {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { ParleyError } from "../../../core/errors.js";
-import { LogFile } from "../../../os/log-file.js";
+import { LogFile } from "../../../os/files/log-file.js";
 import type { Message } from "../../models/model.js";
 import { type Entry, writeEntry } from "../entry.js";
 import { jsonlStore } from "./store.js";

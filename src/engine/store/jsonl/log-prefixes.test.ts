@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { writeEntry, type Entry } from "../entry.js";
 import { lostItsEnd, readEntries } from "./read-log.js";
-import { LogFile } from "../../../os/log-file.js";
+import { LogFile } from "../../../os/files/log-file.js";
 import { rebuild } from "../rebuild.js";
 import { messagesIn, unsound, writtenLog } from "../testing.js";
 

@@ -1,6 +1,6 @@
 /** A session's log read back: its entries, and the numbers of the lines that are damaged. */
 import { closeSync, openSync, readSync } from "node:fs";
-import { readLineBytes } from "../../../os/log-file.js";
+import { readLineBytes } from "../../../os/files/log-file.js";
 import { isSealed } from "./checksum.js";
 import { parseEntry, type ReadEntry } from "../entry.js";
 

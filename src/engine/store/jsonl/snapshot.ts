@@ -8,7 +8,7 @@ import * as v from "valibot";
 import { SessionConfig } from "../../../core/config.js";
 import { isSealed, seal } from "./checksum.js";
 import { StoredMessage } from "../entry.js";
-import type { LogFile } from "../../../os/log-file.js";
+import type { LogFile } from "../../../os/files/log-file.js";
 import type { KeptSession } from "../store.js";
 
 /** Bytes of log before its place that are part of a snapshot: they tell whether log and snapshot belong together. */

@@ -1,4 +1,4 @@
-/** What a patch makes of the files that it names, worked out before any of them is touched. */
+/** The new contents of the files that a patch names, worked out before any of them is written. */
 import type { Redactor } from "../../../core/secrets/redact.js";
 import type { FileInfo, Workspace } from "../../workspace/workspace.js";
 import { maskProblem } from "../files/masked-text.js";

@@ -10,7 +10,7 @@ import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
 import { messageOf, ParleyError } from "../../../core/errors.js";
-import { proxyFor } from "../../../os/proxy.js";
+import { proxyFor } from "../../../os/proxy/proxy.js";
 
 const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
@@ -93,7 +93,7 @@ async function agentFor(url: URL, mayReach: WebGetOptions["mayReach"]): Promise<
   const found = await lookupAll(host, { all: true }).catch(() => undefined);
   const isNear = found === undefined && isIP(host) === 0 && (!host.includes(".") || /\.(?:local|internal|lan|home|corp)$/i.test(host));
   if (isNear || found?.every(({ address }) => !mayReach(address)) === true) throw notPublic(host);
-  const { proxyAgent } = await import("../../../os/proxy-agent.js");
+  const { proxyAgent } = await import("../../../os/proxy/proxy-agent.js");
   return proxyAgent(proxy, url.protocol);
 }
 

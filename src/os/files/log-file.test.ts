@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scratch } from "../../test/support/processes.js";
+import { scratch } from "../../../test/support/processes.js";
 import { LogFile, readLines } from "./log-file.js";
 
 test("what is appended after a repair begins a line of its own", async () => {

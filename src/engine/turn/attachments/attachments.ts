@@ -4,17 +4,17 @@
  */
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { messageOf } from "../../core/errors.js";
-import type { Part, PartOf } from "../../core/content.js";
-import type { JudgedCall, Verdict } from "../permissions/permissions.js";
+import { messageOf } from "../../../core/errors.js";
+import type { Part, PartOf } from "../../../core/content.js";
+import type { JudgedCall, Verdict } from "../../permissions/permissions.js";
 import { followLink, nameIn, shownLink } from "./attached-link.js";
-import { judgedCall } from "../calls/prepare.js";
-import { capText } from "../workspace/output.js";
-import type { SessionServices } from "../session/services.js";
-import type { Turn } from "./turn.js";
-import { imageType } from "../tools/files/image-type.js";
-import { read } from "../tools/files/read.js";
-import { isBinary, MAX_FILE_BYTES } from "../tools/files/text-file.js";
+import { judgedCall } from "../../calls/prepare.js";
+import { capText } from "../../workspace/output.js";
+import type { SessionServices } from "../../session/services.js";
+import type { Turn } from "../turn.js";
+import { imageType } from "../../tools/files/image-type.js";
+import { read } from "../../tools/files/read.js";
+import { isBinary, MAX_FILE_BYTES } from "../../tools/files/text-file.js";
 
 /** The most names of a folder that are listed. */
 const LISTED = 200;

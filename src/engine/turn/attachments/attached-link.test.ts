@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { followLink, nameIn, shownLink } from "./attached-link.js";
-import { MAX_FILE_BYTES } from "../tools/files/text-file.js";
+import { MAX_FILE_BYTES } from "../../tools/files/text-file.js";
 
 const signal = new AbortController().signal;
 /** May ask 127.0.0.1, and nothing else of this machine. */

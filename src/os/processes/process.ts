@@ -5,7 +5,7 @@
  */
 import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
 import { statSync } from "node:fs";
-import { ParleyError, systemCode, messageOf } from "../core/errors.js";
+import { ParleyError, systemCode, messageOf } from "../../core/errors.js";
 import { watch, type Watched } from "./reaper.js";
 import { findWearers, groupRuns, mintMark, wears, withMark, type Marked } from "./tree-mark.js";
 

@@ -3,8 +3,8 @@
  * time.
  */
 import { fileURLToPath } from "node:url";
-import { headOf } from "../workspace/output.js";
-import { MAX_FILE_BYTES } from "../tools/files/text-file.js";
+import { headOf } from "../../workspace/output.js";
+import { MAX_FILE_BYTES } from "../../tools/files/text-file.js";
 
 /** Time for one attachment, redirects included. */
 const TIME_LIMIT_MS = 30_000;
@@ -50,8 +50,8 @@ export function nameIn(uri: string): string | undefined {
 
 async function fetched(uri: string, signal: AbortSignal, mayReach: Following["mayReach"]): Promise<Uint8Array> {
   const limit = AbortSignal.timeout(TIME_LIMIT_MS);
-  const { webGet } = await import("../tools/web/get.js");
-  const { isPublicAddress } = await import("../tools/web/public-address.js");
+  const { webGet } = await import("../../tools/web/get.js");
+  const { isPublicAddress } = await import("../../tools/web/public-address.js");
   try {
     const page = await webGet(uri, {
       signal: AbortSignal.any([signal, limit]),

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fixture, marked, scratch } from "../../test/support/processes.js";
+import { fixture, marked, scratch } from "../../../test/support/processes.js";
 import { startTree, type Tree } from "./process.js";
 
 async function tree(env: Record<string, string>, ...words: string[]): Promise<Tree> {

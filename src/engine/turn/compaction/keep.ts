@@ -1,7 +1,7 @@
 /** The user's own words through a compaction: which messages of the user stay, word for word, however often a conversation is summed up. */
-import type { Message, UserMessage } from "../models/model.js";
-import { isOfUser } from "../session/history.js";
-import { estimate, fitted } from "./compaction-cut.js";
+import type { Message, UserMessage } from "../../models/model.js";
+import { isOfUser } from "../../session/history.js";
+import { estimate, fitted } from "./cut.js";
 
 /** Tokens of the user's messages that stay beside the first. */
 const USER_TOKENS = 20_000;

@@ -1,8 +1,8 @@
 /** Images that a vendor refuses: it would refuse every later request of the session for them, so notes take their place. */
-import { textPart, type Part } from "../../core/content.js";
-import { ParleyError } from "../../core/errors.js";
-import type { Message } from "../models/model.js";
-import type { Turn } from "./turn.js";
+import { textPart, type Part } from "../../../core/content.js";
+import { ParleyError } from "../../../core/errors.js";
+import type { Message } from "../../models/model.js";
+import type { Turn } from "../turn.js";
 
 export function isImageRefusal(error: unknown): error is ParleyError {
   return error instanceof ParleyError && error.fault.code === "image_refused";

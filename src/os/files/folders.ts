@@ -2,8 +2,8 @@
 import { mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { systemCode } from "../core/errors.js";
-import { Gate } from "./gate.js";
+import { systemCode } from "../../core/errors.js";
+import { Gate } from "../gate.js";
 
 /**
  * With its parents, one by one: Node's own recursion never returns where the system says ENOENT for ever (below /proc).

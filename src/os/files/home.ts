@@ -1,7 +1,7 @@
 /** Where everything of a user is kept. */
 import { homedir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
-import { ParleyError } from "../core/errors.js";
+import { ParleyError } from "../../core/errors.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

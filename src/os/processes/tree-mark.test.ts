@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { marked, scratch, until } from "../../test/support/processes.js";
+import { marked, scratch, until } from "../../../test/support/processes.js";
 import { startTree, type Tree } from "./process.js";
 import { findWearers, mintMark, withMark } from "./tree-mark.js";
 

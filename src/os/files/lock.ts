@@ -11,8 +11,8 @@ import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
-import { ParleyError, systemCode } from "../core/errors.js";
-import { mintId } from "../core/ids.js";
+import { ParleyError, systemCode } from "../../core/errors.js";
+import { mintId } from "../../core/ids.js";
 
 /** `space` is the space of process numbers (a container has its own); `born` tells one process from a later one of the same number. */
 const Owner = v.object({

@@ -1,7 +1,7 @@
 /** Measures a conversation and cuts it, never between a call and its result. Pure; the messages that stay are the same objects. */
-import { plainText, textPart, type Part } from "../../core/content.js";
-import type { CallResult, Message, UserMessage } from "../models/model.js";
-import { capText } from "../workspace/output.js";
+import { plainText, textPart, type Part } from "../../../core/content.js";
+import type { CallResult, Message, UserMessage } from "../../models/model.js";
+import { capText } from "../../workspace/output.js";
 
 /** Tool messages that keep their results. */
 const KEPT_RESULTS = 3;

@@ -2,21 +2,21 @@
  * Sub-agents: the same loop under a call of the parent, with the approvals of the session. Each has its own history, record of seen files,
  * shell lock and share of the budget, so that none waits for another or sees a file as known that another has changed.
  */
-import { messageOf, ParleyError } from "../../core/errors.js";
-import { NESTING } from "../../core/limits.js";
-import { areNamed } from "../permissions/tool-lists.js";
-import { AccessLock } from "../calls/locks.js";
-import { History } from "../session/history.js";
-import { SeenFileMap } from "../session/seen-files.js";
-import type { Address } from "../session/session-events.js";
-import type { SpawnOutcome, SpawnTask, Tool } from "../tools/tool.js";
-import type { Trace } from "../trace/trace.js";
-import { Budget } from "./budget.js";
+import { messageOf, ParleyError } from "../../../core/errors.js";
+import { NESTING } from "../../../core/limits.js";
+import { areNamed } from "../../permissions/tool-lists.js";
+import { AccessLock } from "../../calls/locks.js";
+import { History } from "../../session/history.js";
+import { SeenFileMap } from "../../session/seen-files.js";
+import type { Address } from "../../session/session-events.js";
+import type { SpawnOutcome, SpawnTask, Tool } from "../../tools/tool.js";
+import type { Trace } from "../../trace/trace.js";
+import { Budget } from "../budget.js";
 import type { SubAgent } from "./built-in-agents.js";
-import { Interrupted } from "./interrupt.js";
-import { runLoop } from "./loop.js";
-import { systemPrompt } from "./system-prompt.js";
-import type { Turn } from "./turn.js";
+import { Interrupted } from "../interrupt.js";
+import { runLoop } from "../loop.js";
+import { systemPrompt } from "../system-prompt.js";
+import type { Turn } from "../turn.js";
 
 /** Only the session's own agent presents a plan and asks the user. */
 const WITHHELD: ReadonlySet<string> = new Set(["ExitPlan", "AskUser"]);

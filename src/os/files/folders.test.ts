@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scratch } from "../../test/support/processes.js";
+import { scratch } from "../../../test/support/processes.js";
 import { makeFolder, syncFolder } from "./folders.js";
 
 test("a folder is made with its parents, all of them with the same rights", () => {

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { afterAll } from "vitest";
-import { fixture, marked, until } from "../../test/support/processes.js";
+import { fixture, marked, until } from "../../../test/support/processes.js";
 
 /** Our own code as a module that a process outside of this test can load. */
 let folder: string;

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { scratch, until } from "../../test/support/processes.js";
+import { scratch, until } from "../../../test/support/processes.js";
 import { WATCHER_SCRIPT } from "./watcher-script.js";
 
 const SHELLS = [["/bin/bash", "--norc", "--noprofile"], ["/bin/sh"]].filter(([shell = ""]) => existsSync(shell));

@@ -4,7 +4,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as tlsConnect, type ConnectionOptions } from "node:tls";
-import { ParleyError } from "../core/errors.js";
+import { ParleyError } from "../../core/errors.js";
 
 /** For a proxy to answer. */
 const ANSWER_MS = 30_000;

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { build } from "rolldown";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { scratch, until } from "../../test/support/processes.js";
+import { scratch, until } from "../../../test/support/processes.js";
 import { takeLock } from "./lock.js";
 
 describe("a lock", () => {
@@ -105,7 +105,7 @@ describe("processes that race for one lock", () => {
   let program = "";
   beforeAll(async () => {
     const { output } = await build({
-      input: join(import.meta.dirname, "../../test/fixtures/lock-racer.ts"),
+      input: join(import.meta.dirname, "../../../test/fixtures/lock-racer.ts"),
       platform: "node",
       output: { format: "esm", codeSplitting: false },
       write: false,

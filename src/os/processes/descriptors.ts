@@ -3,7 +3,7 @@
  * starts, so that only the hard one counts. Linux tells both numbers in files; elsewhere nothing is refused ahead of the system.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { ParleyError } from "../core/errors.js";
+import { ParleyError } from "../../core/errors.js";
 
 export interface DescriptorCount {
   open: number;

@@ -1,11 +1,11 @@
 /** The summary of a conversation: the request that asks the session's own model for it, and the message that carries it. */
-import { plainText, textPart } from "../../core/content.js";
-import { ParleyError } from "../../core/errors.js";
-import type { Usage } from "../../core/event.js";
-import { capText, headOf } from "../workspace/output.js";
-import type { Message, Model, ModelRequest } from "../models/model.js";
-import { streamWithRetries, type RetryWatch } from "../models/retry.js";
-import { todosIn } from "../session/history.js";
+import { plainText, textPart } from "../../../core/content.js";
+import { ParleyError } from "../../../core/errors.js";
+import type { Usage } from "../../../core/event.js";
+import { capText, headOf } from "../../workspace/output.js";
+import type { Message, Model, ModelRequest } from "../../models/model.js";
+import { streamWithRetries, type RetryWatch } from "../../models/retry.js";
+import { todosIn } from "../../session/history.js";
 
 const SUMMARY_TOKENS = 8000;
 const SUMMARY_CHARS = 4 * SUMMARY_TOKENS;

@@ -3,7 +3,7 @@
  * told once; the lines that it did not take are counted, and the count stands in the file as soon as there is room again.
  */
 import { open, type FileHandle } from "node:fs/promises";
-import { messageOf, ParleyError, systemCode } from "../core/errors.js";
+import { messageOf, ParleyError, systemCode } from "../../core/errors.js";
 
 /** Bytes that may wait before writers do. */
 const HIGH_WATER = 1024 * 1024;

@@ -3,18 +3,18 @@
  * summary by the session's own model, behind the user's own words. The log keeps everything: only the conversation that the model gets
  * begins anew.
  */
-import type { SessionConfig } from "../../core/config.js";
-import { messageOf, ParleyError } from "../../core/errors.js";
-import type { Usage } from "../../core/event.js";
-import { addUsage } from "../../core/usage.js";
-import { estimate, tailStart, tokensOf, trimmed } from "./compaction-cut.js";
-import { keptWords } from "./compaction-keep.js";
-import { summarise, summaryMessage } from "./compaction-summary.js";
-import type { History } from "../session/history.js";
-import type { Message, Model } from "../models/model.js";
-import type { Retry } from "../models/retry.js";
-import { Interrupted, untilAborted } from "./interrupt.js";
-import type { Turn } from "./turn.js";
+import type { SessionConfig } from "../../../core/config.js";
+import { messageOf, ParleyError } from "../../../core/errors.js";
+import type { Usage } from "../../../core/event.js";
+import { addUsage } from "../../../core/usage.js";
+import { estimate, tailStart, tokensOf, trimmed } from "./cut.js";
+import { keptWords } from "./keep.js";
+import { summarise, summaryMessage } from "./summary.js";
+import type { History } from "../../session/history.js";
+import type { Message, Model } from "../../models/model.js";
+import type { Retry } from "../../models/retry.js";
+import { Interrupted, untilAborted } from "../interrupt.js";
+import type { Turn } from "../turn.js";
 
 /** The share of the window that may be filled; the room for the answer comes off that. */
 const FULL = 0.8;
