@@ -1,7 +1,7 @@
 /** `parley permissions`: grants that were kept for a project, listed and taken back. */
 import { realpath } from "node:fs/promises";
 import { keptGrants, type KeptGrant } from "../../engine/permissions/grants/kept-grants.js";
-import { homeOf } from "../../os/home.js";
+import { homeOf } from "../../os/files/home.js";
 import type { Env } from "../../settings/settings.js";
 import { isOwnerName, ownerHome } from "../compose/owners.js";
 import { workingFolder } from "../compose/working-folder.js";

@@ -6,9 +6,9 @@ import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
-import { makeFolder } from "../../../os/folders.js";
-import { withLock } from "../../../os/lock.js";
-import { writeWhole } from "../../../os/whole-file.js";
+import { makeFolder } from "../../../os/files/folders.js";
+import { withLock } from "../../../os/files/lock.js";
+import { writeWhole } from "../../../os/files/whole-file.js";
 import type { PrefixGrant } from "./prefix-grants.js";
 
 export interface KeptGrant {
