@@ -36,7 +36,7 @@ export interface RunningTurn {
   isInterrupted: boolean;
   /** The wire's message id of the open block. */
   message: string | undefined;
-  /** What the turn has used, where the agent tells it beside the wire. */
+  /** Usage of the turn, if the agent tells it in an extension. */
   used: Usage | undefined;
 }
 
