@@ -34,7 +34,7 @@ async function openRehearsalModel(model: string | undefined, limits: ModelLimits
 }
 
 /** Nobody learns from waiting for a failure that is rehearsed. */
-const REHEARSED_WAIT_SECONDS = 0.05;
+const REHEARSED_WAIT_SECONDS = 0.005;
 
 function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits: ModelLimits): Model {
   const { provider, id, keyName, secrets } = access;
