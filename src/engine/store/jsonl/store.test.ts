@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import {
   copyFileSync,
   cpSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -18,10 +17,9 @@ import { describe, expect, test } from "vitest";
 import { Redactor } from "../../../core/secrets/redact.js";
 import { scratch, until } from "../../../../test/support/processes.js";
 import type { Message } from "../../models/model.js";
-import { seal, unseal } from "./checksum.js";
 import { folderName } from "./folder-name.js";
 import { jsonlStore } from "./store.js";
-import type { KeptSession, SessionLog, SessionStore } from "../store.js";
+import { all, open, create, kept, said, bigMessages, padding, asked, line } from "../../../../test/support/jsonl-store.js";
 
 const SECRET = "sk-very-secret-value";
 
@@ -273,73 +271,6 @@ test("a folder that was copied by hand is a session of its own, under its own na
   expect(readdirSync(root).sort()).toEqual(["a", "a copy", "new"]);
 });
 
-describe("a snapshot", () => {
-  test("and the log behind it give the same session as the log alone", async () => {
-    const { home, expected } = await longSession();
-    expect((await reopened(home)).messages).toEqual(expected);
-    writeFileSync(join(home, "sessions", "s", "snapshot.json"), "");
-    expect((await reopened(home)).messages).toEqual(expected);
-  });
-
-  test("is used: what it says of the past counts", async () => {
-    const { home, expected } = await longSession();
-    const file = join(home, "sessions", "s", "snapshot.json");
-    writeFileSync(file, seal(unseal(readFileSync(file))?.replace("first words", "other words") ?? ""));
-    expect((await reopened(home)).messages).not.toEqual(expected);
-  });
-
-  test("that is torn, anywhere, does no harm", async () => {
-    const { home, expected } = await longSession();
-    const file = join(home, "sessions", "s", "snapshot.json");
-    const whole = readFileSync(file);
-    for (const length of [0, 1, 50, Math.floor(whole.length / 2), whole.length - 1]) {
-      writeFileSync(file, whole.subarray(0, length));
-      expect((await reopened(home)).messages).toEqual(expected);
-    }
-  });
-
-  test("that is older than its log does no harm", async () => {
-    const { home, expected } = await longSession();
-    const file = join(home, "sessions", "s", "snapshot.json");
-    const old = readFileSync(file);
-    const { log, session } = await open(home).open("s");
-    log.append({ kind: "message", message: said("much later") });
-    log.append(padding());
-    log.append(padding());
-    await log.settle(() => ({ ...session, messages: [...session.messages, said("much later")] }));
-    await log.close();
-    expect(readFileSync(file)).not.toEqual(old);
-    writeFileSync(file, old);
-    expect((await reopened(home)).messages.slice(0, expected.length + 1)).toEqual([...expected, said("much later")]);
-  });
-
-  test("that is newer than its log, because the log was cut or put back from a copy, is not believed", async () => {
-    const { home } = await longSession();
-    const log = join(home, "sessions", "s", "log.jsonl");
-    const firstLine = readFileSync(log, "utf8").split("\n")[0] ?? "";
-    truncateSync(log, firstLine.length + 1);
-    expect((await reopened(home)).messages).toEqual([]);
-    // Grown again past the place of the snapshot, with other words.
-    const { log: writer } = await open(home).open("s");
-    for (let count = 0; count < 5; count++) writer.append(padding());
-    await writer.close();
-    expect((await reopened(home)).messages.every((message) => !JSON.stringify(message).includes("first words"))).toBe(true);
-  });
-
-  /** A session with a snapshot in its middle. */
-  async function longSession(): Promise<{ home: string; expected: Message[] }> {
-    const home = scratch();
-    const log = await create(open(home), "s");
-    const messages = [said("first words"), ...bigMessages()];
-    for (const message of messages) log.append({ kind: "message", message });
-    await log.settle(() => kept(messages));
-    log.append({ kind: "message", message: said("last words") });
-    await log.close();
-    expect(existsSync(join(home, "sessions", "s", "snapshot.json"))).toBe(true);
-    return { home, expected: [...messages, said("last words")] };
-  }
-});
-
 test("secrets are in neither log nor snapshot", async () => {
   const home = scratch();
   const redactor = new Redactor([SECRET]);
@@ -434,50 +365,3 @@ test("events come back as they were told, without marks of a stream that is not 
   expect(await all(store.events("s"))).toEqual([{ type: "text.done", text: "hi", turn: "t", seq: 4, at: 5, parent: "op" }]);
   await log.close();
 });
-
-// --- helpers ---
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
-
-function open(home: string): SessionStore {
-  return jsonlStore(home, { keep: 1000, redact: (value) => value });
-}
-
-function create(store: SessionStore, id: string): Promise<SessionLog> {
-  return store.create({ id, cwd: "/w", name: undefined, config: {} });
-}
-
-async function reopened(home: string): Promise<KeptSession> {
-  const { session, log } = await open(home).open("s");
-  await log.close();
-  return session;
-}
-
-function kept(messages: Message[]): KeptSession {
-  return { id: "s", cwd: "/w", name: undefined, config: {}, messages, lastTurn: undefined, seen: {}, seq: 1 };
-}
-
-function said(text: string): Message {
-  return { role: "user", parts: [{ type: "text", text }] };
-}
-
-/** More than a snapshot waits for. */
-function bigMessages(): Message[] {
-  return [said("z".repeat(300_000))];
-}
-
-function padding(): { kind: "message"; message: Message } {
-  return { kind: "message", message: said("p".repeat(300_000)) };
-}
-
-function asked(text: string) {
-  return { kind: "event" as const, event: { type: "user.message" as const, parts: [{ type: "text" as const, text }] } };
-}
-
-function line(entry: unknown): string {
-  return `${JSON.stringify(entry)}\n`;
-}
