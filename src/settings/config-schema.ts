@@ -5,7 +5,7 @@
  */
 import * as v from "valibot";
 import type { Rule as CoreRule } from "../core/config.js";
-import { isMatch } from "../core/hooks.js";
+import { byHookEvent, isMatch } from "../core/hooks.js";
 import { OwnProviders } from "../core/providers/own-provider.js";
 import { anyText, between, oneOf, text, textByName, texts } from "../core/values/value-schemas.js";
 import { ROWS, ruleText, type LISTS, type SettingKey, type TABLE } from "./table.js";
@@ -69,7 +69,7 @@ const lists = {
   mcpServers: v.optional(v.record(text, McpServer, "be a mapping of servers")),
   hooks: v.optional(
     v.strictObject(
-      { pre_tool_use: ToolHooks, post_tool_use: ToolHooks, prompt: Hooks, stop: Hooks, session_start: Hooks, session_end: Hooks },
+      byHookEvent((_, { ofCall }) => (ofCall === true ? ToolHooks : Hooks)),
       "be a mapping of lists of hooks",
     ),
   ),

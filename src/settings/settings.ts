@@ -15,7 +15,7 @@ import { ROWS, type SettledValues, type Values } from "./table.js";
 import { nameModel } from "./model.js";
 import type { OwnProvider } from "../core/providers/own-provider.js";
 import type { Config, Hook, McpServer } from "./config-schema.js";
-import type { HookEvent } from "../core/hooks.js";
+import { byHookEvent, type HookEvent } from "../core/hooks.js";
 import { besideFile } from "./server-command.js";
 import { readTrust } from "./trust.js";
 
@@ -81,8 +81,6 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
   }
   const settled = settle(values);
 
-  const hooksFor = (event: HookEvent): Hook[] => joined(files, ["hooks", event], (config) => config.hooks?.[event], origins);
-
   const settings: Settings = {
     home,
     workspace,
@@ -91,14 +89,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     offlineModel: settled.offlineModel === undefined ? undefined : resolve(cwd, settled.offlineModel),
     rules: joined(files, ["rules"], (config) => config.rules, origins),
     mcpServers: byName(files, "mcpServers", serversOf, origins),
-    hooks: {
-      pre_tool_use: hooksFor("pre_tool_use"),
-      post_tool_use: hooksFor("post_tool_use"),
-      prompt: hooksFor("prompt"),
-      stop: hooksFor("stop"),
-      session_start: hooksFor("session_start"),
-      session_end: hooksFor("session_end"),
-    },
+    hooks: byHookEvent((event) => joined(files, ["hooks", event], (config) => config.hooks?.[event], origins)),
     providers,
   };
   return { settings, origins, warnings: [...trust.warnings, ...warnings], ignored };

@@ -4,6 +4,7 @@
  */
 import * as v from "valibot";
 import { Mode, OutputCompaction, Thinking, type SessionConfig } from "../core/config.js";
+import { HOOK_EVENTS } from "../core/hooks.js";
 import { isRecord } from "../core/values/json-object.js";
 import { ANSWER_MIB, LINE_CAP, RETRIES, RETRY_SECONDS, STUCK_SECONDS, TIME_LIMITS } from "../core/limits.js";
 import { apiRoot } from "../core/providers/own-provider.js";
@@ -340,7 +341,7 @@ export const LISTS: Readonly<Record<"rules" | "mcpServers" | "hooks" | "provider
     doc: "calls that are denied, asked about or allowed: a list of `deny`, `ask` or `allow` with a pattern; deny beats ask, and ask beats allow",
   },
   mcpServers: { doc: "MCP servers by name: `command`, `args`, `env`, or `url`, `headers`; `enabledTools`, `timeoutMs`" },
-  hooks: { doc: "commands that run at an event: `pre_tool_use`, `post_tool_use`, `prompt`, `stop`, `session_start`, `session_end`" },
+  hooks: { doc: `commands that run at an event: ${HOOK_EVENTS.map((event) => `\`${event}\``).join(", ")}` },
   providers: { doc: "providers of your own, and overrides: `kind`, `baseUrl`, `apiKeyEnv`, `headers`, `models`", userOnly: true },
 };
 

@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from "node:path";
 import { messageOf, systemCode, type Fault } from "../../core/errors.js";
 import { chooseProvider, type Env, type Loaded, type Settings } from "../../settings/settings.js";
 import { homeOf } from "../../os/files/home.js";
-import { PROVIDERS } from "../../core/providers/providers.js";
+import { LOCAL_SERVER, PROVIDERS } from "../../core/providers/providers.js";
 import { openModel } from "../../engine/models/open.js";
 import { findRipgrep } from "../../engine/tools/search/ripgrep.js";
 import { modelSource } from "../compose/build-engine.js";
@@ -139,7 +139,6 @@ async function checkProvider(settings: Settings, env: Env): Promise<Check> {
   }
 }
 
-const LOCAL_SERVER = "http://127.0.0.1:8080";
 const PROBE_MS = 300;
 
 async function checkLocalServer(settings: Settings | undefined, env: Env): Promise<Check> {

@@ -2,16 +2,19 @@
 
 export interface ProviderInfo {
   keyVariable?: string;
-  /** Where else its key may be; these do not choose the provider. */
+  /** Further variables that may hold the key; these do not choose the provider. */
   otherKeyVariables?: readonly string[];
   baseUrlVariable?: string;
   defaultModel?: string;
+  /** The root of the API of a server that speaks OpenAI's chat completions: a provider with an address needs no code of its own. */
+  address?: string;
 }
 
-export type ProviderName = "anthropic" | "openai" | "bedrock" | "vertex" | "gemini" | "xai" | "openrouter" | "local" | "rehearsal";
+/** The address of llama-server on this machine. */
+export const LOCAL_SERVER = "http://127.0.0.1:8080";
 
 /** In the order in which a key that is set chooses the provider. */
-export const PROVIDERS: Readonly<Record<ProviderName, ProviderInfo>> = {
+const ROWS = {
   anthropic: {
     keyVariable: "ANTHROPIC_API_KEY",
     baseUrlVariable: "ANTHROPIC_BASE_URL",
@@ -30,15 +33,19 @@ export const PROVIDERS: Readonly<Record<ProviderName, ProviderInfo>> = {
   },
   xai: { keyVariable: "XAI_API_KEY", defaultModel: "grok-4.5" },
   openrouter: { keyVariable: "OPENROUTER_API_KEY", defaultModel: "anthropic/claude-sonnet-4.6" },
-  local: {},
+  local: { address: LOCAL_SERVER },
   rehearsal: {},
-};
+} satisfies Record<string, ProviderInfo>;
+
+export type ProviderName = keyof typeof ROWS;
+
+export const PROVIDERS: Readonly<Record<ProviderName, ProviderInfo>> = ROWS;
 
 export function isProviderName(name: string): name is ProviderName {
   return Object.hasOwn(PROVIDERS, name);
 }
 
-/** Where its key is; else where it should be. */
+/** The variable that holds the key; the main variable if none does. */
 export function keyVariableOf(
   { keyVariable, otherKeyVariables = [] }: ProviderInfo,
   env: Readonly<Record<string, string | undefined>>,

@@ -53,7 +53,7 @@ export function accessTo(provider: string, config: SessionConfig, override: Prov
   const keyName = given === undefined ? keyVariable : "--api-key";
   if (apiKey !== undefined) checkHeader(apiKey, keyName ?? "The key");
   const fromEnv = info.baseUrlVariable === undefined ? undefined : source.env[info.baseUrlVariable];
-  const address = override?.baseUrl ?? (isChosen ? source.baseUrl : undefined) ?? (fromEnv || own?.baseUrl);
+  const address = override?.baseUrl ?? (isChosen ? source.baseUrl : undefined) ?? (fromEnv || (own?.baseUrl ?? info.address));
   const headers = own?.headers === undefined ? undefined : expanded(own.headers, source.env, provider);
   return {
     provider,

@@ -5,7 +5,7 @@ import { PROVIDERS } from "../../core/providers/providers.js";
 import { chooseProvider } from "../../core/providers/choose-provider.js";
 import { factsOf, type ModelFacts } from "./facts.js";
 import type { Model } from "./model.js";
-import { PROVIDER_KINDS, type Provider } from "./providers/index.js";
+import { providerOf, type Provider } from "./providers/index.js";
 import { TIME_LIMITS } from "../../core/limits.js";
 import type { ModelLimits } from "./time-limits.js";
 import type { VendorModel } from "./vendor/vendor.js";
@@ -16,8 +16,7 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
     throw configFault(`No provider was named and no key was found; set ${keyNames()} or name one with --provider`, "apiKey");
   if (provider === "rehearsal") return openRehearsalModel(config.model, source.limits);
   const own = source.providers[provider];
-  const kind = own?.kind ?? provider;
-  const opener = Object.hasOwn(PROVIDER_KINDS, kind) ? PROVIDER_KINDS[kind] : undefined;
+  const opener = providerOf(own?.kind ?? provider);
   if (opener === undefined) throw configFault(`Unknown provider '${provider}'; there are ${Object.keys(PROVIDERS).join(", ")}`);
   const access = accessTo(provider, config, override, source);
   const credentials = await opener.check?.(access);

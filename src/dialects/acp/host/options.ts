@@ -1,5 +1,5 @@
 /** Modes, models and levels of a driven agent: its names and ours. */
-import { Thinking, type Mode, type SessionConfig } from "../../../core/config.js";
+import { Mode, Thinking, type SessionConfig } from "../../../core/config.js";
 import * as v from "valibot";
 import { choicesOf, ConfigOption, isSteerable, type SessionResult } from "../wire/sessions.js";
 import type { DrivenSession, HostState } from "./state.js";
@@ -20,7 +20,7 @@ const NAMES: Readonly<Record<Mode, readonly string[]>> = {
 
 function modeNamed(id: string): Mode | undefined {
   const letters = id.toLowerCase().replace(/[^a-z]/g, "");
-  return (["default", "auto_edit", "plan", "yolo"] as const).find((mode) => NAMES[mode].includes(letters));
+  return Mode.options.find((mode) => NAMES[mode].includes(letters));
 }
 
 // --- choices that the agent offers ---

@@ -1,6 +1,6 @@
 /** Hooks of a host on this wire: their events, the input of a callback and its answer. */
 import * as v from "valibot";
-import type { HookEvent } from "../../../core/hooks.js";
+import type { HostEvent } from "../../../core/hooks.js";
 
 const text = v.string();
 
@@ -14,7 +14,7 @@ export const HookMatcher = v.looseObject({
 export type HookMatcher = v.InferOutput<typeof HookMatcher>;
 
 /** Claude Code's events for each of ours. A failed tool has an event of its own there. */
-export const HOOKS: Readonly<Record<Exclude<HookEvent, "session_end">, readonly string[]>> = {
+export const HOOKS: Readonly<Record<HostEvent, readonly string[]>> = {
   pre_tool_use: ["PreToolUse"],
   post_tool_use: ["PostToolUse", "PostToolUseFailure"],
   prompt: ["UserPromptSubmit"],

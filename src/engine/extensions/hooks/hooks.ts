@@ -61,7 +61,7 @@ export class Hooks {
       if (!HOST_EVENTS.some((known) => known === event))
         this.#warn(`The host's hook for '${event}' is never asked; it can have hooks for ${HOST_EVENTS.join(", ")}`, this.#own());
     }
-    this.#opened = this.#tell("session_start", {}, this.#own());
+    this.#opened = this.tell("session_start", {}, this.#own());
   }
 
   /** The words of the session_start hooks for the model. */
@@ -97,7 +97,7 @@ export class Hooks {
   /** Words for the model about a call that ran. A hook cannot undo it, so the reason of one that blocks is told like its context. */
   async afterTool(call: HookedCall, judged: JudgedCall, ended: EndedCall, scope: HookScope): Promise<string> {
     const output = capText(plainText(ended.parts), this.#deps.control.session.outputChars);
-    return this.#tell("post_tool_use", { call: describe(call, judged), output, status: ended.status }, scope, judged);
+    return this.tell("post_tool_use", { call: describe(call, judged), output, status: ended.status }, scope, judged);
   }
 
   /** Throws a `hook` fault when one blocks; else what they add to the prompt. */
@@ -128,12 +128,12 @@ export class Hooks {
     this.#closing.abort();
     await this.#opened;
     const signal = AbortSignal.timeout(END_MS);
-    await this.#tell("session_end", {}, { emit: this.#deps.control.emit, signal });
+    await this.tell("session_end", {}, { emit: this.#deps.control.emit, signal });
     if (signal.aborted) this.#warn(`A session_end hook had not ended after ${END_MS} ms and was ended`, this.#own());
   }
 
-  /** Asks hooks that cannot change anything: failures are warnings, words are for the model. */
-  async #tell(event: HookEvent, about: Partial<HookInput>, scope: HookScope, judged?: JudgedCall): Promise<string> {
+  /** Asks the hooks of a point where they can only add words for the model; a failure is a warning. */
+  async tell(event: HookEvent, about: Partial<HookInput>, scope: HookScope, judged?: JudgedCall): Promise<string> {
     const words: string[] = [];
     for (const hook of this.#of(event)) {
       if (judged !== undefined && !(await hook.concerns(judged))) continue;

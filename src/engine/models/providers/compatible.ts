@@ -1,9 +1,10 @@
-/** Any server that took over OpenAI's chat completions: llama-server on this machine, unless an address says otherwise. */
+/** Any server that speaks OpenAI's chat completions; llama-server on this machine if no address is given. */
+import { LOCAL_SERVER } from "../../../core/providers/providers.js";
 import { versioned } from "../access.js";
 import type { Provider } from "./provider.js";
 
 export const compatible: Provider = {
-  async load({ id, apiKey, address = "http://127.0.0.1:8080", headers, compat }, fetch) {
+  async load({ id, apiKey, address = LOCAL_SERVER, headers, compat }, fetch) {
     const [{ createOpenAICompatible }, { compatibleWire }] = await Promise.all([
       import("@ai-sdk/openai-compatible"),
       import("../wires/compatible.js"),

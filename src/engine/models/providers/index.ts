@@ -1,4 +1,5 @@
-/** Every kind of provider that there is. */
+/** The code of each provider. */
+import { isProviderName, PROVIDERS } from "../../../core/providers/providers.js";
 import { anthropic } from "./anthropic.js";
 import { bedrock } from "./bedrock.js";
 import { compatible } from "./compatible.js";
@@ -11,7 +12,7 @@ import { xai } from "./xai.js";
 
 export type { Provider } from "./provider.js";
 
-export const PROVIDER_KINDS: Readonly<Record<string, Provider>> = {
+const KINDS: Readonly<Record<string, Provider>> = {
   anthropic,
   openai,
   bedrock,
@@ -19,6 +20,11 @@ export const PROVIDER_KINDS: Readonly<Record<string, Provider>> = {
   vertex,
   xai,
   openrouter,
-  local: compatible,
   "openai-compatible": compatible,
 };
+
+/** The code for a provider's name or for a kind of the user's own servers; undefined for an unknown one. */
+export function providerOf(name: string): Provider | undefined {
+  if (Object.hasOwn(KINDS, name)) return KINDS[name];
+  return isProviderName(name) && PROVIDERS[name].address !== undefined ? compatible : undefined;
+}
