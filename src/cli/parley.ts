@@ -5,6 +5,7 @@ import type { Command } from "./command-line/commands.js";
 import { commandOf, commandsBelow, helpTopic, isCommand, refuseMisspelt } from "./command-line/find-command.js";
 import { beforeDashes, COMMON_FLAGS, given, parseFlags, usage } from "./command-line/flags.js";
 import { inOurWords, hostProgramAsked, hostProgramNamed } from "./command-line/host-program.js";
+import { formatIn } from "./one-shot/flags.js";
 import { relayedProgram, relayWords } from "./relay/words.js";
 import { unnamedDialect } from "./serve/structured-flags.js";
 import { telemetryOf } from "./compose/telemetry.js";
@@ -73,7 +74,9 @@ function say(text: string): number {
 /** Reports a wrong command line to a host in its own protocol. */
 async function report(error: unknown): Promise<number> {
   const fault = toFault(error);
-  const dialect = spokenDialect(words);
+  const format = commandOf(words).command.name === "" ? formatIn(beforeDashes(words)) : undefined;
+  if (format !== undefined) (await import("./one-shot/output.js")).writeRefusal(format, fault);
+  const dialect = format === undefined ? spokenDialect(words) : undefined;
   if (dialect !== undefined) {
     const { refuseToStart } = await import("./compose/protocol-stdout.js");
     const loaded = await loadDialect(dialect);

@@ -7,6 +7,7 @@ import { dialectIds, programOf, programs, VOCABULARY } from "../../dialects/inde
 import type { ProgramCommand } from "../../dialects/kit/program.js";
 import { BRIDGE_COMMANDS } from "../bridge/commands.js";
 import { given, list, promptWords, SHARED_FLAGS, settingsFlags, TAPE, text, usage, type Flag, type Parsed } from "./flags.js";
+import { formatAsked, ONE_SHOT_FLAGS, refuseAttachments } from "../one-shot/flags.js";
 import { KIT_COMMANDS } from "../kit/commands.js";
 import { workingFolder } from "../compose/working-folder.js";
 import { idleSessionFlags } from "./opening.js";
@@ -76,7 +77,7 @@ export const COMMANDS: readonly Command[] = [
       "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 a check found something, 124 timeout, 130 SIGINT, 143 SIGTERM.",
     positionals: 1,
     flags: [
-      { name: "print", short: "p", value: "PROMPT", help: "run one prompt, print the answer, exit (without PROMPT: read it from stdin)" },
+      ...ONE_SHOT_FLAGS,
       {
         name: "json-stream",
         help: `speak JSON lines on stdin and stdout: ${STREAMED}, or the --dialect given; flags of its own program are taken then`,
@@ -225,6 +226,7 @@ async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number>
   if (given(parsed, "in-sandbox")) throw noSandbox();
   const refused = text(parsed, "refused");
   if (refused !== undefined) throw usage(refused);
+  const format = formatAsked(parsed);
   const id = text(parsed, "dialect") ?? (given(parsed, "json-stream") ? STREAMED : undefined);
   const choice = choiceMeant(id);
   if (choice !== undefined && asksStructured(parsed, choice.formats)) {
@@ -236,10 +238,11 @@ async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number>
   refuseSessionFlags(parsed);
   const prompt = promptWords(parsed);
   const loaded = await load(parsed);
-  if (given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
-    const { runPrint } = await import("../chat/print.js");
-    return runPrint(loaded, process.env, prompt, telemetry);
+  if (format !== undefined || given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
+    const { runOneShot } = await import("../one-shot/run.js");
+    return runOneShot(parsed, loaded, { format, env: process.env, telemetry });
   }
+  refuseAttachments(parsed, "in the chat @FILE attaches a file");
   const { runChat } = await import("../chat/index.js");
   return runChat(loaded, () => load(parsed), process.env, prompt, telemetry);
 }
@@ -265,6 +268,7 @@ function commandServing(dialect: string, { word, summary, details, overWebSocket
 
 async function runServe(id: string, parsed: Parsed, telemetry: Telemetry): Promise<number> {
   refuseSessionFlags(parsed);
+  refuseAttachments(parsed, "over the protocol files come with their prompts");
   if (parsed.positionals.length > 0) throw usage(`Unexpected argument '${parsed.positionals[0] ?? ""}': prompts come over the protocol`);
   if (given(parsed, "prompt"))
     throw usage("--prompt (-p) does not go with serve: prompts come over the protocol; 'parley -p PROMPT' runs one");

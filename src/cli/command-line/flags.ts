@@ -85,6 +85,11 @@ export function text(parsed: Parsed, name: string): string | undefined {
   return typeof last === "string" ? last : undefined;
 }
 
+/** The values of a flag that may be repeated. */
+export function texts(parsed: Parsed, name: string): string[] {
+  return (parsed.values.get(name) ?? []).filter((value) => value !== true);
+}
+
 export function given(parsed: Parsed, name: string): boolean {
   return parsed.values.has(name);
 }

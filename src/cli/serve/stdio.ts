@@ -1,4 +1,6 @@
 /** The engine on stdin and stdout, in one dialect. */
+import type { Agent } from "../../core/agent.js";
+import type { Part } from "../../core/content.js";
 import { toFault } from "../../core/errors.js";
 import type { Frame } from "../../core/wire.js";
 import { loadDialect } from "../../dialects/index.js";
@@ -12,6 +14,8 @@ import { endOnSignal } from "../compose/signals.js";
 export interface StdioOptions extends Asked {
   /** The whole input, in place of standard input. */
   records?: readonly unknown[];
+  /** The files that the command line attaches to the prompt. */
+  attached?: readonly Part[];
   /** Seconds between two signs of life. */
   beatSeconds?: number | undefined;
 }
@@ -23,7 +27,7 @@ export async function serveStdio(
   onlookers: Onlookers,
   options: StdioOptions = {},
 ): Promise<number> {
-  const { records, beatSeconds } = options;
+  const { records, beatSeconds, attached = [] } = options;
   const dialect = await loadDialect(dialectId);
   keepStdoutClean();
   const serving = await prepareServing(dialect, load, env, onlookers, options).catch(toFault);
@@ -31,7 +35,8 @@ export async function serveStdio(
     return (await refuseToStart(dialect, serving, options.switches)) ?? 1;
   }
   const pipe = stdio(dialect.framing, serving.settings.limits.lineBytes);
-  const { agent, transport } = serving.connection(records === undefined ? pipe : { ...pipe, frames: framesOf(records) });
+  const { agent: engine, transport } = serving.connection(records === undefined ? pipe : { ...pipe, frames: framesOf(records) });
+  const agent = withAttached(engine, attached);
   const signals = endOnSignal(agent);
   const onLog = (text: string): void => console.error(`parley: ${text}`);
   const closed = await serve(agent, dialect, transport, { ...serving.launch, onLog, beatSeconds });
@@ -39,6 +44,12 @@ export async function serveStdio(
   await serving.end();
   if (closed.reason !== undefined) console.error(`parley: ${closed.reason}`);
   return signals.code() ?? closed.code ?? 0;
+}
+
+/** No wire has a word for files that go with a prompt of the command line, so they join it behind the wire. */
+function withAttached(agent: Agent, attached: readonly Part[]): Agent {
+  if (attached.length === 0) return agent;
+  return { ...agent, send: (op) => agent.send(op.type === "turn.prompt" ? { ...op, parts: [...op.parts, ...attached] } : op) };
 }
 
 async function* framesOf(records: readonly unknown[]): AsyncGenerator<Frame> {

@@ -42,7 +42,6 @@ export const STRUCTURED_FLAGS: readonly Flag[] = [
     value: "JSON",
     help: `one prompt whose result has this schema; @FILE reads it (--dialect ${dialectsWith("json-schema")})`,
   },
-  { name: "image", value: "FILE", help: `a picture that goes with the prompt (--dialect ${dialectsWith("image")})` },
   { name: "fork-session", help: "with --resume: continue a copy, and keep the stored session as it is" },
   ...SESSION_ROWS.map(({ name, value, help }) => ({ name, value, help })),
   { name: "mcp-config", value: "JSON", help: "MCP servers of this session, as JSON or a file" },
@@ -118,7 +117,6 @@ function wireSwitches(parsed: Parsed): string[] {
   return [
     ...(given(parsed, "include-partial-messages") ? ["--include-partial-messages"] : []),
     ...(mode === undefined ? [] : ["--approval-mode", mode]),
-    ...(parsed.values.get("image") ?? []).flatMap((path) => (typeof path === "string" ? ["--image", path] : [])),
   ];
 }
 

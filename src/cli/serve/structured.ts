@@ -4,7 +4,8 @@ import { messageOf } from "../../core/errors.js";
 import { isRecord } from "../../core/values/json-object.js";
 import type { Formats } from "../../dialects/kit/program.js";
 import type { Env, Loaded } from "../../settings/settings.js";
-import { given, promptWords, text, usage, type Parsed } from "../command-line/flags.js";
+import { given, text, usage, type Parsed } from "../command-line/flags.js";
+import { refuseAttachments } from "../one-shot/flags.js";
 import { serveStdio } from "./stdio.js";
 import type { Onlookers } from "./serving.js";
 import { beatSecondsOf, formatSwitches, sessionFlags } from "./structured-flags.js";
@@ -19,12 +20,20 @@ export async function runStructured(
   onlookers: Onlookers,
 ): Promise<number> {
   const beatSeconds = beatSecondsOf(parsed);
-  const prompt = promptWords(parsed);
   const switches = [...formatSwitches(parsed), ...(await schemaSwitch(parsed, formats))];
   const asked = { switches, config: await sessionFlags(parsed, id), fork: given(parsed, "fork-session"), beatSeconds };
-  if ((text(parsed, "input-format") ?? "text") !== "text") return serveStdio(id, load, env, onlookers, asked);
-  const { promptOf } = await import("../command-line/piped-prompt.js");
-  return serveStdio(id, load, env, onlookers, { ...asked, records: [formats.promptRecord(await promptOf(prompt))] });
+  if ((text(parsed, "input-format") ?? "text") !== "text") {
+    refuseAttachments(parsed, "over the protocol files come with their prompts");
+    return serveStdio(id, load, env, onlookers, asked);
+  }
+  const [{ readPrompt }, { checkMentions }] = await Promise.all([import("../one-shot/prompt.js"), import("../one-shot/mentions.js")]);
+  const { text: words, mentioning, attached } = await readPrompt(parsed);
+  const checked = async (): Promise<Loaded> => {
+    const loaded = await load();
+    await checkMentions(mentioning, loaded.settings);
+    return loaded;
+  };
+  return serveStdio(id, checked, env, onlookers, { ...asked, records: [formats.promptRecord(words)], attached });
 }
 
 async function schemaSwitch(parsed: Parsed, { flags }: Formats): Promise<string[]> {

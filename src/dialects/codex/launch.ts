@@ -127,7 +127,7 @@ export const program: Program = {
   opensOnWire: true,
   formats: {
     lines: [EXEC_LINES],
-    flags: ["json-schema", "image"],
+    flags: ["json-schema"],
     problem,
     promptRecord: (prompt) => ({ prompt }),
   },
@@ -138,6 +138,5 @@ function problem({ input, output, has }: FormatChoice): string | undefined {
   if (input !== "text") return `codex exec takes a prompt, and no lines: --input-format ${input} is none of its own`;
   if (output !== "text" && output !== EXEC_LINES) return `--output-format is text or ${EXEC_LINES}, not '${output}'`;
   if (output === "text" && has("json-schema")) return "--output-schema needs --json";
-  if (output === "text" && has("image")) return "--image needs --json";
   return undefined;
 }

@@ -1,6 +1,6 @@
 /** `codex exec --json`: one prompt from the command line, its turn as lines, and an exit code. It asks no questions. */
 import * as v from "valibot";
-import { textPart, type Part } from "../../../core/content.js";
+import { textPart } from "../../../core/content.js";
 import type { Event, EventOf, Usage } from "../../../core/event.js";
 import type { Answer, Op } from "../../../core/op.js";
 import { addUsage } from "../../../core/usage.js";
@@ -17,15 +17,10 @@ import { schemaOf, STRUCTURED, structuredTools } from "./schema.js";
 /** The record by which our own command hands over the prompt. */
 const ExecPrompt = v.strictObject({ prompt: v.string() });
 
-interface Asked {
-  images: string[];
-  schema: Record<string, unknown> | undefined;
-}
-
 export function execSide(env: SideEnv): Side<Op, Event> {
   const session = env.stamp().id;
   const items = new ExecItems();
-  let asked: Asked = { images: [], schema: undefined };
+  let schema: Record<string, unknown> | undefined;
   let usage: Usage | undefined;
   let structured: { value: unknown } | undefined;
   let failure: string | undefined;
@@ -46,15 +41,14 @@ export function execSide(env: SideEnv): Side<Op, Event> {
 
   function asksPrompt(rec: unknown): Step<Op> {
     if (!v.is(ExecPrompt, rec)) return NO_LINES;
-    const images = asked.images.map((path): Part => ({ type: "file", path }));
-    const tools = asked.schema === undefined ? {} : { overrides: { hostTools: structuredTools(asked.schema) } };
-    const parts = [textPart(rec.prompt), ...images];
+    const tools = schema === undefined ? {} : { overrides: { hostTools: structuredTools(schema) } };
+    const parts = [textPart(rec.prompt)];
     return { in: [{ type: "turn.prompt", id: env.stamp().id, session, turn: env.stamp().id, parts, ...tools }], out: [] };
   }
 
   function launched({ argv, open, cwd }: Launch): Step<Op> {
-    const schema = valuesOf(argv, "--json-schema").at(-1);
-    asked = { images: valuesOf(argv, "--image"), schema: schema === undefined ? undefined : schemaOf(JSON.parse(schema)) };
+    const given = valuesOf(argv, "--json-schema").at(-1);
+    schema = given === undefined ? undefined : schemaOf(JSON.parse(given));
     const { open: how = "new", config, ...more } = open ?? {};
     return {
       in: [
@@ -120,7 +114,7 @@ export function execSide(env: SideEnv): Side<Op, Event> {
 
   function ended(event: EventOf<"turn.ended">): Step<Op> {
     const last = structured === undefined ? items.rest() : [...items.rest(), ...items.message(JSON.stringify(structured.value))];
-    if (structured !== undefined || (event.outcome === "completed" && (asked.schema === undefined || items.endsInJson)))
+    if (structured !== undefined || (event.outcome === "completed" && (schema === undefined || items.endsInJson)))
       return over(...last, { type: "turn.completed", usage: writeExecUsage(event.usage ?? usage ?? { input: 0, output: 0 }) });
     // An interrupted turn ends without a line of its own.
     if (event.outcome === "interrupted") return over(...last);

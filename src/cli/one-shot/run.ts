@@ -1,0 +1,137 @@
+/** One prompt: the answer on stdout in the format that was asked for, everything else on stderr, and an exit code. */
+import { createInterface } from "node:readline/promises";
+import { textPart, type Part } from "../../core/content.js";
+import { messageOf, toFault } from "../../core/errors.js";
+import type { EventOf } from "../../core/event.js";
+import type { Answer } from "../../core/op.js";
+import type { Loaded } from "../../settings/settings.js";
+import { openSession, type HostSession } from "../../host/session.js";
+import { Questions } from "../chat/questions.js";
+import { asker } from "../chat/asker.js";
+import { buildEngine } from "../compose/build-engine.js";
+import { rehearsalFallback } from "../compose/rehearsal-fallback.js";
+import { withOfflineModel } from "../compose/offline.js";
+import type { Parsed } from "../command-line/flags.js";
+import { hostProgramNamed } from "../command-line/host-program.js";
+import { openingOf } from "../command-line/opening.js";
+import { Screen, wantsColour } from "../chat/screen.js";
+import { endOnSignal, type SignalWatch } from "../compose/signals.js";
+import type { Telemetry } from "../compose/telemetry.js";
+import { checkMentions } from "./mentions.js";
+import { answerSink, listened, outputOf, type Format } from "./output.js";
+import { readPrompt, type OnePrompt } from "./prompt.js";
+
+interface Surroundings {
+  format: Format | undefined;
+  env: Record<string, string | undefined>;
+  telemetry: Telemetry;
+}
+
+/** Throws what goes wrong before there is a session; a later failure is in the output and in the exit code. */
+export async function runOneShot(parsed: Parsed, settled: Loaded, { format = "text", env, telemetry }: Surroundings): Promise<number> {
+  const prompt = await readPrompt(parsed);
+  const screen = new Screen({ answer: answerSink(format), aside: process.stderr, colour: wantsColour(process.stderr, env) });
+  const opening = openingOf(settled);
+  if (opening.open === "new") await checkMentions(prompt.mentioning, settled.settings);
+  const { loaded, registered, end } = await withOfflineModel(settled, env, (line) => screen.line(line));
+  // Started by another program's name without a key, the command fails as that program does; only `parley` falls back to the rehearsal.
+  const isOwnName = hostProgramNamed(process.argv[1]) === undefined;
+  const { config = {}, notice } = isOwnName ? rehearsalFallback(loaded, env) : {};
+  for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);
+  const output = outputOf(format);
+  const agent = listened(buildEngine(loaded, env, config, { registered, openTracer: telemetry.openTracer }), output);
+  const signals = endOnSignal(agent);
+  const isAsking = !prompt.isFromStdin && process.stdin.isTTY && process.stderr.isTTY;
+  const refused = (error: unknown): number => {
+    process.stderr.write(`parley: ${messageOf(error)}\n`);
+    return toFault(error).code === "usage" ? WRONG_USAGE : FAILURE;
+  };
+  try {
+    const session = await openSession(agent, openingOf(loaded));
+    const code = await ran({ session, prompt, screen, loaded }, isAsking ? signals : undefined).catch((error: unknown) => {
+      output.failed(toFault(error));
+      return refused(error);
+    });
+    await session.close();
+    return signals.code() ?? code;
+  } catch (error) {
+    output.refused(toFault(error));
+    return refused(error);
+  } finally {
+    output.end();
+    await agent.close();
+    await end();
+  }
+}
+
+const FAILURE = 1;
+const WRONG_USAGE = 2;
+
+interface Run {
+  session: HostSession;
+  prompt: OnePrompt;
+  screen: Screen;
+  loaded: Loaded;
+}
+
+/** `signals` when there is somebody at a terminal who can be asked. */
+async function ran({ session, prompt, screen, loaded }: Run, signals: SignalWatch | undefined): Promise<number> {
+  await checkMentions(prompt.mentioning, loaded.settings, session.ready.config);
+  // A single prompt has no next turn, so the tools of servers must be there for the first. Each server has a time limit.
+  if (hasServers(loaded, session)) for await (const event of session.gathered()) screen.show(event);
+  const asked = { parts: [textPart(prompt.text), ...prompt.attached], mentions: prompt.mentioning !== undefined };
+  const outcome = await (signals === undefined ? runUnasked(session, asked, screen) : runAsking(session, asked, screen, signals));
+  return outcome === "completed" ? 0 : FAILURE;
+}
+
+interface Asked {
+  parts: Part[];
+  mentions: boolean;
+}
+
+function hasServers({ settings }: Loaded, { ready }: HostSession): boolean {
+  return Object.keys({ ...settings.mcpServers, ...ready.config?.mcpServers }).length > 0;
+}
+
+/** A turn that stopped before the model was done counts as a failure for a script. */
+type Outcome = EventOf<"turn.ended">["outcome"] | "unfinished";
+
+const UNFINISHED: ReadonlySet<string | undefined> = new Set(["length", "empty", "pause", "loop", "max_turns", "max_tool_calls"]);
+
+function outcomeOf({ outcome, finish }: EventOf<"turn.ended">): Outcome {
+  return outcome === "completed" && UNFINISHED.has(finish) ? "unfinished" : outcome;
+}
+
+async function runAsking(session: HostSession, { parts, mentions }: Asked, screen: Screen, signals: SignalWatch): Promise<Outcome> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  signals.listen(terminal, () => void session.interrupt("interrupted by the user"));
+  const questions = new Questions(asker(terminal), screen, session);
+  let outcome: Outcome = "failed";
+  try {
+    for await (const event of session.prompt(parts, { mentions })) {
+      questions.follow(event);
+      if (event.type === "turn.ended") outcome = outcomeOf(event);
+    }
+    return outcome;
+  } finally {
+    terminal.close();
+  }
+}
+
+async function runUnasked(session: HostSession, { parts, mentions }: Asked, screen: Screen): Promise<Outcome> {
+  let outcome: Outcome = "failed";
+  for await (const event of session.prompt(parts, { mentions })) {
+    screen.show(event);
+    if (event.type === "approval.requested") await session.answer(denied(event));
+    if (event.type === "host.request" && event.kind === "question")
+      await session.answerRequest(event.request, false, { message: "nobody can be asked here" });
+    if (event.type === "turn.ended") outcome = outcomeOf(event);
+  }
+  return outcome;
+}
+
+function denied(event: EventOf<"approval.requested">): Answer[] {
+  const reason =
+    "nobody can be asked here; allow it with --approve-tools, --approval-mode or a rule in the config, unless every mode asks about it";
+  return event.calls.map((call) => ({ call: call.id, decision: "deny", reason }));
+}
