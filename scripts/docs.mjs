@@ -18,7 +18,7 @@ const WORDS = {
   "session.list": ["Which sessions there are.", ""],
   "session.watch": ["Each change of a session's row is told from now on, or no more; a hub takes it.", "subscribe"],
   "session.rewind": [
-    "Undo `turn` and all behind it: the files that it changed, the conversation, or both where neither is named. Answered by `data: {files, left}`.",
+    "Undo `turn` and all behind it: the files that it changed, the conversation, or both where neither is named. Answered by `data: {files, left, why?}`.",
     "undo, revert",
   ],
   "provider.set": ["Where a provider is reached.", "register"],

@@ -16,7 +16,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const topic = helpTopic(argv);
   if (topic !== undefined) return say(await help(topic));
   const { command, words: rest } = commandOf(argv);
-  const parsed = parseFlags(prepared(command, rest), [...command.flags, ...COMMON_FLAGS]);
+  const parsed = parseFlags(prepared(command, rest), [...command.flags, ...COMMON_FLAGS], command.counts);
   if (given(parsed, "help")) return say(await help(command));
   if (given(parsed, "version")) return say(`${await versionText()}\n`);
   if (parsed.positionals.length > command.positionals)

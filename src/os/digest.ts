@@ -1,4 +1,11 @@
-/** A short name for a long text. Only here is it known that Node's crypto, forty modules of its own, is loaded when it is first needed. */
+/** Names by content. Only here is it known that Node's crypto, forty modules of its own, is loaded when it is first needed. */
+
+/** A short name for a long text. */
 export function digest(text: string, length: number): string {
-  return process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("hex").slice(0, length);
+  return contentHash(text).slice(0, length);
+}
+
+/** SHA-256, in hexadecimal. */
+export function contentHash(content: string | Uint8Array): string {
+  return process.getBuiltinModule("node:crypto").createHash("sha256").update(content).digest("hex");
 }

@@ -202,6 +202,11 @@ export const TABLE = {
   theme: { schema: oneOf(["dark", "light", "plain"]), file: "theme", doc: "the colours of the chat" },
   "sessions.enabled": { schema: yesOrNo, file: "sessions.enabled", preset: true, doc: "keep sessions, so that they can be resumed" },
   "sessions.keep": { schema: count, file: "sessions.keep", preset: 200, doc: "the most stored sessions; the oldest are removed" },
+  "sessions.undoMiB": {
+    schema: between(0, 1024 * 1024),
+    file: "sessions.undoMiB",
+    doc: "megabytes of copies of changed files that each session keeps, so that a turn can be undone (256 unless told); 0 keeps none",
+  },
   "env.pass": {
     schema: variableNames,
     file: "env.pass",

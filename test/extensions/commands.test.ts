@@ -21,9 +21,8 @@ describe("the registry", () => {
   it("is in the catalogue as soon as the session is ready", async () => {
     const host = await opened();
     const { commands = [] } = await host.next("catalog.updated");
-    const names = "help clear compact context stats model mode permissions mcp skills agents resume chat todo copy theme export quit".split(
-      " ",
-    );
+    const names =
+      "help clear compact context stats model mode permissions mcp skills agents resume chat rewind todo copy theme export quit".split(" ");
     expect(commands.filter(({ source }) => source === "builtin").map(({ name }) => name)).toEqual(names);
     expect(commands.find(({ name }) => name === "compact")).toMatchObject({ aliases: ["compress"] });
     expect(commands.filter(({ description }) => description === "")).toEqual([]);

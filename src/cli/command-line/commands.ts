@@ -26,6 +26,8 @@ export interface Command {
   details?: string;
   /** The most words beside the flags. */
   positionals: number;
+  /** A word like -1 is no flag. */
+  counts?: true;
   flags: readonly Flag[];
   /** The dialect that it speaks with a host, where none is named. */
   dialect?: string;
@@ -161,10 +163,21 @@ export const COMMANDS: readonly Command[] = [
   ...KIT_COMMANDS,
   {
     name: "sessions",
-    usage: "parley sessions [list | show ID | rm ID]",
-    summary: "Lists the stored sessions, shows one, or removes one.",
-    positionals: 2,
-    flags: [JSON_OUTPUT, { name: "owner", value: "NAME", help: "sessions of clients of 'serve --ws' whose token has this name" }],
+    usage: "parley sessions [list | show ID | rm ID | rewind ID TURN]",
+    summary: "Lists the stored sessions, shows one, removes one, or takes back a turn of one and all behind it.",
+    details:
+      "TURN is the id of a turn, or -1 for the last one, -2 for the one before it, and so on. " +
+      "Its files and the conversation are as they were before it then; with --files or --conversation only these. " +
+      "A file that was changed since by others is left as it is, and makes the exit code 1; --force takes it back, too.",
+    positionals: 3,
+    counts: true,
+    flags: [
+      JSON_OUTPUT,
+      { name: "files", help: "with rewind: take back the files" },
+      { name: "conversation", help: "with rewind: take back the conversation" },
+      { name: "force", help: "with rewind: also files that were changed since, and those that are asked about" },
+      { name: "owner", value: "NAME", help: "sessions of clients of 'serve --ws' whose token has this name" },
+    ],
     async run(parsed) {
       const { runSessions } = await import("../inspect/sessions.js");
       return runSessions(parsed, process.env);

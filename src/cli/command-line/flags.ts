@@ -58,7 +58,8 @@ export interface Parsed {
   positionals: string[];
 }
 
-export function parseFlags(argv: readonly string[], table: readonly Flag[]): Parsed {
+/** `counts`: a word like -1 is no flag. */
+export function parseFlags(argv: readonly string[], table: readonly Flag[], counts = false): Parsed {
   const options = Object.fromEntries(
     table.flatMap(({ name, short, alias, value }) => {
       const option = { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: true as const };
@@ -66,10 +67,14 @@ export function parseFlags(argv: readonly string[], table: readonly Flag[]): Par
       return alias === undefined ? named : [...named, [alias, option] as const];
     }),
   );
-  const { tokens, positionals } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true });
+  const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true });
   const values = new Map<string, (string | true)[]>();
+  // By their place, because a word like -12 is several tokens.
+  const positionals = new Map<number, string>();
   for (const token of tokens) {
-    if (token.kind !== "option") continue;
+    const word = argv[token.index] ?? "";
+    if (token.kind === "positional" || (counts && /^-\d+$/.test(word))) positionals.set(token.index, word);
+    if (token.kind !== "option" || positionals.has(token.index)) continue;
     const flag = table.find(({ name, alias }) => name === token.name || alias === token.name);
     if (flag === undefined) throw unknownFlag(token.rawName, table);
     if (flag.value === undefined && token.value !== undefined) throw usage(`${token.rawName} takes no value, but got '${token.value}'`);
@@ -77,7 +82,7 @@ export function parseFlags(argv: readonly string[], table: readonly Flag[]): Par
       throw usage(`${token.rawName} needs a value: ${token.rawName} ${flag.value}`);
     values.set(flag.name, [...(values.get(flag.name) ?? []), token.value ?? true]);
   }
-  return { values, positionals };
+  return { values, positionals: [...positionals.values()] };
 }
 
 export function text(parsed: Parsed, name: string): string | undefined {

@@ -70,7 +70,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
     ...recording(env["PARLEY_RECORD"]),
     ...(sessions.enabled && {
       openStore: (redact: <T>(value: T) => T) =>
-        Promise.resolve(patient(jsonlStore(conversations, { keep: sessions.keep, redact }), around)),
+        Promise.resolve(patient(jsonlStore(conversations, { keep: sessions.keep, undoMiB: sessions.undoMiB, redact }), around)),
     }),
   });
   return {

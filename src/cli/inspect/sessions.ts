@@ -12,16 +12,24 @@ import { harmless } from "./harmless.js";
 import { Screen, wantsColour } from "../chat/screen.js";
 
 export async function runSessions(parsed: Parsed, env: Env): Promise<number> {
-  const [what = "list", id] = parsed.positionals;
+  const [what = "list", id, turn] = parsed.positionals;
   const owner = text(parsed, "owner");
   if (owner !== undefined && !isOwnerName(owner)) throw usage(`--owner takes the name of a token, and '${owner}' is no name`);
+  for (const flag of ["files", "conversation", "force"])
+    if (what !== "rewind" && given(parsed, flag)) throw usage(`--${flag} goes with rewind: parley sessions rewind ID TURN`);
   const store = jsonlStore(ownerHome(homeOf(env, workingFolder()), owner), { keep: Infinity, redact: (value) => value });
   if (what === "list") {
     if (id !== undefined) throw usage(`Unexpected argument '${id}' (see --help)`);
     return list(await store.list(), given(parsed, "json"));
   }
-  if (what !== "show" && what !== "rm") throw usage(`'${what}' is not list, show or rm`);
-  if (id === undefined) throw usage(`Which session? parley sessions ${what} ID ('parley sessions' lists them)`);
+  if (what !== "show" && what !== "rm" && what !== "rewind") throw usage(`'${what}' is not list, show, rm or rewind`);
+  if (id === undefined)
+    throw usage(`Which session? parley sessions ${what} ID${what === "rewind" ? " TURN" : ""} ('parley sessions' lists them)`);
+  if (what === "rewind") {
+    const { rewindSession } = await import("./rewind-session.js");
+    return rewindSession(store, id, turn, parsed, env);
+  }
+  if (turn !== undefined) throw usage(`Unexpected argument '${turn}' (see --help)`);
   return what === "show" ? show(store, id, given(parsed, "json"), env) : remove(store, id);
 }
 

@@ -130,8 +130,7 @@ async function execute(turn: Turn, item: Prepared, permit: Permit, span: TracedS
     // A call that only reads may run again after a crash. The start of a call that acts must be in the log first.
     if (item.tool.category !== "info") await turn.session.events.recorder.sync();
     if (turn.signal.aborted) throw new Interrupted();
-    const work = item.tool.run(args, context);
-    const result = await (item.tool.endsItself === true ? work : untilAborted(turn.signal, work));
+    const result = await run(turn, item.tool, args, context);
     if (turn.signal.aborted) throw new Interrupted();
     const parts = shortened(result, item.tool, turn);
     if (result.failed === true) return { status: "failed", parts };
@@ -139,6 +138,18 @@ async function execute(turn: Turn, item: Prepared, permit: Permit, span: TracedS
   } finally {
     context.close();
     release();
+  }
+}
+
+/** Changes that a command makes to files of this turn belong to the turn. */
+async function run(turn: Turn, tool: Tool, args: Record<string, unknown>, context: CallContext): Promise<ToolResult> {
+  const { signal, changes, session } = turn;
+  const follow = ["exec", "mcp"].includes(tool.category) ? await changes?.watch(session.workspace) : undefined;
+  try {
+    const work = tool.run(args, context);
+    return await (tool.endsItself === true ? work : untilAborted(signal, work));
+  } finally {
+    await follow?.();
   }
 }
 

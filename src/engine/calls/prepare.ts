@@ -125,7 +125,7 @@ export async function judgedCall(
   };
 }
 
-function callPath({ root }: Workspace, { path, inside, named }: Awaited<ReturnType<Workspace["resolve"]>>): CallPath {
+export function callPath({ root }: Pick<Workspace, "root">, { path, inside, named }: Awaited<ReturnType<Workspace["resolve"]>>): CallPath {
   return { path, ...(inside && { relative: relative(root, path) }), named: { path: named, relative: relative(root, named) } };
 }
 

@@ -3,6 +3,7 @@ import type { Mode } from "../../core/config.js";
 import { isForbidden, isUnbounded, runsUnasked } from "../../core/modes.js";
 import type { PrefixGrant } from "./grants/prefix-grants.js";
 import { SessionGrants } from "./grants/session-grants.js";
+import type { CallPath } from "./path-pattern.js";
 import type { Protected, Protection } from "./protection.js";
 import { neededCalls, type Hiding, type JudgedCall as RuledCall, type Rules } from "./rules.js";
 import { namesTool } from "./tool-lists.js";
@@ -86,6 +87,19 @@ export class Permissions {
     const { grantFor } = await import("./grants/prefix-grants.js");
     const grant = await grantFor(call);
     return { ...ask(call, lets), ...(grant !== undefined && { grant }) };
+  }
+
+  /** Why a file stays as it is when the user puts files back; `always`: even where the user insists. */
+  async forbidsRestoring(place: CallPath): Promise<{ why: string; always: boolean } | undefined> {
+    const write = { tool: "Write", category: "edit", args: { file_path: place.path }, paths: [place] } as const;
+    const call: RuledCall = { ...write, equivalents: [{ ...write, forbiddenAs: ["Edit"] }] };
+    const { decision, rule = "of the config" } = await this.rules.judge(call);
+    if (decision === "deny") return { why: `denied by the rule ${rule}`, always: true };
+    const own = await this.#protection.always(call);
+    if (own !== undefined) return { why: reason(own), always: true };
+    if (decision === "ask") return { why: `the rule ${rule} asks`, always: false };
+    const edited = await this.#protection.edited(call);
+    return edited && { why: reason(edited), always: false };
   }
 
   /** Tells which files a search by these tools must not show; undefined where no rule speaks of files. */

@@ -24,6 +24,18 @@ interface Sources {
   others?: readonly string[];
 }
 
+/** Protection for a session in this workspace; `places` are PARLEY_HOME and the user's own folder, where they are known. */
+export function protectionOf(
+  places: { home: string; userHome: string } | undefined,
+  env: Sources["env"],
+  workspace: Sources["workspace"],
+): Protection {
+  if (places === undefined) return new Protection({ workspace, env });
+  const { home, userHome } = places;
+  const others = [env["ANTE_HOME"] || join(userHome, ".ante"), join(userHome, ".agents"), join(userHome, ".claude")];
+  return new Protection({ workspace, env, home, others });
+}
+
 interface Guard {
   why: string;
   patterns: readonly PathPattern[];

@@ -4,6 +4,9 @@ import type { Compacted } from "../turn/compaction/compaction.js";
 import type { Message, Model } from "../models/model.js";
 import type { Emit } from "../turn/turn.js";
 import type { SessionServices } from "./services.js";
+import type { RewindReply } from "../../core/rewind.js";
+import type { LoggedTurn } from "../store/logged-turns.js";
+import type { Asked } from "../undo/asked.js";
 import type { SessionStore } from "../store/store.js";
 import type { Trace } from "../trace/trace.js";
 
@@ -40,6 +43,10 @@ export interface SessionControl {
   configure(patch: SessionConfig): Promise<void>;
   /** Replaces the conversation; the log keeps the old one. Only between turns. */
   reset(messages: readonly Message[]): void;
+  /** The turns that can be taken back, in their order. */
+  turns(): Promise<LoggedTurn[]>;
+  /** Takes a turn back, and all behind it. Only between turns. Throws a fault that says why it is not done. */
+  rewind(asked: Asked): Promise<RewindReply>;
   /** Makes room in the model's window: trims, sums up, and tells what came of it. Throws when interrupted. Only between turns. */
   compact(signal: AbortSignal): Promise<Compacted>;
   openStore(): Promise<SessionStore> | undefined;

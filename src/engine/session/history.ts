@@ -1,6 +1,7 @@
 /** The conversation as the model gets it. Its keeper is told of each message, and of a new beginning. */
 import type { Part, TodoItem } from "../../core/content.js";
 import type { Message, UserMessage } from "../models/model.js";
+import type { EarlierConversation } from "../store/entry.js";
 import { Briefing } from "./briefing.js";
 import { afterReset, type LastTurn } from "./unfinished.js";
 
@@ -34,13 +35,23 @@ export class History {
     this.#keeper.message(message);
   }
 
+  /** The conversation is what it was at an earlier point, as its keeper knows already. */
+  goBack({ messages, lastTurn }: Pick<EarlierConversation, "messages" | "lastTurn">): void {
+    this.#replace(messages);
+    this.lastTurn = lastTurn;
+  }
+
   /** Replaces the whole conversation: the model gets these messages from now on. */
   reset(messages: readonly Message[]): void {
+    this.#replace(messages);
+    this.lastTurn = afterReset(this.lastTurn);
+    this.#keeper.reset(messages);
+  }
+
+  #replace(messages: readonly Message[]): void {
     this.messages.splice(0, this.messages.length, ...messages);
     this.measured = undefined;
     this.briefing.restart();
-    this.lastTurn = afterReset(this.lastTurn);
-    this.#keeper.reset(messages);
   }
 }
 

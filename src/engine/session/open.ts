@@ -27,6 +27,8 @@ export async function restore(
   store: SessionStore | undefined,
   providers: OwnProviders,
 ): Promise<{ stored: Stored | undefined; config: Located }> {
+  if (op.before !== undefined && !(op.open === "resume" && op.fork === true))
+    throw fault("A session begins before a turn only as a copy (fork); session.rewind takes a turn back in the session itself");
   const given = { ...op.config, cwd: op.config?.cwd ?? defaults.cwd };
   const own = boundedBy(defaults, op.config ?? {});
   if (op.open === "new") return { stored: undefined, config: { ...defaults, ...given, ...own } };
@@ -56,8 +58,8 @@ function withoutHost({ hostTools: hosted, workspace: _workspace, ...before }: Se
 }
 
 /** Copies a session under the opener's handle where that is free, else under a new id. */
-async function fork(id: string, { session: handle, name }: OpOf<"session.open">, store: SessionStore): Promise<Stored> {
-  const copied = async (as: string): Promise<Stored> => ({ ...(await store.fork(id, { id: as, name })), id: as });
+async function fork(id: string, { session: handle, name, before }: OpOf<"session.open">, store: SessionStore): Promise<Stored> {
+  const copied = async (as: string): Promise<Stored> => ({ ...(await store.fork(id, { id: as, name }, before)), id: as });
   try {
     return await copied(handle);
   } catch (error) {

@@ -19,6 +19,12 @@ export class SeenFileMap implements SeenFiles {
     if (isNew) this.#onNew(path, stamp);
   }
 
+  /** The record is what it was at an earlier point. */
+  goBack(stamps: Readonly<Record<string, string>>): void {
+    this.#stamps.clear();
+    for (const [path, stamp] of Object.entries(stamps)) this.#stamps.set(path, stamp);
+  }
+
   all(): Record<string, string> {
     return Object.fromEntries(this.#stamps);
   }

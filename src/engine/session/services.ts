@@ -14,6 +14,7 @@ import type { KeptSession, SessionStore } from "../store/store.js";
 import type { SessionTrace } from "../trace/trace.js";
 import type { AgentShell } from "../tools/shell/agent-shell.js";
 import type { OutputFiles } from "../tools/shell/output-files.js";
+import type { FileChanges } from "../undo/file-changes.js";
 import type { Workspace } from "../workspace/workspace.js";
 import type { Bounds } from "./configured-bounds.js";
 import type { SessionExtensions } from "./extensions.js";
@@ -89,6 +90,8 @@ export interface SessionServices {
   readonly notes: Set<string>;
   /** The todo list that the model wrote last. */
   todos(): readonly TodoItem[];
+  /** Notes the changes of one turn; undefined where no copies of files are kept. `warn` tells people of a file that has none. */
+  changes(warn: (text: string) => void): FileChanges | undefined;
   /** Changes the mode from within a turn, and tells the host. */
   setMode(mode: Mode): void;
   /** The session as its store keeps it. */

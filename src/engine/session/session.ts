@@ -1,5 +1,4 @@
 /** A session: its parts, the ops that it takes, how it begins and how it ends. turn-queue.ts has its turns. */
-import { join } from "node:path";
 import type { Mode, SessionConfig } from "../../core/config.js";
 import type { TodoItem } from "../../core/content.js";
 import { messageOf, toFault } from "../../core/errors.js";
@@ -13,23 +12,27 @@ import type { Message } from "../models/model.js";
 import { PendingApprovals } from "../permissions/pending-approvals.js";
 import type { SessionGrants } from "../permissions/grants/session-grants.js";
 import { Permissions, UNASKED, type ReadsOnly } from "../permissions/permissions.js";
-import { Protection } from "../permissions/protection.js";
+import { protectionOf } from "../permissions/protection.js";
 import type { Rules } from "../permissions/rules.js";
 import { damageIn } from "../store/jsonl/read-log.js";
 import { nextSeq } from "../store/seq.js";
-import type { Crash, KeptSession, SessionLog, StoredSession } from "../store/store.js";
+import type { KeptSession, SessionLog, StoredSession } from "../store/store.js";
 import { AgentShell } from "../tools/shell/agent-shell.js";
 import { OutputFiles } from "../tools/shell/output-files.js";
 import type { Compacted } from "../turn/compaction/compaction.js";
 import { Interrupted, untilAborted } from "../turn/interrupt.js";
 import type { Emit } from "../turn/turn.js";
+import type { FileChanges } from "../undo/file-changes.js";
+import { askedBy } from "../undo/asked.js";
+import { SessionUndo } from "../undo/session-undo.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { sessionCapabilities } from "./capabilities.js";
 import type { SessionControl } from "./control.js";
 import { SessionExtensions } from "./extensions.js";
 import { History, todosIn } from "./history.js";
 import { HostRequests } from "./host-requests.js";
-import { unsaved, type Replay } from "./open.js";
+import type { Replay } from "./open.js";
+import { recover, recoveryText } from "./recovery.js";
 import { SeenFileMap } from "./seen-files.js";
 import type { EngineServices, SessionServices } from "./services.js";
 import { SessionEvents } from "./session-events.js";
@@ -80,6 +83,7 @@ export class Session implements SessionServices {
   readonly children = new Set<{ end(graceMs: number): Promise<void> }>();
   readonly #stored: StoredSession | undefined;
   readonly #turns: TurnQueue;
+  readonly #undo: SessionUndo;
   readonly #ending = new AbortController();
   #closing: Promise<void> | undefined;
   /** Changes of the session that are under way, and the ops that wait behind them. */
@@ -97,7 +101,7 @@ export class Session implements SessionServices {
     this.events = new SessionEvents(handle, identity, engine, opened.log, stored === undefined ? 0 : nextSeq(stored.seq));
     this.history = new History(stored?.messages, this.events.recorder, stored?.lastTurn);
     this.seen = new SeenFileMap(stored?.seen, (path, stamp) => this.events.recorder.seen(path, stamp));
-    const protection = protectionOf(engine, workspace);
+    const protection = protectionOf(engine.extensions, engine.env, workspace);
     this.permissions = new Permissions(
       config.mode ?? "default",
       config.approveTools ?? UNASKED,
@@ -109,23 +113,14 @@ export class Session implements SessionServices {
     this.callIds = new CallIds(stored?.messages);
     this.settings = new SessionSettings(this, opened);
     const { redactor, env, version } = engine;
+    this.#undo = new SessionUndo(this, opened.log, this.#ending.signal);
     this.extensions = new SessionExtensions(engine.extensions, { control: this.#control(), redactor, env, version });
     this.#turns = new TurnQueue(this);
   }
 
-  /** Closes in the log the turn that a crash left open, before the host is told anything: so a replay is whole. */
+  /** Closes in the log what a crash left open. Throws a fault when it cannot be written. */
   recover(): void {
-    const stored = this.#stored;
-    if (stored === undefined) return;
-    for (const entry of stored.crash?.mend ?? []) {
-      if (entry.kind === "message") this.events.recorder.message(entry.message);
-      else this.events.record({ ...entry.event });
-    }
-    const { id, cwd, name, config } = this.kept();
-    this.events.recorder.reopened({ at: Date.now(), id, cwd, name, config, seq: nextSeq(stored.seq) });
-    this.events.recorder.write();
-    const { failure } = this.events.recorder;
-    if (failure !== undefined) throw unsaved(failure);
+    if (this.#stored !== undefined) recover(this.events, this.#stored, this.kept());
   }
 
   /** Tells the opener that the session is ready, and the events that it missed; then the calls whose end is not known. */
@@ -194,6 +189,10 @@ export class Session implements SessionServices {
     return todosIn(this.history.messages);
   }
 
+  changes(warn: (text: string) => void): FileChanges | undefined {
+    return this.#undo.changes(warn);
+  }
+
   setMode(mode: Mode): void {
     this.settings.setMode(mode);
     this.#updated();
@@ -217,6 +216,8 @@ export class Session implements SessionServices {
       case "command.suggest":
         this.#suggest(op);
         return undefined;
+      case "session.rewind":
+        return this.#rewind(op);
       case "turn.prompt":
       case "session.configure":
       case "session.seed":
@@ -245,6 +246,17 @@ export class Session implements SessionServices {
   #change(op: OpOf<"turn.prompt" | "session.configure" | "session.seed">): Promise<void> | undefined {
     if (op.type === "turn.prompt") return op.command === undefined ? this.#turns.prompt(op) : this.#command(op, op.command);
     return op.type === "session.seed" ? this.#seed(op) : this.#configure(op);
+  }
+
+  #rewind(op: OpOf<"session.rewind">): Promise<void> | undefined {
+    const message = "A turn runs or waits: interrupt it, or wait for its end, and rewind then";
+    const refuse = (): Promise<void> | undefined => this.events.refuse(op, { code: "session", message, retryable: true });
+    if (this.#turns.isBusy) return refuse();
+    return this.#behind(op, async () => {
+      if (this.#turns.isBusy) return refuse();
+      await this.#turns.settled;
+      await this.events.reply(op, "ok", await this.#undo.rewind(askedBy(op)));
+    });
   }
 
   /** A command that runs beside a turn is run at once; the others take their place in the queue. */
@@ -335,6 +347,8 @@ export class Session implements SessionServices {
       },
       used: () => this.history.measured?.tokens,
       compact: (signal) => this.#compact(signal),
+      turns: () => this.#undo.turns(),
+      rewind: (asked) => this.#undo.rewind(asked),
       openStore: () => this.engine.openStore(),
       trace: () => this.#turns.trace,
       config: () => this.config,
@@ -383,6 +397,7 @@ export class Session implements SessionServices {
   async #close(): Promise<void> {
     const parts = [
       () => this.#turns.close(),
+      () => this.#undo.settled(),
       () => this.extensions.close(),
       () => Promise.all([...this.children].map((child) => child.end(GRACE_MS))),
       () => Promise.resolve(this.outputs.remove()),
@@ -404,19 +419,6 @@ export class Session implements SessionServices {
     const { name } = events.identity;
     return { id, cwd: workspace.root, name, config, messages, lastTurn, seen: this.seen.all(), seq: events.seq };
   }
-}
-
-function recoveryText({ unknown, torn }: Crash): string {
-  const cut = "The last run of this session ended in the middle of a turn.";
-  if (unknown.length === 0) return `${cut} ${torn ? "Whether a call was running then is not known." : "No call was running then."}`;
-  return `${cut} Whether these calls took effect is unknown, and they are not run again: ${unknown.map(({ name, title }) => title ?? name).join("; ")}`;
-}
-
-function protectionOf({ extensions, env }: EngineServices, workspace: Workspace): Protection {
-  if (extensions === undefined) return new Protection({ workspace, env });
-  const { home, userHome } = extensions;
-  const others = [env["ANTE_HOME"] || join(userHome, ".ante"), join(userHome, ".agents"), join(userHome, ".claude")];
-  return new Protection({ workspace, env, home, others });
 }
 
 /** The proof is loaded with the first command that needs it. */

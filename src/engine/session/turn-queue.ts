@@ -57,6 +57,16 @@ export class TurnQueue {
     return this.#live?.turn.trace;
   }
 
+  /** Whether a turn or a command runs or waits. */
+  get isBusy(): boolean {
+    return this.#live !== undefined || this.#queue.length > 0;
+  }
+
+  /** Resolves when what ran is over in every part. */
+  get settled(): Promise<void> {
+    return this.#running;
+  }
+
   // --- ops ---
 
   prompt(op: OpOf<"turn.prompt">): Promise<void> | undefined {

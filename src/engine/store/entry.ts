@@ -4,6 +4,7 @@ import { SessionConfig, type SessionConfig as Config } from "../../core/config.j
 import { Part, type Part as StoredPart } from "../../core/content.js";
 import { Event, type Event as StoredEvent } from "../../core/event.js";
 import type { Message, ModelCall as Called } from "../models/model.js";
+import type { LastTurn } from "../session/unfinished.js";
 import { seal, unseal } from "./jsonl/checksum.js";
 
 const ModelCall = v.looseObject({ id: v.string(), name: v.string(), args: v.record(v.string(), v.unknown()), raw: v.optional(v.string()) });
@@ -59,6 +60,37 @@ const SteeredEntry = v.looseObject({ kind: v.literal("steered"), parts: v.array(
 /** A file that was read or written, and how it was then (workspace.ts). */
 const SeenEntry = v.looseObject({ kind: v.literal("seen"), path: v.string(), stamp: v.string() });
 
+/** A file's content by its SHA-256, which is missing where the file was too large to be read; and its stamp (workspace.ts). */
+const FileState = v.looseObject({ sha256: v.optional(v.string()), mode: v.number(), stamp: v.optional(v.string()) });
+
+/**
+ * A change of a file, written before it is made: `before` is null where there is no file, `after` where none will be; `after` is missing
+ * where nobody can tell.
+ */
+const ChangeEntry = v.looseObject({
+  kind: v.literal("change"),
+  path: v.string(),
+  before: v.nullable(FileState),
+  after: v.optional(v.nullable(v.string())),
+});
+
+/**
+ * The user undid this turn and all behind it. `conversation`: the conversation is again what it was before that turn; without it only
+ * files went back.
+ */
+const RewindEntry = v.looseObject({
+  kind: v.literal("rewind"),
+  at: v.number(),
+  turn: v.string(),
+  conversation: v.optional(
+    v.looseObject({
+      messages: v.array(StoredMessage),
+      lastTurn: v.optional(v.picklist(["answered", "cut"])),
+      seen: v.record(v.string(), v.string()),
+    }),
+  ),
+});
+
 /** The number of an event that is not kept. */
 const MarkEntry = v.looseObject({ kind: v.literal("mark"), seq: v.number() });
 
@@ -74,9 +106,22 @@ const Entry: v.GenericSchema<Entry> = v.variant("kind", [
   AskedEntry,
   SteeredEntry,
   SeenEntry,
+  ChangeEntry,
+  RewindEntry,
   MarkEntry,
   LostEntry,
 ]);
+export interface FileState {
+  sha256?: string | undefined;
+  mode: number;
+  stamp?: string | undefined;
+}
+/** A conversation as it was at an earlier point of its session. */
+export interface EarlierConversation {
+  messages: Message[];
+  lastTurn?: LastTurn;
+  seen: Record<string, string>;
+}
 /** Written out, because a message's type is the model's (models/model.ts) and not the schema's. */
 export type Entry =
   | { kind: "opened"; at: number; id: string; cwd: string; name?: string | undefined; config: Config; seq?: number | undefined }
@@ -87,6 +132,8 @@ export type Entry =
   | { kind: "asked"; calls: Called[] }
   | { kind: "steered"; parts: StoredPart[] }
   | { kind: "seen"; path: string; stamp: string }
+  | { kind: "change"; path: string; before: FileState | null; after?: string | null | undefined }
+  | { kind: "rewind"; at: number; turn: string; conversation?: EarlierConversation | undefined }
   | { kind: "mark"; seq: number }
   | { kind: "lost"; at: number };
 

@@ -28,6 +28,10 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
     if (entry.kind === "message") session.messages.push(entry.message);
     if (entry.kind === "seen") session.seen[entry.path] = entry.stamp;
     if (entry.kind === "reset") session.messages = [...entry.messages];
+    if (entry.kind === "rewind" && entry.conversation !== undefined) {
+      session.messages = [...entry.conversation.messages];
+      session.seen = { ...entry.conversation.seen };
+    }
     session.lastTurn = open.lastTurn(entry, session.lastTurn);
     if (entry.kind === "mark") session.seq = Math.max(session.seq, entry.seq);
     if (entry.kind === "event") note(session, entry.event);
@@ -59,7 +63,7 @@ function withSummary(messages: Message[]): Message[] {
   return [{ ...first, kind: "summary" }, ...rest];
 }
 
-function emptySession(): KeptSession {
+export function emptySession(): KeptSession {
   return { id: "", cwd: "", name: undefined, config: {}, messages: [], lastTurn: undefined, seen: {}, seq: 0 };
 }
 
@@ -83,8 +87,9 @@ class OpenState {
   /** How the last turn ended, once this entry counts. Call it before `follow`. */
   lastTurn(entry: ReadEntry, before: LastTurn): LastTurn {
     if (entry.kind === "reset") return afterReset(before);
-    // A message outside a turn is prior context.
-    if (entry.kind === "message" && this.turn === undefined) return undefined;
+    if (entry.kind === "rewind") return entry.conversation === undefined ? before : entry.conversation.lastTurn;
+    // A message outside a turn is prior context, and a note is nobody's.
+    if (entry.kind === "message" && this.turn === undefined) return isNote(entry.message) ? before : undefined;
     if (entry.kind !== "event" || entry.event.type !== "turn.ended" || this.turn?.last === undefined) return before;
     return afterTurn(entry.event, this.turn.last);
   }
@@ -101,6 +106,12 @@ class OpenState {
       case "asked":
         if (this.turn !== undefined) this.turn.wanted = entry.calls;
         return;
+      case "rewind":
+        // The turn that was undone may be one that a crash left open.
+        if (entry.conversation === undefined) return;
+        this.turn = undefined;
+        this.late = [];
+        return;
       case "steered":
         this.turn?.steered.push(...entry.parts);
         return;
@@ -115,6 +126,7 @@ class OpenState {
       case "opened":
       case "reset":
       case "seen":
+      case "change":
       case "mark":
         return;
       default:
@@ -162,6 +174,10 @@ class OpenState {
     if (outcome !== "interrupted" && turn.steered.length > 0) this.late = turn.steered;
     this.turn = undefined;
   }
+}
+
+function isNote(message: Message): boolean {
+  return message.role === "user" && message.kind === "note";
 }
 
 function begun(started: EventOf<"turn.started">): OpenTurn {

@@ -94,6 +94,14 @@ export class Recorder {
     this.#append({ kind: "seen", path, stamp });
   }
 
+  change(change: Omit<Extract<Entry, { kind: "change" }>, "kind">): void {
+    this.#append({ kind: "change", ...change });
+  }
+
+  rewind(rewind: Omit<Extract<Entry, { kind: "rewind" }>, "kind">): void {
+    this.#append({ kind: "rewind", ...rewind });
+  }
+
   reopened(session: Omit<Extract<Entry, { kind: "opened" }>, "kind">): void {
     this.#append({ kind: "opened", ...session });
   }

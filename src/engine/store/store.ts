@@ -3,7 +3,7 @@ import type { SessionConfig } from "../../core/config.js";
 import type { Event } from "../../core/event.js";
 import type { Message } from "../models/model.js";
 import type { LastTurn } from "../session/unfinished.js";
-import type { Entry } from "./entry.js";
+import type { Entry, ReadEntry } from "./entry.js";
 
 /** The part of a session that is kept, and is enough to go on with it. */
 export interface KeptSession {
@@ -66,6 +66,18 @@ export interface SessionLog {
   /** Between turns: keeps what a later `open` needs in one piece, once the log has grown enough for that to be worth its while. */
   settle(session: () => KeptSession): Promise<void>;
   close(): Promise<void>;
+  /** All that was appended and written, from the beginning. */
+  entries(): Iterable<ReadEntry>;
+  /** Undefined where no copies of files are kept. */
+  readonly copies: FileCopies | undefined;
+}
+
+/** Files as they were before the session changed them, by their SHA-256. They go with the session. */
+export interface FileCopies {
+  /** Makes room by letting the oldest copies go. Throws the reason why there is no room. */
+  keep(sha256: string, bytes: Uint8Array): Promise<void>;
+  /** Undefined where it is no longer kept, or damaged. */
+  read(sha256: string): Promise<Uint8Array | undefined>;
 }
 
 export interface SessionStore {
@@ -75,9 +87,9 @@ export interface SessionStore {
   open(id: string): Promise<{ session: StoredSession; log: SessionLog }>;
   /**
    * A copy of a session under another name, open; the original is only read, whoever has it. Throws a `session` fault when there is no
-   * such session, or one of the new name already, and otherwise as `create`.
+   * such session, or one of the new name already, and otherwise as `create`. `before`: as it was before that turn.
    */
-  fork(id: string, as: { id: string; name: string | undefined }): ReturnType<SessionStore["open"]>;
+  fork(id: string, as: { id: string; name: string | undefined }, before?: { turn: string }): ReturnType<SessionStore["open"]>;
   /** Newest first. */
   list(): Promise<SessionSummary[]>;
   /** The session that was last used in this folder. */

@@ -14,6 +14,7 @@ import type { SeenFileMap } from "../session/seen-files.js";
 import type { AgentShell } from "../tools/shell/agent-shell.js";
 import type { Tool } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";
+import type { FileChanges } from "../undo/file-changes.js";
 import { Budget } from "./budget.js";
 
 /** Takes a fresh event over, stamps and addresses it. A promise when the host is slow: wait for it. */
@@ -36,6 +37,8 @@ export interface Turn {
   readonly access: AccessLock;
   readonly shell: AgentShell;
   readonly steering: Steering;
+  /** The files that its tools change; undefined where no copies are kept. */
+  readonly changes: FileChanges | undefined;
   /** Tokens of the whole turn, sub-agents included. */
   readonly used: { total: Usage | undefined };
   prompt: OpOf<"turn.prompt">;
@@ -77,12 +80,14 @@ export interface Steering {
 export function newTurn(session: SessionServices, id: string, prompt: OpOf<"turn.prompt">, signal: AbortSignal): Turn {
   const { history, seen, access, shell, settings } = session;
   const address: Address = { turn: id, ...(prompt.id !== undefined && { parent: prompt.id }) };
+  const emit: Emit = (event) => session.events.tell(event, address);
   return {
     id,
     session,
     signal,
     address,
-    emit: (event) => session.events.tell(event, address),
+    emit,
+    changes: session.changes((text) => void emit({ type: "notice", level: "warning", kind: "undo", text })),
     depth: 0,
     name: undefined,
     history,

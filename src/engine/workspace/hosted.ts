@@ -25,7 +25,9 @@ export function hostedWorkspace(local: Workspace, { read, write, exec }: Hosted,
   return {
     ...local,
     ...(read === "host" && { read: (path, maxBytes, seen) => readOf(path, maxBytes, host, local.read(path, maxBytes, seen)) }),
-    ...(write === "host" && { write: (path, data) => (typeof data === "string" ? writeTo(path, data, host) : local.write(path, data)) }),
+    ...(write === "host" && {
+      write: (path, data, mode) => (typeof data === "string" ? writeTo(path, data, host) : local.write(path, data, mode)),
+    }),
     ...(exec === "host" && { exec: (request) => (isForHost(request) ? run(request, host, local.root) : local.exec(request)) }),
   };
 }

@@ -14,7 +14,12 @@ export async function fileInfo(path: string): Promise<FileInfo | null> {
   try {
     const stats = await inFolder(path, (folder, name) => lstat(folder.at(name), { bigint: true }));
     if (stats.isSymbolicLink()) throw swapped(path);
-    return { kind: kindOf(stats), size: Number(stats.size), stamp: `${stats.mtimeNs}:${stats.size}:${stats.ino}` };
+    return {
+      kind: kindOf(stats),
+      size: Number(stats.size),
+      stamp: `${stats.mtimeNs}:${stats.size}:${stats.ino}`,
+      mode: Number(stats.mode) & 0o7777,
+    };
   } catch (error) {
     if (isMissing(error)) return null;
     throw fileError("look at", path, error);
@@ -80,11 +85,11 @@ async function contentOf(file: FileHandle, expected: number, maxBytes: number): 
 /** For files of the system, which have no size; some give all that they have at once or never. */
 const LEAST_BYTES = 64 * 1024;
 
-export async function replaceFile(path: string, data: Uint8Array | string): Promise<void> {
+export async function replaceFile(path: string, data: Uint8Array | string, mode?: number): Promise<void> {
   try {
     const folder = await holdFolder(dirname(path), true);
     try {
-      await replaceIn(folder, basename(path), data, path);
+      await replaceIn(folder, basename(path), { data, mode }, path);
     } finally {
       await folder.close();
     }
@@ -93,11 +98,16 @@ export async function replaceFile(path: string, data: Uint8Array | string): Prom
   }
 }
 
-async function replaceIn(folder: HeldFolder, name: string, data: Uint8Array | string, path: string): Promise<void> {
+interface NewContent {
+  data: Uint8Array | string;
+  mode: number | undefined;
+}
+
+async function replaceIn(folder: HeldFolder, name: string, content: NewContent, path: string): Promise<void> {
   const kept = await toKeep(folder.at(name), path);
   const draft = `.parley-${mintId()}.tmp`;
   try {
-    await writeDraft(folder, draft, data, kept);
+    await writeDraft(folder, draft, content, kept);
     await folder.check();
     await rename(folder.at(draft), folder.at(name));
     await folder.check();
@@ -108,14 +118,16 @@ async function replaceIn(folder: HeldFolder, name: string, data: Uint8Array | st
 }
 
 /** A user who may not read the file may not read it on the way; the mode comes last, because a new owner takes bits of it away. */
-async function writeDraft(folder: HeldFolder, draft: string, data: Uint8Array | string, kept: Stats | null): Promise<void> {
+async function writeDraft(folder: HeldFolder, draft: string, content: NewContent, kept: Stats | null): Promise<void> {
+  const { data, mode = kept?.mode } = content;
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-  const file = await folder.open(draft, flags, kept === null ? 0o666 : kept.mode & 0o600);
+  const file = await folder.open(draft, flags, mode === undefined ? 0o666 : mode & 0o600);
   try {
     await file.writeFile(data);
-    if (kept === null) return;
-    if (kept.uid !== process.getuid?.() || kept.gid !== process.getgid?.()) await file.chown(kept.uid, kept.gid).catch(() => undefined);
-    await file.chmod(kept.mode & 0o7777);
+    if (mode === undefined) return;
+    if (kept !== null && (kept.uid !== process.getuid?.() || kept.gid !== process.getgid?.()))
+      await file.chown(kept.uid, kept.gid).catch(() => undefined);
+    await file.chmod(mode & 0o7777);
   } finally {
     await file.close();
   }

@@ -18,6 +18,8 @@ export interface FileInfo {
   size: number;
   /** A stamp that changes with the content, as well as the system can tell. */
   stamp: string;
+  /** Permissions, as the system counts them. */
+  mode: number;
 }
 
 export interface ExecRequest {
@@ -65,8 +67,8 @@ export interface Workspace {
    * then.
    */
   read(path: string, maxBytes: number, seen?: FileInfo): Promise<Uint8Array>;
-  /** Atomic: a reader sees the old content or the new. Makes parent folders; keeps the mode of an existing file. */
-  write(path: string, data: Uint8Array | string): Promise<void>;
+  /** Atomic: a reader sees the old content or the new. Makes parent folders; keeps the mode of an existing file, unless one is given. */
+  write(path: string, data: Uint8Array | string, mode?: number): Promise<void>;
   /** Removes a file, and nothing but a file. */
   remove(path: string): Promise<void>;
   /** Moves a file, makes parent folders, and replaces nothing: it throws where something has the new name. */

@@ -13,6 +13,7 @@ import { agentsCommand, mcpCommand, skillsCommand } from "./lists.js";
 import { modeCommand, modelCommand } from "./settings.js";
 import { permissionsCommand } from "./permissions.js";
 import { resumeCommand } from "./resume.js";
+import { rewindCommand } from "./rewind.js";
 import { statsCommand } from "./stats.js";
 import type { Surroundings } from "./sources.js";
 
@@ -46,6 +47,7 @@ export function builtins(context: CommandContext): Command[] {
     agentsCommand(context),
     resumeCommand(context),
     chatCommand(context),
+    rewindCommand(context),
     todoCommand(context),
     copyCommand(context),
     themeCommand,

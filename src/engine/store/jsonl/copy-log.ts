@@ -1,16 +1,20 @@
 /** A copy of a session's log under another name: line by line, as far as it is written, so that nobody need hold the original still. */
 import { rename } from "node:fs/promises";
 import { parseEntry, writeEntry } from "../entry.js";
-import { lostItsEnd } from "./read-log.js";
+import { isBlank, lostItsEnd } from "./read-log.js";
 import { LogFile, readLineBytes } from "../../../os/files/log-file.js";
 
-/** The copy appears all at once, or not at all. */
-export async function copyLog(from: string, to: string, as: { id: string; name: string | undefined }): Promise<void> {
+/** The copy appears all at once, or not at all. It has the first `most` entries. */
+export async function copyLog(from: string, to: string, as: { id: string; name: string | undefined }, most: number): Promise<void> {
   const draft = `${to}.tmp`;
   const file = LogFile.open(draft);
   try {
     file.clear();
-    for (const line of readLineBytes(from, 0, lostItsEnd)) file.append(renamed(line, as));
+    let count = 0;
+    for (const line of readLineBytes(from, 0, lostItsEnd)) {
+      if (!isBlank(line) && ++count > most) break;
+      file.append(renamed(line, as));
+    }
   } finally {
     await file.close();
   }

@@ -21,6 +21,14 @@ export function* readEntries(log: string, from: number): Generator<ReadEntry> {
   }
 }
 
+/** Whether turns of the session were undone. Told by the beginnings of lines alone, since most logs say no. */
+export function holdsRewind(log: string): boolean {
+  for (const line of readLineBytes(log, 0)) if (line.subarray(0, REWIND.length).equals(REWIND)) return true;
+  return false;
+}
+
+const REWIND = Buffer.from('{"kind":"rewind"');
+
 /** Whether the rest is a whole line that has lost its LF. A crash leaves only the beginning of a line. */
 export function lostItsEnd(rest: Buffer): boolean {
   return rest.length > 1 && isSealed(rest.subarray(0, -1));
@@ -37,7 +45,7 @@ export function damageIn(id: string, lines: readonly number[]): string | undefin
 
 const MOST_NAMED = 8;
 
-function isBlank(line: Buffer): boolean {
+export function isBlank(line: Buffer): boolean {
   return line.length < MOST_BLANKS && line.toString().trim() === "";
 }
 

@@ -1,4 +1,7 @@
-/** Sessions as folders under PARLEY_HOME/sessions: `log.jsonl`, which is the truth, `snapshot.json`, which saves reading it, and `lock`. */
+/**
+ * Sessions as folders under PARLEY_HOME/sessions: `log.jsonl`, which is the truth, `snapshot.json`, which saves reading it, `files`, the copies
+ * of files that were changed, and `lock`.
+ */
 import { existsSync, statSync } from "node:fs";
 import { readdir, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,12 +13,14 @@ import { makeFolder, syncFolder } from "../../../os/files/folders.js";
 import { Gate } from "../../../os/gate.js";
 import { takeLock, watchLock } from "../../../os/files/lock.js";
 import { LogFile } from "../../../os/files/log-file.js";
+import { copiesIn, shareCopies } from "./copies.js";
 import { copyLog } from "./copy-log.js";
 import { writeEntry } from "../entry.js";
 import { folderName, idOf } from "./folder-name.js";
 import { readHead } from "./heads.js";
 import { prune } from "./prune.js";
-import { lostItsEnd, readEntries } from "./read-log.js";
+import { holdsRewind, lostItsEnd, readEntries } from "./read-log.js";
+import { readTurns } from "../logged-turns.js";
 import { rebuild } from "../rebuild.js";
 import { readSnapshot, snapshotOf, writeSnapshot, type Snapshot } from "./snapshot.js";
 import type { SessionLog, SessionStore, SessionSummary } from "../store.js";
@@ -48,14 +53,26 @@ export function isStored(home: string, id: string): boolean {
   }
 }
 
-export function jsonlStore(home: string, options: { keep: number; redact<T>(value: T): T }): SessionStore {
+/** Megabytes of copies of changed files that a session keeps, where nobody says otherwise. */
+const UNDO_MIB = 256;
+
+interface StoreOptions {
+  /** The most sessions. */
+  keep: number;
+  /** Megabytes of copies of files that each keeps to undo changes; 0 keeps none. */
+  undoMiB?: number | undefined;
+  redact<T>(value: T): T;
+}
+
+export function jsonlStore(home: string, options: StoreOptions): SessionStore {
+  const { undoMiB = UNDO_MIB } = options;
   const root = join(home, "sessions");
   const folderOf = (id: string): string => join(root, folderName(id));
   const logOf = (id: string): string => join(folderOf(id), LOG);
   return {
     create: (session) => admitted(() => create(session)),
     open: (id) => admitted(() => reopen(id)),
-    fork: (from, as) => admitted(() => fork(from, as)),
+    fork: (from, as, before) => admitted(() => fork(from, as, before)),
     list,
     latest,
     events,
@@ -110,7 +127,7 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
     }
   }
 
-  async function fork(from: string, as: { id: string; name: string | undefined }): ReturnType<SessionStore["open"]> {
+  async function fork(...[from, as, before]: Parameters<SessionStore["fork"]>): ReturnType<SessionStore["open"]> {
     const [source, folder] = [folderOf(from), folderOf(as.id)];
     if (isEmpty(source)) throw notFound(from);
     if (!isEmpty(folder)) throw exists(as.id);
@@ -119,7 +136,9 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
     try {
       // Another process may have used the id between the first look and the lock.
       if (!isEmpty(folder)) throw exists(as.id);
-      await copyLog(join(source, LOG), join(folder, LOG), as);
+      const place = before === undefined ? Infinity : placeBefore(from, before.turn);
+      await shareCopies(source, folder);
+      await copyLog(join(source, LOG), join(folder, LOG), as, place);
     } catch (error) {
       if (isEmpty(folder)) await discard(folder).catch(() => {});
       throw error;
@@ -184,6 +203,8 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
         await writeSnapshot(folder, text).catch(() => {});
       },
       close: () => (closing ??= close()),
+      entries: () => readEntries(join(folder, LOG), 0),
+      copies: undoMiB === 0 ? undefined : copiesIn(folder, undoMiB),
     };
 
     /** Lines are written together: a write costs more than its bytes. */
@@ -226,14 +247,24 @@ export function jsonlStore(home: string, options: { keep: number; redact<T>(valu
   async function* events(id: string, onDamaged?: (lines: readonly number[]) => void): AsyncGenerator<Event, void> {
     if (isEmpty(folderOf(id))) throw notFound(id);
     const damaged: number[] = [];
-    let count = 0;
+    const { undone } = holdsRewind(logOf(id)) ? readTurns(readEntries(logOf(id), 0)) : { undone: [] };
+    let place = 0;
     for (const entry of readEntries(logOf(id), 0)) {
+      const at = place++;
       // Other sessions of the process go on while a long log is read.
-      if (++count % READ_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (place % READ_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
       if (entry.kind === "unreadable") damaged.push(entry.line);
-      if (entry.kind === "event" && !isSilent(entry.event)) yield replayed(entry.event);
+      if (entry.kind !== "event" || isSilent(entry.event)) continue;
+      const isUndone = entry.event.turn !== undefined && undone.some(({ from, to }) => from <= at && at < to);
+      if (!isUndone) yield replayed(entry.event);
     }
     if (damaged.length > 0) onDamaged?.(damaged);
+  }
+
+  function placeBefore(id: string, turn: string): number {
+    const found = readTurns(readEntries(logOf(id), 0)).turns.findLast((each) => each.id === turn);
+    if (found === undefined) throw fault(`There is no turn '${turn}' in session '${id}'`);
+    return found.place;
   }
 
   async function remove(id: string): Promise<void> {

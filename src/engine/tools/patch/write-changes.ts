@@ -27,7 +27,7 @@ export async function writeChanges(changes: readonly FileChange[], context: Tool
 async function make({ path, old, after }: FileChange, { workspace }: ToolContext, undo: (() => Promise<void>)[]): Promise<void> {
   if (after === null) {
     await workspace.remove(path);
-    if (old !== null) undo.push(() => workspace.write(path, old.bytes));
+    if (old !== null) undo.push(() => workspace.write(path, old.bytes, old.info.mode));
     return;
   }
   if (old !== null && old.path !== path) {

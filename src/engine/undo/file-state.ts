@@ -1,0 +1,28 @@
+/** A file as it is at this moment: its content by hash, and its mode. */
+import { contentHash } from "../../os/digest.js";
+import type { FileState } from "../store/entry.js";
+import { MAX_FILE_BYTES } from "../tools/files/text-file.js";
+import type { Workspace } from "../workspace/workspace.js";
+
+/** Null where there is no file. `bytes` are missing where it is too large to be read, or is no regular file. */
+export interface Look {
+  state: FileState | null;
+  bytes?: Uint8Array;
+}
+
+export async function look(workspace: Workspace, path: string): Promise<Look> {
+  const info = await workspace.info(path);
+  if (info === null) return { state: null };
+  const { mode, kind, size, stamp } = info;
+  if (kind !== "file" || size > MAX_FILE_BYTES) return { state: { mode, stamp } };
+  const bytes = await workspace.read(path, MAX_FILE_BYTES, info);
+  return { state: { sha256: contentHash(bytes), mode, stamp }, bytes };
+}
+
+/** Names a content for comparison: of a file that is not there, of one whose content nobody knows, or by its hash. */
+export function contentName(state: Pick<FileState, "sha256"> | null): string {
+  if (state === null) return "none";
+  return state.sha256 ?? UNKNOWN;
+}
+
+export const UNKNOWN = "unknown";

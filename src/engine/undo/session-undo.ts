@@ -1,0 +1,71 @@
+/** Undo for an open session: the changes of its turns are noted, and its turns are taken back. */
+import { ParleyError } from "../../core/errors.js";
+import type { RewindReply } from "../../core/rewind.js";
+import { workspaceOf } from "../calls/workspace-for.js";
+import type { SessionServices } from "../session/services.js";
+import type { LoggedTurn } from "../store/logged-turns.js";
+import type { SessionLog } from "../store/store.js";
+import { FileChanges } from "./file-changes.js";
+import type { Asked } from "./asked.js";
+
+export class SessionUndo {
+  readonly #session: SessionServices;
+  readonly #log: SessionLog | undefined;
+  readonly #ending: AbortSignal;
+  #running: Promise<unknown> = Promise.resolve();
+
+  /** Without a log nothing can be undone. Once `ending` is aborted the host is asked for nothing more. */
+  constructor(session: SessionServices, log: SessionLog | undefined, ending: AbortSignal) {
+    this.#session = session;
+    this.#log = log;
+    this.#ending = ending;
+  }
+
+  changes(warn: (text: string) => void): FileChanges | undefined {
+    const copies = this.#log?.copies;
+    return copies && new FileChanges({ recorder: this.#session.events.recorder, copies, warn });
+  }
+
+  /** The turns that can be taken back, in their order. */
+  async turns(): Promise<LoggedTurn[]> {
+    const { readTurns } = await import("../store/logged-turns.js");
+    const log = this.#kept();
+    this.#session.events.recorder.write();
+    return readTurns(log.entries()).turns;
+  }
+
+  /** Only between turns. Throws a fault that says why nothing is taken back. */
+  rewind(asked: Asked): Promise<RewindReply> {
+    const rewound = this.#rewind(asked);
+    this.#running = rewound.catch(() => {});
+    return rewound;
+  }
+
+  /** Resolves when no file is being put back. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  async #rewind(asked: Asked): Promise<RewindReply> {
+    const log = this.#kept();
+    const { rewind } = await import("./rewind.js");
+    const { events, permissions, history, seen, settings } = this.#session;
+    const workspace = workspaceOf(this.#session, {
+      hosted: settings.config.workspace,
+      signal: this.#ending,
+      emit: (event) => events.tell(event),
+    });
+    const { reply, conversation, note } = await rewind(asked, { log, events, workspace, permissions });
+    if (conversation !== undefined) {
+      history.goBack(conversation);
+      seen.goBack(conversation.seen);
+    }
+    if (note !== undefined) history.push(note);
+    return reply;
+  }
+
+  #kept(): SessionLog {
+    if (this.#log !== undefined) return this.#log;
+    throw new ParleyError({ code: "session", message: "This session is not kept, so nothing of it can be undone", retryable: false });
+  }
+}

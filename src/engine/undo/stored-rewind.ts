@@ -1,0 +1,61 @@
+/** Takes back turns of a stored session that no process has open. No model is needed for that. */
+import type { SessionConfig } from "../../core/config.js";
+import type { Event } from "../../core/event.js";
+import type { RewindReply } from "../../core/rewind.js";
+import { Permissions } from "../permissions/permissions.js";
+import { protectionOf } from "../permissions/protection.js";
+import { boundsGoingOn } from "../session/configured-bounds.js";
+import { recover } from "../session/recovery.js";
+import { SessionEvents } from "../session/session-events.js";
+import { rulesOf } from "../session/settings.js";
+import { readTurns, type LoggedTurn } from "../store/logged-turns.js";
+import { nextSeq } from "../store/seq.js";
+import type { SessionLog, SessionStore } from "../store/store.js";
+import { localWorkspace } from "../workspace/local.js";
+import type { Asked } from "./asked.js";
+import { rewind } from "./rewind.js";
+
+interface Around {
+  /** The config's own rules for that folder hold beside those of the session. */
+  configured(cwd: string): Promise<Pick<SessionConfig, "rules" | "disallowedTools">>;
+  env: Record<string, string | undefined>;
+  places: { home: string; userHome: string };
+  /** Tells people what went wrong beside the rewind. */
+  warn(text: string): void;
+}
+
+/** `choose` picks the turn. Throws a fault when the session is open elsewhere, or the reason why nothing is taken back. */
+export async function rewindStored(
+  store: SessionStore,
+  id: string,
+  choose: (turns: readonly LoggedTurn[]) => Asked,
+  { configured, env, places, warn }: Around,
+): Promise<RewindReply> {
+  const { session, log } = await store.open(id);
+  try {
+    const asked = choose(readTurns(log.entries()).turns);
+    const { cwd, config } = session;
+    const workspace = await localWorkspace(cwd, { env: {}, directories: config.directories });
+    const rules = await rulesOf(boundsGoingOn(await configured(cwd), config));
+    const permissions = new Permissions("default", [], rules, protectionOf(places, env, workspace));
+    const events = eventsOf(id, log, session.seq, warn);
+    recover(events, session, session);
+    const { reply, note } = await rewind(asked, { log, events, workspace, permissions });
+    if (note !== undefined) events.recorder.message(note);
+    events.recorder.write();
+    return reply;
+  } finally {
+    await log.close();
+  }
+}
+
+/** Nobody hears the events but for warnings; the log has them. */
+function eventsOf(id: string, log: SessionLog, before: number, warn: (text: string) => void): SessionEvents {
+  let seq = nextSeq(before);
+  const push = (event: Event): undefined => {
+    if (event.type === "notice" && event.level === "warning") warn(event.text);
+  };
+  const events = new SessionEvents(id, { sessionId: id }, { nextSeq: () => seq++, push }, log, seq);
+  events.opened();
+  return events;
+}
