@@ -22,7 +22,7 @@ const TOOLS: readonly { name: string; category: Category; aliases: readonly stri
   { name: "WebSearch", category: "exec", aliases: ["web_search", "WebSearchTool", "google_web_search"] },
 ];
 
-/** Ours, as they are offered to the model. */
+/** The names of our tools, as the model sees them. */
 export const TOOL_NAMES: readonly string[] = TOOLS.map(({ name }) => name);
 
 const byName = new Map(TOOLS.flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool] as const)));
@@ -32,22 +32,22 @@ const inAnyCase = new Map([...byName].map(([name, tool]) => [name.toLowerCase(),
 /** Names of host tools that ask the user, with other agents' names for it. A session with one of them needs no AskUser. */
 export const ASKING_TOOLS: readonly string[] = ["AskUser", "AskUserQuestion", "ask_user_question", "ask_user"];
 
-/** Our name for a tool as people write it, in capitals or not; what they wrote when we have none. */
+/** Our name for a tool as people write it, in any case of letters; the given text if we have no such tool. */
 export function toolNamed(text: string): string {
   return inAnyCase.get(text.toLowerCase()) ?? plainMcp(text);
 }
 
-/** Our name for a tool of any agent; the name itself when we have none. */
+/** Our name for a tool of any agent; the given name if we have no such tool. */
 export function canonicalTool(name: string): string {
   return byName.get(name)?.name ?? plainMcp(name);
 }
 
-/** MCP tools are called by letters, digits and `_` alone: other characters in `mcp__my-server__act` mean `_`, but for a `*` of a pattern. */
+/** Names of MCP tools have letters, digits and `_` only: any other character of `mcp__my-server__act` becomes `_`, except the `*` of a pattern. */
 function plainMcp(name: string): string {
   return name.startsWith("mcp__") ? name.replace(/[^A-Za-z0-9_*]/g, "_") : name;
 }
 
-/** `mcp` for `mcp__server__tool`; `exec`, the most careful one, for what nobody knows. */
+/** `mcp` for `mcp__server__tool`; `exec`, which is asked about most, for an unknown tool. */
 export function categoryOf(name: string): Category {
   return byName.get(name)?.category ?? (name.startsWith("mcp__") ? "mcp" : "exec");
 }

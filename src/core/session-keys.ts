@@ -1,15 +1,15 @@
 /**
- * The keys of a session's config: what is lost where a wire cannot say one. A key that restricts is never left out in silence: without it
- * the agent may do more than was asked for.
+ * The keys of a session's config, and the loss if a wire cannot say one. A restricting key is never dropped in silence: without it
+ * the agent may do more than the host asked for.
  */
 import type { SessionConfig } from "./config.js";
 
 /**
- * - `wish`: the agent works otherwise than it was asked to and may do no more; its host is told.
- * - `bound`: the session may go on for longer or reach further; the link refuses to open it.
- * - `restriction`: the agent may do more than was asked for; the session is refused. `word` is the word of the coverage that says it, where
- *   that is not the key.
- * - `kept`: nothing is lost; the link does it itself.
+ * - `wish`: the agent works differently, but does no more than asked; its host is told.
+ * - `bound`: the session may run longer or reach further; the link refuses to open it.
+ * - `restriction`: the agent may do more than asked; the session is refused. `word` is the coverage's word for it, if it
+ * differs from the key.
+ * - `kept`: nothing is lost; the link does the work itself.
  */
 type Loss = "wish" | "bound" | "kept" | { restriction: string; word?: string };
 
@@ -20,7 +20,7 @@ const wish = (): Loss => "wish";
 const bound = (): Loss => "bound";
 const kept = (): Loss => "kept";
 
-/** Restrictions are named in this order. */
+/** Restrictions are named to the host in this order. */
 const KEYS: LossByValue = {
   rules: (rules) => (rules.some((rule) => !("allow" in rule)) ? { restriction: "deny and ask rules" } : "wish"),
   workspace: (workspace) => (Object.values(workspace).includes("host") ? { restriction: "a workspace of the host" } : "kept"),
@@ -32,10 +32,10 @@ const KEYS: LossByValue = {
   maxToolCalls: bound,
   maxSeconds: bound,
   nesting: bound,
-  // The link keeps the deadlines of approvals; deltas come whether they are asked for or not.
+  // The link keeps the deadlines of approvals; deltas come whether the host asks for them or not.
   answerSeconds: kept,
   streaming: kept,
-  // Another agent than the one that was asked for may do anything.
+  // A different agent than the requested one may do anything.
   agent: bound,
   labels: bound,
   provider: wish,
@@ -69,7 +69,7 @@ export interface UnsaidKeys {
   wishes: string[];
 }
 
-/** Sorts the keys that a wire cannot say by what is lost without them. */
+/** Sorts the keys that a wire cannot say by their loss. */
 export function unsaidKeys(config: SessionConfig, isSaid: (word: string) => boolean): UnsaidKeys {
   const unsaid: UnsaidKeys = { restrictions: [], bounds: [], wishes: [] };
   for (const key of Object.keys(KEYS).filter(isKey)) {
@@ -79,7 +79,7 @@ export function unsaidKeys(config: SessionConfig, isSaid: (word: string) => bool
       if (!isSaid(key)) unsaid.bounds.push(key);
     } else if (!isSaid(loss.word ?? key)) unsaid.restrictions.push(loss.restriction);
   }
-  // Wishes are named in the order in which the host said them. A key of a later vocabulary is a wish.
+  // Wishes keep the order of the host's config. An unknown key of a later vocabulary is a wish.
   for (const [key, value] of Object.entries(config)) {
     if (value === undefined || isSaid(key)) continue;
     if (!isKey(key) || lossOf(key, config) === "wish") unsaid.wishes.push(key);

@@ -3,34 +3,34 @@ import type { Closed } from "./event.js";
 import type { OpOf } from "./op.js";
 
 /**
- * A record of the other side; or a line that is none, with the reason in words; or the way that we were started. Of a line that was too
- * long only the beginning is known.
+ * A record of the other side; a line that cannot be read, with the reason; or our own launch. Of a line that is too
+ * long only the beginning is kept.
  */
 export type Frame = { rec: unknown } | { bad: string; line: string; overlong?: true } | { launch: Launch };
 
-/** argv, environment and standard input are wire in every dialect with a process. */
+/** The launch of a process: its arguments, environment and standard input carry records, too. */
 export interface Launch {
   argv: string[];
   env: Readonly<Record<string, string | undefined>>;
   cwd?: string;
-  /** All that its standard input holds; without it that stays open for records. */
+  /** The whole standard input of the process; without it stdin stays open for records. */
   input?: string;
-  /** The session's open as the command line asks for it, where the command line was read already. */
+  /** The op that opens the session, if the command line was parsed already. */
   open?: Pick<OpOf<"session.open">, "open" | "sessionId" | "config" | "fork">;
 }
 
-/** A duplex of records. Bytes, lines and frames are its business alone. */
+/** A two-way stream of records. Only the transport sees bytes, lines and frames. */
 export interface Transport {
-  /** Ends when the other side has no more to say. */
+  /** Ends when the other side sends no more records. */
   readonly frames: AsyncIterable<Frame>;
-  /** The other end was there before us and serves others, too: we may leave it, and must not end it. */
+  /** The other end serves others, too: we may disconnect, and must not end it. */
   readonly isShared?: boolean | undefined;
-  /** A promise when the other side is slow: wait for it before writing more. */
+  /** Returns a promise if the other side is slow: wait for it before the next write. */
   write(records: readonly unknown[]): void | Promise<void>;
-  /** Sends the written records now, where the transport holds them back for more. The caller knows that no more follows. */
+  /** Sends buffered records now. Call it when no more records follow soon. */
   flush?(): void;
-  /** `eof`: we have no more to say. `term`: end it, process included. Both let what was written go out first. */
+  /** `eof` ends our output. `term` ends the connection, its process included. Both send the written records first. */
   close(how: "eof" | "term"): void;
-  /** Settles when nothing can be written any more and everything that was written is out. */
+  /** Settles when all written records are out and no more can be written. */
   readonly closed: Promise<Closed>;
 }

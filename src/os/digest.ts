@@ -1,4 +1,4 @@
-/** Names by content. Only here is it known that Node's crypto, forty modules of its own, is loaded when it is first needed. */
+/** Names by content. Node's crypto loads forty modules, so this file loads it at its first use. */
 
 /** A short name for a long text. */
 export function digest(text: string, length: number): string {

@@ -1,4 +1,4 @@
-/** Work of which only so much goes on at once; the rest waits in its order. */
+/** Bounds the amount of work at one time; the rest waits in order. */
 export class Gate {
   readonly #most: number;
   readonly #waiting: (() => void)[] = [];

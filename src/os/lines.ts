@@ -1,6 +1,6 @@
 /**
- * Lines: the only place where bytes become records. A line ends at byte 0x0A and nowhere else (so U+2028 is just a character); a last
- * line without LF counts; a line over the cap is dropped, told once, and reading goes on behind its end. Linear in the input.
+ * Lines: the only place where bytes become records. A line ends at byte 0x0A only (so U+2028 is a plain character); a last
+ * line without LF counts; a line over the cap is dropped and reported once, and reading resumes behind it. Linear in the input.
  */
 import { isUtf8 } from "node:buffer";
 import type { Frame } from "../core/wire.js";
@@ -9,7 +9,7 @@ import { LINE_CAP } from "../core/limits.js";
 
 export type Framing = "json" | "text";
 
-/** The treatment of a record that is longer than a reader of ours takes: it is refused, or loses the middle of its long texts. */
+/** The treatment of a record longer than our own readers take: refuse it, or cut the middle out of its long texts. */
 export type TooLong = "refuse" | "shorten";
 
 const LF = 0x0a;
@@ -18,17 +18,17 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN = [0x5b, 0x7b] as const;
 const CLOSE = [0x5d, 0x7d] as const;
-/** How much of a dropped line its report repeats. */
+/** The length of the beginning that the report of a dropped line repeats. */
 const SAMPLE = 200;
 /** Deeper records are refused: code that walks them would overflow its stack. */
 const DEPTH = 500;
-/** A beginning of a line that was larger than this is not kept for the next one. */
+/** A larger buffer is not kept for the next line. */
 const KEPT = 64 * 1024;
 
 export class FrameReader {
   readonly #framing: Framing;
   readonly #cap: number;
-  /** The beginning of a line whose end has not come, in a buffer that doubles. */
+  /** The beginning of a line whose end has not arrived, in a buffer that doubles. */
   #held = Buffer.alloc(0);
   #size = 0;
   /** Set while the rest of a line over the cap is skipped. */
@@ -50,7 +50,7 @@ export class FrameReader {
     return frames;
   }
 
-  /** At the end of input: a last line without LF. */
+  /** Call it at the end of input: returns a last line without LF. */
   end(): Frame[] {
     const frames: Frame[] = [];
     if (this.#size > 0 || this.#skipping !== undefined) this.#cut(Buffer.alloc(0), frames);
@@ -80,7 +80,7 @@ export class FrameReader {
     if (this.#held.length > KEPT) this.#held = Buffer.alloc(0);
   }
 
-  /** The end of a line, and what came of it in this chunk. A line that lies in one chunk is not copied. */
+  /** Completes a line whose end is in this chunk. A line within one chunk is not copied. */
   #cut(rest: Buffer, frames: Frame[]): void {
     const whole = this.#size === 0 && this.#skipping === undefined && rest.length <= this.#cap;
     if (!whole) this.#hold(rest);
@@ -103,7 +103,7 @@ export function overlong(what: "line" | "frame", cap: number, sample: string): F
   return { bad: `The ${what} is longer than ${cap} bytes and was skipped`, line: sample.slice(0, SAMPLE), overlong: true };
 }
 
-/** One record out of the bytes of one; none when they are blank. Some programs begin what they write with a byte order mark. */
+/** Parses one line; a blank line has no record. A byte order mark at its beginning is skipped. */
 export function jsonFrames(bytes: Buffer, what: "line" | "frame"): Frame[] {
   const whole = bytes.toString();
   const text = whole.startsWith("\uFEFF") ? whole.slice(1) : whole;
@@ -118,7 +118,7 @@ export function jsonFrames(bytes: Buffer, what: "line" | "frame"): Frame[] {
   }
 }
 
-/** Counts brackets outside of strings, once there are enough of them anywhere. */
+/** Checks the nesting of a line that has many brackets. */
 function isTooDeep(line: Buffer): boolean {
   if (count(line, OPEN[0]) + count(line, OPEN[1]) <= DEPTH) return false;
   let depth = 0;
@@ -142,7 +142,7 @@ function count(line: Buffer, byte: number): number {
 
 /**
  * One record as a line. JSON.stringify escapes newlines and lone surrogates, so a record is one line of valid UTF-8 whatever it holds.
- * Text stands for itself, newlines included. Throws a `limit` fault for a record that is too long.
+ * A text record is written unchanged, newlines included. Throws a `limit` fault for a record that is too long.
  */
 export function encodeLine(framing: Framing, record: unknown, tooLong: TooLong = "refuse"): string {
   if (framing === "text" && typeof record === "string") return `${record}\n`;
@@ -151,12 +151,12 @@ export function encodeLine(framing: Framing, record: unknown, tooLong: TooLong =
   return tooLong === "shorten" ? shortened(record) : refuse(line);
 }
 
-/** No character is more than three bytes: most lines need no closer look. */
+/** A character has at most three bytes, so most lines need no exact count. */
 function isShort(line: string): boolean {
   return 3 * line.length <= LINE_CAP || Buffer.byteLength(line) <= LINE_CAP;
 }
 
-/** Texts over a bound lose their middle; where they are many, the bound is lower. */
+/** Cuts the middle out of texts over a bound; the bound is lower if there are many. */
 function shortened(record: unknown): string {
   for (let most = LINE_CAP / 16; most >= SAMPLE; most /= 4) {
     const line = `${JSON.stringify(record, (_, value: unknown) => (typeof value === "string" ? ends(value, most) : value))}\n`;

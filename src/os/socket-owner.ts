@@ -1,4 +1,4 @@
-/** Linux's tables of TCP sockets: which user has the other end of a connection on this machine. */
+/** Linux's tables of TCP sockets: the user at the other end of a connection on this machine. */
 import { createReadStream } from "node:fs";
 import { isIPv4 } from "node:net";
 import { endianness } from "node:os";
@@ -9,12 +9,12 @@ export interface Endpoint {
   port: number;
 }
 
-/** About 200,000 sockets. A longer table is not read to its end. */
+/** About 200,000 sockets. The rest of a longer table is not read. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /**
- * The id of the user whose socket has `local` as its own end and `remote` as the other. Undefined where the tables hold no such socket or
- * cannot be read, and where its process has closed it: the kernel may then show root as its user.
+ * The id of the user whose socket has the local end `local` and the remote end `remote`. Undefined if the tables hold no such socket or
+ * cannot be read, or if its process has closed it: the kernel may then show root as its user.
  */
 export async function socketOwner(local: Endpoint, remote: Endpoint): Promise<number | undefined> {
   for (const table of ["tcp", "tcp6"] as const) {
@@ -36,19 +36,19 @@ async function userIn(path: string, local: string, remote: string): Promise<numb
       }
     }
   } catch {
-    // A table that is hidden from us tells of no socket.
+    // A table that is hidden from us has no entries.
   }
   return undefined;
 }
 
-/** `sl local remote st queues timer retransmits uid timeout inode …`; a socket that its process has closed has inode 0. */
+/** A line is `sl local remote st queues timer retransmits uid timeout inode …`; a socket closed by its process has inode 0. */
 function userOf(row: string, local: string, remote: string): number | undefined {
   if (!row.includes(` ${local} ${remote} `)) return undefined;
   const [, , , , , , , uid, , inode] = row.trim().split(/\s+/);
   return uid === undefined || inode === undefined || inode === "0" ? undefined : Number(uid);
 }
 
-/** As the table writes it. IPv4 stands in both tables; of IPv6 only loopback is needed. */
+/** The address as the table writes it. IPv4 is in both tables; of IPv6 only loopback is needed. */
 function written({ address, port }: Endpoint, table: "tcp" | "tcp6"): string | undefined {
   const plain = address.replace(/^::ffff:/i, "");
   const words = isIPv4(plain) ? ofIPv4(plain, table) : table === "tcp6" && plain === "::1" ? [0, 0, 0, 1] : undefined;

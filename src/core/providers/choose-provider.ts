@@ -1,9 +1,9 @@
-/** Which provider a run uses, and what happens when several sources name a provider or a model each. */
+/** Chooses the provider of a run, also where several sources name a provider or a model. */
 import { isProviderName, ownerOfModel, PROVIDERS, type ProviderName } from "./providers.js";
 
 export type OwnProviders = Readonly<Record<string, { models?: Readonly<Record<string, unknown>> | undefined }>>;
 
-/** The provider named; else the one whose model it is; else the first whose key is set; else none, and the caller decides. */
+/** The named provider; else the one that the model belongs to; else the first whose key is set; else undefined. */
 export function chooseProvider(
   named: { provider?: string | undefined; model?: string | undefined; providers: OwnProviders },
   env: Record<string, string | undefined>,
@@ -13,7 +13,7 @@ export function chooseProvider(
   return owner ?? Object.entries(PROVIDERS).find(([, { keyVariable }]) => keyVariable !== undefined && env[keyVariable])?.[0];
 }
 
-/** A value and the place that gave it. */
+/** A value and the source that gave it. */
 export interface Found<T> {
   value: T;
   from: string;
@@ -43,7 +43,7 @@ export function matchNames(sources: readonly Names[], providers: OwnProviders, h
   return { provider, model: fitting?.model };
 }
 
-/** These serve nothing but models of their own name; the others serve models of any name. */
+/** These providers serve only models whose names are theirs; the others serve models of any name. */
 const CLOSED: ReadonlySet<string> = new Set<ProviderName>(["anthropic", "openai", "gemini", "xai", "rehearsal"]);
 
 function belongsElsewhere(model: string, provider: string, providers: OwnProviders, hasAddress: boolean): boolean {

@@ -14,17 +14,17 @@ const OwnModel = v.strictObject(
   "be a mapping",
 );
 
-/** Where servers of the kind openai-compatible differ. */
+/** Differences between servers of the kind openai-compatible. */
 const Compat = v.strictObject(
   {
-    /** Some refuse `stream_options`, without which others count no tokens. */
+    /** Some servers refuse `stream_options`; others count no tokens without it. */
     includeUsage: v.optional(yesOrNo),
     maxTokensField: v.optional(oneOf(["max_tokens", "max_completion_tokens"])),
-    /** Some refuse `reasoning_effort`. */
+    /** Some servers refuse `reasoning_effort`. */
     reasoningEffort: v.optional(yesOrNo),
-    /** Some know `prompt_cache_key`, by which requests of one conversation meet the same cache. */
+    /** Some servers use `prompt_cache_key` to route the requests of one conversation to the same cache. */
     promptCacheKey: v.optional(yesOrNo),
-    /** Some pass on the vendor's own search of the web. */
+    /** Some servers pass on the vendor's own web search. */
     webSearch: v.optional(yesOrNo),
   },
   "be a mapping",
@@ -57,7 +57,7 @@ export const OwnProviders = v.pipe(
   }),
 );
 
-/** Providers that are known by name are complete without these fields. */
+/** A provider that Parley knows by name may leave these fields out. */
 function incompleteness(name: string, provider: OwnProvider): string | undefined {
   if (isProviderName(name)) return undefined;
   if (provider.kind === undefined) return `have a kind: ${KINDS.join(", ")}`;

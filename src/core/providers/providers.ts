@@ -13,7 +13,7 @@ export interface ProviderInfo {
 /** The address of llama-server on this machine. */
 export const LOCAL_SERVER = "http://127.0.0.1:8080";
 
-/** In the order in which a key that is set chooses the provider. */
+/** The first provider in this order whose key is set is the default. */
 const ROWS = {
   anthropic: {
     keyVariable: "ANTHROPIC_API_KEY",

@@ -1,16 +1,16 @@
-/** Which known word a mistyped one was meant to be. */
+/** Finds the known word that a mistyped word stands for. */
 
-/** Undefined when nothing known is near. Case and the joints of words (`max_turns`, `max-turns`) do not count. */
+/** Undefined if no known word is near. Case and the separators `_` and `-` do not count. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const plain = simplified(word);
   const furthest = Math.max(1, Math.floor(word.length / 3));
   const ranked = known
-    // A word whose length differs by more cannot be near, so the slow comparison is skipped.
+    // A word whose length differs by more cannot be near; skipping it avoids the slow comparison.
     .filter((candidate) => Math.abs(simplified(candidate).length - plain.length) <= furthest)
     .map((candidate) => ({
       candidate,
       distance: editDistance(plain, simplified(candidate)),
-      // Of two that are equally near, the one of the same length: a wrong letter is likelier than one too many.
+      // Of two equally near words, the one of the same length wins: a wrong letter is likelier than an extra one.
       lengths: Math.abs(candidate.length - word.length),
     }))
     .toSorted((a, b) => a.distance - b.distance || a.lengths - b.lengths);
@@ -22,7 +22,7 @@ function simplified(word: string): string {
   return word.toLowerCase().replaceAll(/[-_ ]/g, "");
 }
 
-/** Letters to insert, drop, replace or swap with their neighbour. */
+/** The number of letters to insert, drop, replace or swap with a neighbour. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,17 +1,17 @@
 /**
- * Words that stay words. Some agents attach the file that `@path` in a prompt names, and run a prompt that begins as `/command` does: a
- * prompt that asks for neither is written so that they do neither.
+ * Escapes text for agents that attach the file named by `@path` in a prompt and run a prompt that begins with `/command`:
+ * plain text must do neither.
  */
 
-/** Takes no room, and is no blank that an agent would cut off. */
+/** An invisible character that agents do not trim as white space. */
 const NO_COMMAND = "\u200b";
 
-/** An `@` behind a backslash is a letter to Qwen Code, Gemini CLI, Claude Code and our own agents. */
+/** Qwen Code, Gemini CLI, Claude Code and our own agent read `\@` as a plain letter. */
 export function withoutMentions(text: string): string {
   return text.replace(/(?<!\\)@/g, "\\@");
 }
 
-/** `begins`: how a command begins there. */
+/** `begins` matches the beginning of a command of that agent. */
 export function withoutCommand(text: string, begins = /^\s*\//): string {
   return begins.test(text) ? `${NO_COMMAND}${text}` : text;
 }

@@ -1,4 +1,4 @@
-/** Reads the text of a rule: `Tool` or `Tool(pattern)`. rules.ts gives it its meaning, and is not loaded just to read one. */
+/** Parses the text of a rule: `Tool` or `Tool(pattern)`. engine/permissions/rules.ts gives it its meaning. */
 import { ParleyError } from "../errors.js";
 
 export function parseRule(text: string): { tool: string; pattern?: string } {

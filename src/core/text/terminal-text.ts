@@ -1,8 +1,8 @@
-/** Text of others on a terminal. */
+/** Makes foreign text safe for a terminal. */
 
 /**
- * The words of a model, a tool or a file must not steer the terminal (clear it, write to the clipboard, turn text around under an
- * approval): control and direction characters are shown instead of obeyed. A pipe gets everything as it is.
+ * The text of a model, a tool or a file must not control the terminal (clear it, write to the clipboard, turn text around under an
+ * approval): control and direction characters are shown, not obeyed. A pipe gets the text unchanged.
  */
 export function shown(text: string, sink: { isTTY?: boolean }): string {
   if (sink.isTTY !== true) return text;

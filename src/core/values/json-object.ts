@@ -1,9 +1,9 @@
-/** An object that is no list: what a field of unknown shape must be before its own fields are looked at. */
+/** Whether a value is a JSON object and no array; its fields may be read then. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether two values say the same as JSON, whatever the order of their keys. */
+/** Whether two values are equal as JSON, whatever the order of their keys. */
 export function sameJson(left: unknown, right: unknown): boolean {
   return canonical(left) === canonical(right);
 }

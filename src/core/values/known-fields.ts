@@ -1,7 +1,7 @@
-/** A value without the fields that its schema has no name for: these may hold anything, a key too, and are not for us to keep or tell. */
+/** A value without the fields that its schema does not name: unknown fields may hold anything, also a key, and are neither kept nor told. */
 import * as v from "valibot";
 
-/** A value whose schema is `unknown` stays whole. */
+/** A value whose schema is `unknown` is kept whole. */
 export function knownFields<S extends v.GenericSchema>(schema: S, value: v.InferOutput<S>): v.InferOutput<S>;
 export function knownFields(schema: v.GenericSchema, value: unknown): unknown {
   if (isWrapped(schema)) return knownFields(schema.wrapped, value);

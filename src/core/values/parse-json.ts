@@ -1,9 +1,9 @@
-/** JSON in somebody else's text. */
+/** Parses JSON in foreign text. */
 
-/** Deeper values would overflow the stack of whoever walks them. */
+/** Deeper values would overflow the stack of code that walks them. */
 const DEPTH = 500;
 
-/** Undefined where it is none, or nested beyond measure. */
+/** The value; undefined if the text is no JSON or is nested too deeply. */
 export function parseJson(text: string): { json: unknown } | undefined {
   try {
     const json: unknown = JSON.parse(text);

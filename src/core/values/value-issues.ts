@@ -1,10 +1,10 @@
-/** Says in sentences everything that is wrong with a value that a person wrote. */
+/** Describes each problem of a value that a person wrote, as a sentence. */
 import * as v from "valibot";
 import { nearest } from "../text/nearest-word.js";
 
 export type Keys = readonly (string | number)[];
 
-/** `keys` leads to the place; `on` says whether the key or its value is to blame. */
+/** `keys` is the path to the place; `on` tells whether the key or its value is wrong. */
 export interface Problem {
   keys: Keys;
   on: "key" | "value";
@@ -25,13 +25,13 @@ export function checkValue<S extends v.GenericSchema>(schema: S, value: unknown)
   return { problems };
 }
 
-/** One complaint a place is enough, and none about what lies under a value of the wrong kind. */
+/** One problem for each place, and none for values inside one of the wrong kind. */
 function isCovered(keys: Keys, taken: ReadonlySet<string>): boolean {
   return taken.has(nameOf([])) || keys.some((_, depth) => taken.has(nameOf(keys.slice(0, depth + 1))));
 }
 
 /**
- * Unknown keys, of which valibot tells only the first, and what it lets pass: lists where a mapping is due, and names that it drops.
+ * Unknown keys: valibot reports only the first. It also accepts lists in place of mappings, and drops some names; both are reported here.
  */
 function structureProblems(schema: v.GenericSchema, value: unknown, keys: Keys): Problem[] {
   if (isOptional(schema)) return structureProblems(schema.wrapped, value, keys);
@@ -53,7 +53,7 @@ function structureProblems(schema: v.GenericSchema, value: unknown, keys: Keys):
   });
 }
 
-/** valibot leaves these out of records without a word. */
+/** valibot drops these keys from records without an issue. */
 const DROPPED: ReadonlySet<string> = new Set(["__proto__", "prototype", "constructor"]);
 
 function unknownKey(key: string, keys: Keys, known: string[]): string {
@@ -81,7 +81,7 @@ function wrong(keys: Keys, must: string, value: unknown, always = true): string 
   return `${nameOf(keys)} must ${must}${shown}`;
 }
 
-/** Keys are longer: one in the wrong place is not repeated. */
+/** Longer keys are not repeated: they may be a secret in the wrong place. */
 const MAX_SHOWN = 24;
 
 function shownValue(value: unknown): string {
@@ -91,7 +91,7 @@ function shownValue(value: unknown): string {
   return isLong ? `a text of ${value.length} characters` : JSON.stringify(value);
 }
 
-/** `rules[0].deny` */
+/** The path as people write it: `rules[0].deny`. */
 export function nameOf(keys: Keys): string {
   if (keys.length === 0) return "the file";
   return keys.map((key, index) => (typeof key === "number" ? `[${key}]` : index === 0 ? key : `.${key}`)).join("");

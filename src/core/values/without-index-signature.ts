@@ -1,6 +1,6 @@
 /**
- * Schemas keep unknown fields, so what they infer has an index signature, and a misspelt field would compile.
- * `Known` takes those signatures off again, at every depth, and leaves true records alone.
+ * Schemas keep unknown fields, so their inferred types have an index signature, and a misspelt field would compile.
+ * `Known` removes those signatures at every depth, and keeps those of true records.
  */
 export type Known<T> = T extends readonly (infer U)[]
   ? Known<U>[]

@@ -1,11 +1,11 @@
-/** How deep a YAML text nests. Asked before parsing, because the parser recurses, and V8 may end the process where its stack ends. */
+/** Measures the nesting of a YAML text before parsing: the parser recurses, and a stack overflow may end the process. */
 import { Lexer } from "yaml";
 
-/** Lexemes that stand for nothing in the text; what follows the last of them is the text of a scalar. */
+/** Tokens without text of their own; the text behind the last of them is a scalar. */
 const MARKERS: ReadonlySet<string> = new Set(["\u0002", "\u0018", "\u001F"]);
 const SCALAR = "\u001F";
 
-/** Where the text is first nested deeper than `limit`. Each bracket, dash and column of indentation counts as a level. */
+/** The first place that is nested deeper than `limit`. Each bracket, dash and column of indentation counts as a level. */
 export function tooDeepAt(text: string, limit: number): { line: number; column: number } | undefined {
   let offset = 0;
   let brackets = 0;

@@ -1,7 +1,7 @@
-/** Keys that a YAML text gives twice. The parser finds them, too, but compares every key with every other: a long mapping keeps it busy for minutes. */
+/** Finds repeated keys in a YAML text. The parser compares every key with every other, which takes minutes for a long mapping. */
 import { isScalar, visit, type Document } from "yaml";
 
-/** Where each of them stands, but for the first of its name. To be asked of documents that were parsed with `uniqueKeys: false`. */
+/** The places of all repeated keys but the first. The document must be parsed with `uniqueKeys: false`. */
 export function duplicatesIn(doc: Document.Parsed): number[] {
   const offsets: number[] = [];
   visit(doc, {

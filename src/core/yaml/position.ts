@@ -1,7 +1,7 @@
-/** Where in a YAML text something stands that was found in its value. */
+/** Finds the place in a YAML text of a value inside it. */
 import { isAlias, isMap, isNode, isScalar, isSeq, type Document } from "yaml";
 
-/** The character at which the key or the value at `keys` starts; where the way ends early, its last known point. An empty value is at its key. */
+/** The character at which the key or the value at the path `keys` starts; the last known point if the path ends early. An empty value is at its key. */
 export function offsetOf(doc: Document.Parsed, keys: readonly (string | number)[], on: "key" | "value"): number {
   let node: unknown = doc.contents;
   let offset = startOf(node) ?? 0;

@@ -1,11 +1,11 @@
-/** A YAML text as files of people are read: keys are text, tags mean nothing, and every problem has its place. */
+/** Parses a YAML text that a person wrote: keys are text, tags have no meaning, and each problem has its place. */
 import { LineCounter, parseDocument, type Document } from "yaml";
 import { duplicatesIn } from "./duplicates.js";
 
 export interface YamlText {
   doc: Document.Parsed;
   lines: LineCounter;
-  /** The places that are no YAML or have two meanings; empty where the text can be used. */
+  /** The places that cannot be parsed or are ambiguous; empty if the text can be used. */
   problems: { offset: number; message: string }[];
 }
 

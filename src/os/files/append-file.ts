@@ -1,17 +1,17 @@
 /**
- * A file that only grows, line by line. Lines wait in a bounded buffer, and writers wait when that is full. A full disk is
- * told once; the lines that it did not take are counted, and the count stands in the file as soon as there is room again.
+ * A file that only grows, line by line. Lines wait in a bounded buffer, and writers wait when it is full. A full disk is
+ * reported once; the lost lines are counted, and the file gets a line with the count as soon as there is room again.
  */
 import { open, type FileHandle } from "node:fs/promises";
 import { messageOf, ParleyError, systemCode } from "../../core/errors.js";
 
-/** Bytes that may wait before writers do. */
+/** Buffered bytes beyond which writers have to wait. */
 const HIGH_WATER = 1024 * 1024;
 
 export interface AppendOptions {
-  /** The line that stands for so many that are missing. */
+  /** The line that stands for that many lost lines. */
   gap(lines: number, why: string): string;
-  /** Told once. */
+  /** Called once, at the first failure. */
   onFailure(why: string): void;
 }
 
@@ -23,12 +23,12 @@ export class AppendFile {
   #writing: Promise<void> | undefined;
   #missing = 0;
   #why = "";
-  /** A write broke off in the middle of a line. */
+  /** The last write ended in the middle of a line. */
   #isTorn = false;
   #told = false;
   #isClosed = false;
 
-  /** For its owner alone, where it is new. Throws a fault that names it. */
+  /** Opens the file; a new one is readable by its owner alone. Throws a fault that names the file. */
   static async open(path: string, options: AppendOptions): Promise<AppendFile> {
     try {
       return new AppendFile(await open(path, "a", 0o600), options);
@@ -42,7 +42,7 @@ export class AppendFile {
     this.#options = options;
   }
 
-  /** A promise when too much waits already. Once it is closed nothing is taken. */
+  /** Returns a promise if the buffer is full. A closed file takes no more lines. */
   line(text: string): Promise<void> | undefined {
     if (this.#isClosed) return undefined;
     this.#pending.push(text);
@@ -51,7 +51,7 @@ export class AppendFile {
     return this.#size > HIGH_WATER ? this.#writing : undefined;
   }
 
-  /** When all is written that can be. */
+  /** Resolves when all lines are written, or lost. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#writing;
@@ -60,7 +60,7 @@ export class AppendFile {
   }
 
   async #write(): Promise<void> {
-    // Lines of one tick go out as one write.
+    // All lines of one tick go out in one write.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#pending.length > 0) {
       const lines = this.#pending;
@@ -84,7 +84,7 @@ export class AppendFile {
     }
   }
 
-  /** Of the bytes that were written before the failure, whole lines count. */
+  /** Of the bytes written before the failure, only whole lines count. */
   #fail(taken: Buffer, gaps: number, lines: number, why: string): void {
     const whole = taken.subarray(this.#isTorn ? 1 : 0).reduce((count, byte) => count + (byte === LF ? 1 : 0), 0);
     this.#missing = (whole >= gaps ? 0 : this.#missing) + lines - Math.max(0, whole - gaps);

@@ -1,4 +1,4 @@
-/** Folders: made with their parents, and synced, so that files created in them survive a power cut. */
+/** Makes folders with their parents, and syncs them, so that files created in them survive a power cut. */
 import { mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -6,8 +6,8 @@ import { systemCode } from "../../core/errors.js";
 import { Gate } from "../gate.js";
 
 /**
- * With its parents, one by one: Node's own recursion never returns where the system says ENOENT for ever (below /proc).
- * An existing path, folder or not, stays as it is.
+ * Parents are made one by one: Node's own recursion never returns where the system answers ENOENT for ever (below /proc).
+ * An existing path, folder or not, stays unchanged.
  */
 export function makeFolder(folder: string, mode = 0o777): void {
   try {
@@ -20,7 +20,7 @@ export function makeFolder(folder: string, mode = 0o777): void {
   }
 }
 
-/** Another process may be making the same folder. */
+/** Another process may make the same folder at the same time. */
 function makeOne(folder: string, mode: number): void {
   try {
     mkdirSync(folder, { mode });
@@ -29,10 +29,10 @@ function makeOne(folder: string, mode: number): void {
   }
 }
 
-/** Each holds a descriptor while it waits for the disk. */
+/** Each sync holds a descriptor while it waits for the disk, so their number is bounded. */
 const syncing = new Gate(4);
 
-/** Some systems cannot, or need not; there it does nothing. */
+/** Some systems cannot sync folders or do not need to; their error is ignored. */
 export function syncFolder(folder: string): Promise<void> {
   return syncing.run(() => sync(folder));
 }

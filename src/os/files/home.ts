@@ -1,4 +1,4 @@
-/** Where everything of a user is kept. */
+/** The folder for all files of a user. */
 import { homedir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { ParleyError } from "../../core/errors.js";
@@ -10,7 +10,7 @@ export function homeOf(env: Env, cwd: string): string {
   return env["PARLEY_HOME"] ? resolve(cwd, env["PARLEY_HOME"]) : join(userHomeOf(env), ".parley");
 }
 
-/** Node believes in a HOME that is empty, and throws for a user whom the system does not know. */
+/** Node accepts an empty HOME, and throws for a user whom the system does not know. */
 export function userHomeOf(env: Env): string {
   try {
     return env["HOME"] || homedir() || userInfo().homedir;

@@ -1,9 +1,9 @@
 /**
- * One writer a session: a lock file that names its owner. A lock whose owner is gone is stale and is succeeded, by exactly one.
+ * One writer for each session: a lock file that names its owner. A lock whose owner is gone is stale; exactly one process succeeds it.
  *
- * A stale lock is never moved away, because the mover may move the lock of a faster process. Instead the first to create
- * `lock.after.<token of the dead owner>` is its successor; should that one die too, the next succeeds *it*, and so on. Only the living
- * end of that line, once it has seen that the lock is still the one at which the line begins, puts its own in that lock's place.
+ * A stale lock is never moved away, because that could move the lock of a faster process. Instead the first process that creates
+ * `lock.after.<token of the dead owner>` is the successor; if it dies, too, the next process succeeds *it*, and so on. Only the living
+ * end of that chain replaces the lock, after checking that the lock is still the one at which the chain begins.
  */
 import { link, open, readdir, readFile, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { readFileSync, readlinkSync, statSync } from "node:fs";
@@ -14,7 +14,7 @@ import * as v from "valibot";
 import { ParleyError, systemCode } from "../../core/errors.js";
 import { mintId } from "../../core/ids.js";
 
-/** `space` is the space of process numbers (a container has its own); `born` tells one process from a later one of the same number. */
+/** `space` is the namespace of process ids (a container has its own); `born` tells a process from a later one with the same id. */
 const Owner = v.object({
   pid: v.number(),
   host: v.string(),
@@ -25,7 +25,7 @@ const Owner = v.object({
 });
 type Owner = v.InferOutput<typeof Owner>;
 
-/** A lock as it was found. A lock that cannot be read (a power cut) has no owner. */
+/** A lock file as it was read. An unreadable one (after a power cut) has no owner. */
 interface Found {
   token: string;
   owner: Owner | undefined;
@@ -33,10 +33,10 @@ interface Found {
 }
 
 const ATTEMPTS = 20;
-/** How often an owner shows that it lives, and after how long an owner on another machine counts as gone. */
+/** The interval at which an owner renews its lock, and the age at which a lock from another machine counts as stale. */
 const BEAT_MS = 10_000;
 const SILENT_MS = 60_000;
-/** How long short work waits for others, and how often it looks. */
+/** The longest wait for short work, and the interval of the checks. */
 const PATIENCE_MS = 10_000;
 const PAUSE_MS = 20;
 
@@ -44,7 +44,7 @@ const PAUSE_MS = 20;
 export async function takeLock(file: string, what: string): Promise<() => Promise<void>> {
   const mine: Owner = { pid: process.pid, host: hostname(), space: space(), born: birthOf(process.pid), at: Date.now(), token: mintId() };
   const text = JSON.stringify(mine);
-  // Written whole before it appears under its name: no process ever reads half a lock.
+  // The file is written whole before it gets its name, so no process reads half a lock.
   const draft = `${file}.${mine.token}`;
   const handle = await open(draft, "wx", 0o600);
   try {
@@ -62,7 +62,7 @@ export async function takeLock(file: string, what: string): Promise<() => Promis
   }
 }
 
-/** For short work: waits for a holder that lives, and throws as `takeLock` does when that takes too long. */
+/** For short work: waits for a living holder, and throws as `takeLock` does if that takes too long. */
 export async function withLock<T>(file: string, what: string, work: () => Promise<T>): Promise<T> {
   const release = await takeLockSoon(file, what);
   try {
@@ -85,9 +85,9 @@ async function takeLockSoon(file: string, what: string): Promise<() => Promise<v
 }
 
 /**
- * Tells from now on whether the lock that is there is still there. A living owner may lose it: to somebody who cannot look at it and took
- * a machine that slept, or a clock that jumped, for its death; or to somebody who removes the whole folder. One look holds for the
- * millisecond that it was made in.
+ * Returns a check whether the lock is still there. A living owner may lose it: to a process that cannot look at it and took
+ * a suspended machine or a clock change for its death, or to somebody who removes the whole folder. One check is valid for the
+ * millisecond in which it was made.
  */
 export function watchLock(file: string): () => boolean {
   const { ino } = statSync(file);
@@ -100,7 +100,7 @@ export function watchLock(file: string): () => boolean {
   };
 }
 
-/** False: another process was faster; look again. */
+/** Returns false if another process was faster; the caller has to look again. */
 async function take(file: string, draft: string, what: string, now: number): Promise<boolean> {
   if (await linked(draft, file)) return true;
   const first = await find(file);
@@ -108,7 +108,7 @@ async function take(file: string, draft: string, what: string, now: number): Pro
   let claim = "";
   for (let found = first; claim === "";) {
     if (found.owner !== undefined && isAlive(found.owner, now - found.touchedAt)) {
-      // A claim behind a lock that was succeeded meanwhile says nothing.
+      // A claim on a lock that has been succeeded meanwhile is void.
       if ((await find(file))?.token !== first.token) return false;
       throw held(what, found.owner);
     }
@@ -140,7 +140,7 @@ async function linked(draft: string, name: string): Promise<boolean> {
   }
 }
 
-/** The lock is ours, so every claim is one on an earlier lock: mere litter. */
+/** The lock is ours, so each remaining claim is on an earlier lock and can be removed. */
 async function forgetClaims(file: string): Promise<void> {
   const names = await readdir(dirname(file));
   const claims = names.filter((name) => name.startsWith(`${basename(file)}.after.`));
@@ -166,7 +166,7 @@ function parseOwner(text: string): Owner | undefined {
   }
 }
 
-/** Writing the same again touches the file, by the clock of the file's machine; through the handle it can touch no other lock. */
+/** Writing the same content renews the file's time by the clock of its machine. The open handle cannot renew another process's lock. */
 function holding(file: string, token: string, handle: FileHandle, text: string): () => Promise<void> {
   let beaten: Promise<unknown> = Promise.resolve();
   const beat = setInterval(() => {
@@ -180,7 +180,7 @@ function holding(file: string, token: string, handle: FileHandle, text: string):
   };
 }
 
-/** A process that we cannot look at lives for as long as it shows itself. */
+/** A process that we cannot look at counts as alive while it renews its lock. */
 function isAlive(owner: Owner, silentMs: number): boolean {
   if (owner.host !== hostname() || owner.space !== space()) return silentMs < SILENT_MS;
   const born = birthOf(owner.pid);
@@ -192,12 +192,12 @@ function isAlive(owner: Owner, silentMs: number): boolean {
   return born === "" || born === owner.born;
 }
 
-/** When a process began, as the system counts it, since its number may belong to another one by now; "" when that cannot be seen. */
+/** The start time of a process, as a process id may be used again; "" if it cannot be read. */
 function birthOf(pid: number): string {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "latin1");
     const [state, ...fields] = status.slice(status.lastIndexOf(")") + 2).split(" ");
-    // Killed, and still listed because its parent has not asked for it.
+    // A zombie: killed, and not yet reaped by its parent.
     return state === "Z" || state === "X" ? "dead" : `${bootId()} ${fields[18] ?? ""}`;
   } catch {
     return "";

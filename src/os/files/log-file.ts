@@ -1,4 +1,4 @@
-/** An append-only file of JSON lines: written before anybody is told, synced in groups, its torn last line repaired. */
+/** An append-only file of JSON lines: lines are written before their events are told, synced in groups, and a torn last line is repaired. */
 import { closeSync, fdatasync, openSync, readSync, fstatSync, ftruncateSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
 
@@ -6,7 +6,7 @@ const datasync = promisify(fdatasync);
 const LF = 0x0a;
 const CHUNK = 256 * 1024;
 
-/** Whether what stands behind the last LF was a whole line before its LF was damaged: a crash leaves no such. */
+/** Whether the text behind the last LF is a whole line whose LF was damaged: a crash cannot leave that. */
 type WasWhole = (rest: Buffer) => boolean;
 const never: WasWhole = () => false;
 
@@ -14,10 +14,10 @@ export class LogFile {
   readonly #fd: number;
   #size: number;
   #synced: number;
-  /** One sync at a time; callers during a sync share the next one. */
+  /** One sync at a time; calls during a sync share the next one. */
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
-  /** The number of a closed file may be another's by now. */
+  /** Guards against the descriptor number of a closed file, which may belong to another file by now. */
   #closed = false;
 
   private constructor(fd: number, size: number) {
@@ -26,7 +26,7 @@ export class LogFile {
     this.#synced = size;
   }
 
-  /** Cuts off a last line that a crash left unfinished. A last line that was whole and has lost its LF gets a new one. */
+  /** Cuts off a last line that a crash left unfinished. A whole last line without its LF gets a new one. */
   static open(file: string, wasWhole: WasWhole = never): LogFile {
     const fd = openSync(file, "a+", 0o600);
     try {
@@ -46,7 +46,7 @@ export class LogFile {
     return this.#size;
   }
 
-  /** All of it or, when it throws, nothing of it. */
+  /** Appends all of the text; when it throws, it has appended nothing. */
   append(line: string | Buffer): void {
     if (this.#closed) throw new Error("the log is closed");
     const bytes = typeof line === "string" ? Buffer.from(`${line}\n`) : Buffer.concat([line, Buffer.of(LF)]);
@@ -59,19 +59,19 @@ export class LogFile {
     this.#size += bytes.length;
   }
 
-  /** Empties a file that an unfinished writer left. */
+  /** Empties a file that a writer created and did not finish. */
   clear(): void {
     ftruncateSync(this.#fd, 0);
     this.#size = this.#synced = 0;
   }
 
-  /** The bytes before a position, so many at most. */
+  /** At most that many bytes before a position. */
   before(position: number, most: number): Buffer {
     const length = Math.min(position, most);
     return readAt(this.#fd, position - length, length);
   }
 
-  /** Everything appended so far survives a power cut. Calls that come together share one sync. */
+  /** After this, all lines appended so far survive a power cut. Simultaneous calls share one sync. */
   sync(): Promise<void> {
     if (this.#synced === this.#size) return Promise.resolve();
     if (this.#running === undefined) {
@@ -103,7 +103,7 @@ export class LogFile {
     this.#synced = size;
   }
 
-  /** Where even that fails, the next one to open the file does it. */
+  /** If that fails, too, the next opening repairs the file. */
   #takeBack(): void {
     try {
       ftruncateSync(this.#fd, this.#size);
@@ -130,12 +130,12 @@ function endOfLastLine(fd: number, size: number): number {
   return 0;
 }
 
-/** The whole lines from a position on; what stands behind the last LF is not finished and does not count. */
+/** The whole lines from a position on; text behind the last LF is unfinished and left out. */
 export function* readLines(file: string, from: number): Generator<string> {
   for (const line of readLineBytes(file, from)) yield line.toString();
 }
 
-/** The same as bytes, which hold until the next line is asked for; with a last line that was whole and lost its end since. */
+/** The same as bytes, valid until the next line is requested; includes a whole last line that lost its LF. */
 export function* readLineBytes(file: string, from: number, wasWhole: WasWhole = never): Generator<Buffer> {
   const fd = openSync(file, "r");
   try {
@@ -156,7 +156,7 @@ export function* readLineBytes(file: string, from: number, wasWhole: WasWhole = 
         begun = [];
         start = end + 1;
       }
-      // A copy, because the chunk is filled anew.
+      // A copy, because the chunk's buffer is reused.
       if (start < read) begun.push(Buffer.from(chunk.subarray(start, read)));
     }
   } finally {

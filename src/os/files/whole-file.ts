@@ -1,8 +1,8 @@
-/** Small files that are there as a whole or not at all, for their owner's eyes only. */
+/** Small files that are written whole or not at all, readable by their owner alone. */
 import { rename, rm, writeFile } from "node:fs/promises";
 import { mintId } from "../../core/ids.js";
 
-/** Rejects when the file cannot be written; then the old content is still there, and nothing else. */
+/** Rejects if the file cannot be written; the old content is then still there. */
 export async function writeWhole(file: string, text: string): Promise<void> {
   const draft = `${file}.${mintId()}.tmp`;
   try {

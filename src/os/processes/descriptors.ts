@@ -1,6 +1,6 @@
 /**
  * File descriptors of this process: how many it may have, and how many are open. Node raises the soft limit to the hard one when it
- * starts, so that only the hard one counts. Linux tells both numbers in files; elsewhere nothing is refused ahead of the system.
+ * starts, so only the hard one counts. Linux shows both numbers in files; on other systems no claim is refused in advance.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { ParleyError } from "../../core/errors.js";
@@ -10,11 +10,11 @@ export interface DescriptorCount {
   limit: number;
 }
 
-/** Claims from one count to the next: a count looks at every descriptor. */
+/** The number of claims between two counts: a count looks at every descriptor. */
 const CLAIMS_PER_COUNT = 16;
-/** The first claims of a process are not worth a count. */
+/** The first claims of a process need no count. */
 const UNCOUNTED_CLAIMS = 8;
-/** A part of the limit stays for commands, connections and files of the sessions that are open. */
+/** This part of the limit is kept for commands, connections and files of open sessions. */
 const RESERVED_PART = 1 / 8;
 const LEAST_RESERVED = 32;
 const MOST_RESERVED = 512;
@@ -22,9 +22,9 @@ const MOST_RESERVED = 512;
 export class Descriptors {
   readonly #count: () => DescriptorCount | undefined;
   #claims = 0;
-  /** Claimed, and perhaps not opened yet: no count sees them. */
+  /** Descriptors claimed since the last count. */
   #pending = 0;
-  /** The last count, with the claimed descriptors. */
+  /** The result of the last count, with the claimed descriptors. */
   #known: DescriptorCount | undefined;
 
   constructor(count: () => DescriptorCount | undefined = countDescriptors) {
@@ -32,8 +32,8 @@ export class Descriptors {
   }
 
   /**
-   * Before so many are opened to stay. Throws a `limit` fault when they would be taken from what is reserved. Returns what is called when
-   * they are open, or will not be.
+   * Claims descriptors before opening that many for long. Throws a `limit` fault if they would come out of the reserve. Returns a function
+   * to call when they are open, or will not be opened.
    */
   claim(wanted: number): () => void {
     this.#claims++;
@@ -57,10 +57,10 @@ export class Descriptors {
   }
 }
 
-/** Of this process: all that it opens counts against the same limit. */
+/** The number of open descriptors of this process. */
 export const descriptors = new Descriptors();
 
-/** The same fault where the system itself refused to open one more. */
+/** The same fault, for a refusal by the system itself. */
 export function noneLeft(count: DescriptorCount | undefined = countDescriptors()): ParleyError {
   const has = count === undefined ? "" : ` (${count.open} of ${count.limit})`;
   return new ParleyError({

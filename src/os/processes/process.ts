@@ -1,7 +1,7 @@
 /**
  * Child processes that we own as trees: each gets a process group of its own and a mark that its children inherit (tree-mark.ts).
- * Ending one means TERM to the group, a grace, then KILL to the group and to whatever left the group but wears the mark.
- * Should we die without a chance to clean up, the reaper (reaper.ts) does it.
+ * Ending one means TERM to the group, a grace period, then KILL to the group and to all processes outside it that have the mark.
+ * If our own process dies without a cleanup, the reaper (reaper.ts) ends them.
  */
 import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
 import { statSync } from "node:fs";
@@ -19,7 +19,7 @@ export interface TreeOptions {
   cwd?: string;
   env: Record<string, string | undefined>;
   stdio: StdioOptions;
-  /** It starts no other process: that spares a look for them. */
+  /** The program starts no other process, so the search for stray processes is skipped. */
   isAlone?: boolean | undefined;
 }
 
@@ -28,13 +28,13 @@ export interface Tree {
   readonly pid: number;
   /** Settles when the first process of the tree has ended and its pipes are closed. */
   readonly exited: Promise<Exit>;
-  /** Whether something of the tree still ran when the first process had ended; what left its group is found within seconds. */
+  /** Whether processes of the tree still ran when the first process had ended; those outside the group are found within seconds. */
   readonly leftover: Promise<boolean>;
-  /** TERM now, KILL after `graceMs`; resolves when nothing of the tree is left. Safe to call again: the shorter grace wins. */
+  /** TERM now, KILL after `graceMs`; resolves when no process of the tree is left. May be called again: the shorter grace wins. */
   end(graceMs: number): Promise<void>;
 }
 
-/** How long we wait for killed processes to be gone: a process that hangs in the system takes no signal. */
+/** The longest wait for killed processes to disappear: one that hangs in the kernel takes no signal. */
 const KILL_MS = 2000;
 
 /** Starts `argv` without a shell. Rejects with a `launch` fault that names the problem. */
@@ -72,13 +72,13 @@ export async function startTree(argv: readonly string[], options: TreeOptions): 
   return { child, pid, exited, leftover, end };
 }
 
-/** A tree whose first process has ended, and which the reaper still watches. */
+/** A tree whose first process has ended and which the reaper still watches. */
 interface Ended {
   owned: Owned;
   watched: Watched;
-  /** Says whether something of it still runs. */
+  /** Whether processes of the tree still run. */
   tell(isLeft: boolean): void;
-  /** A process that left the group: as long as it runs, no other need be looked for. */
+  /** A process outside the group: while it runs, no search for others is needed. */
   stray?: number | undefined;
 }
 
@@ -86,9 +86,9 @@ const ended = new Set<Ended>();
 const RELEASE_AFTER_MS = 2000;
 
 /**
- * Processes that left the group of an ended tree are found only by a look at every process, so the ended trees of the last seconds are looked
- * for in one go. Until then the reaper knows them by their marks; a group that is gone is forgotten at once, for its number may be
- * another's soon.
+ * Finding processes that left the group of an ended tree takes a look at every process, so one search serves all trees that ended in the
+ * last seconds. Until then the reaper knows the trees by their marks; the number of a group that is gone is forgotten at once, as the
+ * system may reuse it soon.
  */
 function releaseLater(tree: Ended): void {
   if (signalGroup(tree.owned.pid, 0)) tree.tell(true);
@@ -111,7 +111,7 @@ async function releaseEnded(): Promise<void> {
   }
 }
 
-/** Whether something of it is known to run without a look at every process. */
+/** Whether processes of the tree are known to run without a search. */
 function isSeen({ owned: { pid, mark }, stray }: Ended): boolean {
   return signalGroup(pid, 0) || (stray !== undefined && wears(stray, mark));
 }
@@ -122,7 +122,7 @@ interface Owned {
   mark: string;
 }
 
-/** `file`: the program that is meant, for the words of an error. */
+/** `file`: the program's name for the error message. */
 function spawnChecked(file: string, { argv, env }: Marked, options: TreeOptions, watched: Watched): ChildProcess {
   const [program = file, ...args] = argv;
   try {
@@ -141,16 +141,16 @@ function spawnChecked(file: string, { argv, env }: Marked, options: TreeOptions,
   }
 }
 
-/** The grace may become shorter meanwhile. */
+/** A second call may shorten the grace meanwhile. */
 async function endTree(owned: Owned, grace: { until: number }): Promise<void> {
   if (!(await lives(owned))) return;
   await signalAll(owned, "SIGTERM");
   await poll(owned, grace, () => {});
-  // Again and again, because a process may fork between the look and the blow.
+  // Repeated, because a process may fork between the search and the kill.
   await poll(owned, { until: performance.now() + KILL_MS }, () => signalAll(owned, "SIGKILL"));
 }
 
-/** Looks every few milliseconds, because a process that is not our child cannot be awaited. */
+/** Polls every few milliseconds, because a process that is not our child cannot be awaited. */
 async function poll(owned: Owned, time: { until: number }, each: () => void | Promise<void>): Promise<void> {
   let wait = 5;
   while (performance.now() < time.until && (await lives(owned))) {
@@ -165,7 +165,7 @@ async function signalAll({ pid, mark }: Owned, name: NodeJS.Signals): Promise<vo
   for (const stray of (await findWearers()).get(mark) ?? []) if (stray !== pid) signal(stray, name);
 }
 
-/** Whether anything of the tree still runs: its first process, its group, or what left the group. */
+/** Whether any process of the tree still runs: the first one, its group, or one that left the group. */
 async function lives({ child, pid, mark }: Owned): Promise<boolean> {
   if (child.exitCode === null && child.signalCode === null) return true;
   if (signalGroup(pid, 0) && (await groupRuns(pid))) return true;
@@ -176,7 +176,7 @@ function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
   return process.platform === "win32" ? signal(pid, name) : signal(-pid, name);
 }
 
-/** False when no process is left that takes the signal. */
+/** Returns false if no process is left to signal. */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, name);
@@ -186,7 +186,7 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** The system's error is the cause. */
+/** The cause is the system's error. */
 function launchError(what: string, why: string, cause?: unknown): ParleyError {
   return new ParleyError({ code: "launch", message: `Could not start ${what}: ${why}`, retryable: false }, { cause });
 }
@@ -206,7 +206,7 @@ function reason(error: unknown, file: string, cwd: string | undefined): string {
   }
 }
 
-/** The system reports a missing folder as if the command were missing. */
+/** The system reports a missing working folder as if the command were missing. */
 function folderProblem(cwd: string): string | undefined {
   try {
     return statSync(cwd).isDirectory() ? undefined : `'${cwd}' is not a folder`;
@@ -218,5 +218,5 @@ function folderProblem(cwd: string): string | undefined {
 }
 
 function ignore(): void {
-  // A later error of a started child shows as its exit.
+  // A later error of a started child shows up as its exit.
 }

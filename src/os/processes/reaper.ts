@@ -1,25 +1,25 @@
 /**
- * The watcher: a small shell that holds the end of a pipe. When we die, whatever killed us, it reads the end of that pipe and ends the
- * trees that we had open; and it ends us when our event loop stands still. Started with the first child, or the first prompt of a command
- * that guards its loop; it costs one idle shell.
+ * The watcher: a small shell that reads the end of a pipe. If our process dies, by whatever cause, the pipe ends, and the watcher ends all
+ * open trees; it also ends our process if its event loop stands still. It starts with the first child, or with the first prompt of a command
+ * that guards its loop, and costs one idle shell.
  */
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { EventLoopUtilization } from "node:perf_hooks";
 import { WATCHER_SCRIPT } from "./watcher-script.js";
 
-/** Bash first, because it can wait for input with a time limit; with a socket as its input it would read the user's start files. */
+/** Bash comes first, because it can read with a time limit. Its input is a pipe: on a socket bash would read the user's start files. */
 const SHELLS = [["/bin/bash", "--norc", "--noprofile"], ["/bin/sh"]] as const;
-/** How often we say that our event loop turns, and how long we may be silent: while it works, and while it has next to nothing to do. */
+/** The intervals at which our event loop reports, and the longest silence allowed: at work, and nearly idle. */
 const BUSY = { everyMs: 1000, patienceSeconds: 3 };
 const IDLE = { everyMs: 10_000, patienceSeconds: 25 };
-/** Work of the loop between two signs of life. */
+/** A loop that worked no longer than this between two reports is idle. */
 const LITTLE_MS = 5;
-/** Before a watcher that was killed is started anew. */
+/** The delay before a killed watcher is replaced. */
 const RESTART_MS = 1000;
 
 let watcher: ChildProcess | undefined;
-/** The process ids of the open trees, by mark; 0 while only the mark is known. */
+/** The process ids of open trees, by mark; 0 until the process id is known. */
 const open = new Map<string, number>();
 let stuckSeconds = 0;
 let beating: NodeJS.Timeout | undefined;
@@ -27,14 +27,14 @@ let pace = IDLE;
 let used: EventLoopUtilization | undefined;
 
 export interface Watched {
-  /** The first process of the tree; its group is watched too from now on. */
+  /** Adds the first process of the tree, so that its group is watched, too. */
   started(pid: number): void;
-  /** Takes the tree out again. */
+  /** Removes the tree. */
   release(): void;
 }
 
 /**
- * Puts a tree under the watcher's eye, before there is one: a kill of ours right after the start must not leave an orphan. Without a
+ * Registers a tree before it starts: a crash of ours right after the start must not leave an orphan. Without a
  * shell there is no watcher.
  */
 export function watch(mark: string): Watched {
@@ -57,13 +57,13 @@ function setTree(mark: string, pid: number): void {
   tell(`+ ${pid} ${mark}${before === undefined ? "" : `\n- ${before} ${mark}`}`);
 }
 
-/** From the next watcher on, our event loop may stand still for so long; then we are ended. Under a debugger it may stand for ever. */
+/** Sets how long our event loop may stand still, from the next watcher on; then our process is ended. Under a debugger there is no limit. */
 export function limitStandstill(seconds: number): void {
   const isDebugged = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((options) => options.includes("--inspect"));
   stuckSeconds = isDebugged ? 0 : seconds;
 }
 
-/** There is work to come: the watcher looks at the event loop from now on, and closely. */
+/** Work is about to begin: the watcher watches the event loop closely from now on. */
 export function guardLoop(): void {
   if (stuckSeconds === 0) return;
   if (watcher === undefined) startWatcher();
@@ -74,10 +74,10 @@ function startWatcher(): void {
   if (watcher !== undefined || process.platform === "win32") return;
   const [shell, ...options] = SHELLS.find(([path]) => existsSync(path)) ?? [];
   if (shell === undefined) return;
-  // Loaded here, because a start without a child does without.
+  // Imported here, because a start without a child does not need it.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const child = spawn(shell, [...options, "-c", WATCHER_SCRIPT, "parley-watcher", String(process.pid), String(stuckSeconds)], {
-    // Its words about us belong where ours would be.
+    // The watcher's messages about our process go to our stderr.
     stdio: ["pipe", "ignore", stuckSeconds === 0 ? "ignore" : "inherit"],
     detached: true,
     env: { PATH: "/usr/bin:/bin" },
@@ -92,7 +92,7 @@ function startWatcher(): void {
   if (stuckSeconds > 0) beat(BUSY);
 }
 
-/** A killed watcher gets a successor. */
+/** A killed watcher is replaced. */
 function forget(child: ChildProcess): void {
   if (watcher !== child) return;
   watcher = undefined;
@@ -104,7 +104,7 @@ function tell(line: string): void {
   watcher?.stdin?.write(`${line}\n`);
 }
 
-/** A watcher that is stopped does not read; signs of life are not kept for it. */
+/** A stopped watcher does not read, so reports for it are dropped. */
 function beat(next: typeof BUSY): void {
   pace = next;
   if (watcher?.stdin?.writableLength === 0) tell(`b ${pace.patienceSeconds}`);

@@ -1,4 +1,4 @@
-/** The last words of a process: enough of its stderr to say why it ended. */
+/** The last output of a process on stderr: enough to tell why it ended. */
 
 const KEPT = 4096;
 
@@ -9,12 +9,12 @@ export class Tail {
     this.#text = (this.#text + text).slice(-KEPT);
   }
 
-  /** The words so far have nothing to do with what follows. */
+  /** Drops the output so far: it is unrelated to a later exit. */
   clear(): void {
     this.#text = "";
   }
 
-  /** The line that says most: the last, but for programs of Node that crash, whose last words are the version of Node. */
+  /** The most telling line: the last one; for a crashed Node program, which ends with the version of Node, an earlier one. */
   reason(): string {
     const lines = this.#text.trim().split("\n");
     const error = /^Node\.js v\d/.test(lines.at(-1) ?? "") ? lines.findLast((line) => /^(Uncaught )?\w*Error\b.*: /.test(line)) : undefined;

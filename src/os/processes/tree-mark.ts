@@ -1,7 +1,7 @@
 /**
- * The mark that the processes of a tree wear, wherever they move: a number in a variable of their environment and, on Linux, in the soft
- * limit of file locks, which the system keeps for each process and has no use for. Every child inherits both. A new session, an empty
- * environment or a new title does not change the limit; only a program that sets that very limit does.
+ * The mark of all processes of a tree, wherever they move: a number in an environment variable and, on Linux, in the soft
+ * limit of file locks, which the kernel keeps for each process and does not use. Every child inherits both. A new session, an empty
+ * environment or a new process title does not change the limit; only a program that sets that very limit does.
  */
 import { spawn } from "node:child_process";
 import { accessSync, closeSync, constants, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
@@ -12,7 +12,7 @@ const DIGITS = 15;
 const IN_ENVIRON = new RegExp(`${TREE_TAG}=(\\d{${DIGITS}})`);
 const IN_LIMITS = new RegExp(`^Max file locks +(\\d{${DIGITS}}) `, "m");
 const LIMITER = "prlimit";
-/** Looked at between two turns of the event loop. */
+/** The number of processes to look at before yielding to the event loop. */
 const AT_ONCE = 50;
 
 export interface Marked {
@@ -23,7 +23,7 @@ export interface Marked {
 export interface MarkOptions {
   cwd?: string | undefined;
   env: Record<string, string | undefined>;
-  /** It starts no other process, so its environment is enough. */
+  /** The program starts no other process, so a mark in its environment is enough. */
   isAlone?: boolean | undefined;
 }
 
@@ -32,8 +32,8 @@ export function mintMark(): string {
 }
 
 /**
- * The command line and environment with which a tree wears the mark from its first moment on. A shell sets the limit itself, which costs
- * nothing; other programs are started by `prlimit`, which becomes the program. Where neither works the environment has to do.
+ * The command line and environment that mark a tree from its first moment. A shell sets the limit itself, which costs
+ * nothing; other programs are started by `prlimit`, which becomes the program. If neither works, only the environment has the mark.
  */
 export async function withMark(mark: string, argv: readonly string[], { cwd, env, isAlone }: MarkOptions): Promise<Marked> {
   const marked = { ...env, [TREE_TAG]: mark };
@@ -48,13 +48,13 @@ export async function withMark(mark: string, argv: readonly string[], { cwd, env
 
 const SHELLS = new Set(["bash", "sh", "dash", "ash"]);
 
-/** On the first line of the script, so that the shell counts lines as before. Other shells than bash call the limit `-w`. */
+/** Put on the first line of the script, so that the shell's line numbers stay. Shells other than bash call the limit `-w`. */
 function limiting(shell: string, mark: string): string {
   const set = `ulimit -Sx ${mark} 2>/dev/null`;
   return basename(shell) === "bash" ? `${set}; ` : `${set} || ulimit -Sw ${mark} 2>/dev/null; `;
 }
 
-/** Finds a program as the system does. A program that is not found is started unchanged, so that the error is the system's own. */
+/** Finds a program as the system does. A missing program is started unmarked, so that the system reports the error. */
 function isProgram(file: string, { cwd = process.cwd(), env }: MarkOptions): boolean {
   const places = file.includes("/") ? [""] : folders(env["PATH"] ?? "/bin:/usr/bin");
   const found = places.map((folder) => resolve(cwd, folder, file)).find((path) => isExecutable(path));
@@ -63,7 +63,7 @@ function isProgram(file: string, { cwd = process.cwd(), env }: MarkOptions): boo
   return interpreter === undefined || isExecutable(resolve(cwd, interpreter));
 }
 
-/** Named in the first line of a script. */
+/** The interpreter in the first line of a script. */
 function interpreterOf(path: string): string | undefined {
   const start = Buffer.alloc(256);
   try {
@@ -74,7 +74,7 @@ function interpreterOf(path: string): string | undefined {
       closeSync(file);
     }
   } catch {
-    // A program may be executable and unreadable.
+    // A program may be executable and not readable.
   }
   return /^#![ \t]*([^\s\0]+)/.exec(start.toString("latin1"))?.[1];
 }
@@ -94,7 +94,7 @@ function isExecutable(path: string): boolean {
 
 let limiter: Promise<string | undefined> | undefined;
 
-/** The program that starts another with a limit of its own, if it is here and may do it. */
+/** The program that sets a limit and starts another, if it is installed and permitted. */
 function findLimiter(): Promise<string | undefined> {
   limiter ??= proven(
     [...folders(process.env["PATH"] ?? ""), "/usr/bin", "/bin"].map((folder) => join(folder, LIMITER)).find((path) => isExecutable(path)),
@@ -102,7 +102,7 @@ function findLimiter(): Promise<string | undefined> {
   return limiter;
 }
 
-/** Some sandboxes refuse to set the limit, and then nothing would be started at all. */
+/** Some sandboxes refuse to set the limit; then the program could not start at all. */
 function proven(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return Promise.resolve(undefined);
   return new Promise((settle) => {
@@ -112,13 +112,13 @@ function proven(path: string | undefined): Promise<string | undefined> {
   });
 }
 
-/** By their marks, the processes that wear one and run. */
+/** The running processes that have a mark, by mark. */
 export type Wearers = ReadonlyMap<string, readonly number[]>;
 
 let next: Promise<Wearers> | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
-/** A look at every process, which begins after the call: calls that wait for one share it. Linux only; elsewhere no process wears a mark. */
+/** A search over all processes that begins after the call; waiting calls share one. Linux only: elsewhere no process has a mark. */
 export function findWearers(): Promise<Wearers> {
   next ??= last.then(() => {
     next = undefined;
@@ -147,7 +147,7 @@ function markOf(pid: number): string | undefined {
   return mark === undefined || isDead(factsOf(pid, "stat")) ? undefined : mark;
 }
 
-/** A group of zombies takes signals all the same; their parent may never reap them. */
+/** Signals reach a group of zombies, too, whose parent may never reap them; only living processes count. */
 export async function groupRuns(group: number): Promise<boolean> {
   if (process.platform !== "linux") return true;
   let runs = false;
@@ -158,7 +158,7 @@ export async function groupRuns(group: number): Promise<boolean> {
   return runs;
 }
 
-/** The state stands behind the name, which may hold anything; then come the parent and the group. */
+/** The state comes after the name, which may hold any character; then the parent and the group. */
 const GROUP = /^.*\) \S \d+ (\d+) /s;
 const DEAD = /^.*\) [ZX] /s;
 
@@ -182,7 +182,7 @@ function processIds(): number[] {
   }
 }
 
-/** Empty for a process that is gone, or that is not ours to look at. */
+/** Empty for a process that has ended or belongs to another user. */
 function factsOf(pid: number, file: "limits" | "environ" | "stat"): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "latin1");

@@ -1,11 +1,11 @@
-/** A request through a proxy in the shape of `fetch`: text and bytes as the body, redirects of reads followed. */
+/** A request through a proxy with the signature of `fetch`: text and bytes as the body; redirects of reads are followed. */
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
 import { proxyAgent } from "./proxy-agent.js";
 
 const MOST_REDIRECTS = 5;
-/** To these there is no body, and a Response takes none. */
+/** Responses with these statuses have no body, and the Response constructor refuses one. */
 const BODILESS = new Set([204, 205, 304]);
 
 const agents = new Map<string, ReturnType<typeof proxyAgent>>();

@@ -1,4 +1,4 @@
-/** Node's `fetch`, which knows no proxies, for addresses that the environment names one for. */
+/** Node's `fetch`, which ignores proxies, for addresses with a proxy in the environment. */
 import { proxyFor } from "./proxy.js";
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;

@@ -1,4 +1,4 @@
-/** Connections through a proxy: it is asked for a tunnel (CONNECT) to the server, and does not see what goes through one with TLS. */
+/** Connections through a proxy by a tunnel (CONNECT); the proxy cannot read TLS traffic in it. */
 import { Agent as HttpAgent, request as httpRequest, type ClientRequestArgs } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP, type Socket } from "node:net";
@@ -6,12 +6,12 @@ import type { Duplex } from "node:stream";
 import { connect as tlsConnect, type ConnectionOptions } from "node:tls";
 import { ParleyError } from "../../core/errors.js";
 
-/** For a proxy to answer. */
+/** Milliseconds within which a proxy must answer. */
 const ANSWER_MS = 30_000;
 
 type Done = (error: Error | null, stream?: Duplex) => void;
 
-/** `protocol` is that of the servers behind it: "http:" or "https:". Connections are kept for the next request. */
+/** `protocol` is that of the target servers: "http:" or "https:". Connections are kept for later requests. */
 export function proxyAgent(proxy: string, protocol: string): HttpAgent {
   const address = addressOf(proxy);
   const isSecure = protocol === "https:";
@@ -71,7 +71,7 @@ function tunnel(proxy: URL, target: string): Promise<Socket> {
 function refused({ host }: URL, target: string, status = 0): Error {
   const why = status === 407 ? "it wants a name and a password: http://NAME:PASSWORD@HOST:PORT" : "it refused the connection";
   const message = `The proxy ${host} answered ${status} for ${target}: ${why} (check HTTPS_PROXY, HTTP_PROXY and NO_PROXY)`;
-  // A server behind it may be down for a moment.
+  // A target server may be down for a moment, so the failure is retryable.
   return status >= 500 ? new Error(message) : refusal(message);
 }
 

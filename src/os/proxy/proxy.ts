@@ -1,8 +1,8 @@
-/** The proxy that the environment names for an address: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in capitals or not. */
+/** The proxy that the environment names for an address: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in upper or lower case. */
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Undefined where the address is reached directly; an address of this machine always is. */
+/** Undefined if the address is reached directly, as addresses of this machine always are. */
 export function proxyFor({ protocol, hostname, port }: URL, env: Env = process.env): string | undefined {
   const name = protocol === "https:" ? "https_proxy" : "http_proxy";
   const proxy = (env[name] || env[name.toUpperCase()])?.trim();
@@ -20,7 +20,7 @@ function defaultPort(protocol: string): string {
   return protocol === "https:" ? "443" : "80";
 }
 
-/** `*`, a host, a domain with or without a dot or `*.` before it, and each of these with a port. */
+/** An entry is `*`, a host, or a domain with or without a leading dot or `*.`; each may have a port. */
 function covers(entry: string, hostname: string, port: string): boolean {
   if (entry === "") return false;
   const [, host = "", wanted] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? ["", entry.toLowerCase()];
