@@ -1,17 +1,17 @@
-/** How long a driven agent may take: to be ready, to say its first word, to stop, to leave. The caller decides what happens to an agent that takes longer. */
+/** The time limits of a driven agent: until it is ready, says its first word, stops a turn, and exits. The caller decides about an agent that is late. */
 import { timerMs } from "../core/limits.js";
 import type { Dialect } from "../dialects/dialect.js";
 import type { ConnectOptions } from "./options.js";
 
-/** Seconds until an agent that is started for a session must be ready: generous, because a first start may fetch things. */
+/** Seconds until an agent that is started for a session must be ready: generous, because a first start may download files. */
 const READY_SECONDS = 60;
-/** Seconds until a turn that was told to stop must have ended: it may have to wait for its own processes. */
+/** Seconds until an interrupted turn must have ended: it may have to wait for its own processes. */
 const STOP_SECONDS = 30;
-/** How long an agent that was told to leave may take before it is made to. */
+/** Seconds until an agent that was told to leave must have exited; then it is ended. */
 const LEAVE_SECONDS = 5;
 const EXIT_SECONDS = 5;
 
-/** The steps of an agent that we wait for. */
+/** The steps that have a time limit. */
 type Awaited = "ready" | "words" | "stop" | "exit" | "leave";
 
 export class AgentTimeouts {
@@ -33,12 +33,12 @@ export class AgentTimeouts {
     this.#wait("ready", this.#readySeconds, () => giveUp(verdict));
   }
 
-  /** Some wires need none. */
+  /** Some wires have no such step. */
   forWords(quiet: () => void): void {
     if (this.#quietSeconds !== undefined) this.#wait("words", this.#quietSeconds, quiet);
   }
 
-  /** A second request to stop gives no more time. */
+  /** A second interrupt does not extend the limit. */
   forStop(giveUp: (verdict: string) => void): void {
     const verdict = `The agent did not stop within ${this.#stopSeconds} s and was ended`;
     if (!this.#timers.has("stop")) this.#wait("stop", this.#stopSeconds, () => giveUp(verdict));
@@ -53,7 +53,7 @@ export class AgentTimeouts {
     if (!this.#timers.has("leave")) this.#wait("leave", LEAVE_SECONDS, giveUp);
   }
 
-  /** It came, or does not matter any more. */
+  /** Stops the clock of a step that was reached or is no longer needed. */
   over(...awaited: Awaited[]): void {
     for (const what of awaited) {
       clearTimeout(this.#timers.get(what));

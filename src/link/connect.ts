@@ -1,4 +1,4 @@
-/** The host side of a wire: a dialect and a way to dial make an Agent of whatever is at the other end. */
+/** The host side of a wire: makes an Agent of a dialect and a dial function. */
 import type { Agent } from "../core/agent.js";
 import type { Closed, Event } from "../core/event.js";
 import { EVENT_BYTES, EVENT_WEIGHT } from "../core/limits.js";
@@ -14,7 +14,7 @@ import { refusal } from "./unanswered.js";
 
 export type { ConnectOptions, Dial } from "./options.js";
 
-/** Sessions whose end is remembered. */
+/** The number of ended sessions that are remembered. */
 const REMEMBERED = 256;
 
 export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = {}): Agent {
@@ -27,13 +27,13 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
   let closing: Promise<void> | undefined;
   let leaving = false;
   let last: Closed = {};
-  /** Why the agent of a session is not there any more; under "" where one agent has all sessions. */
+  /** The reason for which the agent of a session is gone, by session; under "" for an agent that has all sessions. */
   const ends = new Map<string, string>();
 
   if (dialect.lifetime === "connection" && dialect.start === undefined) void openLine("").open({ argv: [], env: {} });
   return { send, events, close };
 
-  /** No op is answered after `closed`. */
+  /** An op after `closed` gets no answer. */
   async function send(sent: Op): Promise<void> {
     if (events.ended) return;
     const op = sent.id === undefined ? { ...sent, id: sideEnv.stamp().id } : sent;
@@ -43,14 +43,14 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
     void tell(nowhere(op));
   }
 
-  /** Never waits behind other ops: it must get through to an agent that does not read. */
+  /** Not queued behind other ops: it must reach an agent that does not read. */
   function shutdown(op: OpOf<"shutdown">): void {
     leaving = true;
     if (lines.size === 0) return finish();
     for (const line of lines.values()) line.leave(op);
   }
 
-  /** The caller that closes an agent may never have read its events. */
+  /** Drains the events, as a caller that closes an agent may never read them. */
   function close(): Promise<void> {
     leaving = true;
     events.unbound();
@@ -67,14 +67,14 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
     events.end();
   }
 
-  /** An agent that serves the whole connection is started by the first open. */
+  /** The first open starts an agent that serves the whole connection. */
   function started({ config }: OpOf<"session.open">): Line {
     const line = openLine("");
     void line.open({ argv: [...(dialect.start ?? [])], env: {}, ...(config?.cwd !== undefined && { cwd: config.cwd }) });
     return line;
   }
 
-  /** Where the wire has a connection a session, only an open makes one, and an op without a session means the only one there is. */
+  /** With a connection for each session, only an open makes one, and an op without a session is for the only session. */
   function lineFor(op: Op): Line | undefined {
     if (dialect.lifetime === "connection") return lines.get("") ?? (op.type === "session.open" && !leaving ? started(op) : undefined);
     if (op.session === undefined) return lines.size === 1 ? lines.values().next().value : undefined;
@@ -88,7 +88,7 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
     return refusal(op, { code: "session", message: endOf(op.session) ?? which, retryable: false });
   }
 
-  /** An agent that left because we told it to has no reason. */
+  /** The end of an agent that we told to leave has no reason. */
   function remember(key: string, closed: Closed): void {
     if (Object.keys(closed).length === 0) return;
     ends.set(key, exitMessage(closed));
@@ -116,8 +116,8 @@ export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = 
   }
 
   /**
-   * The maker of an event stamps it. Where the agent has its own numbers, ours repeat its last one, so that a cursor never jumps over
-   * an event of the agent; after `closed` there is none.
+   * Stamps an event: its maker does, and here that is us. If the agent has numbers of its own, ours repeat its last one, so that a cursor
+   * never skips an event of the agent. There are no events after `closed`.
    */
   function tell(event: Event): Promise<void> | undefined {
     if (event.seq !== undefined) agentStamps = true;

@@ -1,4 +1,4 @@
-/** The link's own deadline on approvals of driven agents: every pending one has an owner, a deadline and a default, deny. */
+/** The link's deadline for approvals of driven agents: every pending one has an owner, a deadline and a default, deny. */
 import type { Event } from "../core/event.js";
 import { timerMs } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
@@ -14,7 +14,7 @@ export class Deadlines {
   readonly #answer: (op: OpOf<"approval.answer">) => void;
   /** The deadline that each opener asked for, by session. */
   readonly #asked = new Map<string, number>();
-  /** Sessions that the host attached to: their owner keeps the deadline, for all hosts alike. */
+  /** Sessions that the host attached to: their owner keeps the deadline for all hosts. */
   readonly #attached = new Set<string>();
   readonly #pending = new Set<Pending>();
 
@@ -37,7 +37,7 @@ export class Deadlines {
     if (config?.answerSeconds !== undefined) this.#asked.set(op.session ?? "", config.answerSeconds);
   }
 
-  /** Denies whatever waits. */
+  /** Denies each pending approval. */
   deny(reason: string): void {
     for (const pending of this.#pending) this.#deny(pending, reason);
   }
@@ -65,7 +65,7 @@ export class Deadlines {
     if (pending !== undefined) this.#drop(pending);
   }
 
-  /** Calls of two sessions may have the same id; an answer without a session means the call in any of them. */
+  /** Calls of two sessions may have the same id; an answer without a session matches the call in any session. */
   #find(session: string | undefined, call: string): Pending | undefined {
     return [...this.#pending].find((pending) => pending.call === call && (session === undefined || pending.session === session));
   }

@@ -1,4 +1,4 @@
-/** A connection to a driven agent: a side of its dialect, its transport, and the work under way. */
+/** A connection to a driven agent: one side of its dialect, its transport, and the open work. */
 import { toFault, type Fault } from "../core/errors.js";
 import type { Closed, Event } from "../core/event.js";
 import { ANSWER_SECONDS, QUEUE_LIMIT } from "../core/limits.js";
@@ -19,7 +19,7 @@ import { Unanswered, refusal } from "./unanswered.js";
 
 const NO_ANSWERS = "the host closed its input";
 
-/** Tells the host; a promise when the host is slow. */
+/** Sends events to the host; returns a promise if the host is slow. */
 type Tell = (event: Event) => Promise<void> | undefined;
 
 export class Line {
@@ -35,13 +35,13 @@ export class Line {
   readonly #turns = new Turns();
   readonly #replies: Replies;
   readonly #unanswered = new Unanswered();
-  /** Ops go out one after the other, behind the dialling. */
+  /** Ops go out one after another, once the transport is dialled. */
   #order: Promise<void> = Promise.resolve();
-  /** `drained`: once nothing runs or waits. `now`: whatever runs. */
+  /** How the connection is shutting down. `drained`: after all open work. `now`: at once. */
   #leaving: "drained" | "now" | undefined;
-  /** The session that was ready, where a process is a turn: the link itself tells that it is over. */
+  /** The ready session of a wire with a process for each turn: the link itself ends it. */
   #lasting: string | undefined;
-  /** How a transport that lasts as long as the line ended. */
+  /** The end of a transport that lasts as long as the connection. */
   #closed: Closed = {};
   #over = false;
 
@@ -65,7 +65,7 @@ export class Line {
     return this.#inOrder(() => this.#carrier.launch(launch));
   }
 
-  /** Never rejects: a wrong op gets an answer. */
+  /** Never rejects: a failed op is answered with an error. */
   send(op: Op): Promise<void> {
     this.#unanswered.took(op);
     return this.#inOrder(async () => {
@@ -76,7 +76,7 @@ export class Line {
 
   // --- leaving ---
 
-  /** Only `now` has a word on the wire; `drained` is the end of input, once there is nothing left to do. */
+  /** Only `now` has a record on the wire; `drained` ends the agent's input once no work is left. */
   leave({ when, id }: OpOf<"shutdown">): void {
     if (when === "now") return this.#leaveNow(id);
     void this.#inOrder(async () => {
@@ -86,13 +86,13 @@ export class Line {
     });
   }
 
-  /** Interrupts and ends the transport, process included; resolves when it is gone. */
+  /** Interrupts the turn and ends the transport with its process; resolves when it is gone. */
   async end(): Promise<void> {
     this.#leaveNow(sideEnv.stamp().id);
     await this.#carrier.end();
   }
 
-  /** A wire without a word for it gets its turn interrupted, and then the end. */
+  /** On a wire without a record for `now`: interrupts the turn and ends the input. */
   #leaveNow(id: string | undefined): void {
     if (this.#leaving === "now" || this.#over) return;
     this.#leaving = "now";
@@ -108,7 +108,7 @@ export class Line {
     this.#carrier.close("term");
   }
 
-  /** Its word for the end would end what others have there. Turns that run are told how they end. */
+  /** Leaves a shared agent without its record for the end, which would end other hosts' sessions. Running turns are reported with their ends. */
   #hangUp(): void {
     for (const session of this.#turns.busy) this.#writeNow({ type: "turn.interrupt", id: sideEnv.stamp().id, session });
     this.#hangUpWhenStopped();
@@ -119,12 +119,12 @@ export class Line {
     if (this.#leaving === "now" && this.#carrier.isShared && !this.#turns.running) this.#carrier.close("term");
   }
 
-  /** Past the ops that wait. */
+  /** Sends an op ahead of the waiting ones. */
   #writeNow(op: Op): void {
     this.#play(this.#side.write(op));
   }
 
-  /** Without waiting. */
+  /** Sends an op without waiting. */
   #play(step: Step<Event>): void {
     void this.#carrier.put(step);
     for (const event of step.in) void this.#hear(event);
@@ -144,12 +144,12 @@ export class Line {
     return this.#order;
   }
 
-  /** One op that fails must not hold up the next. */
+  /** A failed op must not block the next one. */
   async #attempt(op: Op, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      // The reply counts as the agent's answer, so that nothing waits for the turn any more.
+      // The error counts as the agent's reply, so that no turn waits for it.
       await this.#hear(refusal(op, toFault(error)));
     }
   }
@@ -186,18 +186,18 @@ export class Line {
     }
   }
 
-  /** Of an agent that has other sessions too, those are worth more than one turn. */
+  /** The other sessions of this agent are worth more than one turn. */
   #expectStop(session: string | undefined): void {
     if (this.#dialect.lifetime !== "session") return;
     this.#carrier.expectStop((text) => void this.#tell({ type: "notice", level: "warning", text, session }));
   }
 
-  /** Its process is a session, and it runs. */
+  /** The agent has a process for each session, and this one runs. */
   #isTaken(): boolean {
     return this.#dialect.lifetime === "session" && this.#carrier.isLaunched;
   }
 
-  /** Its open was refused, so there is no process that could hear anything. */
+  /** The open was refused, so no process could receive the op. */
   #isUnopened(): boolean {
     return this.#dialect.lifetime === "session" && !this.#carrier.isLaunched;
   }
@@ -217,18 +217,18 @@ export class Line {
     const step = this.#side.write(op);
     // An interrupt of another turn than the running one does not go to the agent.
     if (op.type === "turn.interrupt" && step.out.length > 0 && this.#turns.runs(op)) this.#expectStop(op.session);
-    // Nobody waits for the write: an op must get through although a host does not read. The agent's answer comes after it.
+    // The write is not awaited: the op must go out although a host does not read. The agent's answer comes later.
     for (const event of step.in) void this.#hear(event);
     await this.#carrier.put(step);
     this.#heartbeat?.work(!this.#turns.idle);
   }
 
-  /** Ops that the link itself has to send. */
+  /** Sends ops of the link itself. */
   #sendOwn(op: Op): void {
     void this.send({ ...op, id: sideEnv.stamp().id });
   }
 
-  /** Answers of the link pass the bound, like every answer to control; too many unread ones hold up the asker. */
+  /** Answers of the link pass the queue's bound, as all control answers do; too many unread ones make the asker wait. */
   async #answer(events: readonly Event[]): Promise<void> {
     for (const event of events) {
       this.#unanswered.event(event);
@@ -246,7 +246,7 @@ export class Line {
     return new Heartbeat(rhythm, ask, () => this.#carrier.giveUp(verdict));
   }
 
-  /** A question that was too long to be read will never be answered. Where several turns run, only the line itself can tell its turn. */
+  /** A question that was too long to be read cannot be answered. If several turns run, only the line itself can name its turn. */
   #missed(line: string): void {
     const { busy } = this.#turns;
     const [session] = busy.length === 1 ? busy : busy.filter((name) => line.includes(JSON.stringify(name)));
@@ -268,9 +268,9 @@ export class Line {
 
   async #ended(closed: Closed): Promise<void> {
     this.#heartbeat?.stop();
-    // An agent that was told to leave has left; its exit code is no news.
+    // The exit of an agent that was told to leave is expected; its exit code is no error.
     if (this.#dialect.lifetime !== "turn" && this.#leaving !== "now") this.#closed = closed;
-    // Nor is it for its side, unless something was open.
+    // Its side does not report that exit either, unless work was open.
     const step = this.#side.end(this.#leaving === "now" && this.#turns.idle ? {} : closed);
     this.#closed = endOf(this.#closed, step.in);
     await this.#carrier.put(step);
@@ -327,20 +327,20 @@ export class Line {
       for (const event of released.tell) void this.#hear(event);
       return;
     }
-    // Counted at once, so that a prompt which comes now waits behind it.
+    // Counted before the write, so that a prompt which arrives now waits behind it.
     const { send } = released;
     this.#turns.sent(send);
     void this.#inOrder(() => this.#attempt(send, () => this.#write(send)));
   }
 
-  /** The agent is gone and answers no more. */
+  /** The agent is gone: no more answers will come. */
   #refuseAll(): void {
     this.#deadlines.deny(NO_ANSWERS);
     for (const op of this.#hostRequests.refuse(NO_ANSWERS)) this.#sendOwn(op);
   }
 }
 
-/** An agent that leaves a turn open has not ended well, whatever its exit code is. The side knows codes that tell of no failure. */
+/** An exit during a turn is a failure, whatever its exit code. The side knows exit codes that are no failure. */
 function endOf(closed: Closed, events: readonly Event[]): Closed {
   const judged = events.find((event) => event.type === "session.ended" && event.exit !== undefined);
   if (judged?.type === "session.ended" && judged.exit !== undefined) return judged.exit;

@@ -1,6 +1,6 @@
 /**
- * Gaps: one table for the words that the other side of a wire does not have. A dialect's coverage is data; what happens where it covers nothing
- * stands here, and it is never silence.
+ * Gaps: one table for ops and events that the other side of a wire lacks. A dialect's coverage is data; this file decides the treatment
+ * of what it does not cover, and nothing is dropped in silence.
  */
 import { textPart } from "../core/content.js";
 import type { Fault } from "../core/errors.js";
@@ -16,13 +16,13 @@ import { refusal } from "./unanswered.js";
 
 /** The treatment of an op towards a driven agent. */
 export type OpGap =
-  /** `notice` says for people what the op lost. */
+  /** `notice` tells people the part of the op that was lost. */
   | { do: "send"; op: Op; notice?: EventOf<"notice"> }
-  /** Answered here; the agent never sees it. */
+  /** The link answers; the agent never gets the op. */
   | { do: "answer"; events: Event[] }
-  /** A steer that must wait for the end of the turn and go out as a prompt. */
+  /** A steer that waits for the end of the turn and then goes out as a prompt. */
   | { do: "queue"; op: OpOf<"turn.prompt"> }
-  /** The wire has no word for the end of the session that it lasts for: it is ended itself. */
+  /** The wire has no record for the end of its one session: the link ends the agent. */
   | { do: "leave" };
 
 export function opGap(dialect: Pick<Dialect, "coverage" | "lifetime">, op: Op, turnRuns: boolean): OpGap {
@@ -61,7 +61,7 @@ export function opGap(dialect: Pick<Dialect, "coverage" | "lifetime">, op: Op, t
   }
 }
 
-/** An op that answers an event that this host cannot hear, or undefined when it can. */
+/** The op that answers an event for a host that cannot receive it; undefined for a host that can. */
 export function eventGap(coverage: Coverage, event: Event, unheard: "allow" | "deny"): Op | undefined {
   if (event.type === "approval.requested" && (coverage["approval.requested"] === "none" || coverage["approval.answer"] === "none")) {
     const reason = "this host cannot be asked for approval";
@@ -76,8 +76,8 @@ export function eventGap(coverage: Coverage, event: Event, unheard: "allow" | "d
 }
 
 /**
- * Fits a question to a line, and keeps it whole: a host that sees half of one may answer with half of its arguments. The preview beside
- * the arguments can be left out; a question that is too long without it is answered here, and one that the host acts on is not told at all.
+ * Fits a question into a line. A question is never cut: a host that sees half of the arguments may answer with half. The preview beside
+ * the arguments may be dropped; a question that is too long without it is answered here, and the host does not see it.
  */
 export function fitQuestionToLine(event: EventOf<"approval.requested"> | EventOf<"host.request">): { told?: Event; answer?: Op } {
   if (isHeld(event)) return { told: event };
@@ -92,7 +92,7 @@ export function fitQuestionToLine(event: EventOf<"approval.requested"> | EventOf
   return { told, answer: { type: "approval.answer", ...addressOf(event), answers } };
 }
 
-/** JSON has six bytes for one character at most. */
+/** A character takes six bytes of JSON at most. */
 function isHeld(event: Event): boolean {
   return 6 * roughSize(event) <= QUESTION_BYTES || Buffer.byteLength(JSON.stringify(event)) <= QUESTION_BYTES;
 }
@@ -102,7 +102,7 @@ function withoutPreview(call: Call): Call {
   return { ...call, preview: [textPart("(What it would change is too long to be shown here.)")] };
 }
 
-/** Why no line can hold an op; undefined when one can. */
+/** The fault of an op that is too long for any line; undefined for a shorter one. */
 export function overlongOp(op: Op): Fault | undefined {
   if (6 * roughSize(op) <= LINE_CAP) return undefined;
   const bytes = Buffer.byteLength(JSON.stringify(op));
@@ -114,18 +114,18 @@ export function overlongOp(op: Op): Fault | undefined {
   };
 }
 
-/** Adds the event that hosts wait for and a driven agent's wire does not have: an empty catalogue is a catalogue, too. */
+/** Adds an event that hosts wait for and the driven agent's wire lacks: an empty catalogue. */
 export function missingEvents(coverage: Coverage, event: Event): Event[] {
   if (event.type !== "session.ready" || coverage["catalog.updated"] !== "none") return [];
   return [{ type: "catalog.updated", ...addressOf(event), whole: true, skills: [], subagents: [], mcpServers: [], commands: [] }];
 }
 
-/** A steer names the turn that runs; the prompt that it becomes begins another. */
+/** The turn id of a steer names the running turn; the prompt begins another turn. */
 function asPrompt({ turn: _running, ...op }: OpOf<"turn.steer">): OpOf<"turn.prompt"> {
   return { ...op, type: "turn.prompt" };
 }
 
-/** An answer as the wire can hold it: a call whose arguments the host changed must not run with those that the model wrote. */
+/** Fits an answer to the wire: a call whose arguments the host changed must not run with the model's arguments. */
 export function withoutChanges(dialect: Pick<Dialect, "coverage" | "heedsArgsOf">, answer: Answer, call: Call | undefined): Answer {
   const { args, ...rest } = answer;
   if (answer.decision !== "allow" || args === undefined || includes(dialect.coverage["approval.answer"], "args")) return answer;
@@ -134,7 +134,7 @@ export function withoutChanges(dialect: Pick<Dialect, "coverage" | "heedsArgsOf"
   return { call: answer.call, decision: "deny", reason: "this agent's protocol cannot carry changed arguments" };
 }
 
-/** A grant that no later session would know is narrower than the host asked for, and the host is told. */
+/** Removes `keep` for a wire without it, and tells the host that the grant ends with the session. */
 function answerGap(covers: Covers, op: OpOf<"approval.answer">): OpGap {
   const isKept = includes(covers, "keep");
   const isLost = !isKept && op.answers.some(({ keep }) => keep !== undefined);
@@ -143,19 +143,19 @@ function answerGap(covers: Covers, op: OpOf<"approval.answer">): OpGap {
   return { do: "send", op: { ...op, answers }, ...(isLost && { notice: noticeOf(op, text) }) };
 }
 
-/** A grant that the wire cannot hold is never widened; the link keeps it (grants.ts). */
+/** A grant that the wire cannot carry is never widened; the link keeps it (grants.ts). */
 function narrowed(covers: Covers, answer: Answer): Answer {
   if (answer.grant !== undefined && answer.grant !== "call" && !includes(covers, answer.grant)) return { ...answer, grant: "call" };
   return answer;
 }
 
-/** Words of an open that cannot be left out: without one of them it would be another session, or one that may do more. */
+/** Parts of an open that cannot be dropped: without one it would open another session, or one that may do more. */
 function openingWords({ fork, before, config = {} }: OpOf<"session.open">, covers: Covers): string[] {
   const { restrictions, bounds } = unsaidKeys(config, (word) => includes(covers, word));
   return [...(fork === true ? ["fork"] : []), ...(before === undefined ? [] : ["before"]), ...restrictions, ...bounds];
 }
 
-/** A command with nothing beside it would leave an empty prompt behind. */
+/** Parts of a prompt that cannot be dropped. A command alone is one: without it the prompt would be empty. */
 function promptWords({ calls = [], continues, command, parts }: OpOf<"turn.prompt">): string[] {
   const isAll = command !== undefined && parts.length === 0;
   return [...(calls.length > 0 ? ["calls"] : []), ...(continues === true ? ["continues"] : []), ...(isAll ? ["command"] : [])];
@@ -167,7 +167,7 @@ function wordGap(covers: Covers, op: Op, words: readonly string[], doing: string
   return unknown.length === 0 ? { do: "send", op } : refuse(op, `This agent's protocol cannot ${doing} ${unknown.join(", ")}`);
 }
 
-/** How long an approval waits is kept by the link itself (deadlines.ts). */
+/** The link itself keeps the deadline of approvals (deadlines.ts), so `answerSeconds` needs no wire. */
 function configureGap(covers: Covers, op: OpOf<"session.configure">): OpGap {
   const { answerSeconds, ...rest } = op.patch;
   const patch = includes(covers, "answerSeconds") ? op.patch : rest;

@@ -1,4 +1,4 @@
-/** Answers to approvals as a driven agent's wire can hold them. Grants that it cannot hold the link remembers, and answers what they cover. */
+/** Fits answers to approvals to a driven agent's wire. The link remembers grants that the wire lacks, and answers the calls that they cover. */
 import { categoryOf } from "../core/names.js";
 import type { Call, Event, EventOf } from "../core/event.js";
 import type { Answer, Op, OpOf } from "../core/op.js";
@@ -21,13 +21,13 @@ export class Grants {
     this.#dialect = dialect;
   }
 
-  /** The op as it goes on. Remembers what the wire cannot carry; what a prefix covers only the agent can tell, so it is for the call alone. */
+  /** Returns the op for the agent, and remembers the grants that the wire cannot carry. Only the agent can judge a prefix, so a lost prefix grants one call. */
   op(op: Op): Op {
     if (op.type !== "approval.answer") return op;
     return { ...op, answers: op.answers.map((answer) => this.#answered(op.session, answer)) };
   }
 
-  /** An answer that becomes a denial, because its arguments cannot be carried, grants nothing either. */
+  /** An answer that becomes a denial, because the wire cannot carry its arguments, grants nothing. */
   #answered(session: string | undefined, given: Answer): Answer {
     const asked = this.#take(session, given.call);
     const answer = withoutChanges(this.#dialect, given, asked?.call);
@@ -37,7 +37,7 @@ export class Grants {
     return answer;
   }
 
-  /** Splits an approval into the part that a grant answers and the part that the host must still see. */
+  /** Splits an approval into the calls that a grant answers and the calls that the host must see. */
   event(event: Event): { answer?: OpOf<"approval.answer">; pass?: Event } {
     if (event.type === "tool.ended") this.#take(event.session, event.call);
     if (event.type === "session.ended") this.#forget(event.session);
@@ -61,14 +61,14 @@ export class Grants {
     return answer.decision === "allow" && !includes(this.#dialect.coverage["approval.answer"], answer.grant ?? "call");
   }
 
-  /** Calls of two sessions may have the same id; an answer without a session means the call in any of them. */
+  /** Calls of two sessions may have the same id; an answer without a session matches the call in any session. */
   #take(session: string | undefined, call: string): Asked | undefined {
     const found = this.#asked.find((asked) => asked.call.id === call && (session === undefined || asked.session === session));
     this.#asked = this.#asked.filter((asked) => asked !== found);
     return found;
   }
 
-  /** A session that is opened again under the same name has been granted nothing. */
+  /** A session that is opened again under the same name starts without grants. */
   #forget(session: string | undefined): void {
     this.#asked = this.#asked.filter((asked) => asked.session !== session);
     for (const granted of [this.#tools, this.#categories]) {

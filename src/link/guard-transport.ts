@@ -1,4 +1,4 @@
-/** Wraps a transport that others wrote: an error that it throws becomes its end and the reason of the end, and never reaches the caller. */
+/** Wraps a foreign transport: an error that it throws becomes its end, with the error as the reason, and never reaches the caller. */
 import { messageOf } from "../core/errors.js";
 import type { Transport } from "../core/wire.js";
 

@@ -1,4 +1,4 @@
-/** Pings a driven agent while it has work. An agent that is silent for too long is given up. */
+/** Pings a driven agent while it works. An agent that is silent for too long is given up. */
 import type { Event } from "../core/event.js";
 import { timerMs } from "../core/limits.js";
 import type { OpOf } from "../core/op.js";
@@ -14,7 +14,7 @@ export class Heartbeat {
   readonly #asked = new Set<string>();
   #beat: NodeJS.Timeout | undefined;
   #limit: NodeJS.Timeout | undefined;
-  /** We still handle earlier records of the agent, so that its later ones are not read yet. */
+  /** Earlier records of the agent are still being handled, so its later ones are unread: that is not silence. */
   #busy = false;
 
   constructor(rhythm: Rhythm, ask: (op: OpOf<"ping">) => void, giveUp: () => void) {
@@ -23,7 +23,7 @@ export class Heartbeat {
     this.#giveUp = giveUp;
   }
 
-  /** Whether it has work. */
+  /** Whether the agent has work. */
   work(has: boolean): void {
     if (!has) return this.stop();
     if (this.#beat !== undefined) return;
@@ -31,13 +31,13 @@ export class Heartbeat {
     this.#expect();
   }
 
-  /** Every word is a sign of life; `done` when we have dealt with it. */
+  /** Any record shows that the agent lives; `done` settles when we have handled it. */
   heard(done: boolean): void {
     this.#busy = !done;
     if (this.#beat !== undefined) this.#expect();
   }
 
-  /** Only the heartbeat hears the answer to its own ping. */
+  /** Answers to the heartbeat's own pings go no further. */
   isOwn(event: Event): boolean {
     return event.type === "reply" && event.to === "ping" && this.#asked.delete(event.parent ?? "");
   }

@@ -1,4 +1,4 @@
-/** Requests of a driven agent that its host must answer. The deadline is the agent's own; a request that nobody can answer any more is refused here. */
+/** Requests of a driven agent that its host must answer. The agent owns their deadlines; a request that no host can answer any more is refused here. */
 import type { Event, EventOf } from "../core/event.js";
 import type { Op, OpOf } from "../core/op.js";
 
@@ -15,7 +15,7 @@ export class HostRequests {
     if (op.type === "host.answer") this.#settle(op.session, op.request);
   }
 
-  /** The refusals of whatever waits, which then waits no more. */
+  /** Refuses all open requests, and forgets them. */
   refuse(message: string): OpOf<"host.answer">[] {
     const pending = [...this.#pending];
     this.#pending.clear();
@@ -28,7 +28,7 @@ export class HostRequests {
     }));
   }
 
-  /** Requests of two sessions may have the same name; an answer without a session means the request in any of them. */
+  /** Requests of two sessions may have the same name; an answer without a session matches the request in any session. */
   #settle(session: string | undefined, request: string): void {
     this.#drop((pending) => pending.request === request && (session === undefined || pending.session === session));
   }

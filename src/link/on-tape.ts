@@ -1,4 +1,4 @@
-/** A connection to an agent that is recorded: its wire, and the ops and events that it means. */
+/** Records a connection to an agent: its wire, and the ops and events beside it. */
 import type { Agent } from "../core/agent.js";
 import { messageSecrets } from "../core/secrets/message-secrets.js";
 import { Redactor } from "../core/secrets/redact.js";
@@ -8,12 +8,12 @@ import type { Dialect } from "../dialects/dialect.js";
 import type { Seam, Tape } from "../transports/tape.js";
 import type { Dial } from "./options.js";
 
-/** `connectPlain` connects without a tape. A tape that cannot be opened fails the first dial, in words that name the file. */
+/** `connectPlain` connects without a tape. If the tape cannot be opened, the first dial fails with a message that names the file. */
 export function onTape(path: string, dialect: Dialect, dial: Dial, connectPlain: (dial: Dial) => Agent): Agent {
   const redactor = new Redactor(secretValues(process.env));
   let connections = 0;
   const opened = open(path, dialect, redactor);
-  // The dial tells it.
+  // The first dial reports the error.
   opened.catch(() => {});
   const agent = connectPlain(async (launch) => {
     const { tape } = await opened;
@@ -58,7 +58,7 @@ async function open(path: string, dialect: Dialect, redactor: Redactor): Promise
   return { tape, seam: tape.seam({ redactor }) };
 }
 
-/** The variables of a turn's environment, where the wire has a process for a turn. */
+/** The environment variables of a turn, on a wire with a process for each turn. */
 function said(env: Readonly<Record<string, string | undefined>>, { lifetime }: Dialect): Record<string, string> {
   if (lifetime !== "turn") return {};
   return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));

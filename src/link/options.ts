@@ -1,28 +1,28 @@
-/** Options of a connection to an agent: how it is reached, and how long it may keep us waiting. */
+/** Options of a connection to an agent: its environment and its time limits. */
 import type { Launch, Transport } from "../core/wire.js";
 import type { Rhythm } from "./heartbeat.js";
 
 export type Dial = (launch: Launch) => Promise<Transport> | Transport;
 
 export interface ConnectOptions {
-  /** Seconds until an approval that nobody answers is denied. */
+  /** Seconds until an approval without an answer is denied. */
   answerSeconds?: number;
   /** Seconds until an agent that is started for a session must be ready; then it is ended. */
   readySeconds?: number;
-  /** Seconds until the turn of an agent that was told to stop must have ended, where its process is a session; then it is ended. */
+  /** Seconds until the interrupted turn of an agent with a process for each session must have ended; then the agent is ended. */
   stopSeconds?: number;
-  /** Seconds until an agent whose process is a turn must have left, once its output has ended; then it is ended. */
+  /** Seconds until an agent with a process for each turn must have exited after its output ended; then it is ended. */
   exitSeconds?: number;
-  /** In place of the dialect's own: seconds within which an agent is expected to say something. */
+  /** Replaces the dialect's own value: seconds within which an agent says something after its launch. */
   quietSeconds?: number;
-  /** In place of the dialect's own: how often an agent at work is asked whether it is there, and how long it may say nothing, in seconds. */
+  /** Replaces the dialect's own value: the interval of heartbeats and the longest silence of an agent at work, in seconds. */
   heartbeat?: Rhythm;
-  /** In place of the dialect's own: seconds until what the agent must answer at once, and does not, is refused. */
+  /** Replaces the dialect's own value: seconds until an op that the agent must answer at once is refused. */
   replySeconds?: number;
-  /** An agent that served the whole connection and is gone is started again by the next `session.open`, instead of ending it all. */
+  /** Starts an agent for the whole connection again at the next `session.open` after its exit, instead of ending the connection. */
   redials?: boolean;
-  /** Appends every message of the wire, and the ops and events that it means, to this file, redacted. */
+  /** Appends every message of the wire, and its ops and events, to this file, redacted. */
   tape?: string;
-  /** Hears each breach of the grammar by an agent of the native wire. Its events come in order all the same. */
+  /** Called with each breach of the grammar by an agent of the native wire. The emitted events are repaired. */
   onBreach?(words: string): void;
 }

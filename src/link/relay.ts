@@ -17,10 +17,10 @@ export interface RelayOptions extends ConnectOptions, ServeOptions {
   transport: Transport;
   drive: Dialect;
   dial: Dial;
-  /** The configuration of a session, unless the host says otherwise. */
+  /** The default configuration of a session; the host's own wins. */
   config?: SessionConfig;
   sessions?: SessionMap;
-  /** Hears each breach of the grammar at the seam, where both dialects meet. */
+  /** Called with each breach of the grammar between both dialects. */
   onViolation?(violation: string): void;
   onOp?(op: Op): void;
   onEvent?(event: Event): void;
@@ -43,7 +43,7 @@ export function relay(options: RelayOptions): Relay {
 function seam(agent: Agent, options: Omit<RelayOptions, "as" | "dial" | "transport">): Agent {
   const { config, onViolation, onOp, onEvent } = options;
   const grammar = onViolation === undefined ? undefined : new Grammar();
-  // Where a process is a turn, only its first turn could find out that an id is unknown.
+  // With a process for each turn, only the first turn could find out that an id is unknown.
   const names = options.sessions === undefined ? undefined : new SessionNames(options.sessions, options.drive.lifetime === "turn");
   return {
     send(op) {

@@ -1,11 +1,11 @@
-/** Answers that a driven agent owes at once, whatever else it does. An answer that is late is given here, and the agent's own is then not heard. */
+/** Answers that a driven agent owes at once. The link gives a late answer itself, and drops the agent's own. */
 import { timerMs } from "../core/limits.js";
 import type { Event, EventOf } from "../core/event.js";
 import type { Op } from "../core/op.js";
 import type { Dialect } from "../dialects/dialect.js";
 import { refusal } from "./unanswered.js";
 
-/** An agent that never answers must not cost memory for ever. */
+/** Bounds the memory for an agent that never answers. */
 const REMEMBERED = 1024;
 
 export class Replies {
@@ -13,7 +13,7 @@ export class Replies {
   readonly #seconds: number;
   readonly #refuse: (reply: EventOf<"reply">) => void;
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  /** Ops that were refused here. */
+  /** Ops that the link refused because of a late answer. */
   readonly #late = new Set<string>();
 
   constructor(owed: Dialect["replies"], seconds: number | undefined, refuse: (reply: EventOf<"reply">) => void) {
@@ -22,7 +22,7 @@ export class Replies {
     this.#refuse = refuse;
   }
 
-  /** The op goes out. */
+  /** Starts the clock of an op that goes out. */
   sent(op: Op): void {
     const what = nameOf(op);
     if (op.id === undefined || !this.#owed.has(what)) return;
@@ -31,7 +31,7 @@ export class Replies {
     this.#timers.set(id, timer);
   }
 
-  /** Returns the events to tell: a late answer is no answer, but its change is news. */
+  /** Returns the events to emit: a late reply is dropped, a late `session.updated` is still emitted. */
   event(event: Event): Event | undefined {
     const { parent } = event;
     if (parent === undefined) return event;

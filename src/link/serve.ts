@@ -10,26 +10,26 @@ import { fitQuestionToLine, eventGap } from "./gaps.js";
 import { sideEnv } from "./stamp.js";
 
 export interface ServeOptions {
-  /** How the host started us, as far as that is known; it is what opens the session where a process is one. */
+  /** The launch of our process, if known; it opens the session of a dialect with a process for each session. */
   launch?: Launch;
-  /** The answer to an approval where the host's wire has none. */
+  /** The answer to approvals for hosts that cannot be asked. */
   unheard?: "allow" | "deny";
-  /** Hears words for people that the wire has no place for. */
+  /** Called with texts for people that have no place on the wire. */
   onLog?(text: string): void;
-  /** A sign of life every so many seconds, where the dialect has one. */
+  /** The interval of heartbeats in seconds, if the dialect has any. */
   beatSeconds?: number | undefined;
-  /** The host says in so many words that all shall end; the end of its input and its leaving are no such words. */
+  /** Called when the host asks for the end in a record; the end of its input or its exit do not count. */
   onShutdown?(): void;
 }
 
-/** Resolves when the agent has closed and all that it said is written. The end of input drains; a broken output stops at once. */
+/** Resolves when the agent has closed and all its events are written. The end of input drains the agent; a broken output stops it at once. */
 export async function serve(agent: Agent, dialect: Dialect, transport: Transport, options: ServeOptions = {}): Promise<Closed> {
   const side = dialect.agentSide(sideEnv);
   let exit: Closed | undefined;
   let last: Closed = {};
   let unreadAnswers = 0;
   let over = false;
-  /** The host has said that all shall end, and the dialect will pass that on when its turn comes. */
+  /** The host has asked for the end, and the dialect will send `shutdown` in its turn. */
   let endWaits = false;
   let broke: unknown;
 
@@ -48,7 +48,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
   if (broke !== undefined) throw broke;
   return { ...last, ...exit };
 
-  /** Nothing of the agent stays behind, whichever side breaks. */
+  /** The agent is closed whichever side breaks. */
   async function tellAll(): Promise<void> {
     try {
       for await (const event of agent.events) {
@@ -61,7 +61,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     }
   }
 
-  /** A host that does not read hears one sign of life when it reads again, and not all that it missed. */
+  /** A host that does not read gets one heartbeat when it reads again, not all that it missed. */
   function beat(): NodeJS.Timeout | undefined {
     if (options.beatSeconds === undefined || side.beat === undefined) return undefined;
     let unread = false;
@@ -96,7 +96,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     }
   }
 
-  /** Control is always read: answers to it may pile up behind a slow host, so many and no more. */
+  /** Control ops are always read: a bounded number of their answers may wait for a slow host. */
   async function answered(written: Promise<void>): Promise<void> {
     unreadAnswers++;
     const settled = written.then(() => {
@@ -105,7 +105,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     if (unreadAnswers >= CONTROL_LIMIT) await settled;
   }
 
-  /** A promise only when there is something to wait for: a delta costs no more than it must. */
+  /** Returns a promise only if there is something to wait for, as deltas are frequent. */
   function tell(event: Event): Promise<void> | undefined {
     if (event.type === "closed") last = closedOf(event);
     const answer = eventGap(dialect.coverage, event, options.unheard ?? "deny");
@@ -116,7 +116,7 @@ export async function serve(agent: Agent, dialect: Dialect, transport: Transport
     return told(full, answer === undefined ? step.in : [...step.in, answer]);
   }
 
-  /** The link's own answer goes to the agent before the host hears of the question. */
+  /** The link's own answer goes to the agent before the host gets the question. */
   function ask(event: Parameters<typeof fitQuestionToLine>[0]): Step<Op> {
     const asked = fitQuestionToLine(event);
     if (asked.answer !== undefined) void agent.send(asked.answer);
@@ -148,7 +148,7 @@ function isQuestion(event: Event): event is Parameters<typeof fitQuestionToLine>
   return event.type === "approval.requested" || event.type === "host.request";
 }
 
-/** It is the host's turn now: nothing of ours follows soon. */
+/** The host has to answer now, so no more records follow soon: the transport may flush. */
 const HANDS_OVER: ReadonlySet<EventType> = new Set(["turn.ended", "approval.requested", "host.request"]);
 
 function shutdown(when: "now" | "drained"): Op {

@@ -1,7 +1,7 @@
 /**
- * Two names of a session: the one that the host sees and can ask for again, and the agent's own. The host sees the name that it asked
- * with, or else its handle; a name that nobody gave to the host (the agent's own id, "latest") is passed on as it is, or taken off where
- * only known ones count.
+ * Two names of a session: the host's name, which it can ask for again, and the agent's own. The host sees the name that it asked
+ * with, or else its handle. A name that the host never got (the agent's own id, "latest") is passed on unchanged, or removed if
+ * only known names count.
  */
 import * as v from "valibot";
 import type { SessionConfig } from "../core/config.js";
@@ -9,17 +9,17 @@ import type { Event, EventOf } from "../core/event.js";
 import { mintId } from "../core/ids.js";
 import type { OpOf } from "../core/op.js";
 
-/** A session of the driven agent, and the model that it was last said to work with: some agents do not tell it when they resume. */
+/** A session of the driven agent with its last known model: some agents do not tell the model when they resume. */
 export interface KnownSession {
   sessionId: string;
   model?: string | undefined;
   provider?: string | undefined;
 }
 
-/** Which session of the driven agent stands behind a name that the host knows. */
+/** Maps the host's names to sessions of the driven agent. */
 export interface SessionMap {
   get(name: string): KnownSession | undefined;
-  /** False when it cannot be remembered. */
+  /** Returns false if the name cannot be stored. */
   set(name: string, session: KnownSession): boolean;
 }
 
@@ -32,16 +32,16 @@ type ModelChoice = Pick<SessionConfig, "model" | "provider">;
 export class SessionNames {
   readonly #map: SessionMap;
   readonly #onlyKnown: boolean;
-  /** The host's name for the session that an open brings, by the id of that op. Without an entry the agent's own name counts. */
+  /** The host's name for the session of an open, by the op's id. Without an entry the agent's own name counts. */
   readonly #opening = new Map<string, string>();
-  /** The model that an open asks for, or that its session had, by the id of that op. */
+  /** The model that an open asks for, or that its session had, by the op's id. */
   readonly #asked = new Map<string, ModelChoice>();
-  /** The same for sessions that are ready, by handle. */
+  /** The models of ready sessions, by handle. */
   readonly #models = new Map<string, ModelChoice>();
-  /** Names of the sessions that are ready, by handle. */
+  /** Names of ready sessions, by handle. */
   readonly #names = new Map<string, string>();
 
-  /** The host's names, by the agent's own: the newest, for its list of sessions. */
+  /** The newest of the host's names, by the agent's own name, for the agent's list of sessions. */
   readonly #shown = new Map<string, string>();
 
   constructor(map: SessionMap, onlyKnown = false) {
@@ -52,7 +52,7 @@ export class SessionNames {
   towardsAgent(op: OpOf<"session.open">): OpOf<"session.open"> {
     const asked = op.sessionId ?? (op.open === "new" ? undefined : op.session);
     const known = asked === undefined ? undefined : this.#map.get(asked);
-    // A copy has a name of its own: the name in the op stays the original's.
+    // A fork has a name of its own: the name in the op stays the original's.
     if (op.fork === true) this.#opening.set(op.id ?? "", this.#free(op.session));
     else if (op.open === "new" || known !== undefined) this.#opening.set(op.id ?? "", asked ?? this.#free(op.session));
     this.#asked.set(op.id ?? "", { ...choiceOf(known), ...choiceOf(op.config) });
@@ -136,14 +136,14 @@ export class SessionNames {
     if (this.#shown.size > MOST_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
   }
 
-  /** A session that no host has seen here keeps the agent's own name, by which it can be resumed too. */
+  /** A session that no host opened here keeps the agent's own name, by which it can be resumed, too. */
   #listed(reply: EventOf<"reply">): Event {
     if (!v.is(Listed, reply.data)) return reply;
     const stored = reply.data.stored.map((session) => ({ ...session, id: this.#shown.get(session.id) ?? session.id }));
     return { ...reply, data: { ...reply.data, stored } };
   }
 
-  /** A host may use its handles again; an earlier session keeps its name. */
+  /** A host may use a handle again; the earlier session keeps its name. */
   #free(handle: string): string {
     return this.#map.get(handle) === undefined ? handle : mintId();
   }

@@ -1,4 +1,4 @@
-/** The clock, the ids and the folder that a link gives to its side. */
+/** The clock, the ids and the folder that a link gives its side. */
 import { mintId } from "../core/ids.js";
 import type { SideEnv } from "../dialects/dialect.js";
 

@@ -1,6 +1,6 @@
 /**
- * Owns the transport of a driven connection, if there is one. It is dialled, read to its end, and ended when it keeps us waiting
- * for too long; a line may have many, one after the other.
+ * Owns the transport of a driven connection, if there is one: dials it, reads it to its end, and ends it if the agent is late.
+ * A connection may have many transports, one after another.
  */
 import { toFault } from "../core/errors.js";
 import type { Closed, Event } from "../core/event.js";
@@ -10,10 +10,10 @@ import { guardTransport } from "./guard-transport.js";
 import type { ConnectOptions, Dial } from "./options.js";
 import { AgentTimeouts } from "./agent-timeouts.js";
 
-/** The driven connection's handlers for incoming records and the end. */
+/** The driven connection's handlers for incoming records and for the end. */
 export interface TransportHandlers {
   frame(frame: Frame): Promise<void>;
-  /** It has said nothing since it was dialled, for as long as its dialect says. */
+  /** Called when the agent has said nothing for `quietSeconds` since the dial. */
   quiet(): void;
   ended(closed: Closed): Promise<void>;
 }
@@ -26,10 +26,10 @@ export class TransportLifecycle {
   #transport: Transport | undefined;
   #launching: Promise<void> | undefined;
   #reading: Promise<void> = Promise.resolve();
-  /** Why we ended it ourselves. */
+  /** The reason for which we ended the transport. */
   #verdict: string | undefined;
   #isAsked = false;
-  /** Nothing is dialled any more, and a transport that is being dialled is ended. */
+  /** No more dials; a transport that is being dialled is ended. */
   #isBarred = false;
 
   constructor(dialect: Dialect, dial: Dial, options: ConnectOptions, handlers: TransportHandlers) {
@@ -41,7 +41,7 @@ export class TransportLifecycle {
 
   // --- its state ---
 
-  /** It is dialled, or being dialled. */
+  /** Whether the transport is dialled or being dialled. */
   get isLaunched(): boolean {
     return this.#launching !== undefined;
   }
@@ -50,7 +50,7 @@ export class TransportLifecycle {
     return this.#transport !== undefined;
   }
 
-  /** It goes on without us. */
+  /** Detaches from a transport that goes on without us. */
   get isShared(): boolean {
     return this.#transport?.isShared === true;
   }
@@ -62,7 +62,7 @@ export class TransportLifecycle {
     return this.#launching;
   }
 
-  /** Does what a step of the side asks of the wire and of the process behind it. */
+  /** Performs the output of a step: records for the wire, and actions on the process. */
   async put(step: Step<Event>): Promise<void> {
     for (const out of step.out) {
       if ("rec" in out) await this.#transport?.write([out.rec]);
@@ -72,19 +72,19 @@ export class TransportLifecycle {
     }
   }
 
-  /** It was asked for a session, by its launch or by an op. An agent that has answered once is there, and may take its time for other sessions. */
+  /** Starts the clock of an open, by launch or by op. An agent that has answered an open before may take its time for other sessions. */
   expectReady(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
     this.#timeouts.forReady((verdict) => this.giveUp(verdict));
   }
 
-  /** It answered that: it is ready, or will not be. */
+  /** The agent answered the open: the session is ready or refused. */
   ready(): void {
     this.#timeouts.over("ready");
   }
 
-  /** The agent's turn was told to stop. The end of an agent that does not stop says nothing of it, so a timeout tells the reason. */
+  /** The turn was interrupted. If the agent is ended for not stopping, its exit does not tell why, so the timeout's reason does. */
   expectStop(tell: (verdict: string) => void): void {
     this.#timeouts.forStop((verdict) => {
       tell(verdict);
@@ -100,12 +100,12 @@ export class TransportLifecycle {
     this.#transport?.close(how);
   }
 
-  /** It was told to leave: now it has to. */
+  /** Starts the clock of an agent that was told to leave. */
   closeSoon(): void {
     this.#timeouts.forLeave(() => this.close("term"));
   }
 
-  /** Ends it for a reason, which its end then tells. */
+  /** Ends the transport for a reason, which its end then reports. */
   giveUp(verdict: string): void {
     this.#verdict = verdict;
     this.close("term");
@@ -115,7 +115,7 @@ export class TransportLifecycle {
     this.#isBarred = true;
   }
 
-  /** Ends it, process included; resolves when it is gone and all that it said is heard. */
+  /** Ends the transport with its process; resolves when it is gone and all its output is read. */
   async end(): Promise<void> {
     await this.#launching;
     const transport = this.#transport;
@@ -124,7 +124,7 @@ export class TransportLifecycle {
     await this.#reading;
   }
 
-  /** Nothing is waited for any more. */
+  /** Stops all clocks. */
   clear(): void {
     this.#timeouts.over("ready", "words", "stop", "exit", "leave");
   }
@@ -140,7 +140,7 @@ export class TransportLifecycle {
     } catch (error) {
       return this.#ended({ code: null, reason: toFault(error).message });
     }
-    // The connection may have been closed meanwhile.
+    // The connection may have been closed during the dial.
     if (this.#isUnwanted()) this.#transport.close("term");
     if (this.#dialect.lifetime === "session" || this.#dialect.start !== undefined) this.expectReady();
     this.#timeouts.forWords(() => this.#handlers.quiet());
@@ -160,7 +160,7 @@ export class TransportLifecycle {
     } catch (error) {
       this.#verdict = toFault(error).message;
     }
-    // Its output has ended, so it has nothing more to say; its exit tells how it went. An agent that lingers is ended.
+    // The output has ended, so only the exit is missing. An agent that does not exit is ended.
     transport.close("eof");
     this.#timeouts.forExit((verdict) => this.giveUp(verdict));
     const closed = await transport.closed;

@@ -1,4 +1,4 @@
-/** The work of a driven agent: the prompts that it has, the turn that runs, and the prompts that wait here for it. */
+/** The work of a driven agent: the prompts sent to it, its running turn, and the prompts that wait here. */
 import { becamePrompt } from "../core/command.js";
 import type { Event, EventOf } from "../core/event.js";
 import { QUEUE_LIMIT } from "../core/limits.js";
@@ -7,18 +7,18 @@ import type { Op, OpOf } from "../core/op.js";
 type Prompt = OpOf<"turn.prompt">;
 
 interface Work {
-  /** Ids of prompts that went out and have not ended, oldest first. */
+  /** Ids of prompts that were sent and have not ended, oldest first. */
   sent: string[];
-  /** The turn that runs: the prompt that began it, where the wire says so. */
+  /** The running turn, with the prompt that began it if the wire tells it. */
   turn: { prompt: string | undefined } | undefined;
   waiting: Prompt[];
-  /** Prompts among the waiting ones that an interrupt named. */
+  /** Waiting prompts that an interrupt named. */
   cancelled: Set<Prompt>;
   /** The op that opens the session, until the session is ready. */
   opener: string | undefined;
 }
 
-/** The next step: a prompt that goes out, or the events of a turn that was interrupted before it began. */
+/** The next step: a prompt to send, or the events of a turn that was interrupted before it began. */
 export type Release = { send: Prompt } | { tell: Event[] };
 
 export class Turns {
@@ -28,7 +28,7 @@ export class Turns {
     if (!this.#sessions.has(op.session ?? "")) this.#at(op.session).opener = op.id;
   }
 
-  /** A turn runs, or is about to. */
+  /** Whether a turn runs or is about to. */
   runs(op: Op): boolean {
     return isBusy(this.#of(op));
   }
@@ -37,7 +37,7 @@ export class Turns {
     this.#of(op).sent.push(op.id ?? "");
   }
 
-  /** False when too many wait already. */
+  /** Returns false if too many prompts wait. */
   hold(op: Prompt): boolean {
     const { waiting } = this.#of(op);
     return waiting.length < QUEUE_LIMIT && waiting.push(op) > 0;
@@ -48,7 +48,7 @@ export class Turns {
     return this.#of(op).waiting.length > 0;
   }
 
-  /** Marks a waiting prompt that the interrupt names; false when it names none. */
+  /** Marks a waiting prompt that the interrupt names; false if it names none. */
   cancel(op: OpOf<"turn.interrupt">): boolean {
     if (op.turn === undefined) return false;
     const work = this.#of(op);
@@ -57,7 +57,7 @@ export class Turns {
     return named !== undefined;
   }
 
-  /** Call it with every event in order; it returns what the end of a turn lets go. */
+  /** Call it with every event in order; returns the steps that the end of a turn makes possible. */
   event(event: Event): Release | undefined {
     if (event.replay === true) return undefined;
     switch (event.type) {
@@ -106,14 +106,14 @@ export class Turns {
 
   #turnEnded(event: EventOf<"turn.ended">): Release | undefined {
     const work = this.#at(event.session);
-    // A wire that does not say which prompt a turn answers means the oldest.
+    // If the wire does not tell which prompt a turn answers, it is the oldest.
     const prompt = event.parent ?? work.sent[0];
     work.sent = work.sent.filter((id) => id !== prompt);
     work.turn = undefined;
     return release(work);
   }
 
-  /** A prompt that was refused, or that needed no turn. */
+  /** Removes a prompt that was refused or needed no turn. */
   #replied(event: EventOf<"reply">): Release | undefined {
     if (event.to === "session.open" && event.status === "error") this.#refused(event.parent);
     const work = [...this.#sessions.values()].find(({ sent }) => event.parent !== undefined && sent.includes(event.parent));
@@ -127,22 +127,22 @@ export class Turns {
     for (const [session, work] of this.#sessions) if (work.opener === opener && !isBusy(work)) this.#sessions.delete(session);
   }
 
-  /** A turn runs in some session. */
+  /** Whether a turn runs in any session. */
   get running(): boolean {
     return [...this.#sessions.values()].some((work) => work.turn !== undefined);
   }
 
-  /** The sessions in which one runs. */
+  /** The sessions with a running turn. */
   get busy(): string[] {
     return [...this.#sessions].flatMap(([session, work]) => (work.turn === undefined ? [] : [session]));
   }
 
-  /** Nothing runs and nothing waits. */
+  /** Whether no turn runs and no prompt waits. */
   get idle(): boolean {
     return [...this.#sessions.values()].every((work) => !isBusy(work) && work.waiting.length === 0);
   }
 
-  /** An op without a session means the only one there is. */
+  /** An op without a session is for the only session. */
   #of(op: Op): Work {
     const only = op.session === undefined && this.#sessions.size === 1 ? this.#sessions.keys().next().value : undefined;
     return this.#at(op.session ?? only);

@@ -1,10 +1,10 @@
-/** Two linked transports in one process: a host and an agent without a pipe. Records pass as text, as on a real wire. */
+/** Two linked transports in one process: a host and an agent without a pipe. Records are converted to text and back, as on a real wire. */
 import type { Closed } from "../core/event.js";
 import type { Frame, Transport } from "../core/wire.js";
 import { Queue } from "../core/queue.js";
 import { FrameReader, encodeLine, type Framing } from "../os/lines.js";
 
-/** Unread bytes, where a record counts for at least so many: 256 records wait at most. */
+/** The bound of unread bytes, and the least weight of a record: at most 256 records wait. */
 const LIMIT = 256 * 1024;
 const LIGHTEST = 1024;
 
@@ -13,10 +13,10 @@ export function memoryPair(framing: Framing = "json"): [Transport, Transport] {
   return [end(left, right), end(right, left)];
 }
 
-/** One direction. */
+/** One direction of the link. */
 class Pipe {
   readonly frames = new Queue<Frame>(LIMIT, weigh);
-  /** Settles when nothing more can be written into it. */
+  /** Settles when no more records can be written. */
   readonly closed: Promise<Closed>;
   readonly #framing: Framing;
   readonly #reader: FrameReader;
@@ -49,7 +49,7 @@ function weigh(frame: Frame): number {
   return Math.max(LIGHTEST, "rec" in frame ? JSON.stringify(frame.rec).length : 0);
 }
 
-/** `term` cuts both directions, so the other end can no longer write either. */
+/** `term` cuts both directions, so the other end cannot write either. */
 function end(incoming: Pipe, outgoing: Pipe): Transport {
   return {
     frames: incoming.frames,

@@ -1,4 +1,4 @@
-/** A child process as a transport: its stdin and stdout carry the records, its stderr is kept for the error message. */
+/** A child process as a transport: stdin and stdout carry the records, and the end of stderr is kept for the error message. */
 import type { Readable } from "node:stream";
 import type { Closed } from "../core/event.js";
 import type { Frame, Launch, Transport } from "../core/wire.js";
@@ -7,23 +7,23 @@ import type { Framing } from "../os/lines.js";
 import { Tail } from "../os/processes/tail.js";
 import { LineWriter, readFrames } from "./streams.js";
 
-/** From TERM to KILL on an orderly end. */
+/** The grace from TERM to KILL on an orderly end. */
 const GRACE_MS = 2000;
-/** How long words on stderr may stay in the pipe when everything that could write more is gone. */
+/** How long output on stderr may stay in the pipe after the last process that could write more is gone. */
 const DRAIN_MS = 100;
-/** How long a pipe may be silent that a process outside the tree holds open, which we cannot end. */
+/** How long a pipe may be silent that is held open by a process outside the tree, which we cannot end. */
 const HELD_MS = 200;
 
 export interface ProcessOptions {
   framing: Framing;
   lineCap?: number;
-  /** From TERM to KILL when it is ended before its time. */
+  /** The grace from TERM to KILL when the process is ended early. */
   graceMs?: number;
-  /** Sees the child's diagnostics as they come. */
+  /** Called with the child's stderr as it comes. */
   onStderr?(text: string): void;
 }
 
-/** The program to start; `process.env` will do as its environment. */
+/** The program to start; `process.env` can be passed as its environment. */
 export interface ProcessLaunch extends Pick<Launch, "argv" | "cwd" | "input"> {
   env: Readonly<Record<string, string | undefined>>;
 }
@@ -39,7 +39,7 @@ export async function spawnTransport(launch: ProcessLaunch, options: ProcessOpti
   const writer = new LineWriter(stdin, options.framing);
   if (launch.input !== undefined) writer.end(launch.input);
   const tail = new Tail();
-  /** The child has sent a record since its last words on stderr. */
+  /** The child has sent a record since its last output on stderr. */
   let hasGoneOn = false;
   stderr.setEncoding("utf8");
   stderr.on("data", (text: string) => {
@@ -47,13 +47,13 @@ export async function spawnTransport(launch: ProcessLaunch, options: ProcessOpti
     tail.push(text);
     options.onStderr?.(text);
   });
-  // A child may leave before anybody reads; without a listener Node would then throw its output away.
+  // A child may exit before its output is read; without a listener Node would drop it.
   stdout.on("readable", () => {});
   return {
     pid: tree.pid,
     frames: noting(readFrames(stdout, options.framing, options.lineCap), () => (hasGoneOn = true)),
     write(records) {
-      // The child went on behind these words and is given more to do: they do not say why it ends.
+      // The child went on after this output and gets more work, so the output does not explain its end.
       if (hasGoneOn) tail.clear();
       return writer.write(records);
     },
@@ -72,13 +72,13 @@ async function* noting(frames: AsyncIterable<Frame>, onFrame: () => void): Async
   }
 }
 
-/** Does not wait for the output to be read: the reader of the frames sees their end. */
+/** Does not wait for the reader of the output, who sees its end in the frames. */
 async function ended(tree: Tree, launch: ProcessLaunch, tail: Tail): Promise<Closed> {
   const quiet = new Promise((resolve) => tree.child.stderr?.once("close", resolve));
   const { code, signal } = await new Promise<Exit>((resolve) => {
     tree.child.once("exit", (exitCode, exitSignal) => resolve({ code: exitCode, signal: exitSignal }));
   });
-  // Whatever it left behind would keep the pipes open, and itself alive.
+  // Processes that the child left behind would keep the pipes open.
   await tree.end(GRACE_MS);
   letGo(tree.child.stdout, "readable");
   letGo(tree.child.stderr, "data");
@@ -89,12 +89,12 @@ async function ended(tree: Tree, launch: ProcessLaunch, tail: Tail): Promise<Clo
   return { code, signal, reason: `Agent '${launch.argv[0] ?? ""}' ${how}${words === "" ? "" : `: ${words}`}` };
 }
 
-/** Ends a pipe that may never end by itself, once everything in it has been taken. `sign`: that something came, as it is read. */
+/** Ends a pipe that may never end by itself, once all its content is read. `sign` marks that content is arriving. */
 function letGo(pipe: Readable | null, sign: "readable" | "data"): void {
   if (pipe === null || pipe.closed) return;
   let heard = true;
   pipe.on(sign, () => (heard = true));
-  // Behind the poll for input: a timer that comes late comes before it.
+  // Checked after the poll for input, as a late timer fires before it.
   const look = setInterval(() => setImmediate(check), HELD_MS).unref();
   pipe.once("close", () => clearInterval(look));
 

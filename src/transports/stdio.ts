@@ -1,17 +1,17 @@
-/** Our own standard input and output as a transport: how a host that started us talks to us. */
+/** Our own stdin and stdout as a transport: the connection to the host that started us. */
 import type { Closed } from "../core/event.js";
 import type { Transport } from "../core/wire.js";
 import type { Framing } from "../os/lines.js";
 import { LineWriter, readFrames } from "./streams.js";
 
 export interface StdioTransport extends Transport {
-  /** Everything that was written is out; only then may the process leave. */
+  /** Settles when all records are out; the process may exit only then. */
   flushed(): Promise<void>;
 }
 
 export function stdio(framing: Framing, lineCap?: number): StdioTransport {
   const writer = new LineWriter(process.stdout, framing, "shorten");
-  // A process that leaves at once still writes the records that it has.
+  // Writes buffered records at once when the process exits.
   process.once("exit", () => writer.flush());
   let ended: (closed: Closed) => void;
   const closed = Promise.race([

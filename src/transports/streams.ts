@@ -4,7 +4,7 @@ import type { Closed } from "../core/event.js";
 import type { Frame } from "../core/wire.js";
 import { FrameReader, encodeLine, type Framing, type TooLong } from "../os/lines.js";
 
-/** Bytes that may wait in the writable before writers are asked to wait. */
+/** Bytes that may wait in the writable before writers have to wait. */
 const HIGH_WATER = 256 * 1024;
 
 export async function* readFrames(readable: Readable, framing: Framing, cap?: number): AsyncIterable<Frame> {
@@ -14,13 +14,13 @@ export async function* readFrames(readable: Readable, framing: Framing, cap?: nu
       yield* reader.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
     }
   } catch {
-    // A stream that breaks has said all that it will say.
+    // A broken stream ends like one at its end.
   }
   yield* reader.end();
 }
 
 export class LineWriter {
-  /** Settles when the stream has ended or broke; a broken pipe is an ordinary end. */
+  /** Settles when the stream has ended or broken; a broken pipe is an ordinary end. */
   readonly closed: Promise<Closed>;
   readonly #stream: Writable;
   readonly #framing: Framing;
@@ -28,7 +28,7 @@ export class LineWriter {
   #pending = "";
   #scheduled = false;
   #broken = false;
-  /** Set by `end`; a write after it would break the stream and lose its buffered records. */
+  /** Set by `end`; a later write would break the stream and lose its buffered records. */
   #ended = false;
   #drained: Promise<void> | undefined;
 
@@ -48,7 +48,7 @@ export class LineWriter {
     stream.on("error", ignore);
   }
 
-  /** Joins the records of one tick into one write, which goes out behind the work that was queued meanwhile: it wakes the reader up. */
+  /** Joins the records of one tick into one write. The write comes after the work queued meanwhile, as it wakes up the reader. */
   write(records: readonly unknown[]): void | Promise<void> {
     if (this.#broken || this.#ended) return;
     for (const record of records) this.#pending += encodeLine(this.#framing, record, this.#tooLong);
@@ -59,7 +59,7 @@ export class LineWriter {
     if (this.#pending.length + this.#stream.writableLength > HIGH_WATER) return this.#untilDrained();
   }
 
-  /** `last` goes out as it is, without an end of line. */
+  /** `last` is written as it is, without a line end. */
   end(last = ""): void {
     if (this.#ended) return;
     this.flush();
@@ -67,7 +67,7 @@ export class LineWriter {
     this.#stream.end(last);
   }
 
-  /** Resolves when the system has all written bytes, or the reader is gone. */
+  /** Resolves when the system has taken all bytes, or the reader is gone. */
   async flushed(): Promise<void> {
     this.flush();
     if (this.#broken || this.#stream.writableLength === 0) return;
@@ -95,5 +95,5 @@ export class LineWriter {
 }
 
 function ignore(): void {
-  // Told by `closed`.
+  // `closed` reports the error.
 }

@@ -1,6 +1,6 @@
 /**
- * A tape: every message of a wire in both directions, and the ops and events that they mean, in order, redacted, a JSON line each
- * (docs/observability.md). A wrapper around a transport and an agent: where the disk is slow, reading and writing wait for it, so nothing is
+ * A tape: every message of a wire in both directions, and its ops and events, in order, redacted, one JSON line each
+ * (docs/observability.md). It wraps a transport and an agent: reading and writing wait for a slow disk, so no message is
  * dropped and memory stays bounded.
  */
 import type { Agent } from "../core/agent.js";
@@ -14,7 +14,7 @@ import type { Framing } from "../os/lines.js";
 
 type Direction = "in" | "out";
 
-/** A record of one direction, or its end. */
+/** A record of one direction, or the end of the direction. */
 type Said =
   | { turn: Readonly<Record<string, string>> }
   | { rec: unknown }
@@ -32,21 +32,21 @@ interface Envelope {
 }
 
 export interface TapeOptions {
-  /** The secrets that a message brings along: they are known before it is written. */
+  /** Learns the secrets of a message before it is written. */
   secretsIn(message: unknown): Iterable<string>;
-  /** Told once, when the disk takes no more. */
+  /** Called once, when the disk takes no more. */
   onFailure(why: string): void;
 }
 
 export interface Taped {
   framing: Framing;
-  /** Tells connections apart, where there may be several. */
+  /** Names the connection, where there may be several. */
   conn?: string | undefined;
-  /** The side of a relay that this wire leads to. */
+  /** The side of a relay that this wire belongs to. */
   wire?: "host" | "agent" | undefined;
-  /** Knows the secrets that are not written; it may learn more of them. */
+  /** Knows the secrets to redact; it may learn more. */
   redactor: Redactor;
-  /** The turn that the start of a process says: variables of its environment, and all of its input where that is known. */
+  /** The prompt in the launch of a process: its environment variables, and all its input if that is known. */
   begun?: { dir: Direction; turn: Readonly<Record<string, string>>; input?: string | undefined } | undefined;
 }
 
@@ -54,10 +54,10 @@ export class Tape {
   readonly #file: AppendFile;
   readonly #options: TapeOptions;
   readonly #open = new Set<() => void>();
-  /** By connection. */
+  /** Writers by connection. */
   readonly #writers = new Map<string, Writer>();
 
-  /** `start` says what this is a record of, for files are appended to. Throws a fault that names the file. */
+  /** `start` describes the recording, as a file may hold several. Throws a fault that names the file. */
   static async open(path: string, start: Record<string, unknown>, options: TapeOptions): Promise<Tape> {
     const gap = (lines: number, why: string): string => JSON.stringify({ at: Date.now(), gap: lines, why });
     const tape = new Tape(await AppendFile.open(path, { gap, onFailure: (why) => options.onFailure(why) }), options);
@@ -70,10 +70,10 @@ export class Tape {
     this.#options = options;
   }
 
-  /** The same transport, written down. */
+  /** The same transport, recorded. */
   of(transport: Transport, { framing, conn, wire, redactor: others, begun }: Taped): Transport {
     const place = { ...(conn !== undefined && { conn }), ...(wire !== undefined && { wire }) };
-    // Both wires of a relay are one conversation.
+    // Both wires of a relay share a recording.
     const writer = this.#writer(wire === undefined ? conn : undefined);
     const note = (dir: Direction, said: Said): Promise<void> | undefined =>
       writer.write(`${wire ?? ""} ${conn ?? ""} ${dir}`, said, { dir, ...place }, others);
@@ -101,7 +101,7 @@ export class Tape {
     };
   }
 
-  /** The same agent; what it is asked and what it tells is written down. */
+  /** The same agent, with its ops and events recorded. */
   agent(agent: Agent, seen: Pick<Taped, "conn" | "redactor">): Agent {
     const { op, event, over } = this.seam(seen);
     return {
@@ -114,7 +114,7 @@ export class Tape {
     };
   }
 
-  /** Takes ops and events as they pass, and the end of both. */
+  /** Records ops and events as they pass, and the end of both. */
   seam({ conn, redactor }: Pick<Taped, "conn" | "redactor">): Seam {
     const place = conn === undefined ? {} : { conn };
     const writer = this.#writer(conn);
@@ -144,7 +144,7 @@ export class Tape {
     return writer;
   }
 
-  /** When all is written. */
+  /** Resolves when all messages are written. */
   async close(): Promise<void> {
     for (const over of this.#open) over();
     await this.#file.close();
@@ -161,7 +161,7 @@ export interface Seam {
 class Writer {
   readonly #redactor = new Redactor();
   readonly #records = new RecordRedactor<Said, Envelope>(this.#redactor);
-  /** So many secrets of each other redactor are known. */
+  /** The number of secrets known from each other redactor. */
   readonly #learnt = new Map<Redactor, number>();
   readonly #options: TapeOptions;
   readonly #line: (line: string) => Promise<void> | undefined;
@@ -178,7 +178,7 @@ class Writer {
     this.#users++;
   }
 
-  /** Nobody waits for records that come after the last has left. */
+  /** Records after the end of the last user are dropped. */
   leave(): void {
     if (--this.#users > 0) return;
     void this.#put(this.#records.flush());
@@ -214,7 +214,7 @@ async function* heard(
   note: (dir: Direction, said: Said) => Promise<void> | undefined,
 ): AsyncIterable<Frame> {
   for await (const frame of frames) {
-    // How we were started is no message.
+    // A launch is not a message.
     if (!("launch" in frame)) await note("in", "rec" in frame ? saidBy(frame.rec, framing) : { bad: frame.bad, line: frame.line });
     yield frame;
   }

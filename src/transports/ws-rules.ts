@@ -1,4 +1,4 @@
-/** Decides who may open a WebSocket to us: by the token first, then by the Host, the Origin, and the user of the process. */
+/** Decides who may open a WebSocket: checks the token first, then the Host, the Origin, and the user of the client's process. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIPv4, type Socket } from "node:net";
@@ -11,11 +11,11 @@ export interface Token {
 }
 
 export interface Rules {
-  /** One of them is asked of everybody when there are any. */
+  /** If there are any, each client must send one of them. */
   tokens: readonly Token[];
-  /** Origins that may connect beside Obsidian's, each as `originOf` gives it. */
+  /** Allowed origins beside Obsidian's, in the form of `originOf`. */
   allowOrigins: readonly string[];
-  /** We listen on this machine alone. */
+  /** The server listens on this machine only. */
   isLoopback: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Refused {
 /** Obsidian's plugins run in a page of this origin. */
 const OBSIDIAN = "app://obsidian.md";
 
-/** `token`: the client's own. */
+/** `token`: the token that the client sent. */
 export function refusal(
   { headers, headersDistinct }: Pick<IncomingMessage, "headers" | "headersDistinct">,
   token: Token | undefined,
@@ -36,14 +36,14 @@ export function refusal(
   if (rules.tokens.length > 0 && token === undefined) {
     return { status: 401, why: "A token is asked for: Authorization: Bearer TOKEN" };
   }
-  // A name that a page made point to this machine is not one of ours.
+  // Refuses host names: a web page can make any name point to this machine (DNS rebinding).
   if (rules.isLoopback && !isLoopbackName(headers.host ?? ""))
     return { status: 403, why: `The host '${headers.host ?? ""}' is not this machine` };
   const why = originRefusal(headersDistinct["origin"] ?? [], rules.allowOrigins);
   return why === undefined ? undefined : { status: 403, why };
 }
 
-/** A browser sends one Origin and programs send none, so several are an attempt to pass for another page. */
+/** A browser sends one Origin and other programs send none, so several are an attack. */
 function originRefusal([origin, ...more]: readonly string[], allowed: readonly string[]): string | undefined {
   if (origin === undefined) return undefined;
   if (more.length > 0) return `The origins '${[origin, ...more].join("', '")}' may not connect; send one Origin header, or none`;
@@ -54,7 +54,7 @@ function originRefusal([origin, ...more]: readonly string[], allowed: readonly s
   return `The origin '${origin}' may not connect; --allow-origin ${exact} allows it`;
 }
 
-/** `scheme://host[:port]` in lower case, for comparison. Undefined for every other text: a path, a list, `null`. */
+/** `scheme://host[:port]` in lower case, for comparison. Undefined for any other text: a path, a list, `null`. */
 export function originOf(text: string): string | undefined {
   const match = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[\da-f:.]+\]|[\w.~-]+)(?::(\d+))?$/i.exec(text);
   if (match === null || Number(match[1] ?? 0) > 65_535) return undefined;
@@ -62,8 +62,8 @@ export function originOf(text: string): string | undefined {
 }
 
 /**
- * Without a token, a client of this machine must be our own user's. Root is another user, too: what forwards connections for others often
- * runs as root. Only Linux tells whose a connection is.
+ * Without a token, a client of this machine must be our own user's. Root counts as another user: programs that forward connections of
+ * others often run as root. Only on Linux the user can be found out.
  */
 export async function userRefusal(socket: Socket): Promise<Refused | undefined> {
   if (process.platform !== "linux") return undefined;
@@ -75,7 +75,7 @@ export async function userRefusal(socket: Socket): Promise<Refused | undefined> 
   return { status: 403, why: `${whose}; without a token (--token-file) only the server's own user (uid ${own}) may connect` };
 }
 
-/** Hashed first and compared with all, so that the time tells nothing, not even the length. */
+/** Tokens are hashed and compared with all, so that the time tells neither the content nor the length. */
 export function tokenOf(authorization: string | undefined, tokens: readonly Token[]): Token | undefined {
   const given = digest((/^Bearer +(.*)$/i.exec(authorization ?? "")?.[1] ?? "").trim());
   return tokens.filter(({ token }) => timingSafeEqual(given, digest(token)))[0];

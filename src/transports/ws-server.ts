@@ -1,4 +1,4 @@
-/** A listener for WebSockets: a client that passes the rules becomes a transport. Every other one gets an HTTP answer, or nothing. */
+/** A listener for WebSockets: a client that passes the rules becomes a transport. Other clients get an HTTP answer, or none. */
 import { lookup } from "node:dns/promises";
 import { createServer, STATUS_CODES, type IncomingMessage, type Server } from "node:http";
 import { isIPv6 } from "node:net";
@@ -9,24 +9,24 @@ import type { Framing } from "../os/lines.js";
 import { KEEP_ALIVE_MS, SocketTransport, socketSettings } from "./ws.js";
 import { isLoopback, refusal, tokenOf, userRefusal, type Refused, type Rules } from "./ws-rules.js";
 
-/** How long a client from elsewhere may leave unread what it asked for. */
+/** How long a client of another machine may leave its requested output unread. */
 const PATIENCE_MS = 60_000;
 
-/** Connections that are let in; each has an agent of its own. */
+/** The most accepted connections; each has an agent of its own. */
 const MOST_CLIENTS = 512;
-/** Connections that are not let in yet, or never will be: as many as may come at once. */
+/** The most connections that are not accepted yet, or never will be. */
 const MOST_WAITING = 512;
-/** From the connection to the last byte of its headers; it is looked at as often, so that twice as much may pass. */
+/** The time from the connection to the last byte of its headers, and the interval of checks, so that it may take twice as long. */
 const HANDSHAKE_MS = 10_000;
 
 export interface ListenOptions extends Pick<Rules, "tokens" | "allowOrigins"> {
   host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
   framing: Framing;
   frameCap?: number;
   patienceMs?: number;
-  /** How often a client from elsewhere is asked whether it is there; 0 never. */
+  /** The interval of pings to a client of another machine; 0 sends none. */
   keepAliveMs?: number | undefined;
   mostClients?: number;
   mostWaiting?: number;
@@ -34,16 +34,16 @@ export interface ListenOptions extends Pick<Rules, "tokens" | "allowOrigins"> {
 }
 
 export interface Listener {
-  /** `ws://HOST:PORT`, as it is bound. */
+  /** `ws://HOST:PORT` with the bound port. */
   readonly url: string;
-  /** Accepts nobody any more; the connections that there are go on. */
+  /** Accepts no more clients; open connections stay. */
   close(): void;
 }
 
-/** `owner` is that of the token which the client sent. */
+/** `owner` is the owner of the client's token. */
 type Accept = (transport: SocketTransport, owner: string | undefined) => void;
 
-/** Off loopback a token is required. Rejects with a fault that says what is wrong. */
+/** A listener beyond this machine needs a token. Rejects with a fault that names the problem. */
 export async function listen(options: ListenOptions, accept: Accept): Promise<Listener> {
   const { framing, frameCap, tokens, allowOrigins } = options;
   const address = await resolved(options.host);
@@ -62,14 +62,14 @@ export async function listen(options: ListenOptions, accept: Accept): Promise<Li
   const server = createServer(limits, (_request, response) => {
     response.writeHead(426, { upgrade: "websocket", connection: "Upgrade" }).end("This is a WebSocket\n");
   });
-  /** Connections that are not let in, in the order of their arrival. */
+  /** Connections that are not accepted yet, oldest first. */
   const waiting = new Set<Duplex>();
   let clients = 0;
   server.on("connection", (stream) => {
     waiting.add(stream);
     stream.once("close", () => waiting.delete(stream));
     const [longest] = waiting;
-    // A client of ours is let in within moments, so the connection that has waited longest is the least likely to be one.
+    // A legitimate client is accepted within moments, so the oldest waiting connection is dropped first.
     if (longest !== undefined && waiting.size > mostWaiting)
       turnAway(longest, unavailable(`More than ${mostWaiting} connections wait to be let in`));
   });
@@ -82,7 +82,7 @@ export async function listen(options: ListenOptions, accept: Accept): Promise<Li
     const token = tokenOf(request.headers.authorization, tokens);
     const refused = refusal(request, token, rules) ?? (tokens.length === 0 ? await userRefusal(request.socket) : undefined);
     if (refused !== undefined) return turnAway(stream, refused);
-    // The listener was closed while the user was looked up.
+    // The listener was closed while the client's user was looked up.
     if (!server.listening) return void stream.destroy();
     if (clients >= mostClients) return turnAway(stream, unavailable(`${clients} clients are connected, and that is the most`));
     sockets.handleUpgrade(request, stream, head, (socket) => {
@@ -122,7 +122,7 @@ async function listening(server: Server, address: string, { host, port }: Listen
     server.once("error", (error) => reject(fault("config", `Cannot listen on ${host}:${port}: ${unusable(error)}`)));
     server.listen({ host: address, port }, resolve);
   });
-  // Later ones are about single connections that could not be accepted.
+  // Later errors concern single connections that could not be accepted.
   server.on("error", () => {});
 }
 

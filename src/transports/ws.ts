@@ -1,5 +1,5 @@
 /**
- * A WebSocket as a transport, at either end: a record is a text frame. Unread frames of the other side stop the reading, and a full
+ * A WebSocket as a transport, at either end: a record is a text frame. Unread frames stop the reading from the socket, and a full
  * socket makes writers wait. ws-server.ts decides who may connect.
  */
 import type { Duplex } from "node:stream";
@@ -11,38 +11,38 @@ import type { Frame, Transport } from "../core/wire.js";
 import { LINE_CAP } from "../core/limits.js";
 import { encodeLine, jsonFrames, overlong, type Framing, type TooLong } from "../os/lines.js";
 
-/** Unread bytes of the other side, where a frame counts for at least so many: 256 frames wait at most. */
+/** The bound of unread bytes, and the least weight of a frame: at most 256 frames wait. */
 const UNREAD_BYTES = 1024 * 1024;
 const LIGHTEST = UNREAD_BYTES / 256;
-/** Bytes that may wait in the socket before writers are asked to wait. */
+/** Bytes that may wait in the socket before writers have to wait. */
 const HIGH_WATER = 256 * 1024;
-/** From the word that it is over to the end of the connection, for a side that does not answer. */
+/** The longest wait for the other side's answer to a close frame. */
 const GRACE_MS = 2000;
 const HANDSHAKE_MS = 10_000;
-/** The default off loopback: often enough for the proxies on the way, which forget a silent connection after a minute. */
+/** The default for connections beyond this machine: proxies forget a silent connection after about a minute. */
 export const KEEP_ALIVE_MS = 30_000;
-/** Questions that may stay unanswered. */
+/** The number of pings that may stay unanswered. */
 const UNANSWERED = 2;
 
 const NORMAL = 1000;
 const TRY_AGAIN_LATER = 1013;
-/** Codes of an ordinary end: done, going away, none given. */
+/** Close codes of an ordinary end: done, going away, none given. */
 const ORDINARY: ReadonlySet<number> = new Set([NORMAL, 1001, 1005]);
 
 export interface SocketOptions {
   framing: Framing;
   tooLong?: TooLong;
-  /** A longer frame is answered and skipped. */
+  /** A longer frame is answered with an error and skipped. */
   frameCap?: number | undefined;
-  /** How long the other side may leave unread what we wrote; without it, as long as it likes. */
+  /** How long the other side may leave our output unread; undefined: for ever. */
   patienceMs?: number | undefined;
-  /** How often the other side is asked whether it is there; one that gives no sign of life for twice that is given up. */
+  /** The interval of pings; a side without any sign of life for two intervals is given up. */
   keepAliveMs?: number | undefined;
-  /** The stream below, so that the frames of one tick go out as one write. */
+  /** The socket below, so that the frames of one tick go out in one write. */
   stream?: Duplex;
 }
 
-/** Settings of every socket. A longer frame is not received: the connection ends with code 1009. */
+/** Options of every socket. A longer frame ends the connection with code 1009. */
 export function socketSettings(frameCap: number = LINE_CAP): { maxPayload: number; perMessageDeflate: false; autoPong: false } {
   return { maxPayload: Math.min(4 * frameCap, 2 ** 31 - 1), perMessageDeflate: false, autoPong: false };
 }
@@ -51,14 +51,14 @@ export interface DialOptions extends SocketOptions {
   token?: string | undefined;
 }
 
-/** Connects to a running agent. Rejects with a `launch` fault that says what is wrong. */
+/** Connects to a running agent. Rejects with a `launch` fault that names the problem. */
 export async function dialSocket(url: string, options: DialOptions): Promise<Transport> {
   const socket = new WebSocket(url, {
     ...socketSettings(options.frameCap),
     handshakeTimeout: HANDSHAKE_MS,
     headers: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` },
   });
-  // Before it is open, so that a frame that comes at once finds somebody.
+  // Attached before the socket is open, so that an early frame is not lost.
   const transport = new SocketTransport(socket, options);
   await new Promise<void>((resolve, reject) => {
     const failed = (why: string): void =>
@@ -91,10 +91,10 @@ export class SocketTransport implements Transport {
   #waiting: { empty: Promise<void>; release: () => void } | undefined;
   #patience: NodeJS.Timeout | undefined;
   #asking: NodeJS.Timeout | undefined;
-  /** Questions since its last sign of life. */
+  /** Pings since the last sign of life. */
   #unanswered = 0;
   #isPonging = false;
-  /** The newest ping that came while a pong was on its way. */
+  /** The newest ping that arrived while a pong was being sent. */
   #owed: Buffer | undefined;
 
   constructor(socket: WebSocket, { framing, tooLong, frameCap, patienceMs, keepAliveMs, stream }: SocketOptions) {
@@ -113,7 +113,7 @@ export class SocketTransport implements Transport {
     socket.on("ping", (data) => this.#pong(data));
     for (const sign of ["message", "ping", "pong"]) socket.on(sign, () => (this.#unanswered = 0));
     socket.on("close", (code, reason) => this.#over(code, reason.toString()));
-    // Told by `close`, which follows.
+    // The `close` event reports it.
     socket.on("error", () => {});
   }
 
@@ -139,7 +139,7 @@ export class SocketTransport implements Transport {
     return this.#framing === "text" ? [{ rec: bytes.toString() }] : jsonFrames(bytes, "frame");
   }
 
-  /** One pong at a time, then one for the newest ping, as the standard allows: who pings and does not read costs no memory. */
+  /** One pong at a time, then one for the newest ping, as the standard allows: a side that pings and does not read costs no memory. */
   #pong(data: Buffer): void {
     if (this.#isPonging) {
       this.#owed = data;
@@ -159,7 +159,7 @@ export class SocketTransport implements Transport {
     this.#asking = setInterval(() => this.#ask(everyMs), everyMs);
   }
 
-  /** While we do not read, silence is not the other side's. */
+  /** While we do not read, the other side's silence does not count. */
   #ask(everyMs: number): void {
     if (this.#socket.readyState !== WebSocket.OPEN || this.#socket.isPaused) return;
     if (this.#unanswered >= UNANSWERED) return this.#giveUp(`Nothing was heard for ${seconds(UNANSWERED * everyMs)}`);
@@ -217,7 +217,7 @@ export class SocketTransport implements Transport {
     this.#patience = setTimeout(() => this.#giveUp(`Nothing was read for ${seconds(this.#patienceMs ?? 0)}`), this.#patienceMs);
   }
 
-  /** A reader that wakes up soon still reads the written records and the reason of the end. */
+  /** A reader that wakes up soon still gets the written records and the reason of the end. */
   #giveUp(reason: string): void {
     this.#isEnded = true;
     this.#socket.close(TRY_AGAIN_LATER, reason);
@@ -226,7 +226,7 @@ export class SocketTransport implements Transport {
 
   // --- the end ---
 
-  /** There is no half of a WebSocket: who has no more to say hangs up, once what was said is out. */
+  /** A WebSocket cannot be half closed: the end of our output ends the connection, once all is sent. */
   close(how: "eof" | "term"): void {
     this.#isEnded = true;
     if (how === "term") {

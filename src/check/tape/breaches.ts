@@ -38,7 +38,7 @@ export async function breaches(tape: Tape): Promise<Breach[]> {
   return found;
 }
 
-/** On a host's wire we hear ops and say events; on an agent's it is the other way round. */
+/** On a host's wire we receive ops and send events; on an agent's wire it is the reverse. */
 function wireBreach(item: Extract<Item, { kind: "wire" }>, dialect: Dialect | undefined, isHostWire: boolean): string | undefined {
   if (item.bad !== undefined) return `${item.bad}: ${(item.line ?? "").slice(0, 200)}`;
   if (item.rec === undefined || dialect === undefined || dialect.framing === "text") return undefined;

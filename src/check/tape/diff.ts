@@ -21,7 +21,7 @@ const CHANGEABLE = new Set([
   "deadline",
   "request",
 ]);
-/** So many lines a side are compared one by one; a longer tape is told from its first difference on. */
+/** The most lines of a side that are compared one by one; a longer tape is shown from its first difference on. */
 const COMPARED = 4000;
 
 /** The lines that only one tape has, with `-` and `+` before them; empty where nothing differs. */
@@ -58,7 +58,7 @@ function changes(left: readonly string[], right: readonly string[]): string[] {
   return lines;
 }
 
-/** The events as lines of JSON. Pieces are left out: their whole is told by a later event. */
+/** The events as lines of JSON. Deltas are left out, as a later event has the whole text. */
 function told({ items }: Tape, ignored: readonly Ignored[]): string[] {
   const calls = new Map<string, string>();
   const events = items.flatMap((item) => (item.kind === "event" ? [item.event] : []));

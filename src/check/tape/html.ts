@@ -1,4 +1,4 @@
-/** A tape as one page without anything from elsewhere: the wire beside the ops and events. */
+/** A tape as one self-contained page: the wire beside the ops and events. */
 import type { Item, Tape } from "./tape.js";
 
 const STYLE = `body{font:13px/1.4 system-ui,sans-serif;margin:1rem}table{border-collapse:collapse;width:100%;table-layout:fixed}

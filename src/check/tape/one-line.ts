@@ -1,4 +1,4 @@
-/** Text of others on one line of a terminal: none of its signs moves the cursor. */
+/** Foreign text on one line of a terminal; control characters are made harmless. */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();
 }

@@ -1,4 +1,4 @@
-/** A tape as it was recorded (docs/observability.md says what each line is). */
+/** Reads a tape from its file (docs/observability.md describes the lines). */
 import { readFile } from "node:fs/promises";
 import * as v from "valibot";
 import { messageOf, ParleyError } from "../../core/errors.js";
@@ -16,7 +16,7 @@ const Start = v.looseObject({
 });
 type Start = v.InferOutput<typeof Start>;
 
-/** Canonical lines are read loosely: a tape may hold a breach, which `parley tape check` tells. */
+/** Canonical lines are read loosely: a tape may hold a breach, which `parley tape check` reports. */
 const canonical = v.looseObject({ type: v.string() });
 
 const Line = v.object({
@@ -38,7 +38,7 @@ const Line = v.object({
 });
 type Line = v.InferOutput<typeof Line>;
 
-/** A line of the wire or of the seam, with its number in the file. */
+/** A message of the wire, or an op or event, with its line number in the file. */
 export type Item = { n: number; at: number; conn: string } & (
   | { kind: "op"; op: Op }
   | { kind: "event"; event: Event }
@@ -52,7 +52,7 @@ export interface Tape {
   items: readonly Item[];
 }
 
-/** The last run of a file; a fault says in a sentence why it is no tape. */
+/** The last run in a file. A fault says in a sentence why the text is no tape. */
 export async function readTape(path: string): Promise<Tape> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw broken(`The tape ${path} cannot be read: ${messageOf(error)}`);
@@ -65,7 +65,7 @@ export async function readTape(path: string): Promise<Tape> {
     const read = v.safeParse(Line, parseJson(json)?.json);
     if (!read.success) {
       if (start === undefined) throw broken(`${path} is no tape: line ${index + 1} is none that 'parley --tape' writes`);
-      // A run that was killed leaves its last line torn.
+      // A killed run leaves its last line torn.
       items.push({ n: index + 1, at: items.at(-1)?.at ?? 0, conn: "", kind: "breach", why: "The line is torn, or is none of a tape" });
     } else if (read.output.start !== undefined) {
       start = read.output.start;

@@ -1,4 +1,4 @@
-/** A tape as a text for people: who said what, the calls, the answers and the times. */
+/** A tape as a text for people: prompts, texts, calls, answers and times. */
 import { oneLine } from "./one-line.js";
 import type { Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
@@ -18,7 +18,7 @@ export function transcript(tape: Tape): string {
   return `${[head, ...lines].join("\n")}\n`;
 }
 
-/** One line about an item; undefined for what the transcript leaves out: pieces whose whole is told, and the wire itself. */
+/** One line about an item; undefined for items that the transcript leaves out: deltas, and the wire. */
 function wordsOf(item: Item): string | undefined {
   if (item.kind === "breach") return `breach    ${item.why}`;
   if (item.kind === "wire") return item.bad === undefined ? undefined : `unread    ${item.bad}`;
