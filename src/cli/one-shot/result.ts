@@ -1,4 +1,4 @@
-/** What came of one prompt, as the one object of `--json`. */
+/** The result of one prompt as the one object of `--json`. */
 import type { Fault } from "../../core/errors.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
 import { isRecord } from "../../core/values/json-object.js";

@@ -222,8 +222,17 @@ export class Session implements SessionServices {
       case "session.configure":
       case "session.seed":
         return this.#inOrder(op);
-      default:
+      case "session.open":
+      case "session.close":
+      case "session.list":
+      case "session.watch":
+      case "provider.set":
+      case "ping":
+      case "shutdown":
+      case "other":
         return this.events.refuse(op, { code: "protocol", message: `A session has no ${op.type}`, retryable: false });
+      default:
+        return op satisfies never;
     }
   }
 
