@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { run, scratch } from "../process/harness.js";
 import { conversation, stored } from "../words/sessions.js";
@@ -254,6 +255,24 @@ describe("a file", () => {
     await turn(host, "t1");
     expect(contents(cwd, "a.txt")).toEqual({ "a.txt": "1" });
     expect(await rewind(host, "t1")).toEqual({ files: ["a.txt"], left: [] });
+    expect(contents(cwd, "a.txt")).toEqual({ "a.txt": "0" });
+    expect(await host.finish()).toBe(0);
+  });
+
+  it("that the host writes itself goes back through the host, outside any turn", async () => {
+    const { host, cwd } = await running({ "a.txt": "0" }, one("a.txt", "1"), { workspace: { write: "host" } });
+    const asked: string[] = [];
+    const write = async (nth: number): Promise<void> => {
+      const { request, data, turn: of } = await host.next("host.request", (event) => host.ofType("host.request").indexOf(event) === nth);
+      const { path, content } = v.parse(v.object({ path: v.string(), content: v.string() }), data);
+      asked.push(`${of ?? "no turn"}: ${content}`);
+      writeFileSync(path, content);
+      host.send({ type: "host.answer", session: "s", request, ok: true, data: {} });
+    };
+    await Promise.all([turn(host, "t1"), write(0)]);
+    const [reply] = await Promise.all([rewind(host, "t1"), write(1)]);
+    expect(reply).toEqual({ files: ["a.txt"], left: [] });
+    expect(asked).toEqual(["t1: 1", "no turn: 0"]);
     expect(contents(cwd, "a.txt")).toEqual({ "a.txt": "0" });
     expect(await host.finish()).toBe(0);
   });

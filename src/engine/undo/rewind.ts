@@ -11,6 +11,7 @@ import type { SessionEvents } from "../session/session-events.js";
 import type { EarlierConversation, ReadEntry } from "../store/entry.js";
 import { readTurns, type LoggedTurn } from "../store/logged-turns.js";
 import { emptySession, rebuild } from "../store/rebuild.js";
+import type { Recorder } from "../store/recorder.js";
 import type { SessionLog } from "../store/store.js";
 import { shownPath } from "../tools/files/text-file.js";
 import type { Workspace } from "../workspace/workspace.js";
@@ -42,8 +43,7 @@ export async function rewind({ turn, files, conversation, force }: Asked, rewind
   if (!files && !conversation) throw refusal("invalid", "A rewind takes back files, the conversation, or both");
   if (files && log.copies === undefined)
     throw refusal("unsupported", "No copies of files are kept (sessions.undoMiB is 0): rewind the conversation alone");
-  if (recorder.failure !== undefined) throw refusal("session", "This session can no longer be saved, so nothing of it can be undone");
-  recorder.write();
+  write(recorder);
   const { turns } = readTurns(log.entries());
   const first = turns.findLastIndex(({ id }) => id === turn);
   const found = turns[first];
@@ -52,12 +52,19 @@ export async function rewind({ turn, files, conversation, force }: Asked, rewind
   const earlier = conversation ? conversationBefore(found, log.entries()) : undefined;
   if (earlier !== undefined) knowAgain(earlier.seen, restored);
   recorder.rewind({ at: Date.now(), turn, ...(earlier !== undefined && { conversation: earlier }) });
+  write(recorder);
   const reply = replyOf(restored, workspace);
   const note = earlier === undefined && reply.files.length > 0 ? noteOn(reply.files) : undefined;
   const text = sentenceOn(reply, found, earlier !== undefined);
   void events.tell({ type: "notice", level: "info", kind: "rewind", text, data: { turn, conversation, ...reply } });
   await recorder.sync();
   return { reply, ...(earlier !== undefined && { conversation: earlier }), ...(note !== undefined && { note }) };
+}
+
+/** A file goes back only when the log says so. */
+function write(recorder: Recorder): void {
+  recorder.write();
+  if (recorder.failure !== undefined) throw refusal("session", "This session can no longer be saved, so nothing of it can be undone");
 }
 
 async function restoredBy(
@@ -67,7 +74,11 @@ async function restoredBy(
 ): Promise<Restored> {
   if (copies === undefined) return NOTHING;
   const { recorder } = events;
-  const noted = new FileChanges({ recorder, copies, warn: (text) => events.warn(text, "undo") });
+  const noted = new FileChanges({
+    recorder: { change: (change) => recorder.change(change), write: () => write(recorder) },
+    copies,
+    warn: (text) => events.warn(text, "undo"),
+  });
   const changes = turns.flatMap((each) => each.changes);
   return restoreFiles(changes, {
     workspace: noted.within(workspace),
