@@ -6,6 +6,7 @@ import type { Answer } from "../../core/op.js";
 import type { Redactor } from "../../core/secrets/redact.js";
 import { addUsage } from "../../core/usage.js";
 import type { WebAnswer } from "../models/model.js";
+import { costed } from "../models/prices.js";
 import type { JudgedCall } from "../permissions/permissions.js";
 import type { SpawnOutcome, SpawnTask, ToolContext } from "../tools/tool.js";
 import type { Trace } from "../trace/trace.js";
@@ -93,7 +94,7 @@ export class CallContext implements ToolContext {
     const answer = await model.searchWeb(query, this.signal);
     if (answer.usage !== undefined) {
       used.total = addUsage(used.total, answer.usage);
-      await emit({ type: "usage", scope: "call", usage: answer.usage });
+      await emit({ type: "usage", scope: "call", ...costed(model.id, answer.usage) });
     }
     return answer;
   }

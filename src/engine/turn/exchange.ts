@@ -1,5 +1,6 @@
 /** One request and its response, with the tries that it takes: in the history at the end, unless it is dropped. */
 import { addUsage } from "../../core/usage.js";
+import { costed } from "../models/prices.js";
 import { streamWithRetries } from "../models/retry.js";
 import { windowOf } from "./compaction/compaction.js";
 import { untilAborted } from "./interrupt.js";
@@ -88,7 +89,12 @@ export class Exchange {
     if (usage === undefined) return;
     this.#turn.used.total = addUsage(this.#turn.used.total, usage);
     const limit = windowOf(this.#turn.config, this.#turn.model);
-    await this.#turn.emit({ type: "usage", scope: "call", usage, ...(limit !== undefined && { context: { used: this.#used(), limit } }) });
+    await this.#turn.emit({
+      type: "usage",
+      scope: "call",
+      ...costed(this.#turn.model.id, usage),
+      ...(limit !== undefined && { context: { used: this.#used(), limit } }),
+    });
   }
 
   #used(): number {

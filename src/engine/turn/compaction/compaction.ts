@@ -12,6 +12,7 @@ import { keptWords } from "./keep.js";
 import { summarise, summaryMessage } from "./summary.js";
 import type { History } from "../../session/history.js";
 import type { Message, Model } from "../../models/model.js";
+import { costed } from "../../models/prices.js";
 import type { Retry } from "../../models/retry.js";
 import { Interrupted, untilAborted } from "../interrupt.js";
 import type { Turn } from "../turn.js";
@@ -165,7 +166,7 @@ async function oneSummary(
     onUsage(usage: Usage) {
       used = usage;
       count.total = addUsage(count.total, usage);
-      return emit({ type: "usage", scope: "call", usage });
+      return emit({ type: "usage", scope: "call", ...costed(model.id, usage) });
     },
   };
   try {

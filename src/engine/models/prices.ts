@@ -1,0 +1,37 @@
+/** List prices of models that are known by their names, in US dollars for a million tokens. Nothing is told of the others. */
+import type { Usage } from "../../core/event.js";
+
+interface Prices {
+  input: number;
+  /** Thinking counts as output. */
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+/** The vendor's usual factors for its cache. */
+function listed(input: number, output: number, cacheRead = input / 10): Prices {
+  return { input, output, cacheRead, cacheWrite: input * 1.25 };
+}
+
+/** As Claude Code 2.1.325 reckons; the first that matches counts. */
+const TABLE: readonly [RegExp, Prices][] = [
+  [/\bclaude-opus-5-5\b/, listed(4, 20, 0.2)],
+  [/\bclaude-fable-5-2\b/, listed(8, 40, 0.2)],
+  [/\bclaude-opus-(?:4[-.][5-8]\b|5(?![-.]\d{1,2}(?!\d)))/, listed(5, 25)],
+  [/\bclaude-sonnet-5(?![-.]\d{1,2}(?!\d))/, listed(2, 10)],
+  [/\bclaude-(?:sonnet-4|3[-.][57]-sonnet)\b/, listed(3, 15)],
+  [/\bclaude-haiku-4[-.]5\b/, listed(1, 5)],
+  [/\bclaude-3[-.]5-haiku\b/, listed(0.8, 4)],
+];
+
+const MILLION = 1_000_000;
+
+/** Token counts, with their cost where the prices of the model are known. */
+export function costed(model: string, usage: Usage): { usage: Usage; cost?: number } {
+  const prices = TABLE.find(([pattern]) => pattern.test(model))?.[1];
+  if (prices === undefined) return { usage };
+  const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = usage;
+  const read = input * prices.input + cacheRead * prices.cacheRead + cacheWrite * prices.cacheWrite;
+  return { usage, cost: (read + (output + reasoning) * prices.output) / MILLION };
+}
