@@ -15,8 +15,8 @@ export interface Launch {
   cwd?: string;
   /** The whole standard input of the process; without it stdin stays open for records. */
   input?: string;
-  /** The op that opens the session, if the command line was parsed already. */
-  open?: Pick<OpOf<"session.open">, "open" | "sessionId" | "config" | "fork">;
+  /** The op that opens the session, if the command line was parsed already. `session` names a fork. */
+  open?: Pick<OpOf<"session.open">, "open" | "sessionId" | "config" | "fork"> & { session?: string };
 }
 
 /** A two-way stream of records. Only the transport sees bytes, lines and frames. */

@@ -35,9 +35,6 @@ export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: strin
     ...(flags.offlineModel === "" ? ["flag --offline-model is empty; name a GGUF file or leave it out"] : []),
   ];
   const problems = [...counts, ...empty, ...choices];
-  if (flags.sessionId !== undefined && flags.resume !== undefined) {
-    problems.push("flags --session-id and --resume exclude each other; give one of them");
-  }
   if (autoApprove === true && flags.mode !== undefined && flags.mode !== "yolo") {
     problems.push(`flag --auto-approve and the approval mode '${flags.mode}' contradict each other; give one of them`);
   }

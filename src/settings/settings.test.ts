@@ -180,7 +180,6 @@ describe("which source counts", () => {
     const { settings, origins } = await load({ autoApprove: true, noSession: true, sessionId: "s", apiKey: "k" });
     expect(settings).toMatchObject({ mode: "yolo", sessions: { enabled: false }, sessionId: "s", apiKey: "k" });
     expect((await load({ resume: "latest" })).settings.resume).toBe("latest");
-    expect((await fault({ sessionId: "s", resume: "latest" })).message).toContain("exclude each other");
     expect([origins.get("mode"), origins.get("sessions.enabled")]).toEqual(["flag --auto-approve", "flag --no-session"]);
   });
 

@@ -1,7 +1,15 @@
 /** Hosts of the Claude Agent SDK with Parley as its program: answers, permissions, sessions, modes, hooks, servers, failures. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createSdkMcpServer, query, type CanUseTool, type HookCallback } from "@anthropic-ai/claude-agent-sdk";
+import {
+  createSdkMcpServer,
+  query,
+  type CanUseTool,
+  type HookCallback,
+  type Options,
+  type Query,
+  type SDKMessage,
+} from "@anthropic-ai/claude-agent-sdk";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { describe, expect, test } from "vitest";
 import { until } from "../process/harness.js";
@@ -11,6 +19,8 @@ import { ask, Conversation, heard, host, MODEL, textOf } from "./sdk.js";
 const USAGE = { input: 11, cacheRead: 3, cacheWrite: 2, output: 7 };
 const touch = (file: string): Reply => ({ text: ["I will."], calls: [{ name: "Bash", args: { command: `touch ${file}` } }], usage: USAGE });
 const done: Reply = { text: ["Done."], usage: USAGE };
+const metas = (all: readonly SDKMessage[]): unknown[] =>
+  all.flatMap((message) => ("tool_result_meta" in message && Array.isArray(message.tool_result_meta) ? message.tool_result_meta : []));
 const allow: CanUseTool = (_tool, input) => Promise.resolve({ behavior: "allow", updatedInput: input });
 
 describe("answers", () => {
@@ -26,7 +36,8 @@ describe("answers", () => {
     expect(types).toEqual(["system/init", "assistant", "assistant", "result", "system/init", "assistant", "result"]);
     expect(all[0]).toMatchObject({ model: MODEL, permissionMode: "default", tools: expect.arrayContaining(["Read", "Bash", "Task"]) });
     const usage = { input_tokens: 11, output_tokens: 7, cache_read_input_tokens: 3, cache_creation_input_tokens: 2 };
-    // The usage of a result is its turn's; that of the models is the whole process's.
+    // The usage of a result is its turn's; that of the models, and the cost, is the whole process's: Sonnet's list prices.
+    const cost = (11 * 3 + 3 * 0.3 + 2 * 3.75 + 7 * 15) / 1_000_000;
     expect(results).toMatchObject([
       {
         subtype: "success",
@@ -34,9 +45,16 @@ describe("answers", () => {
         is_error: false,
         usage,
         terminal_reason: "completed",
-        modelUsage: { [MODEL]: { inputTokens: 11 } },
+        modelUsage: { [MODEL]: { inputTokens: 11, contextWindow: expect.any(Number), costUSD: expect.closeTo(cost, 9) } },
+        total_cost_usd: expect.closeTo(cost, 9),
       },
-      { subtype: "success", result: "Done.", usage, modelUsage: { [MODEL]: { inputTokens: 22, outputTokens: 14 } } },
+      {
+        subtype: "success",
+        result: "Done.",
+        usage,
+        modelUsage: { [MODEL]: { inputTokens: 22, outputTokens: 14 } },
+        total_cost_usd: expect.closeTo(2 * cost, 9),
+      },
     ]);
   });
 
@@ -60,6 +78,8 @@ describe("answers", () => {
       "message_stop",
     ]);
     expect(first.flatMap((piece) => (piece.type === "content_block_start" ? [piece.index] : []))).toEqual([0, 1]);
+    const answers = all.flatMap((message) => (message.type === "assistant" ? [message.message.id] : []));
+    expect(first[0]).toMatchObject({ message: { id: answers[0], type: "message", usage: { input_tokens: 0, output_tokens: 0 } } });
     expect(first).toContainEqual(
       expect.objectContaining({ type: "message_delta", delta: { stop_reason: "tool_use", stop_sequence: null } }),
     );
@@ -94,7 +114,7 @@ describe("permissions", () => {
   test("a call runs once it is allowed, with the arguments of the answer", async () => {
     const sdk = await host([touch("original"), done]);
     const asked: unknown[] = [];
-    const { results } = await ask(sdk, "go", {
+    const { all, results } = await ask(sdk, "go", {
       canUseTool(tool, input, { suggestions, toolUseID }) {
         asked.push({ tool, input, suggestions, isNamed: toolUseID !== "" });
         return Promise.resolve({ behavior: "allow", updatedInput: { command: "touch changed" } });
@@ -117,6 +137,7 @@ describe("permissions", () => {
     ]);
     expect([existsSync(join(sdk.cwd, "original")), existsSync(join(sdk.cwd, "changed"))]).toEqual([false, true]);
     expect(results).toMatchObject([{ subtype: "success", permission_denials: [] }]);
+    expect(metas(all)).toMatchObject([{ permission_decision: { decision: "accept", source: "user_temporary" } }]);
   });
 
   test("a denied call is not run, and the model hears why", async () => {
@@ -184,6 +205,8 @@ describe("permissions", () => {
     const careful = await ask(sdk, "go", { permissionMode: "dontAsk", canUseTool: allow });
     expect(careful.results).toMatchObject([{ permission_denials: [{ tool_name: "Bash" }] }]);
     expect([existsSync(join(sdk.cwd, "a")), existsSync(join(sdk.cwd, "b"))]).toEqual([true, false]);
+    expect(careful.all).toContainEqual(expect.objectContaining({ subtype: "permission_denied", tool_name: "Bash" }));
+    expect(metas(careful.all)).toMatchObject([{ permission_decision: { decision: "reject", source: "config" } }]);
   });
 });
 
@@ -194,17 +217,66 @@ describe("the control channel", () => {
     conversation.say("wait");
     const running = query({ prompt: conversation.input(), options: { ...sdk.options, includePartialMessages: true } });
     let interrupted: Promise<unknown> | undefined;
-    const { results } = await heard(running, (message) => {
+    const { all, results } = await heard(running, (message) => {
       if (message.type === "stream_event" && message.event.type === "content_block_delta") interrupted ??= running.interrupt();
       if (message.type !== "result") return;
       if (message.is_error) conversation.say("again");
       else conversation.end();
     });
     expect(await interrupted).toEqual({ still_queued: [] });
+    const stops = all.flatMap((message) =>
+      message.type === "stream_event" && message.event.type === "message_delta" ? [message.event.delta.stop_reason] : [],
+    );
+    expect(stops).toEqual([null, "end_turn"]);
     expect(results).toMatchObject([
       { subtype: "error_during_execution", terminal_reason: "aborted_streaming" },
       { subtype: "success", result: "Done." },
     ]);
+  });
+
+  test("an interrupt takes the open question back, and the call counts as denied", async () => {
+    const sdk = await host([touch("a"), done]);
+    const conversation = new Conversation();
+    conversation.say("go");
+    let running: Query | undefined;
+    let takenBack = false;
+    const options: Options = {
+      ...sdk.options,
+      canUseTool: (_tool, _input, { signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => {
+            takenBack = true;
+            resolve({ behavior: "deny", message: "too late" });
+          });
+          void running?.interrupt();
+        }),
+    };
+    running = query({ prompt: conversation.input(), options });
+    const { results } = await heard(running, (message) => {
+      if (message.type !== "result") return;
+      // The signal of a question that was not taken back fires when the program leaves.
+      if (message.is_error) conversation.say(takenBack ? "again" : "never");
+      else conversation.end();
+    });
+    expect(results).toMatchObject([
+      { subtype: "error_during_execution", terminal_reason: "aborted_tools", permission_denials: [{ tool_name: "Bash" }] },
+      { subtype: "success", result: "Done." },
+    ]);
+    expect(JSON.stringify(sdk.server.requests[1]?.body)).toContain("again");
+  });
+
+  test("prompts are said again, and states told, where the host asks for that", async () => {
+    const sdk = await host([touch("a"), done]);
+    const { all } = await ask(sdk, "go", {
+      canUseTool: allow,
+      extraArgs: { "replay-user-messages": null },
+      env: { ...sdk.options.env, CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1" },
+    });
+    expect(all.find((message) => message.type === "user")).toMatchObject({ isReplay: true, message: { content: [{ text: "go" }] } });
+    const states = all.flatMap((message) =>
+      message.type === "system" && message.subtype === "session_state_changed" ? [message.state] : [],
+    );
+    expect(states).toEqual(["running", "requires_action", "running", "idle"]);
   });
 
   test("modes, models, thinking, servers and lists are asked for and answered", async () => {
@@ -219,6 +291,7 @@ describe("the control channel", () => {
     expect((await running.supportedAgents()).map(({ name }) => name)).toContain("general");
     expect(await running.mcpServerStatus()).toEqual([]);
     expect(await running.getContextUsage()).toMatchObject({ maxTokens: 200_000, model: MODEL });
+    await running.setPermissionMode("manual" as "default");
     await running.setPermissionMode("plan");
     await expect(running.setPermissionMode("nonsense" as "plan")).rejects.toThrow("must be one of acceptEdits");
     await running.setModel("claude-haiku-4-5");
@@ -317,16 +390,18 @@ describe("the control channel", () => {
 
 describe("sessions", () => {
   test("a session has the id of its host, is resumed, forked and continued", async () => {
-    const sdk = await host([{ text: ["one"] }, { text: ["two"] }, { text: ["three"] }, { text: ["four"] }]);
+    const sdk = await host([{ text: ["one"] }, { text: ["two"] }, { text: ["three"] }, { text: ["four"] }, { text: ["five"] }]);
     const sessionId = "11111111-1111-4111-8111-111111111111";
     const ids = [];
-    for (const more of [{ sessionId }, { resume: sessionId }, { resume: sessionId, forkSession: true }, { continue: true }])
+    const named = "22222222-2222-4222-8222-222222222222";
+    const copies = { resume: sessionId, forkSession: true };
+    for (const more of [{ sessionId }, { resume: sessionId }, copies, { continue: true }, { ...copies, sessionId: named }])
       ids.push((await ask(sdk, "hi", more)).results[0]?.session_id);
-    const [first, second, fork, latest] = ids;
-    expect([first, second]).toEqual([sessionId, sessionId]);
+    const [first, second, fork, latest, own] = ids;
+    expect([first, second, own]).toEqual([sessionId, sessionId, named]);
     expect(fork).not.toBe(sessionId);
     expect(latest).toBe(fork);
-    expect(sdk.server.requests.map(({ body }) => JSON.stringify(body).match(/"role":"user"/g)?.length)).toEqual([1, 2, 3, 4]);
+    expect(sdk.server.requests.map(({ body }) => JSON.stringify(body).match(/"role":"user"/g)?.length)).toEqual([1, 2, 3, 4, 3]);
   });
 
   test("a session that is not stored is refused in a result", async () => {

@@ -14,10 +14,15 @@ export function idleSessionFlags(parsed: Parsed, dialectId: string): string[] {
   return idle.map((flag) => `--${flag} means nothing to a host of '${dialectId}': it opens its sessions itself`);
 }
 
-export function openingOf(loaded: Loaded, fork = false): Opening & { open: "new" | "resume"; fork?: boolean } {
+/** A copy of a stored session may be named: `session`. */
+export function openingOf(loaded: Loaded, fork = false): Opening & { open: "new" | "resume"; fork?: boolean; session?: string } {
   const { resume, sessionId } = loaded.settings;
   const config = explicitConfig(loaded);
-  if (resume !== undefined) return { open: "resume", sessionId: resume, config, ...(fork && { fork }) };
+  if (resume !== undefined) {
+    if (!fork && sessionId !== undefined)
+      throw usage("flags --session-id and --resume exclude each other; give one of them, or name a copy with --fork-session");
+    return { open: "resume", sessionId: resume, config, ...(fork && { fork, ...(sessionId !== undefined && { session: sessionId }) }) };
+  }
   if (fork) throw usage("--fork-session goes on with a copy of a stored session: say which with --resume ID, or --resume latest");
   return { open: "new", config, ...(sessionId !== undefined && { sessionId }) };
 }

@@ -50,6 +50,8 @@ export const STRUCTURED_FLAGS: readonly Flag[] = [
   { name: "account", value: "PROVIDER", help: "", hidden: true },
   { name: "refused", value: "WHY", help: "", hidden: true },
   { name: "mode-name", value: "NAME", help: "", hidden: true },
+  { name: "replay-user-messages", help: "", hidden: true },
+  { name: "session-states", value: "HOW", help: "", hidden: true },
   { name: "in-sandbox", help: "", hidden: true },
 ];
 
@@ -112,10 +114,12 @@ export function relayedSwitches(parsed: Parsed): string[] {
   return [...named, ...wireSwitches(parsed)];
 }
 
+const WIRE_SWITCHES = ["include-partial-messages", "replay-user-messages", "session-states"];
+
 function wireSwitches(parsed: Parsed): string[] {
   const mode = text(parsed, "mode-name");
   return [
-    ...(given(parsed, "include-partial-messages") ? ["--include-partial-messages"] : []),
+    ...WIRE_SWITCHES.filter((flag) => given(parsed, flag)).map((flag) => `--${flag}`),
     ...(mode === undefined ? [] : ["--approval-mode", mode]),
   ];
 }

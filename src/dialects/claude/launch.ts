@@ -75,6 +75,12 @@ const SAID: readonly ForeignFlag[] = [
   { name: "verbose", quiet: true },
   { name: "setting-sources", value: "A,B", quiet: true },
   { name: "forward-subagent-text", quiet: true },
+  {
+    name: "emit-session-states",
+    value: "HOW",
+    means: (how) => (/^(|0|false|no|off)$/i.test(how) ? [] : ["--session-states", "all"]),
+    quiet: true,
+  },
 ];
 
 /** Accepted, and without any effect here. */
@@ -115,7 +121,6 @@ const UNUSED_SWITCHES = [
   "managed-settings-in-initialize",
   "mcp-debug",
   "no-chrome",
-  "replay-user-messages",
   "restricted",
   "safe-mode",
   "session-mirror",
@@ -136,6 +141,7 @@ export const program: Program = {
     ["ANTHROPIC_MODEL", "--model"],
     ["MAX_THINKING_TOKENS", "--thinking-budget"],
     ["CLAUDE_CODE_MAX_OUTPUT_TOKENS", "--max-tokens"],
+    ["CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "--emit-session-states"],
   ],
   exits: { usage: 1, sandbox: 1 },
   asks: [["--dialect=claude"], ["--permission-prompt-tool=stdio"]],

@@ -5,12 +5,12 @@
 import * as v from "valibot";
 import type { SessionConfig } from "../../../core/config.js";
 import type { EventOf } from "../../../core/event.js";
-import { isRecord } from "../../../core/values/json-object.js";
+import { isRecord, sameJson } from "../../../core/values/json-object.js";
 import type { Op } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
 import { uuidOf } from "../../kit/stream-json/uuid.js";
 import type { HostResponse } from "../../kit/stream-json/wire.js";
-import { controlRequestLine } from "../../kit/stream-json/write-lines.js";
+import { controlRequestLine, takenBack } from "../../kit/stream-json/write-lines.js";
 import { type HookMatcher, HOOKS, HookOutput, OwnInput, type OwnAnswer } from "../wire/hooks.js";
 import { wireTool } from "../wire/names.js";
 import { ownArgs, wireInput } from "../wire/tool-input.js";
@@ -20,7 +20,9 @@ type Said = { output: HookOutput } | { failed: string };
 
 interface Pending {
   request: string;
-  call: OwnInput["call"];
+  /** The event by the wire's name. */
+  event: string;
+  input: OwnInput;
   /** The callbacks that have not answered. */
   readonly waits: Map<string, HookMatcher>;
   readonly said: Said[];
@@ -37,16 +39,37 @@ interface Surroundings {
   mode: string;
 }
 
-/** Receives the calls that a hook allows, and those that it wants the user to decide. */
-export interface Verdict {
-  allow(call: string): void;
-  ask(request: string, call: string, tool: string, input: Record<string, unknown>): Out[];
+interface HookedCall {
+  id: string;
+  tool: string;
+  /** Its arguments on the wire, as the hooks changed them. */
+  input: Record<string, unknown>;
+  /** The answer that lets it run with these arguments. */
+  running(input: Record<string, unknown>): OwnAnswer;
 }
+
+/** The decision of all callbacks of one event. */
+export interface HookVerdict {
+  request: string;
+  event: string;
+  call: HookedCall | undefined;
+  prompt: string;
+  /** Undefined where the agent itself decides. */
+  decision: "allow" | "ask" | "block" | undefined;
+  reason: string;
+  /** The reason for which a hook ends the turn. */
+  stops: string | undefined;
+}
+
+/** Receives each decision, and writes its lines. */
+type OnVerdict = (verdict: HookVerdict) => Out[];
 
 export class HostHooks {
   readonly #env: SideEnv;
   #matchers: ReadonlyMap<string, readonly HookMatcher[]> = new Map();
   readonly #pending: Pending[] = [];
+  /** A hook of the event Stop let this turn go on. */
+  #goesOn = false;
 
   constructor(env: SideEnv) {
     this.#env = env;
@@ -62,6 +85,10 @@ export class HostHooks {
     return { config: { hostHooks: Object.fromEntries(known.map(([event]) => [event, event])) }, unknown };
   }
 
+  turnEnded(): void {
+    this.#goesOn = false;
+  }
+
   /** Asks the callbacks that match an event; without one the agent goes on at once. */
   ask({ request, data }: EventOf<"host.request">, surroundings: Surroundings, address: Address): Step<Op> {
     if (!v.is(Asked, data)) return { in: [answer(request, {}, address)], out: [] };
@@ -72,43 +99,58 @@ export class HostHooks {
       .filter((matcher) => fits(matcher, tool))
       .flatMap((matcher) => matcher.hookCallbackIds.map((id) => ({ id, matcher })));
     if (callbacks.length === 0) return { in: [answer(request, {}, address)], out: [] };
-    const told = { ...commonFields(surroundings), hook_event_name: event, ...fieldsOf(event, input, tool) };
-    const pending: Pending = { request, call: input.call, waits: new Map(), said: [] };
+    const told = { ...commonFields(surroundings), hook_event_name: event, ...fieldsOf(event, input, tool, this.#goesOn) };
+    const pending: Pending = { request, event, input, waits: new Map(), said: [] };
     this.#pending.push(pending);
     const out = callbacks.map(({ id, matcher }): Out => {
       const request_id = uuidOf(this.#env.stamp().id);
       pending.waits.set(request_id, matcher);
-      const about = pending.call === undefined ? {} : { tool_use_id: pending.call.id };
+      const about = input.call === undefined ? {} : { tool_use_id: input.call.id };
       return controlRequestLine(request_id, { subtype: "hook_callback", callback_id: id, input: told, ...about });
     });
     return { in: [], out };
   }
 
   /** Takes an answer of a callback; undefined for an answer to another request. */
-  answered({ response }: HostResponse, address: Address, verdict: Verdict): Step<Op> | undefined {
+  answered({ response }: HostResponse, address: Address, onVerdict: OnVerdict): Step<Op> | undefined {
     const pending = this.#pending.find(({ waits }) => waits.has(response.request_id));
     const matcher = pending?.waits.get(response.request_id);
     if (pending === undefined || matcher === undefined) return undefined;
     pending.waits.delete(response.request_id);
-    const said = saidIn(response);
+    const one = saidIn(response);
     // A hook that fails blocks the call, unless its host chose `continue`.
-    pending.said.push("failed" in said && matcher.onFailure === "continue" ? { output: {} } : said);
+    pending.said.push("failed" in one && matcher.onFailure === "continue" ? { output: {} } : one);
     if (pending.waits.size > 0) return { in: [], out: [] };
     this.#forget(pending.request);
-    const { own, decision, stops } = combined(pending);
-    const { call } = pending;
-    if (decision === "allow" && call !== undefined) verdict.allow(call.id);
-    if (decision === "ask" && call !== undefined && stops === undefined)
-      return { in: [], out: verdict.ask(pending.request, call.id, wireTool(call.name), wireInput(call.name, own.args ?? call.args)) };
-    const stop: Op[] = stops === undefined ? [] : [{ type: "turn.interrupt", ...address(), reason: stops }];
-    return { in: [answer(pending.request, own, address), ...stop], out: [] };
+    const { own: said, decision, reason, stops } = combined(pending);
+    const { request, event, input } = pending;
+    const { call } = input;
+    if (event === "Stop" && decision === "block" && stops === undefined) this.#goesOn = true;
+    const out = onVerdict({
+      request,
+      event,
+      call: call && {
+        id: call.id,
+        tool: wireTool(call.name),
+        input: wireInput(call.name, said.args ?? call.args),
+        running: (given) => (sameJson(given, wireInput(call.name, call.args)) ? {} : { args: ownArgs(call.name, given) }),
+      },
+      prompt: input.prompt ?? "",
+      decision,
+      reason,
+      stops,
+    });
+    if (decision === "ask" && call !== undefined && stops === undefined) return { in: [], out };
+    const stop: Op[] = stops === undefined || event === "Stop" ? [] : [{ type: "turn.interrupt", ...address(), reason: stops }];
+    const own = stops === undefined ? said : ending(event, said, stops);
+    return { in: [answer(request, own, address), ...stop], out };
   }
 
   /** Cancels the callbacks of a request that the agent has settled. */
   settled(request: string): Out[] {
     const pending = this.#pending.find((one) => one.request === request);
     this.#forget(request);
-    return [...(pending?.waits.keys() ?? [])].map((request_id) => ({ rec: { type: "control_cancel_request", request_id } }));
+    return [...(pending?.waits.keys() ?? [])].map((request_id) => takenBack(request_id));
   }
 
   closed(reason: string, address: Address): Op[] {
@@ -133,7 +175,7 @@ function eventOf({ event, status }: OwnInput): string {
   return failed !== undefined && status !== "ok" ? failed : first;
 }
 
-function fieldsOf(event: string, { call, prompt, output }: OwnInput, tool: string): object {
+function fieldsOf(event: string, { call, prompt, output }: OwnInput, tool: string, goesOn: boolean): object {
   const about = call === undefined ? {} : { tool_name: tool, tool_input: wireInput(call.name, call.args), tool_use_id: call.id };
   switch (event) {
     case "PreToolUse":
@@ -145,7 +187,7 @@ function fieldsOf(event: string, { call, prompt, output }: OwnInput, tool: strin
     case "UserPromptSubmit":
       return { prompt: prompt ?? "" };
     case "Stop":
-      return { stop_hook_active: false, last_assistant_message: output ?? "" };
+      return { stop_hook_active: goesOn, last_assistant_message: output ?? "" };
     default:
       return { source: "startup" };
   }
@@ -170,16 +212,8 @@ function saidIn(response: HostResponse["response"]): Said {
   return v.is(HookOutput, given) ? { output: given } : { failed: "its answer cannot be read" };
 }
 
-interface Combined {
-  own: OwnAnswer;
-  /** Undefined if the agent decides or a hook blocks. */
-  decision: "allow" | "ask" | undefined;
-  /** The reason for which a hook ends the turn. */
-  stops: string | undefined;
-}
-
-function combined({ said, call }: Pending): Combined {
-  const result: Combined = { own: {}, decision: undefined, stops: undefined };
+function combined({ said, input: { call } }: Pending): Pick<HookVerdict, "decision" | "reason" | "stops"> & { own: OwnAnswer } {
+  const result: ReturnType<typeof combined> = { own: {}, decision: undefined, reason: "", stops: undefined };
   const contexts: string[] = [];
   for (const one of said) {
     if ("failed" in one) {
@@ -190,14 +224,23 @@ function combined({ said, call }: Pending): Combined {
     const verdict = specific?.permissionDecision ?? undefined;
     if (verdict === "deny" || decision === "block")
       result.own = { ...result.own, decision: "block", reason: specific?.permissionDecisionReason ?? reason ?? "" };
-    if (verdict === "ask") result.decision = "ask";
+    if (verdict === "ask") {
+      result.decision = "ask";
+      result.reason = specific?.permissionDecisionReason ?? "";
+    }
     if (verdict === "allow" || decision === "approve") result.decision ??= "allow";
     if (isRecord(specific?.updatedInput)) result.own = { ...result.own, args: ownArgs(call?.name ?? "", specific.updatedInput) };
     if (specific?.additionalContext) contexts.push(specific.additionalContext);
     if (one.output.continue === false) result.stops = stopReason ?? "A hook of the host ended the turn";
   }
   if (contexts.length > 0) result.own = { ...result.own, context: contexts.join("\n\n") };
-  return result.own.decision === "block" ? { ...result, decision: undefined } : result;
+  return result.own.decision === "block" ? { ...result, decision: "block", reason: result.own.reason ?? "" } : result;
+}
+
+/** A hook ends the turn: what it was asked before does not happen, and a turn that is at its end does not go on. */
+function ending(event: string, said: OwnAnswer, reason: string): OwnAnswer {
+  if (event === "Stop") return {};
+  return event === "PreToolUse" || event === "UserPromptSubmit" ? { ...said, decision: "block", reason } : said;
 }
 
 function answer(request: string, data: OwnAnswer, address: Address): Op {

@@ -6,9 +6,10 @@ import type { Step } from "../../dialect.js";
 import { address } from "../../kit/stream-json/agent-session.js";
 import { ASK_USER, STRUCTURED } from "../wire/host-tools.js";
 import type { AgentState } from "./state.js";
-import { modeOf } from "./write-turns.js";
+import { modeOf, speechOf } from "./write-turns.js";
 
 const ToolCall = v.looseObject({ name: v.string(), args: v.record(v.string(), v.unknown()) });
+const AtStop = v.looseObject({ input: v.looseObject({ event: v.literal("stop") }) });
 const Message = v.looseObject({ server: v.string(), message: v.unknown() });
 
 export function onHostRequest(event: EventOf<"host.request">, state: AgentState): Step<Op> {
@@ -24,7 +25,10 @@ export function onHostRequest(event: EventOf<"host.request">, state: AgentState)
     return { in: [], out: state.questions.forUser(event, data.name, data.args) };
   if (kind === "hook") {
     const { sessionId, config } = state;
-    return state.hooks.ask(event, { sessionId, cwd: config.cwd ?? "", mode: modeOf(state) }, () => address(state));
+    const step = state.hooks.ask(event, { sessionId, cwd: config.cwd ?? "", mode: modeOf(state) }, () => address(state));
+    // The model has said its last word: its host hears it before it is asked whether that is the end.
+    const said = v.is(AtStop, data) ? speechOf(state, undefined).end() : [];
+    return { in: step.in, out: [...said, ...step.out] };
   }
   return settle(event, false, { message: `this host does not answer ${kind} requests` }, state);
 }

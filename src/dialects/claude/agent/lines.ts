@@ -5,6 +5,7 @@ import type { Out } from "../../dialect.js";
 import { envelopeOf } from "../../kit/stream-json/agent-session.js";
 import type { OneBlock } from "../../kit/stream-json/message-writer.js";
 import { uuidOf } from "../../kit/stream-json/uuid.js";
+import type { Prompt } from "../../kit/stream-json/wire.js";
 import { line, type Envelope } from "../../kit/stream-json/write-lines.js";
 import type { ResultMeta, SystemName, systemLines } from "../wire/event-records.js";
 import { wireUsage } from "../wire/usage.js";
@@ -26,17 +27,22 @@ export const ONE_BLOCK: OneBlock = {
   message: ({ id, model, content, usage }, { env, session_id, under }) =>
     line({
       type: "assistant",
-      message: { id: `msg_${id}`, type: "message", role: "assistant", model, content, stop_reason: null, stop_sequence: null, usage },
+      message: { ...headOf(id, model), content, stop_reason: null, stop_sequence: null, usage },
       parent_tool_use_id: under,
       session_id,
       uuid: uuidOf(env.stamp().id),
     }),
+  first: ({ id, model }) => ({ ...headOf(id, model), content: [], stop_reason: null, stop_sequence: null, usage: usageOrNone(undefined) }),
   last: (usage, stop) => ({
     type: "message_delta",
     delta: { stop_reason: stop, stop_sequence: null },
     usage: usageOrNone(usage),
   }),
 };
+
+function headOf(id: string, model: string): object {
+  return { id: `msg_${id}`, type: "message", role: "assistant", model };
+}
 
 export function usageOrNone(usage: Usage | undefined): object {
   return wireUsage(usage ?? { input: 0, output: 0 });
@@ -61,6 +67,12 @@ export function syntheticLine(text: string, { env, session_id, under }: Envelope
     uuid: uuidOf(env.stamp().id),
     ...(error !== undefined && { error }),
   });
+}
+
+/** A prompt of the host, said again. */
+export function replayLine({ message, uuid }: Prompt, { env, session_id }: Envelope): Out {
+  const id = typeof uuid === "string" ? uuid : uuidOf(env.stamp().id);
+  return line({ type: "user", message, session_id, parent_tool_use_id: null, uuid: id, isReplay: true });
 }
 
 interface Told {

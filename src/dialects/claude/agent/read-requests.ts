@@ -1,10 +1,10 @@
 /** Control requests of the host: this side answers each, or waits for the op that it became. */
-import * as v from "valibot";
 import type { SessionConfig } from "../../../core/config.js";
 import type { Op } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
-import { echo, issuesOf, stringField } from "../../kit/issues.js";
+import { echo } from "../../kit/issues.js";
 import { address, interrupted, isSettled } from "../../kit/stream-json/agent-session.js";
+import { readBy, type Refused } from "../../kit/stream-json/read-host-lines.js";
 import { granted, refusal } from "../../kit/stream-json/write-lines.js";
 import { ASK_USER, STRUCTURED } from "../wire/host-tools.js";
 import { EFFORT_NAMES, MODE_NAMES, modelNamed, modeNamed, thinkingFor } from "../wire/names.js";
@@ -16,13 +16,10 @@ import type { AgentState, Control } from "./state.js";
 import { commandRows, controlAnswer, mcpStatus, modelRows, settingsOf } from "./write-replies.js";
 import { INTERRUPTED } from "./write-turns.js";
 
-/** The request; a sentence if it cannot be read. */
-export function readRequest(request: unknown): KnownRequest | string {
-  const subtype = stringField(request, "subtype");
-  if (subtype === undefined) return "A control request needs a request with a subtype";
-  const schema = Object.entries(requests).find(([name]) => name === subtype)?.[1];
-  if (schema === undefined) return `Unsupported control request subtype: ${echo(subtype)}`;
-  return v.is(schema, request) ? request : `Invalid ${subtype}: ${issuesOf(schema, request)}`;
+export function readRequest(request: unknown): KnownRequest | Refused {
+  return readBy<KnownRequest>(requests, request, {
+    unknown: (subtype) => ({ refused: `Unsupported control request subtype: ${subtype}`, code: "unsupported_request" }),
+  });
 }
 
 /** Most requests wait for the session; `initialize` also waits for the catalogue that its answer lists. */
@@ -38,6 +35,7 @@ export function onRequest(request_id: string, request: KnownRequest, state: Agen
     case "initialize":
       return onInitialize(request, control(), state);
     case "interrupt":
+      state.isStopping = state.turn !== undefined;
       return { in: interrupted(state, INTERRUPTED), out: [granted(request_id, { still_queued: [] })] };
     case "set_permission_mode":
       return onMode(request.mode, control(request.mode), state);
@@ -137,8 +135,7 @@ function agentOf([name, { description, prompt, tools, model }]: [string, AgentDe
 
 function onMode(name: string, control: Control, state: AgentState): Step<Op> {
   const mode = modeNamed(name);
-  if (mode === undefined || name === "manual")
-    return answer(refusal(control.request_id, `Cannot set permission mode: must be one of ${MODE_NAMES.join(", ")}`));
+  if (mode === undefined) return answer(refusal(control.request_id, `Cannot set permission mode: must be one of ${MODE_NAMES.join(", ")}`));
   return configure({ mode }, control, state);
 }
 

@@ -2,7 +2,7 @@
 import type { Fault } from "../../../core/errors.js";
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
-import type { Side, SideEnv, Step } from "../../dialect.js";
+import type { Out, Side, SideEnv, Step } from "../../dialect.js";
 import { address, envelopeOf } from "../../kit/stream-json/agent-session.js";
 import { streamJsonAgent } from "../../kit/stream-json/agent-side.js";
 import { withSchema } from "../../kit/stream-json/host-tools.js";
@@ -14,15 +14,16 @@ import { QUIET } from "../wire/op-records.js";
 import { grantedBy, readUpdates, suggestionsFor } from "../wire/permissions.js";
 import { ownArgs, wireInput } from "../wire/tool-input.js";
 import { collected } from "./document.js";
-import { HostHooks } from "./hooks.js";
+import { HostHooks, type HookVerdict } from "./hooks.js";
 import { onHostRequest } from "./host-requests.js";
 import { notice, systemLine } from "./lines.js";
 import { canAnswer, onRequest, readRequest } from "./read-requests.js";
+import { SessionStates } from "./session-states.js";
 import { agentState } from "./state.js";
 import { readSwitches } from "./switches.js";
-import { turnEvent } from "./write-events.js";
+import { turnEvent, wentOn } from "./write-events.js";
 import { controlAnswer, controlRefusal } from "./write-replies.js";
-import { INTERRUPTED, modeOf, outcomeLines, resultLine } from "./write-turns.js";
+import { blockedText, INTERRUPTED, modeOf, outcomeLines, resultLine } from "./write-turns.js";
 
 const QUESTION_FORM: QuestionForm = {
   toolName: wireTool,
@@ -32,6 +33,7 @@ const QUESTION_FORM: QuestionForm = {
     permission_suggestions: suggestionsFor(call),
   }),
   questionFields: { requires_user_interaction: true },
+  takesBack: true,
   input: ({ name, args = {} }) => wireInput(name, args),
   args: ownArgs,
   granted(answer, call) {
@@ -42,8 +44,9 @@ const QUESTION_FORM: QuestionForm = {
 
 export function agentSide(env: SideEnv): Side<Op, Event> {
   const state = agentState(env, new Questions(env, QUESTION_FORM), new HostHooks(env));
-  /** Calls that a hook wants the user to decide, by the request of the hook. */
-  const asking = new Map<string, string>();
+  const states = new SessionStates(state);
+  /** Requests of hooks that want the user to decide. */
+  const byHooks = new Set<string>();
   return streamJsonAgent({
     state,
     cancelled: INTERRUPTED,
@@ -54,6 +57,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       state.modeName = state.switches.mode;
       return withSchema(STRUCTURED, state.switches.schema, open?.config);
     },
+    keepsPrompts: () => state.switches.replays,
     readRequest,
     canAnswer: (request) => canAnswer(request, state),
     onRequest: (request_id, request) => onRequest(request_id, request, state),
@@ -79,30 +83,40 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     turnEvent: (event) => turnEvent(event, state),
     hostRequest: (event) => onHostRequest(event, state),
     hostSettled(request) {
-      asking.delete(request);
+      byHooks.delete(request);
       return state.hooks.settled(request);
     },
     modeChanged: () => [systemLine("status", { status: null, permissionMode: modeOf(state) }, envelopeOf(state))],
     answered,
     unasked: (reason) => state.hooks.closed(reason, () => address(state)),
-    collected: (step) => collected(step, state.switches),
+    collected: (step) => collected(states.told(step), state.switches),
   });
 
   function answered(response: HostResponse): Step<Op> {
-    const byHook = state.hooks.answered(response, () => address(state), {
-      allow: (call) => state.allowed.add(call),
-      ask(request, call, tool, input) {
-        asking.set(request, call);
-        return state.questions.forUser({ type: "host.request", request, kind: "hook", call }, tool, input);
-      },
-    });
+    const byHook = state.hooks.answered(response, () => address(state), onVerdict);
     if (byHook !== undefined) return byHook;
+    const call = state.questions.askedAbout(response.response.request_id);
     const step = state.questions.answered(response, () => address(state));
-    for (const op of step.in) {
-      const call = op.type === "host.answer" && op.ok ? asking.get(op.request) : undefined;
-      if (call !== undefined) state.allowed.add(call);
-    }
+    if (call === undefined) return step;
+    state.decided.set(call, "user");
+    // The agent asks about a call that a hook let through as about any other.
+    if (step.in.some((op) => op.type === "host.answer" && op.ok && byHooks.has(op.request))) state.allowed.add(call);
     return step;
+  }
+
+  function onVerdict({ request, event, call, prompt, decision, reason, stops }: HookVerdict): Out[] {
+    state.stopped ??= stops;
+    if (event === "UserPromptSubmit" && stops !== undefined) state.blocked = `Operation stopped by hook: ${stops}`;
+    else if (event === "UserPromptSubmit" && decision === "block") state.blocked = blockedText(prompt, reason);
+    if (event === "Stop" && decision === "block" && stops === undefined) return wentOn(reason, state);
+    if (event !== "PreToolUse" || call === undefined) return [];
+    if (decision === "ask" && stops === undefined) {
+      byHooks.add(request);
+      return state.questions.forHook(request, call, reason, call.running);
+    }
+    if (decision === "allow") state.allowed.add(call.id);
+    if (decision !== undefined || stops !== undefined) state.decided.set(call.id, "hook");
+    return [];
   }
 }
 

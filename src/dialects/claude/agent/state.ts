@@ -30,12 +30,20 @@ export interface AgentState extends AgentSession<KnownRequest, Control> {
   readonly speeches: Map<string, MessageWriter>;
   readonly tasks: Map<string, Task>;
   /** Usage of all model calls since the start, sub-agents included, by model. */
-  readonly spent: Map<string, Usage>;
+  readonly spent: Map<string, { usage: Usage; cost: number }>;
   costs: number;
   /** The model of the command line, to which a host returns by naming none. */
   ownModel: string | undefined;
   /** Calls that a hook of the host allowed: the host is not asked again. */
   readonly allowed: Set<string>;
+  /** Calls that the host's user, or one of its hooks, decided about. */
+  readonly decided: Map<string, "user" | "hook">;
+  /** The reason for which a hook of the host ended the turn. */
+  stopped: string | undefined;
+  /** The host interrupts the turn: it is asked nothing more. */
+  isStopping: boolean;
+  /** A hook of the host kept the prompt from the model: the words that tell it. */
+  blocked: string | undefined;
   /** The result that the model handed over, where the host gave a schema for it. */
   structured: { value: unknown } | undefined;
   /** The last result was an error: the process exits with 1, as Claude Code does. */
@@ -45,7 +53,7 @@ export interface AgentState extends AgentSession<KnownRequest, Control> {
 export function agentState(env: SideEnv, questions: Questions, hooks: HostHooks): AgentState {
   return {
     ...agentSession<KnownRequest, Control>(env, questions),
-    switches: { partial: false, isOneShot: false, format: "lines" },
+    switches: { partial: false, isOneShot: false, replays: false, tellsStates: false, format: "lines" },
     turn: undefined,
     hooks,
     speeches: new Map(),
@@ -54,6 +62,10 @@ export function agentState(env: SideEnv, questions: Questions, hooks: HostHooks)
     costs: 0,
     ownModel: undefined,
     allowed: new Set(),
+    decided: new Map(),
+    stopped: undefined,
+    isStopping: false,
+    blocked: undefined,
     structured: undefined,
     isFailed: false,
   };

@@ -6,6 +6,10 @@ export interface Switches {
   /** `result`: only the result, as one object. `value`: only the structured value. */
   format: "lines" | "result" | "value";
   isOneShot: boolean;
+  /** Each prompt is said again when its turn begins. */
+  replays: boolean;
+  /** The host hears when the session runs, waits for it, and rests. */
+  tellsStates: boolean;
   /** The schema of the result that the model must hand over. */
   schema?: Record<string, unknown>;
   /** The mode by the host's name for it. */
@@ -21,6 +25,8 @@ export function readSwitches(argv: readonly string[]): Switches {
   const mode = valueOf("--approval-mode") ?? valueOf("--permission-mode");
   return {
     partial: argv.includes("--include-partial-messages"),
+    replays: argv.includes("--replay-user-messages"),
+    tellsStates: argv.includes("--session-states"),
     isOneShot: valueOf("--input-format") === "text",
     format: FORMATS.get(valueOf("--output-format") ?? "") ?? "lines",
     ...(schema !== undefined && { schema: schemaOf(schema) }),

@@ -6,7 +6,7 @@ import { addUsage } from "../../../core/usage.js";
 import type { Out, Step } from "../../dialect.js";
 import { address, envelopeOf, timeOf } from "../../kit/stream-json/agent-session.js";
 import { taskOf } from "../../kit/stream-json/agent-tasks.js";
-import { answered, answering, isAnswer, newTurn } from "../../kit/stream-json/agent-turn.js";
+import { answered, answering, asking, isAnswer, newTurn } from "../../kit/stream-json/agent-turn.js";
 import type { TurnEvent } from "../../kit/stream-json/agent-wire.js";
 import { line } from "../../kit/stream-json/write-lines.js";
 import { STRUCTURED } from "../wire/host-tools.js";
@@ -14,9 +14,9 @@ import { wireTool } from "../wire/names.js";
 import { wireInput } from "../wire/tool-input.js";
 import { NO_USAGE } from "../wire/usage.js";
 import { uuidOf } from "../../kit/stream-json/uuid.js";
-import { notice, syntheticLine, systemLine, userLine } from "./lines.js";
+import { notice, replayLine, syntheticLine, systemLine, userLine } from "./lines.js";
 import type { AgentState } from "./state.js";
-import { apiErrorKind, endOf, initLine, INTERRUPTED, resultLine, speechOf, toolResult } from "./write-turns.js";
+import { apiErrorKind, endOf, initLine, INTERRUPTED, resultLine, speechOf, stopOf, toolResult } from "./write-turns.js";
 import { taskEnded, taskStarted } from "./write-tasks.js";
 
 export function turnEvent(event: TurnEvent, state: AgentState): Step<Op> {
@@ -78,7 +78,14 @@ function onStarted(event: EventOf<"turn.started">, state: AgentState): Out[] {
   state.turn = { ...newTurn(event.turn ?? "", timeOf(event, state)), usage: NO_USAGE, hadTools: false };
   state.structured = undefined;
   state.speeches.clear();
-  return [initLine(state)];
+  const { said } = state.asked.find(({ op }) => op?.turn === event.turn) ?? {};
+  return [initLine(state), ...(said === undefined ? [] : [replayLine(said, envelopeOf(state))])];
+}
+
+/** A hook of the event Stop has the model go on: its words are what the model hears next. */
+export function wentOn(reason: string, state: AgentState): Out[] {
+  if (state.turn !== undefined) asking(state.turn, state.env.stamp().at);
+  return [userLine({ content: [{ type: "text", text: `Stop hook feedback:\n${reason}` }] }, envelopeOf(state))];
 }
 
 function onEnded(event: EventOf<"turn.ended">, state: AgentState): Out[] {
@@ -87,22 +94,26 @@ function onEnded(event: EventOf<"turn.ended">, state: AgentState): Out[] {
   if (turn !== undefined && event.outcome === "failed") answering(turn, at);
   if (turn !== undefined && turn.isAnswering) answered(turn, at);
   const end = endOf(event, state);
-  const last = [...state.speeches.values()].flatMap((speech) => speech.end());
+  const last = [...state.speeches.values()].flatMap((speech) => speech.end(stopOf(event)));
   const said = saidAtEnd(event, end, state);
-  const next = state.questions.settled(() => true);
+  const back = state.questions.settled(() => true);
   const result = resultLine(end, at, state);
-  state.turn = undefined;
+  state.turn = state.stopped = state.blocked = undefined;
+  state.isStopping = false;
+  state.hooks.turnEnded();
+  state.decided.clear();
   state.tasks.clear();
   state.speeches.clear();
   state.allowed.clear();
   const mine = state.asked.findIndex(({ op }) => op?.turn === event.turn);
   if (mine !== -1) state.asked.splice(mine, 1);
   const exit: Out[] = state.switches.isOneShot && state.isFailed ? [{ exit: 1, reason: end.text }] : [];
-  return [...last, ...said, ...next, result, ...exit];
+  return [...last, ...back, ...said, result, ...exit];
 }
 
 /** The line before the result: an API failure as a message of the agent, an interrupt as a message of the user. */
 function saidAtEnd({ outcome }: EventOf<"turn.ended">, end: ReturnType<typeof endOf>, state: AgentState): Out[] {
+  if (state.blocked !== undefined) return [notice(end.text, state)];
   if (end.subtype === "success" && end.api !== undefined) return [syntheticLine(end.text, envelopeOf(state), apiErrorKind(end.api.status))];
   if (outcome !== "interrupted" || end.subtype === "success") return [];
   const text = state.turn?.hadTools === true ? INTERRUPTED.replace("]", " for tool use]") : INTERRUPTED;
@@ -160,13 +171,14 @@ function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> 
   const said = speechOf(state, event.under).end();
   const own = state.speeches.get(event.call)?.end() ?? [];
   const task = state.tasks.get(event.call);
-  const next = state.questions.settled(({ call }) => call === event.call);
+  const wasAsked = state.questions.askedAbout() === event.call;
+  const next = state.questions.settled(({ call }) => state.isStopping || call === event.call);
   const ended = task === undefined ? [] : taskEnded(event, task, state);
   if ((event.status === "cancelled" || refusal !== undefined) && state.turn !== undefined) state.turn.hadTools = true;
-  const result = toolResult(event, timeOf(event, state), state);
+  const result = toolResult(event, wasAsked, timeOf(event, state), state);
   const isWhole = state.structured !== undefined && state.turn?.calls.get(event.call)?.name === STRUCTURED;
   const stop: Op[] = isWhole ? [{ type: "turn.interrupt", ...address(state), reason: "the result was handed over" }] : [];
-  return { in: stop, out: [...said, ...own, ...ended, result, ...next] };
+  return { in: stop, out: [...said, ...next, ...own, ...ended, ...result] };
 }
 
 /** Asks the host, unless the control channel is not open or the mode asks nobody. */
@@ -198,7 +210,8 @@ function onUsage({ scope, usage, cost = 0, under, at }: EventOf<"usage">, state:
   state.costs = scope === "session" && cost > 0 ? cost : state.costs;
   if (scope !== "call") return;
   const model = state.config.model ?? "";
-  state.spent.set(model, addUsage(state.spent.get(model), usage));
+  const before = state.spent.get(model);
+  state.spent.set(model, { usage: addUsage(before?.usage, usage), cost: (before?.cost ?? 0) + cost });
   state.costs += cost;
   speechOf(state, under).used(usage);
   if (under === undefined && state.turn !== undefined) {
@@ -239,7 +252,8 @@ function onCompaction({ phase, before = 0, after, summary, under }: EventOf<"com
     return [
       systemLine("status", { status: null, compact_result: "failed", compact_error: summary ?? "it could not be summed up" }, envelope),
     ];
-  const compact_metadata = { trigger: "auto", pre_tokens: before, ...(after !== undefined && { post_tokens: after }) };
+  const trigger = state.turn === undefined ? "manual" : "auto";
+  const compact_metadata = { trigger, pre_tokens: before, ...(after !== undefined && { post_tokens: after }) };
   return [
     systemLine("status", { status: null, compact_result: "success" }, envelope),
     systemLine("compact_boundary", { compact_metadata }, envelope),

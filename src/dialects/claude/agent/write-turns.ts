@@ -11,8 +11,8 @@ import { line } from "../../kit/stream-json/write-lines.js";
 import type { ResultMeta } from "../wire/event-records.js";
 import { listedTool, WIRE_VERSION, wireMode, wireTool } from "../wire/names.js";
 import { wireInput } from "../wire/tool-input.js";
-import { modelUsage, NO_USAGE, wireUsage } from "../wire/usage.js";
-import { ONE_BLOCK, syntheticLine, usageOrNone, userLine } from "./lines.js";
+import { type ModelUsage, modelUsage, NO_USAGE, wireUsage } from "../wire/usage.js";
+import { ONE_BLOCK, syntheticLine, systemLine, usageOrNone, userLine } from "./lines.js";
 import type { AgentState } from "./state.js";
 
 /** The writer of messages of the session's own agent, or of the sub-agents under a call. */
@@ -67,18 +67,29 @@ export function initLine(state: AgentState): Out {
 
 // --- on the way ---
 
-export function toolResult(event: EventOf<"tool.ended">, at: number, state: AgentState): Out {
+/** `wasAsked`: the host was asked about this call, and had not answered. */
+export function toolResult(event: EventOf<"tool.ended">, wasAsked: boolean, at: number, state: AgentState): Out[] {
   const { turn } = state;
   const { call: id, status, under } = event;
   const call = turn?.calls.get(id);
-  if (status === "denied" && call !== undefined)
+  if (call !== undefined && (status === "denied" || (status === "cancelled" && wasAsked)))
     turn?.denials.push({ tool_name: wireTool(call.name), tool_use_id: id, tool_input: wireInput(call.name, call.input) });
   if (turn !== undefined && under === undefined) asking(turn, at);
   const content = contentOf(event);
   const block = { tool_use_id: id, type: "tool_result", content, is_error: status !== "ok" };
   const result = status === "ok" ? content : `Error: ${typeof content === "string" ? content : plainText(event.output ?? [])}`;
-  const meta = metaOf(id, status);
-  return userLine({ content: [block], result, ...(meta !== undefined && { meta }) }, envelopeOf(state, under));
+  const decider = state.decided.get(id);
+  const envelope = envelopeOf(state, under);
+  // The host hears of a denial that it did not make itself.
+  const told =
+    status === "denied" && decider === undefined && call !== undefined
+      ? [systemLine("permission_denied", { tool_name: wireTool(call.name), tool_use_id: id, message: plainContent(content) }, envelope)]
+      : [];
+  return [...told, userLine({ content: [block], result, meta: metaOf(id, status, decider) }, envelope)];
+}
+
+function plainContent(content: string | unknown[]): string {
+  return typeof content === "string" ? content : JSON.stringify(content);
 }
 
 function contentOf({ status, reason, output = [] }: EventOf<"tool.ended">): string | unknown[] {
@@ -92,37 +103,46 @@ function blockOf(part: Part): unknown {
   return { type: "image", source: { type: "base64", media_type: part.mime, data: part.data } };
 }
 
-/** Tells a denied call from a cancelled one, as their results look alike. */
-function metaOf(id: string, status: EventOf<"tool.ended">["status"]): ResultMeta | undefined {
-  if (status === "denied")
-    return { id, non_execution_kind: "permission-rule", permission_decision: { decision: "reject", source: "user_reject" } };
+/** Tells a denied call from a cancelled one, as their results look alike, and who decided. */
+function metaOf(id: string, status: EventOf<"tool.ended">["status"], decider: "user" | "hook" | undefined): ResultMeta {
   if (status === "cancelled") return { id, non_execution_kind: "user-rejected" };
-  return { id, permission_decision: { decision: "accept", source: "config" } };
+  const isDenied = status === "denied";
+  const source = decider === "user" ? (isDenied ? "user_reject" : "user_temporary") : (decider ?? "config");
+  const permission_decision = { decision: isDenied ? "reject" : "accept", source };
+  return { id, ...(isDenied && { non_execution_kind: "permission-rule" }), permission_decision };
 }
 
 // --- the end ---
 
-type TerminalReason = "completed" | "max_turns" | "aborted_streaming" | "aborted_tools" | "api_error";
+type TerminalReason = "completed" | "max_turns" | "aborted_streaming" | "aborted_tools" | "api_error" | StoppedByHook;
 
-/** The result of a turn: a success, an API failure, or a failure of the agent. */
-export type End =
-  | { subtype: "success"; text: string; api?: { status: number | undefined } }
-  | { subtype: "error_during_execution" | "error_max_turns"; text: string; reason?: TerminalReason };
+/** A hook ended the turn before its end, or at it. */
+type StoppedByHook = "hook_stopped" | "stop_hook_prevented";
+
+/** A result: the words of a success, or of a failure that the API or the agent had. */
+export type End = { text: string; reason?: TerminalReason } & (
+  | { subtype: "success"; stop: "end_turn" | "max_tokens" | null; api?: { status: number | undefined } }
+  | { subtype: "error_during_execution" | "error_max_turns" }
+);
 
 export function endOf(event: EventOf<"turn.ended">, state: AgentState): End {
-  const { turn, structured, switches } = state;
-  if (structured !== undefined) return { subtype: "success", text: JSON.stringify(structured.value) };
+  const { turn, structured, switches, stopped, blocked } = state;
+  if (structured !== undefined)
+    return { subtype: "success", text: JSON.stringify(structured.value), stop: "end_turn", reason: "completed" };
   switch (event.outcome) {
     case "interrupted":
+      if (blocked !== undefined) return { subtype: "success", text: blocked, stop: null };
+      if (stopped !== undefined) return { subtype: "success", text: "", stop: null, reason: "hook_stopped" };
       return {
         subtype: "error_during_execution",
         text: INTERRUPTED,
         reason: turn?.hadTools === true ? "aborted_tools" : "aborted_streaming",
       };
     case "failed": {
+      if (blocked !== undefined) return { subtype: "success", text: blocked, stop: null };
       const text = failureText(event.fault, event.reason);
       return isApiError(event.fault)
-        ? { subtype: "success", text, api: { status: event.fault?.status } }
+        ? { subtype: "success", text, stop: null, reason: "api_error", api: { status: event.fault?.status } }
         : { subtype: "error_during_execution", text };
     }
     case "completed":
@@ -134,11 +154,26 @@ export function endOf(event: EventOf<"turn.ended">, state: AgentState): End {
         };
       if (STOPS.has(event.finish ?? "")) return { subtype: "error_during_execution", text: STOPS.get(event.finish ?? "") ?? "" };
       if (switches.schema !== undefined) return { subtype: "error_during_execution", text: NO_STRUCTURE };
-      return { subtype: "success", text: turn?.text ?? "" };
+      return {
+        subtype: "success",
+        text: turn?.text ?? "",
+        stop: stopOf(event) ?? "end_turn",
+        reason: stopped === undefined ? "completed" : "stop_hook_prevented",
+      };
     default:
       event.outcome satisfies never;
       return { subtype: "error_during_execution", text: "" };
   }
+}
+
+/** The reason for which the last message of a turn ends, where that is not plain: null for a message that was cut off. */
+export function stopOf({ outcome, finish }: EventOf<"turn.ended">): "max_tokens" | null | undefined {
+  if (outcome !== "completed") return null;
+  return finish === "length" ? "max_tokens" : undefined;
+}
+
+export function blockedText(prompt: string, reason: string): string {
+  return `UserPromptSubmit operation blocked by hook:\n${reason}\n\nOriginal prompt: ${prompt}`;
 }
 
 export const INTERRUPTED = "[Request interrupted by user]";
@@ -172,39 +207,51 @@ export function apiErrorKind(status: number | undefined): string {
 
 export function resultLine(end: End, at: number, state: AgentState): Out {
   const { turn, env, sessionId: session_id, structured, costs } = state;
-  const isApi = end.subtype === "success" && end.api !== undefined;
-  const isError = end.subtype !== "success" || isApi;
+  const api = end.subtype === "success" ? end.api : undefined;
+  const isError = end.subtype !== "success" || api !== undefined;
   state.isFailed = isError;
   return line({
     type: "result",
     subtype: end.subtype,
     is_error: isError,
-    ...(isApi && { api_error_status: end.api?.status ?? null }),
+    ...(api !== undefined && { api_error_status: api.status ?? null }),
     duration_ms: turn === undefined ? 0 : Math.max(0, at - turn.since),
     duration_api_ms: turn?.modelMs ?? 0,
-    num_turns: turn?.modelCalls ?? 0,
-    stop_reason: end.subtype === "success" && !isApi ? "end_turn" : null,
+    num_turns: state.blocked === undefined ? (turn?.modelCalls ?? 0) : 0,
+    stop_reason: end.subtype === "success" ? end.stop : null,
     ...(end.subtype === "success" ? { result: end.text } : { errors: [end.text] }),
     session_id,
     total_cost_usd: costs,
     usage: wireUsage(turn?.usage ?? NO_USAGE),
-    modelUsage: Object.fromEntries([...state.spent].map(([model, usage], index) => [model, modelUsage(usage, index === 0 ? costs : 0)])),
+    modelUsage: modelUsages(state),
     permission_denials: turn?.denials ?? [],
     ...(structured !== undefined && { structured_output: structured.value }),
-    terminal_reason: terminalReason(end),
+    terminal_reason: end.reason,
     uuid: uuidOf(env.stamp().id),
   });
 }
 
-function terminalReason(end: End): TerminalReason | undefined {
-  if (end.subtype === "success") return end.api === undefined ? "completed" : "api_error";
-  return end.reason;
+/** Costs that no model call told are those of the first model. */
+function modelUsages({ spent, costs, config, capabilities }: AgentState): Record<string, ModelUsage> {
+  const told = [...spent.values()].reduce((sum, { cost }) => sum + cost, 0);
+  const { contextLimit = 0, outputLimit = 0 } = capabilities;
+  const rows = [...spent].map(([model, each], index): [string, ModelUsage] => {
+    const limits = model === config.model ? { contextWindow: Number(contextLimit), maxOutputTokens: Number(outputLimit) } : NO_LIMITS;
+    return [model, { ...modelUsage(each, index === 0 ? Math.max(0, costs - told) : 0), ...limits }];
+  });
+  return Object.fromEntries(rows);
 }
+
+const NO_LIMITS = { contextWindow: 0, maxOutputTokens: 0 };
 
 /** The result for a prompt that became no turn. */
 export function outcomeLines(outcome: Outcome, state: AgentState): Out[] {
   const at = state.env.stamp().at;
   if ("problem" in outcome) return [resultLine({ subtype: "error_during_execution", text: outcome.problem }, at, state)];
   const { text } = outcome;
-  return [initLine(state), syntheticLine(text, envelopeOf(state)), resultLine({ subtype: "success", text }, at, state)];
+  return [
+    initLine(state),
+    syntheticLine(text, envelopeOf(state)),
+    resultLine({ subtype: "success", text, stop: "end_turn", reason: "completed" }, at, state),
+  ];
 }

@@ -62,6 +62,7 @@ export const systemLines = {
     level: v.union([v.picklist(["info", "warning"]), text]),
     tag: v.optional(text),
   }),
+  permission_denied: system("permission_denied", { tool_name: text, tool_use_id: text, message: v.optional(text) }),
   task_started: system("task_started", {
     task_id: text,
     tool_use_id: v.optional(text),
@@ -86,6 +87,7 @@ const SystemLine = v.variant("subtype", [
   systemLines.compact_boundary,
   systemLines.api_retry,
   systemLines.informational,
+  systemLines.permission_denied,
   systemLines.task_started,
   systemLines.task_notification,
 ]);
@@ -122,8 +124,9 @@ export const UserLine = v.looseObject({
   ...meta,
   message: v.looseObject({
     role: v.literal("user"),
-    content: v.union([text, v.array(v.variant("type", [content.Text, content.ToolResult]))]),
+    content: v.union([text, v.array(content.Given)]),
   }),
+  isReplay: v.optional(v.boolean()),
   tool_use_result: v.optional(v.unknown()),
   tool_result_meta: v.optional(v.array(ResultMeta)),
 });
@@ -183,7 +186,12 @@ const resultFields = {
   usage: WireUsage,
   modelUsage: v.record(text, ModelUsage),
   permission_denials: v.array(Denial),
-  terminal_reason: v.optional(v.union([v.picklist(["completed", "max_turns", "aborted_streaming", "aborted_tools", "api_error"]), text])),
+  terminal_reason: v.optional(
+    v.union([
+      v.picklist(["completed", "max_turns", "aborted_streaming", "aborted_tools", "api_error", "hook_stopped", "stop_hook_prevented"]),
+      text,
+    ]),
+  ),
 } as const;
 
 export const Result = v.variant("subtype", [

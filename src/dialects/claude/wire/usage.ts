@@ -19,7 +19,9 @@ export const ModelUsage = v.looseObject({
   cacheReadInputTokens: v.optional(count),
   cacheCreationInputTokens: v.optional(count),
   costUSD: v.optional(count),
+  webSearchRequests: v.optional(count),
   contextWindow: v.optional(count),
+  maxOutputTokens: v.optional(count),
 });
 export type ModelUsage = v.InferOutput<typeof ModelUsage>;
 
@@ -32,13 +34,16 @@ export function wireUsage({ input, output, cacheRead = 0, cacheWrite = 0, reason
   };
 }
 
-export function modelUsage({ input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage, costUSD: number): ModelUsage {
+/** `more` is a part of the costs that no model call told. */
+export function modelUsage({ usage, cost }: { usage: Usage; cost: number }, more: number): ModelUsage {
+  const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = usage;
   return {
     inputTokens: input,
     outputTokens: output + reasoning,
     cacheReadInputTokens: cacheRead,
     cacheCreationInputTokens: cacheWrite,
-    costUSD,
+    webSearchRequests: 0,
+    costUSD: cost + more,
   };
 }
 

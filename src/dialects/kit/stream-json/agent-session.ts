@@ -4,6 +4,7 @@ import type { Event, EventOf } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import type { SideEnv } from "../../dialect.js";
 import type { Questions } from "./questions.js";
+import type { Prompt } from "./wire.js";
 import type { Envelope } from "./write-lines.js";
 
 /** The answer to a prompt without a turn: the words of a command, or what was wrong. */
@@ -13,6 +14,8 @@ export type Outcome = { text: string } | { problem: string };
 export interface Asked {
   /** The op of a prompt, which names its turn. A line that could not be read has none. */
   op?: OpOf<"turn.prompt">;
+  /** The line that asked for it, on wires that say it again. */
+  said?: Prompt;
   /** The same op without its command: an unknown command is a prompt. */
   plain?: OpOf<"turn.prompt">;
   /** The prompt waits here for what surrounds the session. */

@@ -51,8 +51,8 @@ export function streamJsonAgent<Request extends { subtype: string }, Pending ext
   function opened(launch: Launch): Step<Op> {
     const { open, cwd } = launch;
     const added = wire.launched(launch);
-    // A fork has a name of its own.
-    state.session = (open?.fork === true ? undefined : open?.sessionId) ?? uuidOf(env.stamp().id);
+    // A fork has a name of its own, which the host may choose.
+    state.session = (open?.fork === true ? open.session : open?.sessionId) ?? uuidOf(env.stamp().id);
     state.opener = env.stamp().id;
     const config = { ...(cwd !== undefined && { cwd }), ...open?.config, ...added };
     state.config = config;
@@ -64,12 +64,13 @@ export function streamJsonAgent<Request extends { subtype: string }, Pending ext
   function onLine(said: HostLine<Request>): Step<Op> {
     if ("problem" in said) return { in: [], out: wire.unread(said.problem) };
     if ("ignored" in said) return together({ in: [], out: [wire.ignored(said.ignored)] }, unanswered(said));
-    if ("refused" in said) return { in: [], out: [refusal(said.request_id, said.refused)] };
+    if ("refused" in said) return { in: [], out: [refusal(said.request_id, said.refused, said.code)] };
     if ("request" in said) return control(said, wire);
     if ("response" in said) return answered(said.response);
     if ("cancels" in said) return cancelled(said.cancels);
     if ("quiet" in said) return NOTHING;
-    return ask(askedBy(said.prompt, state), wire);
+    const asked = askedBy(said.prompt, state);
+    return ask(wire.keepsPrompts?.() === true ? { ...asked, said: said.prompt } : asked, wire);
   }
 
   function unanswered({ fails: request_id, ignored: error }: Extract<HostLine<Request>, { ignored: string }>): Step<Op> {

@@ -5,6 +5,7 @@ import type { Op, OpOf } from "../../../core/op.js";
 import type { Launch } from "../../../core/wire.js";
 import type { Out, Step } from "../../dialect.js";
 import type { AgentSession, Control, Outcome } from "./agent-session.js";
+import type { Refused } from "./read-host-lines.js";
 import type { HostResponse } from "./wire.js";
 
 /** Events that are lines of a turn, or around one. */
@@ -22,7 +23,7 @@ export interface AgentWire<Request extends { subtype: string }, Pending extends 
   readonly quiet?: ReadonlySet<string>;
 
   // --- control requests ---
-  readRequest(request: unknown): Request | string;
+  readRequest(request: unknown): Request | Refused;
   canAnswer(request: Request): boolean;
   onRequest(request_id: string, request: Request): Step<Op>;
   /** The answer to a request, when the op that it became is done. */
@@ -30,6 +31,8 @@ export interface AgentWire<Request extends { subtype: string }, Pending extends 
   refuse(asked: Pending, fault: Fault): Out;
 
   // --- lines ---
+  /** The lines of prompts are kept until their turns begin. */
+  keepsPrompts?(): boolean;
   /** The host is told of a line that cannot be read, and of what is ignored. */
   unread(problem: string): Out[];
   ignored(text: string): Out;

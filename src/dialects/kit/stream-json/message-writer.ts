@@ -27,9 +27,14 @@ export interface MessageWriterOptions {
 /** Each block is a message. The messages of one model call share an id, and their blocks are counted through. */
 export interface OneBlock {
   message: (message: WireMessage, envelope: Envelope) => Out;
+  /** The message of `message_start`. */
+  first: (message: Pick<WireMessage, "id" | "model">) => object;
   /** The piece before `message_stop`. */
-  last: (usage: Usage | undefined, stop: "tool_use" | "end_turn") => object;
+  last: (usage: Usage | undefined, stop: Stop) => object;
 }
+
+/** Null for a message that was cut off. */
+type Stop = "tool_use" | "end_turn" | "max_tokens" | null;
 
 export class MessageWriter {
   readonly #options: MessageWriterOptions;
@@ -92,14 +97,14 @@ export class MessageWriter {
   }
 
   /** The model call is over: tools run now, or the turn ends. */
-  end(): Out[] {
+  end(stop: Stop = this.#hasCalls ? "tool_use" : "end_turn"): Out[] {
     const message = this.#flush(this.#usage);
-    const last = this.#options.oneBlock?.last(this.#usage, this.#hasCalls ? "tool_use" : "end_turn");
-    const stop = this.#started ? [...(last === undefined ? [] : this.#event(last)), ...this.#event({ type: "message_stop" })] : [];
+    const last = this.#options.oneBlock?.last(this.#usage, stop);
+    const ended = this.#started ? [...(last === undefined ? [] : this.#event(last)), ...this.#event({ type: "message_stop" })] : [];
     this.#usage = this.#firstId = this.#open = undefined;
     this.#started = this.#hasCalls = false;
     this.#blocks = 0;
-    return [...message, ...stop];
+    return [...message, ...ended];
   }
 
   /** Writes words that no model said as a message of their own. */
@@ -124,7 +129,9 @@ export class MessageWriter {
     if (this.#started) return [];
     this.#started = true;
     const id = (this.#firstId = this.#mint());
-    return this.#event({ type: "message_start", message: { id, role: "assistant", model: this.#options.model(), content: [] } });
+    const model = this.#options.model();
+    const message = this.#options.oneBlock?.first({ id, model }) ?? { id, role: "assistant", model, content: [] };
+    return this.#event({ type: "message_start", message });
   }
 
   #flush(used?: Usage): Out[] {

@@ -10,7 +10,7 @@ import type { Answer, Op } from "../../../core/op.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
 import { uuidOf } from "./uuid.js";
 import { McpAnswer, Permission, type HostResponse } from "./wire.js";
-import { controlRequestLine } from "./write-lines.js";
+import { controlRequestLine, takenBack } from "./write-lines.js";
 
 /** The fields of `can_use_tool` that differ from wire to wire. */
 export interface QuestionForm {
@@ -23,8 +23,16 @@ export interface QuestionForm {
   /** The wire's own arguments of a call, and ours for them, where they differ. */
   input?: (call: Call) => Record<string, unknown>;
   args?: (tool: string, input: Record<string, unknown>) => Record<string, unknown>;
+  /** The wire has a word that takes back a question which somebody else settled. */
+  takesBack?: true;
   /** Reads how far a yes reaches, where the wire has words for that. */
   granted?: (answer: Permission, call: Call) => Granted;
+}
+
+interface HookCall {
+  id: string;
+  tool: string;
+  input: Record<string, unknown>;
 }
 
 interface Granted {
@@ -33,6 +41,9 @@ interface Granted {
   patch?: SessionConfig;
 }
 
+/** The data of the answer to a request, from the input that came back. */
+type AnswerOf = (input: Record<string, unknown>) => unknown;
+
 interface Question {
   call: string;
   /** The call that a permission is for. */
@@ -40,8 +51,9 @@ interface Question {
   tool: string;
   input: Record<string, unknown>;
   fields: object;
-  /** The `host.request` of a tool that only asks. */
+  /** The `host.request` that waits for the answer, where it is no permission of the agent's own. */
   request?: string;
+  answers?: AnswerOf;
 }
 
 export class Questions {
@@ -76,7 +88,14 @@ export class Questions {
 
   /** A question of the model to the user: the answers come with the permission. */
   forUser({ request, call = request }: EventOf<"host.request">, tool: string, input: Record<string, unknown>): Out[] {
-    this.#waiting.push({ call, tool, input, fields: this.#form.questionFields, request });
+    this.#waiting.push({ call, tool, input, fields: this.#form.questionFields, request, answers: answersIn });
+    return this.#next();
+  }
+
+  /** A hook wants the user to decide about a call, and may say why. */
+  forHook(request: string, { id: call, tool, input }: HookCall, reason: string, answers: AnswerOf): Out[] {
+    const fields = { display_name: tool, ...(reason !== "" && { decision_reason: reason }) };
+    this.#waiting.push({ call, tool, input, fields, request, answers });
     return this.#next();
   }
 
@@ -93,8 +112,14 @@ export class Questions {
       if (question !== undefined && isSettled(question)) this.#waiting.splice(at, 1);
     }
     if (this.#open === undefined || !isSettled(this.#open.question)) return [];
+    const { request_id } = this.#open;
     this.#open = undefined;
-    return this.#next();
+    return [...(this.#form.takesBack === true ? [takenBack(request_id)] : []), ...this.#next()];
+  }
+
+  /** The call that the host is asked about, by this request or by any. */
+  askedAbout(request_id = this.#open?.request_id): string | undefined {
+    return this.#open?.request_id === request_id ? this.#open?.question.call : undefined;
   }
 
   settledMessage(request: string): void {
@@ -175,10 +200,10 @@ function decided(
   return { ops: [answered(question, answer, address), ...change, ...stop], refusal, stops };
 }
 
-function answered({ request, input }: Question, answer: Answer, address: () => { id: string; session: string }): Op {
+function answered({ request, input, answers }: Question, answer: Answer, address: () => { id: string; session: string }): Op {
   if (request === undefined) return { type: "approval.answer", ...address(), answers: [answer] };
   if (answer.decision === "deny") return { type: "host.answer", ...address(), request, ok: false, data: { message: answer.reason } };
-  return { type: "host.answer", ...address(), request, ok: true, data: answersIn(answer.args ?? input) };
+  return { type: "host.answer", ...address(), request, ok: true, data: answers?.(answer.args ?? input) };
 }
 
 /** An answer that does not clearly allow denies. Input that comes back as it went out is no change: its secrets were not shown. */

@@ -11,16 +11,22 @@ export type HostLine<Request> =
   | { cancels: string }
   /** The line cannot be read: the host is told, and nothing changes. */
   | { problem: string }
-  | { request_id: string; refused: string }
+  | ({ request_id: string } & Refused)
   /** `fails`: the question that the line was meant to answer. */
   | { ignored: string; fails?: string }
   /** A sign of life. */
   | { quiet: true };
 
-/** `readRequest` reads the `request` of a control request, or gives the words that refuse it. Lines of a `quiet` type change nothing. */
+/** The words for a request that cannot be acted on, and the kind of refusal, on wires that name it. */
+export interface Refused {
+  refused: string;
+  code?: string;
+}
+
+/** `readRequest` reads the `request` of a control request, or refuses it. Lines of a `quiet` type change nothing. */
 export function readHostLine<Request extends object>(
   rec: unknown,
-  readRequest: (request: unknown) => Request | string,
+  readRequest: (request: unknown) => Request | Refused,
   quiet: ReadonlySet<string> = NONE,
 ): HostLine<Request> {
   if (!isRecord(rec)) return { problem: `A message must be a JSON object, not ${shapeOf(rec)}` };
@@ -58,12 +64,31 @@ function badBlock({ message }: Record<string, unknown>): string | undefined {
   return at === -1 ? undefined : `message.content[${at}].${issuesOf(content.Given, blocks[at])}`;
 }
 
+interface RequestWords {
+  unknown: (subtype: string) => Refused;
+  /** In place of the words of the schema, by subtype. */
+  invalid?: Readonly<Record<string, string>>;
+}
+
+/** Reads the `request` of a control request by the wire's own schemas. */
+export function readBy<Request extends { subtype: string }>(
+  schemas: Readonly<Record<string, v.GenericSchema<Request>>>,
+  request: unknown,
+  { unknown, invalid = {} }: RequestWords,
+): Request | Refused {
+  const subtype = stringField(request, "subtype");
+  if (subtype === undefined) return { refused: "A control request needs a request with a subtype" };
+  const schema = Object.hasOwn(schemas, subtype) ? schemas[subtype] : undefined;
+  if (schema === undefined) return unknown(echo(subtype));
+  return v.is(schema, request) ? request : { refused: invalid[subtype] ?? `Invalid ${subtype}: ${issuesOf(schema, request)}` };
+}
+
 function readControl<Request extends object>(
   rec: Record<string, unknown>,
-  readRequest: (request: unknown) => Request | string,
+  readRequest: (request: unknown) => Request | Refused,
 ): HostLine<Request> {
   const request_id = stringField(rec, "request_id");
   if (request_id === undefined) return { ignored: "A control_request needs a string field request_id" };
   const request = readRequest(rec["request"]);
-  return typeof request === "string" ? { request_id, refused: request } : { request_id, request };
+  return "refused" in request ? { request_id, ...request } : { request_id, request };
 }

@@ -55,10 +55,19 @@ export function controlRequestLine(request_id: string, request: object): Out {
   return line({ type: "control_request", request_id, request });
 }
 
+/** The question needs no answer any more. */
+export function takenBack(request_id: string): Out {
+  return line({ type: "control_cancel_request", request_id });
+}
+
 export function granted(request_id: string, response: object): Out {
   return line({ type: "control_response", response: { subtype: "success", request_id, response } });
 }
 
-export function refusal(request_id: string, error: string): Out {
-  return line({ type: "control_response", response: { subtype: "error", request_id, error } });
+/** `error_code` is the kind of refusal, on wires that name it. */
+export function refusal(request_id: string, error: string, error_code?: string): Out {
+  return line({
+    type: "control_response",
+    response: { subtype: "error", request_id, error, ...(error_code !== undefined && { error_code }) },
+  });
 }

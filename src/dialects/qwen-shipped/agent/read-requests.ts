@@ -1,13 +1,13 @@
 /** Control requests of the host: this side answers them, or the outcome of the op that the request became does. */
 import { runsUnasked } from "../../../core/modes.js";
-import * as v from "valibot";
 import type { SessionConfig } from "../../../core/config.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
 import type { Op } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
-import { echo, issuesOf, stringField } from "../../kit/issues.js";
+import { echo } from "../../kit/issues.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import { ASK_USER } from "../wire/host-tools.js";
+import { readBy, type Refused } from "../../kit/stream-json/read-host-lines.js";
 import { granted, refusal } from "../../kit/stream-json/write-lines.js";
 import { EFFORT_NAMES, MODE_NAMES, modeNamed, thinkingFor } from "../wire/names.js";
 import { askedAgain } from "../../kit/stream-json/read-prompts.js";
@@ -27,16 +27,12 @@ const LONGEST_MS = 600_000;
 
 export type KnownRequest = { [N in RequestName]: RequestFields<N> }[RequestName];
 
-/** A request that can be acted on, or the words that refuse it. */
-export function readRequest(request: unknown): KnownRequest | string {
-  const subtype = stringField(request, "subtype");
-  if (subtype === undefined) return "A control request needs a request with a subtype";
-  const schema = Object.entries(requests).find(([name]) => name === subtype)?.[1];
-  if (schema === undefined) return `Unknown control request subtype: ${echo(subtype)}`;
-  return v.is(schema, request) ? request : (INVALID[subtype] ?? `Invalid ${subtype}: ${issuesOf(schema, request)}`);
+export function readRequest(request: unknown): KnownRequest | Refused {
+  return readBy<KnownRequest>(requests, request, {
+    unknown: (subtype) => ({ refused: `Unknown control request subtype: ${subtype}` }),
+    invalid: { set_model: "Invalid model specified for set_model request" },
+  });
 }
-
-const INVALID: Readonly<Record<string, string>> = { set_model: "Invalid model specified for set_model request" };
 
 /** Some requests can only be answered when the session is ready, or when its surroundings are known. */
 export function canAnswer({ subtype }: KnownRequest, { isReady, isGathered, catalogue }: AgentState): boolean {
