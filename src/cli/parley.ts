@@ -1,7 +1,8 @@
 /** The entry of the command: finds the command, parses its flags, and sets the exit code. Other code is loaded when it is needed. */
-import { type Fault, messageOf, ParleyError, systemCode, toFault } from "../core/errors.js";
+import { messageOf, ParleyError, systemCode, toFault } from "../core/errors.js";
 import { dialectIds, loadDialect, programOf } from "../dialects/index.js";
 import type { Command } from "./command-line/commands.js";
+import { exitCode } from "./command-line/exit-code.js";
 import { commandOf, commandsBelow, helpTopic, isCommand, refuseMisspelt } from "./command-line/find-command.js";
 import { beforeDashes, COMMON_FLAGS, given, parseFlags, usage } from "./command-line/flags.js";
 import { inOurWords, hostProgramAsked, hostProgramNamed } from "./command-line/host-program.js";
@@ -81,21 +82,13 @@ async function report(error: unknown): Promise<number> {
     const { refuseToStart } = await import("./compose/protocol-stdout.js");
     const loaded = await loadDialect(dialect);
     const own = await refuseToStart(loaded.startedIn?.(process.env) ?? loaded, fault, spokenSwitches(words, dialect));
-    return own ?? exitCode(fault, programOf(dialect)?.exits);
+    return own ?? exitCode(fault);
   }
   process.stderr.write(`parley: ${messageOf(error)}\n`);
   if (!(error instanceof ParleyError) && systemCode(error) === undefined && error instanceof Error && error.stack !== undefined)
     process.stderr.write(`${error.stack}\n`);
   return exitCode(fault, program?.exits);
 }
-
-/** The program's own code, where it has one for the fault. */
-function exitCode({ code, param = "" }: Fault, own: Readonly<Record<string, number>> = {}): number {
-  return own[param] ?? own[code] ?? EXITS[code] ?? 1;
-}
-
-/** Exit codes for people and scripts. */
-const EXITS: Readonly<Record<string, number>> = { usage: 2, sandbox: 44 };
 
 /** The dialect of the host that started us, read off a command line that may be wrong elsewhere; undefined for people. */
 function spokenDialect(argv: readonly string[]): string | undefined {

@@ -1,7 +1,8 @@
 /** A stdout that carries a protocol: nothing else is written to it, and a start that fails is reported in the protocol. */
 import { Console } from "node:console";
 import type { Fault } from "../../core/errors.js";
-import type { Dialect } from "../../dialects/index.js";
+import { programOf, type Dialect } from "../../dialects/index.js";
+import { ownExit } from "../command-line/exit-code.js";
 import { sideEnv } from "../../link/stamp.js";
 import { stdio } from "../../transports/stdio.js";
 
@@ -12,8 +13,9 @@ export function keepStdoutClean(): void {
 }
 
 /**
- * Reports a start that failed: in the dialect's words on stdout for the host, and on stderr for people. Returns the dialect's own exit code
- * for it. `switches` are the words of the command line for the wire itself, where they decide how it is reported.
+ * Reports a start that failed: in the dialect's words on stdout for the host, and on stderr for people. Returns the exit code that the
+ * dialect, or its program, has for it. `switches` are the words of the command line for the wire itself, where they decide how it is
+ * reported.
  */
 export async function refuseToStart(dialect: Dialect, fault: Fault, switches?: readonly string[]): Promise<number | undefined> {
   const side = dialect.agentSide(sideEnv);
@@ -26,5 +28,5 @@ export async function refuseToStart(dialect: Dialect, fault: Fault, switches?: r
   await transport.flushed();
   transport.close("eof");
   const code = out.find((item) => "exit" in item)?.exit;
-  return code === 1 ? undefined : code;
+  return code === 1 ? ownExit(fault, programOf(dialect.id)?.exits) : code;
 }

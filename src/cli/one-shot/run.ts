@@ -12,6 +12,7 @@ import { buildEngine } from "../compose/build-engine.js";
 import { rehearsalFallback } from "../compose/rehearsal-fallback.js";
 import { withOfflineModel } from "../compose/offline.js";
 import type { Parsed } from "../command-line/flags.js";
+import { exitCode } from "../command-line/exit-code.js";
 import { hostProgramNamed } from "../command-line/host-program.js";
 import { openingOf } from "../command-line/opening.js";
 import { Screen, wantsColour } from "../chat/screen.js";
@@ -35,8 +36,8 @@ export async function runOneShot(parsed: Parsed, settled: Loaded, { format = "te
   if (opening.open === "new") await checkMentions(prompt.mentioning, settled.settings);
   const { loaded, registered, end } = await withOfflineModel(settled, env, (line) => screen.line(line));
   // Started by another program's name without a key, the command fails as that program does; only `parley` falls back to the rehearsal.
-  const isOwnName = hostProgramNamed(process.argv[1]) === undefined;
-  const { config = {}, notice } = isOwnName ? rehearsalFallback(loaded, env) : {};
+  const named = hostProgramNamed(process.argv[1]);
+  const { config = {}, notice } = named === undefined ? rehearsalFallback(loaded, env) : {};
   for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);
   const output = outputOf(format);
   const agent = listened(buildEngine(loaded, env, config, { registered, openTracer: telemetry.openTracer }), output);
@@ -44,7 +45,7 @@ export async function runOneShot(parsed: Parsed, settled: Loaded, { format = "te
   const isAsking = !prompt.isFromStdin && process.stdin.isTTY && process.stderr.isTTY;
   const refused = (error: unknown): number => {
     process.stderr.write(`parley: ${messageOf(error)}\n`);
-    return toFault(error).code === "usage" ? WRONG_USAGE : FAILURE;
+    return exitCode(toFault(error), named?.exits);
   };
   try {
     const session = await openSession(agent, openingOf(loaded));
@@ -64,9 +65,6 @@ export async function runOneShot(parsed: Parsed, settled: Loaded, { format = "te
   }
 }
 
-const FAILURE = 1;
-const WRONG_USAGE = 2;
-
 interface Run {
   session: HostSession;
   prompt: OnePrompt;
@@ -81,7 +79,7 @@ async function ran({ session, prompt, screen, loaded }: Run, signals: SignalWatc
   if (hasServers(loaded, session)) for await (const event of session.gathered()) screen.show(event);
   const asked = { parts: [textPart(prompt.text), ...prompt.attached], mentions: prompt.mentioning !== undefined };
   const outcome = await (signals === undefined ? runUnasked(session, asked, screen) : runAsking(session, asked, screen, signals));
-  return outcome === "completed" ? 0 : FAILURE;
+  return outcome === "completed" ? 0 : 1;
 }
 
 interface Asked {

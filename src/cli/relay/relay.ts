@@ -8,6 +8,7 @@ import { loadDialect, programOf, programs, type Dialect } from "../../dialects/i
 import type { Env, Loaded } from "../../settings/settings.js";
 import { secretValues } from "../../core/secrets/secrets.js";
 import { withFlags } from "../../host/launch.js";
+import { exitCode as exitOf } from "../command-line/exit-code.js";
 import { includes } from "../../dialects/kit/covers.js";
 import { relay } from "../../link/relay.js";
 import { limitStandstill } from "../../os/processes/reaper.js";
@@ -47,7 +48,7 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   keepStdoutClean();
   const prepared = await prepare(as, drive, load, env, onlookers).catch(toFault);
   if (!("loaded" in prepared)) {
-    return (await refuseToStart(as, prepared)) ?? (prepared.code === "usage" ? 2 : 1);
+    return (await refuseToStart(as, prepared)) ?? exitOf(prepared);
   }
   const { loaded, taped, tape, seam, trace } = prepared;
   for (const warning of loaded.warnings) console.error(`parley: ${warning}`);
