@@ -2,10 +2,10 @@
 import type { JsonSchemaType } from "@modelcontextprotocol/client";
 import { messageOf, ParleyError } from "../../core/errors.js";
 
-/** A sentence saying what is wrong, or undefined. */
+/** A sentence about the problem; undefined for valid arguments. */
 export type ArgumentCheck = (args: Record<string, unknown>) => string | undefined;
 
-/** Throws a `config` fault for a schema that is none: an unknown type or dialect, a reference to nothing. */
+/** Throws a `config` fault for an invalid schema: an unknown type or dialect, or a reference that leads nowhere. */
 export async function argumentCheck(schema: Record<string, unknown>): Promise<ArgumentCheck> {
   const { AjvJsonSchemaValidator } = await import("@modelcontextprotocol/client/validators/ajv");
   try {

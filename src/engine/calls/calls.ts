@@ -14,7 +14,7 @@ export async function runCalls(turn: Turn, calls: readonly ModelCall[]): Promise
     : prepared.filter((item): item is Prepared => item.kind === "ready" && item.verdict.decision === "ask");
   const answers = await requestApproval(turn, questions);
   const results = await Promise.all(prepared.map((item) => finishCall(turn, item, answers.get(item.call.id))));
-  // One sync for all calls that acted. The model need not wait for it: the next call that acts waits for a sync of its own.
+  // One sync for all calls that acted. The model does not wait for it: the next call that acts waits for a sync of its own.
   if (prepared.some((item) => item.kind === "ready" && item.tool.category !== "info")) void turn.session.events.recorder.sync();
   return results;
 }

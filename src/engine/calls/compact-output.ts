@@ -1,4 +1,4 @@
-/** Shortens a tool's output: codes for terminals go, and, when asked for, repetitions and the layout of JSON. */
+/** Shortens a tool's output: removes terminal codes and, when asked for, repetitions and the layout of JSON. */
 import type { OutputCompaction } from "../../core/config.js";
 
 export function compactOutput(text: string, level: OutputCompaction): string {
@@ -7,7 +7,7 @@ export function compactOutput(text: string, level: OutputCompaction): string {
   return level === "safe" ? safe : folded(flatJson(safe) ?? safe);
 }
 
-/** CSI and OSC sequences, and escapes of two characters. */
+/** CSI and OSC sequences, and escape sequences of two characters. */
 // oxlint-disable-next-line no-control-regex
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
 
@@ -19,7 +19,7 @@ function withoutTerminal(text: string): string {
   return lines.filter((line, at) => line !== "" || lines[at - 1] !== "").join("\n");
 }
 
-/** Keeps the last state of a line that was written over and over. */
+/** Keeps the last state of a line that was overwritten by carriage returns. */
 function lastWritten(line: string): string {
   const states = line.split("\r");
   return states.findLast((state) => state !== "") ?? "";
@@ -34,10 +34,10 @@ function flatJson(text: string): string | undefined {
   }
 }
 
-/** Fewer equal lines stay as they are: a note would be no shorter. */
+/** Fewer equal lines stay: a note about them would not be shorter. */
 const LEAST_FOLDED = 3;
 
-/** Lines that are the same, or differ only in their numbers, become the first of them and a count. */
+/** Replaces lines that are equal, or differ only in numbers, by the first of them and a count. */
 function folded(text: string): string {
   const runs: { first: string; lines: string[] }[] = [];
   for (const line of text.split("\n")) {

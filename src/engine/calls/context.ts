@@ -1,4 +1,4 @@
-/** The context of a running call: what its tool may see, tell and start. */
+/** The context of a running call: the services that its tool may use. */
 import { relative } from "node:path";
 import type { Mode } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
@@ -13,7 +13,7 @@ import type { Trace } from "../trace/trace.js";
 import type { Turn } from "../turn/turn.js";
 import { workspaceFor } from "./workspace-for.js";
 
-/** Tells nothing once its call is over. */
+/** After the end of its call it reports nothing more. */
 export class CallContext implements ToolContext {
   readonly call: string;
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ export class CallContext implements ToolContext {
   readonly redactor;
   readonly trace: Trace | undefined;
   readonly #turn: Turn;
-  /** Where the call's paths led when it was judged. */
+  /** The targets of the call's paths when it was judged. */
   readonly #judged: readonly string[];
   readonly #grant: Answer["grant"];
   readonly #redact = new Map<string, ReturnType<Redactor["stream"]>>();
@@ -75,7 +75,7 @@ export class CallContext implements ToolContext {
     void child.exited.finally(() => children.delete(child));
   }
 
-  /** A yes for more than this call is a yes to the edits that follow. */
+  /** A yes with a wider grant than the call also allows the edits that follow. */
   leavePlan(): Mode {
     const mode: Mode = this.#grant === "tool" || this.#grant === "category" ? "auto_edit" : "default";
     this.#turn.session.setMode(mode);
@@ -87,7 +87,7 @@ export class CallContext implements ToolContext {
     return runSubAgents(this.#turn, tasks, this.call, this.trace);
   }
 
-  /** The tokens count as the turn's. */
+  /** The tokens count for the turn. */
   async searchWeb(query: string): Promise<WebAnswer> {
     const { model, used, emit } = this.#turn;
     if (model.searchWeb === undefined) throw new ParleyError({ code: "tool", message: `${model.provider} has no search of the web` });
@@ -99,7 +99,7 @@ export class CallContext implements ToolContext {
     return answer;
   }
 
-  /** Tells the text that was held back for redaction. */
+  /** Emits the text that was held back for redaction. */
   close(): void {
     for (const [channel, stream] of this.#redact)
       this.#say(stream.flush(), channel === "stderr" || channel === "stdout" ? channel : undefined);

@@ -1,6 +1,6 @@
 /**
  * Ids of calls, one for each in a session. A vendor may use an id again (or give none), and sub-agents share their parent's approvals:
- * without this the answer to one call would be the answer to another.
+ * without new ids the answer to one call could reach another.
  */
 import { mintId } from "../../core/ids.js";
 import type { Message } from "../models/model.js";
@@ -21,7 +21,7 @@ export class CallIds {
     }
   }
 
-  /** The vendor's own id the first time, a new one from then on. */
+  /** The vendor's own id at its first use, a new id from then on. */
   own(id: string): string {
     const own = id === "" || this.#used.has(id) ? mintId() : id;
     this.#used.add(own);

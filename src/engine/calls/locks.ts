@@ -1,6 +1,6 @@
 /**
- * The order of calls. Within one agent reads and writes of different files go side by side, and a shell command runs alone. Writes to one
- * file keep the order in which the models asked, even when they are approved in another.
+ * The order of calls. Within one agent, reads and writes of different files run side by side, and a shell command runs alone. Writes to one
+ * file keep the order in which the models asked for them, even if they are approved in another order.
  */
 import type { Access } from "../tools/tool.js";
 
@@ -10,7 +10,7 @@ type Release = () => void;
 export class FileOrder {
   readonly #files = new Map<string, Promise<void>>();
 
-  /** Takes a place in the order of these files. Wait for `turn`, and call `leave` however the call ends. */
+  /** Takes a place in the queue of each of these files. Wait for `turn`, and call `leave` however the call ends. */
   queueFor(paths: readonly string[]): { turn: Promise<unknown>; leave: Release } {
     let leave: Release = () => {};
     const left = new Promise<void>((resolve) => {
@@ -25,7 +25,7 @@ export class FileOrder {
   }
 }
 
-/** Lets the calls of one agent share the workspace, or one of them have it alone. */
+/** Lets several calls of one agent share the workspace, or one call have it alone. */
 export class AccessLock {
   #shared = 0;
   #exclusive = false;

@@ -1,5 +1,5 @@
 /**
- * Why a call cannot be run at all: there is no such tool, or the tool does not take its arguments. The host's own calls are checked by it.
+ * Finds the reason for which a call cannot run: there is no such tool, or the tool does not take the arguments. Also checks the host's own calls.
  */
 import type { Mode } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
@@ -9,13 +9,13 @@ import type { ModelCall } from "../models/model.js";
 import { isOffered } from "../turn/plan-mode.js";
 import type { Tool } from "../tools/tool.js";
 
-/** `about` is the part of the call that is wrong. */
+/** `about` is the wrong part of the call. */
 interface CallProblem {
   why: string;
   about: string;
 }
 
-/** A tool that plan mode forbids is known, and its call is denied later. The tool that ends planning is unknown outside plan mode. */
+/** A tool that plan mode forbids counts as known, and its call is denied later. The tool that ends planning is unknown outside plan mode. */
 export function callProblem(call: ModelCall, tools: ReadonlyMap<string, Tool>, mode: Mode): { tool: Tool } | CallProblem {
   const tool = tools.get(call.name);
   if (tool === undefined || (tool.asksAlways === true && !isOffered(tool, mode))) {
@@ -28,7 +28,7 @@ export function callProblem(call: ModelCall, tools: ReadonlyMap<string, Tool>, m
   return { why: `Invalid arguments for ${call.name}: ${problem}`, about: argument === undefined ? "args" : `args.${argument}` };
 }
 
-/** Admits the calls that the host asks for in the model's place. Throws what is wrong with the first that cannot be run. */
+/** Checks the calls that the host asks for in the model's place. Throws the problem of the first invalid one. */
 export function admitCalls(
   { calls = [] }: OpOf<"turn.prompt">,
   tools: ReadonlyMap<string, Tool>,

@@ -4,7 +4,7 @@ import { QuestionAnswers, type Questions } from "../../core/question.js";
 import { oneLine } from "./title.js";
 import { defineTool, textResult, type Tool, type ToolContext, type ToolResult } from "./tool.js";
 
-/** How the host answered. */
+/** The host's answer. */
 interface Reply {
   ok: boolean;
   data?: unknown;
@@ -34,7 +34,7 @@ const Args = v.object({
   ),
 });
 
-/** `ask` puts the questions to the host. */
+/** `ask` sends the questions to the host. */
 export function askUserTool(ask: (data: Questions, context: ToolContext) => Promise<Reply>): Tool {
   const tool = defineTool({
     name: "AskUser",
@@ -50,7 +50,7 @@ export function askUserTool(ask: (data: Questions, context: ToolContext) => Prom
       return ok ? answered(questions, data) : unanswered(data);
     },
   });
-  // A question whether the user may be asked would be one too many.
+  // Runs unasked: an approval before a question would be a second question.
   return { ...tool, hosted: true };
 }
 

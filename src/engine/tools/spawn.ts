@@ -4,7 +4,7 @@ import type { SubAgent } from "../turn/sub-agents/built-in-agents.js";
 import { headOf } from "../workspace/output.js";
 import { defineTool, type SpawnOutcome, type Tool } from "./tool.js";
 
-/** Sub-agents in one call. */
+/** The most sub-agents in one call. */
 const MOST = 8;
 const LINE_CHARS = 300;
 const LIST_CHARS = 8000;

@@ -1,4 +1,4 @@
-/** A context in which tests run a tool: a real folder, a real workspace, and a record of the tool's progress. */
+/** A tool context for tests: a real folder, a real workspace, and a record of the tool's progress. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Titles for people: always one line, nothing that a terminal would obey. */
+/** Titles for people: one line, without terminal control characters. */
 import { headOf, wellFormed } from "../workspace/output.js";
 
 export function oneLine(text: string, max = 200): string {

@@ -17,7 +17,7 @@ export interface ToolResult {
   failed?: boolean;
 }
 
-/** Files that an agent has seen, by absolute path: Edit wants the file read, and unchanged since. */
+/** Files that an agent has seen, by absolute path: Edit demands that a file was read and has not changed since. */
 export interface SeenFiles {
   note(path: string, stamp: string): void;
   stampOf(path: string): string | undefined;
@@ -26,7 +26,7 @@ export interface SeenFiles {
 export interface SpawnTask {
   name: string;
   prompt: string;
-  /** The kind of the sub-agent; like its parent when absent. */
+  /** The kind of the sub-agent; undefined: like its parent. */
   agent?: SubAgent | undefined;
 }
 
@@ -38,45 +38,45 @@ export interface SpawnOutcome {
 
 export interface ToolContext {
   readonly call: string;
-  /** Aborted by an interrupt: end children, stop work; the result is no longer read. */
+  /** Aborted by an interrupt: end children and stop working; the result is no longer used. */
   readonly signal: AbortSignal;
   readonly workspace: Workspace;
   readonly seen: SeenFiles;
   readonly shell: AgentShell;
-  /** The folder in which a command of this call begins; the workspace's root when absent. */
+  /** The start folder of a command of this call; undefined: the workspace's root. */
   readonly folder?: string | undefined;
   readonly outputs: OutputFiles;
-  /** Characters of output that go to the model and the host. */
+  /** The most characters of output for the model and the host. */
   readonly outputChars: number;
   /** Redact text before you cut it: half a secret would not be found. */
   readonly redactor: Redactor;
-  /** The call's place in a trace, where traces are collected. */
+  /** The call's place in a trace, if traces are collected. */
   readonly trace?: Trace | undefined;
-  /** Returns the absolute path that an argument names. Throws when the path leads elsewhere than when the call was judged. */
+  /** The absolute path for an argument. Throws if the path leads elsewhere than when the call was judged. */
   locate(path: string): Promise<string>;
-  /** Tells which files, by absolute path, a search must not show because of rules on these tools; undefined where there are none. */
+  /** Tells which files, by absolute path, a search must not show because of rules on these tools; undefined if there are none. */
   hiding(tools: readonly string[]): ((path: string) => boolean) | undefined;
   progress(text: string, channel?: "stdout" | "stderr"): void;
   /** Keeps a child alive after the call, until the session ends. */
   adopt(child: { end(graceMs: number): Promise<void>; exited: Promise<unknown> }): void;
-  /** Ends plan mode, and tells which mode the user's yes chose. */
+  /** Ends plan mode; returns the mode that the user's yes chose. */
   leavePlan(): Mode;
-  /** Searches the web with the model's vendor; rejects where it has no search. */
+  /** Searches the web with the model's vendor; rejects if the vendor has no search. */
   searchWeb(query: string): Promise<WebAnswer>;
-  /** Runs sub-agents; rejects when this agent may not have any. */
+  /** Runs sub-agents; rejects if this agent may not have any. */
   spawn(tasks: readonly SpawnTask[]): Promise<SpawnOutcome[]>;
 }
 
-/** How a call stands to its siblings: `none` touches no files; `shared` may run beside others; `exclusive` may not. */
+/** Whether a call may run beside others: `none` touches no files; `shared` may; `exclusive` may not. */
 export type Access = "none" | "shared" | "exclusive";
 
-/** A call of another tool that would do a part of the same. */
+/** A call of another tool with a part of the same effect. */
 export interface EquivalentCall {
   tool: string;
   category: Category;
   args: Record<string, unknown>;
   path?: string;
-  /** A deny or an ask that it meets counts; it needs no allow. */
+  /** Only a deny or an ask for it counts; it needs no allow. */
   onlyForbids?: true;
 }
 
@@ -84,33 +84,33 @@ export interface Tool {
   readonly name: string;
   readonly category: Category;
   readonly access: Access;
-  /** The host runs it, and can refuse it there. */
+  /** The host runs the tool, and can refuse it there. */
   readonly hosted?: true;
-  /** Every call of it is asked about, whatever a mode, a rule or a grant allows. */
+  /** Every call is asked about, whatever a mode, a rule or a grant allows. */
   readonly asksAlways?: true;
-  /** Its run ends by itself at once at an interrupt, and its own calls before it: the run is always awaited. */
+  /** The run ends at once at an interrupt, and so do its own calls: the run is always awaited. */
   readonly endsItself?: true;
   /** The description for the model. */
   readonly description: string;
   /** JSON Schema of the arguments. */
   parameters(): Promise<Record<string, unknown>>;
-  /** A sentence saying what is wrong with the arguments, or undefined. */
+  /** A sentence about the problem of the arguments; undefined for valid ones. */
   problem(args: Record<string, unknown>): string | undefined;
-  /** The argument that the problem is about, where it is about one. */
+  /** The argument that has the problem, if it is one argument. */
   wrongArgument?(args: Record<string, unknown>): string | undefined;
-  /** Another name by which a list forbids the call: the whole name of a shortened one, or the server whose resources are read. */
+  /** Another name by which a list may forbid the call: the whole name of a shortened one, or the server whose resources are read. */
   wholeName?(args: Record<string, unknown>): string | undefined;
-  /** The tools that it stands for: it exists where all of them do. */
+  /** The tools that it replaces: it exists if all of them do. */
   readonly standsFor?: readonly string[];
-  /** The calls of other tools that would do the same: rules and lists on those hold for it. */
+  /** The calls of other tools with the same effect: rules and lists on those tools hold for it. */
   equivalents?(args: Record<string, unknown>): readonly EquivalentCall[];
   /** One line for people: "Write to src/a.ts". */
   title(args: Record<string, unknown>): string;
-  /** The parts that people see before they say yes; empty where nothing can be shown. */
+  /** The parts that people see before they decide; empty if there is nothing to show. */
   preview?(args: Record<string, unknown>, workspace: Workspace, redactor: Redactor): Promise<Part[]>;
   /** Paths that the call names, as given; `write` ones are kept in order. */
   paths(args: Record<string, unknown>): { path: string; write: boolean }[];
-  /** Rules for calls that may run unasked once this call has run. The host is asked about this call because of them. */
+  /** Rules for calls that may run unasked after this call has run. The host is asked about this call because of them. */
   grants?(args: Record<string, unknown>): readonly string[];
   /** Runs the tool. Call it only with arguments that have no problem. An error that it throws becomes a failed result. */
   run(args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;

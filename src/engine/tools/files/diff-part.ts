@@ -3,20 +3,20 @@ import type { StructuredPatch, StructuredPatchHunk } from "diff";
 import type { PartOf } from "../../../core/content.js";
 import { linesOf } from "./text-file.js";
 
-/** A diff of more than this would be larger than a line holds: the patch says all of it again, and a character may be three bytes. */
+/** A larger diff would not fit a line: the patch repeats the text, and a character may have three bytes. */
 const MAX_CHARS = 2 * 1024 * 1024;
 
-/** After this a rough diff is better than a fine one. */
+/** After this time a coarse diff is made instead of a fine one. */
 const TIMEOUT_MS = 500;
 
-/** The change of a whole file beside its text. */
+/** The whole text of a file before and after the change. */
 interface FileFate {
   isDeleted?: boolean;
-  /** The path that it moves away from. */
+  /** The path before a move. */
   from?: string | undefined;
 }
 
-/** `before` is null for a new file. No part at all when the texts are too large to be sent along. */
+/** `before` is null for a new file. Returns no part if the texts are too large. */
 export async function diffParts(
   path: string,
   before: string | null,
@@ -49,7 +49,7 @@ export async function diffParts(
   }
 }
 
-/** Git writes a tab behind an unquoted name with blanks; without it `patch` would take the first word. */
+/** Git writes a tab behind an unquoted name with blanks; without the tab `patch` would take the first word as the name. */
 function withTabs(patch: string): string {
   return patch.replace(/^.*\n.*\n/, (headers) => headers.replace(/^... [^"\n]* [^"\n]*$/gm, "$&\t"));
 }

@@ -111,7 +111,7 @@ interface Edited {
   notes: string[];
 }
 
-/** Each edit is made in what those before it left. */
+/** Each edit applies to the result of the edits before it. */
 function allEdits(name: string, before: string, edits: readonly Replacement[], redactor: Redactor): Edited | { problem: string } {
   const edited: Edited = { text: before, count: 0, notes: [] };
   for (const [at, each] of edits.entries()) {

@@ -1,17 +1,17 @@
 /**
- * Finds a block of whole lines in a file: exactly, else with its differences in trailing space, in indentation (all lines shifted by one
- * amount), or in quotes and dashes forgiven. The work is linear in the file.
+ * Finds a block of whole lines in a file: an exact match, else one that differs in trailing space, in indentation (all lines shifted by one
+ * amount), or in quotes and dashes. The work is linear in the file.
  */
 import { plainCharacters, withOwnCharacters } from "./plain-characters.js";
 
-/** `add` stands before the block's lines in the file and not in the quote; `cut` the other way round. */
+/** `add`: the indentation that the file's lines have and the quote's lack; `cut`: the reverse. */
 interface Shift {
   add: string;
   cut: string;
 }
 
 export interface Block {
-  /** From the first line's beginning to the last line's end, without its line break. */
+  /** From the start of the first line to the end of the last line, without its line break. */
   from: number;
   to: number;
   /** The file's own lines. */
@@ -21,7 +21,7 @@ export interface Block {
 }
 
 interface Loosening {
-  /** The forgiven difference, in words; empty where there is none. */
+  /** The kind of difference in words; empty for an exact match. */
   words: string;
   plain: boolean;
   space: "kept" | "end" | "indent";
@@ -40,12 +40,12 @@ export interface FoundBlocks {
   blocks: Block[];
 }
 
-/** Places that are looked at for one block; a block that could stand in more is found in none. */
+/** The most candidates for one block; a block with more counts as not found. */
 const MAX_CANDIDATES = 10_000;
-/** Blocks that are told. */
+/** The most blocks in a result. */
 const MAX_BLOCKS = 100;
 
-/** The blocks at and behind `start`, by the strictest comparison that finds any. Blank lines alone are found nowhere. */
+/** The blocks at or after `start`, by the strictest comparison that finds one. A quote of blank lines matches nothing. */
 export function findBlocks(text: string, wanted: readonly string[], start = 0): FoundBlocks | undefined {
   let plain: string | undefined;
   for (const loosening of LOOSENINGS) {
@@ -59,7 +59,7 @@ export function findBlocks(text: string, wanted: readonly string[], start = 0): 
 
 interface Searched {
   text: string;
-  /** The text as it is compared; of the same length. */
+  /** The normalised text for the comparison; it has the same length. */
   searched: string;
   start: number;
 }
@@ -87,14 +87,14 @@ function longestLine(lines: readonly string[]): number {
   return longest;
 }
 
-/** Undefined where something else than blanks stands before it on its line. */
+/** Undefined if other characters than blanks stand before the text on its line. */
 function lineStart(text: string, at: number): number | undefined {
   let from = at;
   while (from > 0 && (text[from - 1] === " " || text[from - 1] === "\t")) from--;
   return from === 0 || text[from - 1] === "\n" ? from : undefined;
 }
 
-/** The beginning of the line that is so many lines above. */
+/** The start of the line that many lines above. */
 function beginning(text: string, from: number | undefined, above: number): number | undefined {
   let start = from;
   for (let left = above; left > 0 && start !== undefined; left--)
@@ -102,7 +102,7 @@ function beginning(text: string, from: number | undefined, above: number): numbe
   return start;
 }
 
-/** Position 1 is the second line's where the first is empty. */
+/** Position 1 is in the second line if the first line is empty. */
 function aboveFirst(start: number): number | undefined {
   return start === 1 ? 0 : undefined;
 }
@@ -154,12 +154,12 @@ function indentOf(line: string): string {
 
 // The replacement of a block
 
-/** The longest product of line counts that is compared line by line; beyond it only beginnings and ends are. */
+/** The largest product of line counts that is compared line by line; above it only common beginnings and ends are. */
 const MAX_PRODUCT = 1_000_000;
 
 /**
- * The text that replaces the block where `wanted` was quoted and `replacement` is meant: lines that stay are the file's own, and new ones
- * are indented like it. Undefined where a new line has less indentation than the shift takes away.
+ * The text that replaces the block: unchanged lines keep the file's own form, and new lines get the block's
+ * indentation. Undefined if a new line has less indentation than the shift removes.
  */
 export function rewritten(
   { lines, lineBreak, shift }: Block,
@@ -187,14 +187,14 @@ function isKept(quoted: string | undefined, put: string | undefined): boolean {
   return quoted?.trimEnd() === put?.trimEnd();
 }
 
-/** A new line with the block's indentation; undefined where it has less than is taken away. */
+/** A new line with the block's indentation; undefined if it has less than the shift removes. */
 export function shifted(line: string, { add, cut }: Shift): string | undefined {
   if (line.trim() === "") return line.trim() === line ? line : "";
   if (cut === "") return add + line;
   return line.startsWith(cut) ? line.slice(cut.length) : undefined;
 }
 
-/** Lines of both that stand for each other: equal ones alone, and between them the changed ones together. */
+/** Pairs the lines of both texts: equal lines with each other, and between them the changed lines as groups. */
 interface StepOfLines {
   old: number[];
   fresh: number[];
@@ -230,7 +230,7 @@ function between(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, to - from - 1) }, (_, nth) => from + 1 + nth);
 }
 
-/** Pairs of equal lines, in order: the longest common sequence. */
+/** Pairs of equal lines in order: the longest common subsequence. */
 function commonLines(a: readonly string[], b: readonly string[]): [number, number][] {
   let head = 0;
   while (head < a.length && head < b.length && isKept(a[head], b[head])) head++;

@@ -1,4 +1,4 @@
-/** Images that models take, told by their first bytes and never by their names. */
+/** Recognises the image types that models take by the first bytes of a file, never by its name. */
 
 export function imageType(bytes: Uint8Array): string | null {
   const start = Buffer.from(bytes.subarray(0, 12)).toString("latin1");

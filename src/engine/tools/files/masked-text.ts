@@ -1,9 +1,9 @@
-/** Finds masks in text that a model writes: a mask stands for a secret that the model was not shown, and would replace the secret. */
+/** Finds masks in text that a model writes. A mask stands for a secret that the model was not shown; writing it would destroy the secret. */
 import { textPart, type PartOf } from "../../../core/content.js";
 import { MASKS, type Redactor } from "../../../core/secrets/redact.js";
 import { linesOf } from "./text-file.js";
 
-/** Why the text must not be written in place of `before`, null for a new file; undefined where it may. */
+/** The reason against writing the text in place of `before` (null for a new file); undefined if there is none. */
 export function maskProblem(name: string, before: string | null, after: string, redactor: Redactor): string | undefined {
   const mask =
     masksOf(redactor).find((each) => occurrences(after, each) > occurrences(before ?? "", each)) ?? maskInPlace(before, after, redactor);
@@ -15,7 +15,7 @@ export function maskProblem(name: string, before: string | null, after: string, 
   );
 }
 
-/** Why text that should be replaced is not found, where a mask in it is the reason. */
+/** The reason for which text to replace is not found, if a mask in it is the reason. */
 export function maskedQuote(name: string, quote: string, redactor: Redactor, quoted = "old_string"): string | undefined {
   const mask = masksOf(redactor).find((each) => quote.includes(each));
   if (mask === undefined) return undefined;
@@ -25,19 +25,19 @@ export function maskedQuote(name: string, quote: string, redactor: Redactor, quo
   );
 }
 
-/** A note for people who see a diff, in which two secrets look alike. */
+/** A note for people who see a diff in which two secrets look alike. */
 export function lossNote(before: string | null | undefined, after: string, redactor: Redactor): PartOf<"text">[] {
   const lost = lostSecrets(before ?? "", after, redactor);
   if (lost === 0) return [];
   return [textPart(`(${lost === 1 ? "1 secret" : `${lost} secrets`} of the file, shown as ${redactor.mask}, will not be in it any more)`)];
 }
 
-/** The mask in use, and earlier ones, which a conversation may still hold. */
+/** The present mask, and earlier ones that a conversation may still contain. */
 function masksOf({ mask }: Redactor): readonly string[] {
   return MASKS.slice(0, MASKS.findIndex((each) => each === mask) + 1);
 }
 
-/** The file has as many masks as before, but one of them stands in a secret's place. */
+/** The number of masks is unchanged, but one of them stands in a secret's place. */
 function maskInPlace(before: string | null, after: string, redactor: Redactor): string | undefined {
   if (before === null || lostSecrets(before, after, redactor) === 0) return undefined;
   const old = new Set(linesOf(before));

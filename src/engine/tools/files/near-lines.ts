@@ -1,17 +1,17 @@
 /** Shows the lines of a file that are nearest to a text that was not found in it. */
 import { headOf, wellFormed } from "../../workspace/output.js";
 
-/** Lines that are shown, and characters of each. */
+/** The most lines to show, and the most characters of each. */
 const MAX_SHOWN = 12;
 const MAX_LINE_CHARS = 200;
-/** Characters of the file that are compared, word for word and line for line. */
+/** The most characters of the file to compare. */
 const MAX_VOTED_CHARS = 20 * 1024 * 1024;
 const MAX_ALIKE_CHARS = 2 * 1024 * 1024;
-/** Lines of the text that are looked for. */
+/** The most lines of the text to look for. */
 const MAX_QUOTED = 200;
 const LEAST_ALIKE = 0.5;
 
-/** `text` is redacted. The lines with their numbers; empty where nothing in the file is near. */
+/** `text` is redacted. Returns numbered lines; empty if no line of the file is near. */
 export function nearLines(text: string, quoted: string): string {
   const lines = quoted.split("\n").slice(0, MAX_QUOTED);
   const first = mostVoted(text, lines) ?? mostAlike(text, lines);
@@ -21,7 +21,7 @@ export function nearLines(text: string, quoted: string): string {
   return shown.map((line, at) => `${String(from + at).padStart(6)}\t${cut(line)}`).join("\n");
 }
 
-/** The line, counted from 1, at which the most lines of the quote would stand where they do. */
+/** The line, counted from 1, at which most lines of the quote would be in their place. */
 function mostVoted(text: string, quoted: readonly string[]): number | undefined {
   const places = new Map<string, number>();
   for (const [at, line] of quoted.entries()) if (line.trim().length > 2 && !places.has(line.trim())) places.set(line.trim(), at);
@@ -39,7 +39,7 @@ function mostVoted(text: string, quoted: readonly string[]): number | undefined 
   return best?.first;
 }
 
-/** The line that has the most pairs of letters in common with the longest line of the quote. */
+/** The line that shares the most pairs of letters with the longest line of the quote. */
 function mostAlike(text: string, quoted: readonly string[]): number | undefined {
   const longest = quoted.reduce((a, b) => (b.trim().length > a.trim().length ? b : a), "");
   const wanted = pairsOf(longest.trim().slice(0, MAX_LINE_CHARS));

@@ -1,16 +1,16 @@
-/** Names the files that were probably meant where a file is missing. Files that a rule hides are never named. */
+/** Suggests existing files for the name of a missing file. Files that a rule hides are never named. */
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { listFiles } from "../search/list-files.js";
 import type { ToolContext } from "../tool.js";
 import { shownPath } from "./text-file.js";
 
-/** Names in one suggestion. */
+/** The most names in one suggestion. */
 const MOST = 3;
-/** Files of the workspace that are looked through for a name. */
+/** The most files of the workspace to search for a name. */
 const LOOKED_AT = 50_000;
 
-/** A half sentence behind "no such file"; empty where no name is near. */
+/** A clause after "no such file"; empty if no name is near. */
 export async function suggestion(context: ToolContext, path: string, asGiven: string): Promise<string> {
   const hides = context.hiding(["Read"]) ?? ((): boolean => false);
   const names = await readdir(dirname(path)).catch(() => []);
@@ -23,7 +23,7 @@ export async function suggestion(context: ToolContext, path: string, asGiven: st
   return `. Did you mean ${near.slice(0, MOST).join(", or ")}?`;
 }
 
-/** Files of that very name in other folders of the workspace, those in the most similar folders first. */
+/** Files of exactly that name in other folders, those in the most similar folders first. */
 async function elsewhere(context: ToolContext, path: string, hides: (path: string) => boolean): Promise<string[]> {
   const { root } = context.workspace;
   const wanted = basename(path).toLowerCase();
@@ -56,7 +56,7 @@ function stem(name: string): string {
   return name.replace(/(.)\..*$/, "$1").toLowerCase();
 }
 
-/** The Levenshtein distance, one row at a time. */
+/** The Levenshtein distance, computed row by row. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

@@ -17,10 +17,10 @@ const Notebook = v.looseObject({
   cells: v.array(v.looseObject({ cell_type: v.string(), source: Text, outputs: v.optional(v.array(Output)) })),
 });
 
-/** Lines of output that each cell shows. */
+/** The most lines of output to show of each cell. */
 const OUTPUT_LINES = 100;
 
-/** Undefined where the text is no notebook. */
+/** Undefined if the text is no notebook. */
 export function notebookLines(text: string): string[] | undefined {
   const notebook = v.safeParse(Notebook, json(text));
   if (!notebook.success) return undefined;

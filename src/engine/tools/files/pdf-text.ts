@@ -1,4 +1,4 @@
-/** The text of a PDF, by the program pdftotext where it is installed. */
+/** The text of a PDF by the program pdftotext, if it is installed. */
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,9 +15,9 @@ export function isPdf(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 1024)).toString("latin1").includes("%PDF-");
 }
 
-/** The lines of all pages, or a sentence saying why there are none. */
+/** The lines of all pages; a sentence with the reason if there are none. */
 export async function pdfLines(bytes: Uint8Array, context: ToolContext): Promise<string[] | { problem: string }> {
-  // The program reads a copy: a path in the workspace could lead elsewhere by now.
+  // The program reads a copy: the path in the workspace may lead elsewhere by now.
   const folder = await realpath(await mkdtemp(join(tmpdir(), "parley-pdf-")));
   try {
     const file = join(folder, "file.pdf");

@@ -1,4 +1,4 @@
-/** Curly quotes, long dashes and unusual spaces as the plain characters that models write for them, each one for one. */
+/** Replaces curly quotes, long dashes and unusual spaces by the plain characters that models write, one for one. */
 
 const PLAIN: Readonly<Record<string, string>> = {
   "\u2018": "'",
@@ -23,12 +23,12 @@ const PLAIN: Readonly<Record<string, string>> = {
 
 const UNUSUAL = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "g");
 
-/** A text of the same length. */
+/** The result has the same length. */
 export function plainCharacters(text: string): string {
   return text.replace(UNUSUAL, (character) => PLAIN[character] ?? character);
 }
 
-/** The replacement with the file's own characters at its beginning and end, where it left the quoted text as it was. */
+/** The replacement with the file's own characters where it repeats the beginning and the end of the quoted text. */
 export function withOwnCharacters(own: string, quoted: string, replacement: string): string {
   if (own.length !== quoted.length) return replacement;
   const most = Math.min(quoted.length, replacement.length);

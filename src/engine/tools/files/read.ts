@@ -37,7 +37,7 @@ export const read = defineTool({
       return failure(`Failed to read file ${args.file_path}: no such file${await suggestion(context, path, args.file_path)}`);
     if (info.kind === "folder") return failure(`Failed to read file ${args.file_path}: it is a folder. Use Glob to list its files.`);
     const bytes = await context.workspace.read(path, MAX_FILE_BYTES, info);
-    // The stamp is taken before the reading: so a change in between counts as unseen.
+    // The stamp is taken before the reading, so that a change in between counts as unseen.
     context.seen.note(path, info.stamp);
     const mime = imageType(bytes);
     if (mime !== null) return imageResult(args.file_path, mime, bytes);
@@ -52,7 +52,7 @@ export const read = defineTool({
 
 type Lines = { lines: string[]; note?: string } | { lines: undefined; note?: undefined } | { problem: string };
 
-/** The lines to show, redacted; undefined for bytes that are no text. */
+/** The lines to show, redacted; undefined for bytes that are not text. */
 async function linesIn(name: string, bytes: Uint8Array, context: ToolContext): Promise<Lines> {
   const redacted = (lines: readonly string[]): string[] => linesOf(context.redactor.text(lines.join("\n")));
   if (isPdf(bytes)) {

@@ -1,4 +1,4 @@
-/** One replacement in a text: exactly, else at the one place where only space, indentation, or quotes and dashes differ. */
+/** One replacement in a text: at an exact match, else at the one place that differs only in space, indentation, or quotes and dashes. */
 import type { Redactor } from "../../../core/secrets/redact.js";
 import { findBlocks, rewritten } from "./find-block.js";
 import { maskedQuote } from "./masked-text.js";
@@ -11,14 +11,14 @@ export interface Replacement {
   replace_all?: boolean | undefined;
 }
 
-/** `forgiven` says which differences between the quote and the file did not count. */
+/** `forgiven` names the differences between quote and file that were ignored. */
 export interface Replaced {
   text: string;
   count: number;
   forgiven?: string;
 }
 
-/** Places that a refusal names. */
+/** The most places that a refusal names. */
 const MAX_PLACES = 10;
 
 export function replaceText(name: string, text: string, replacement: Replacement, redactor: Redactor): Replaced | { problem: string } {
@@ -49,15 +49,15 @@ export function replaceText(name: string, text: string, replacement: Replacement
   };
 }
 
-// Exactly
+// Exact matches
 
-/** The text between the places, what is found there, and what is put there. */
+/** Joins the text between the places with the replacement for each place. */
 function cut(text: string, old: string, replacement: string): { pieces: string[]; find: string; put: string } {
   const { find, put } = lineEndingsOf(text, old, replacement);
   return { pieces: text.split(find), find, put };
 }
 
-/** Models write LF. In a CRLF file both strings are meant with CRLF; in a mixed one only where LF finds nothing. */
+/** Models write LF. In a CRLF file both strings get CRLF; in a mixed file only if the LF form is not found. */
 function lineEndingsOf(text: string, find: string, put: string): { find: string; put: string } {
   const meantAsIs = find.includes("\r") || !text.includes("\r\n") || (/(?:^|[^\r])\n/.test(text) && text.includes(find));
   return meantAsIs ? { find, put } : { find: toCrlf(find), put: toCrlf(put) };
@@ -78,7 +78,7 @@ function startsOf(pieces: readonly string[], find: string): number[] {
   return starts.slice(0, pieces.length - 1);
 }
 
-// Loosely
+// Matches with differences
 
 interface LoosePlaces {
   words: string;
@@ -89,7 +89,7 @@ function loosely(text: string, old: string, put: string): LoosePlaces | undefine
   return byLines(text, old, put) ?? byCharacters(text, old, put);
 }
 
-/** Whole lines. A line break at the end of both strings stays out of it. */
+/** Matches whole lines. A line break at the end of both strings is left out. */
 function byLines(text: string, old: string, put: string): LoosePlaces | undefined {
   const endsLine = old.endsWith("\n");
   const staysLine = put.endsWith("\n");
@@ -105,7 +105,7 @@ function byLines(text: string, old: string, put: string): LoosePlaces | undefine
   return fitting.length < places.length || fitting.length === 0 ? undefined : { words: found.words || "line ends", places: fitting };
 }
 
-/** A piece of a line, or of several, whose quotes and dashes are of another kind. */
+/** Matches a part of one or more lines whose quotes and dashes differ. */
 function byCharacters(text: string, old: string, put: string): LoosePlaces | undefined {
   const plain = plainCharacters(text);
   const { find, put: meant } = lineEndingsOf(text, plainCharacters(old), put);
@@ -120,7 +120,7 @@ function byCharacters(text: string, old: string, put: string): LoosePlaces | und
 
 // Refusals
 
-/** The numbers of the lines, without counting the lines of a large file for each. */
+/** The numbers of the lines, without counting a large file's lines again for each. */
 export function placesOf(text: string, starts: readonly number[]): string {
   const numbers: number[] = [];
   let line = 1;
@@ -140,7 +140,7 @@ export function placesOf(text: string, starts: readonly number[]): string {
 function missing(name: string, text: string, { old_string: old, replace_all: isAll }: Replacement, redactor: Redactor): string {
   const masked = maskedQuote(name, old, redactor);
   if (masked !== undefined) return masked;
-  // Redacted as a whole, and not only the lines that are shown: half a secret would not be found.
+  // The whole text is redacted, not only the shown lines: half a secret would not be found.
   const near = nearLines(redactor.text(text), old);
   const exactly = isAll === true ? " (replace_all matches exactly)" : "";
   if (near === "") return `old_string not found in file ${name}${exactly}`;

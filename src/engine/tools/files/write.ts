@@ -57,7 +57,7 @@ export const write = defineTool({
   },
 });
 
-/** The old text of the file; undefined where it is no text that a diff could show. */
+/** The old text of the file; undefined if it is not text that a diff can show. */
 async function oldText(workspace: Workspace, path: string, size: number): Promise<string | undefined> {
   if (size > MAX_FILE_BYTES) return undefined;
   const bytes = await workspace.read(path, MAX_FILE_BYTES);

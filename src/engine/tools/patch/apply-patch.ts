@@ -68,7 +68,7 @@ absolute. Give three lines that stay before and after each change.`,
     const seen = new Set(changes.filter(({ old }) => old !== null && context.seen.stampOf(old.path) !== undefined));
     const problem = await writeChanges(changes, context);
     if (problem !== undefined) return failure(problem);
-    // The model is shown only what it has read, and what it has written.
+    // The result shows the model only text that it has read or written.
     const diffs = await Promise.all(
       changes.filter((change) => change.old === null || seen.has(change)).map((change) => shown(change, workspace, redactor)),
     );
@@ -89,7 +89,7 @@ function pathsOf(sections: readonly Section[]): string[] {
   ];
 }
 
-/** The calls that would do the same: a file that goes would be removed by a command. */
+/** The calls of other tools with the same effect: deleting a file amounts to a command. */
 function equivalentsOf(section: Section): EquivalentCall[] {
   const { path } = section;
   switch (section.do) {

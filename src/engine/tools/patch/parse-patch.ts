@@ -1,13 +1,13 @@
 /** Reads the text of a patch: `*** Begin Patch`, sections that add, update, move and delete files, `*** End Patch`. */
 
 interface HunkLine {
-  /** A blank for a line that stays. */
+  /** A blank for an unchanged line. */
   mark: " " | "-" | "+";
   text: string;
 }
 
 export interface Hunk {
-  /** Lines that stand above the hunk, the outermost first. */
+  /** Lines above the hunk that locate it, the outermost first. */
   anchors: string[];
   lines: HunkLine[];
   /** The hunk's last line is the file's last. */
@@ -23,7 +23,7 @@ const MAX_SECTIONS = 100;
 const BEGIN = "*** Begin Patch";
 const END = "*** End Patch";
 
-/** Lines around the patch, as of a fence or a shell command, do not count. */
+/** Lines around the patch, such as a fence or a shell command, are ignored. */
 export function parsePatch(input: string): Section[] | { problem: string } {
   const lines = input.split("\n").map((line) => line.replace(/\r$/, ""));
   const begin = lines.findIndex((line) => line.trim() === BEGIN);
@@ -131,7 +131,7 @@ class Reader {
         blanks = line === "" ? blanks + 1 : 0;
       }
     }
-    // Blank lines between sections belong to none of them.
+    // Blank lines between sections are ignored.
     if (!this.#isInSection()) hunk.lines.splice(hunk.lines.length - blanks, blanks);
     return hunk;
   }
@@ -153,7 +153,7 @@ class Reader {
   }
 }
 
-/** Numbers of lines, as other patches have them, are no anchor. */
+/** Line numbers, as in other patch formats, are not used as an anchor. */
 function anchorOf(line: string): string {
   return line
     .slice(2)

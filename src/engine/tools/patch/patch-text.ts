@@ -1,4 +1,4 @@
-/** Makes the hunks of a patch in a text: each where its lines stand, or a sentence saying why there is no such place, or several. */
+/** Applies the hunks of a patch to a text. A hunk without a place, or with several, gives a sentence about it. */
 import type { Redactor } from "../../../core/secrets/redact.js";
 import { findBlocks, shifted, type Block } from "../files/find-block.js";
 import { maskedQuote } from "../files/masked-text.js";
@@ -17,7 +17,7 @@ export interface Patched {
   notes: string[];
 }
 
-/** The hunks stand in the text as it is before any of them is made. */
+/** All places refer to the text before the first hunk is applied. */
 export function patchText(name: string, text: string, hunks: readonly Hunk[], redactor: Redactor): Patched | { problem: string } {
   const changes: Change[] = [];
   const notes: string[] = [];
@@ -53,7 +53,7 @@ type Found = { change: Change; words: string } | { missing: true } | { problem: 
 function placeOf(text: string, hunk: Hunk, cursor: number): Found {
   const old = hunk.lines.filter(({ mark }) => mark !== "+").map((line) => line.text);
   if (old.length === 0) return insertion(text, hunk, cursor);
-  // Hunks are in the file's order; one that is not counts where it stands.
+  // Hunks come in the file's order; a hunk out of order is applied at its place.
   const found = findBlocks(text, old, cursor) ?? (cursor === 0 ? undefined : findBlocks(text, old));
   if (found === undefined) return { missing: true };
   const [block, ...others] = narrowed(text, hunk, found.blocks);
@@ -71,7 +71,7 @@ function placeOf(text: string, hunk: Hunk, cursor: number): Found {
   return change === undefined ? { missing: true } : { change, words: found.words };
 }
 
-/** The blocks at the end of the file where the hunk says so, else those that are the first behind a place of its anchors. */
+/** The blocks at the end of the file if the hunk says so, else the first block behind each place of its anchors. */
 function narrowed(text: string, { anchors, atEnd }: Hunk, blocks: readonly Block[]): readonly Block[] {
   if (atEnd) {
     const last = blocks.filter(({ to }) => text.slice(to).trim() === "");
@@ -83,7 +83,7 @@ function narrowed(text: string, { anchors, atEnd }: Hunk, blocks: readonly Block
   return behind.length === 0 ? blocks : [...new Set(behind)];
 }
 
-/** Beginnings of the lines of the last anchor, each behind a line of the anchor before it. */
+/** The starts of the lines of the last anchor, each behind a line of the anchor before it. */
 function anchorPlaces(text: string, anchors: readonly string[]): number[] {
   let places = [0];
   for (const [nth, anchor] of anchors.entries()) {
@@ -96,10 +96,10 @@ function anchorPlaces(text: string, anchors: readonly string[]): number[] {
   return places;
 }
 
-/** Anchors that are looked at. */
+/** The most anchor lines to look at. */
 const MAX_LINES = 1000;
 
-/** Beginnings of the lines that are the anchor, else of those that hold it. */
+/** The starts of the lines that equal the anchor, else of those that contain it. */
 function linesWith(text: string, anchor: string): number[] {
   const whole: number[] = [];
   const holding: number[] = [];
@@ -115,7 +115,7 @@ function linesWith(text: string, anchor: string): number[] {
   return whole.length > 0 ? whole : holding;
 }
 
-/** Undefined where an added line has less indentation than the hunk is shifted by. */
+/** Undefined if an added line has less indentation than the shift removes. */
 function changeOf(text: string, { lines }: Hunk, block: Block): Change | undefined {
   const put: string[] = [];
   let own = 0;
@@ -134,7 +134,7 @@ function changeOf(text: string, { lines }: Hunk, block: Block): Change | undefin
   return { from: block.from, to: block.to + (isFollowed ? block.lineBreak.length : 0), put: "" };
 }
 
-/** Lines alone go behind the anchor, or to the end of the file. */
+/** A hunk of added lines only goes behind the anchor, or to the end of the file. */
 function insertion(text: string, { anchors, lines }: Hunk, cursor: number): Found {
   const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
   const added = lines.map((line) => line.text + lineBreak).join("");

@@ -6,21 +6,21 @@ import { exactText, MAX_FILE_BYTES } from "../files/text-file.js";
 import type { Section } from "./parse-patch.js";
 import { patchText } from "./patch-text.js";
 
-/** A file as it is. */
+/** A file before the patch. */
 interface OldFile {
-  /** As the patch names it. */
+  /** The path as the patch writes it. */
   name: string;
   path: string;
   info: FileInfo;
   bytes: Uint8Array;
-  /** Null where it is no UTF-8 text. */
+  /** Null if the content is not UTF-8 text. */
   text: string | null;
 }
 
-/** One file's change: `old` alone is deleted, `after` alone is new. */
+/** The change of one file: `old` alone means deleted, `after` alone means new. */
 export interface FileChange {
   name: string;
-  /** Where it is afterwards; where it was, for a deletion. */
+  /** The new path; the old one for a deletion. */
   path: string;
   old: OldFile | null;
   after: string | null;
@@ -31,24 +31,24 @@ interface Planned {
   notes: string[];
 }
 
-/** Where a path leads, and why a file must not be changed as it is. */
+/** The target of a path, and the reason for which the file must not be changed, if there is one. */
 export interface PlanContext {
   workspace: Workspace;
   redactor: Redactor;
   locate(path: string): Promise<string>;
-  /** Why the file, which is to be deleted or to be changed in parts, must be looked at before. */
+  /** The reason for which the file must be read before it is deleted or changed in parts. */
   refusal(file: Pick<OldFile, "name" | "path" | "info">, isDeleted: boolean): string | undefined;
 }
 
-/** A file while the sections are gone through. */
+/** A file while the sections are processed. */
 interface Draft {
   name: string;
   path: string;
-  /** Its content now; null where it is deleted or moved away. */
+  /** Its present content; null after a deletion or a move. */
   text: string | null;
-  /** The file on disk that it came from. */
+  /** The file on disk that it comes from. */
   old: OldFile | null;
-  /** The patch has moved the file that was here. */
+  /** The patch has moved the original file away. */
   isMoved?: true;
 }
 
@@ -137,7 +137,7 @@ class Plan {
     return undefined;
   }
 
-  /** A sentence where the file cannot be part of a patch. */
+  /** Returns a sentence if the file cannot be part of a patch. */
   async #draftOf(name: string, path: string): Promise<Draft | string> {
     const known = this.#drafts.get(path);
     if (known !== undefined) return known;

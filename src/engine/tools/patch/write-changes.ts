@@ -4,7 +4,7 @@ import { isUnchanged, noteSeen } from "../files/text-file.js";
 import type { ToolContext } from "../tool.js";
 import type { FileChange } from "./plan-patch.js";
 
-/** Undefined when all were made; else a sentence saying why none was. */
+/** Undefined if all changes were made; else a sentence with the reason for which none was. */
 export async function writeChanges(changes: readonly FileChange[], context: ToolContext): Promise<string | undefined> {
   for (const { name, path, old } of changes) {
     const isSame = old === null || old.path !== path ? await isUnchanged(context, path, null) : true;
@@ -23,7 +23,7 @@ export async function writeChanges(changes: readonly FileChange[], context: Tool
   return undefined;
 }
 
-/** A file that moves is renamed first: so it keeps its mode. */
+/** A moved file is renamed first, so that it keeps its mode. */
 async function make({ path, old, after }: FileChange, { workspace }: ToolContext, undo: (() => Promise<void>)[]): Promise<void> {
   if (after === null) {
     await workspace.remove(path);
@@ -40,7 +40,7 @@ async function make({ path, old, after }: FileChange, { workspace }: ToolContext
   undo.push(() => (before === undefined ? workspace.remove(path) : workspace.write(path, before)));
 }
 
-/** Takes the changes back, the last first, and tells how many could not be. */
+/** Reverts the changes, the last first; returns the number that could not be reverted. */
 async function undone(undo: readonly (() => Promise<void>)[]): Promise<number> {
   let left = 0;
   for (const step of undo.toReversed()) await step().catch(() => left++);

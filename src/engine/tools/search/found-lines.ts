@@ -1,25 +1,25 @@
-/** Lines of ripgrep, which come file by file but in any order of the files, put in the order of their paths. */
+/** Sorts ripgrep's lines by path: they come file by file, but the files in any order. */
 import { byPath } from "./list-files.js";
 
 const MOST_LINES = 20_000;
 const MOST_CHARS = 8 * 2 ** 20;
-/** Parts groups of lines that do not touch, within a file and between files. */
+/** Separates groups of lines that are not adjacent, within a file and between files. */
 const PARTING = "--";
 
 export class FoundLines {
-  /** By path, each with its lines. */
+  /** Lines by path. */
   readonly #files = new Map<string, string[]>();
   #count = 0;
   #chars = 0;
-  /** The file that the last line belongs to. */
+  /** The file of the last line. */
   #last: string[] = [];
   #isParted = false;
 
-  /** False when there is no room for more. */
+  /** Returns false if there is no room for more. */
   add(line: string): boolean {
     this.#chars += line.length;
     this.#count++;
-    // Within a file ripgrep ends it as `--crlf` wants.
+    // Ripgrep ends this line as `--crlf` demands.
     if (line === PARTING || line === `${PARTING}\r`) {
       this.#isParted = true;
       this.#last.push(PARTING);
@@ -49,7 +49,7 @@ export class FoundLines {
   }
 }
 
-/** With `--null` a byte 0 stands behind the path, where people see the mark that stands behind the number of the line. */
+/** With `--null` a byte 0 follows the path, in place of the mark that people see before the line number. */
 export function shownLine(line: string): string {
   const end = line.indexOf("\0");
   if (end === -1) return line;

@@ -1,4 +1,4 @@
-/** Grep: lines by regular expression, with ripgrep or, where there is none, by ourselves. */
+/** Grep: lines by regular expression, by ripgrep or, if it is missing, by our own search. */
 import { basename, dirname, join, sep } from "node:path";
 import * as v from "valibot";
 import { listFiles, ripgrepFlags } from "./list-files.js";
@@ -13,7 +13,7 @@ import { oneLine } from "../title.js";
 import { defineTool, textResult, type Tool, type ToolContext, type ToolResult } from "../tool.js";
 
 const MAX_LINES = 250;
-/** Characters of one line that are shown, and that are read: a secret that crosses the first bound is masked before the cut. */
+/** Characters of one line to show, and to read: a secret across the first bound is masked before the cut. */
 const SHOWN_COLUMNS = 500;
 const READ_COLUMNS = 8000;
 const TIME_LIMIT_MS = 60_000;
@@ -73,9 +73,9 @@ export function grepTool(limitMs: number): Tool {
 interface Search {
   args: Args;
   folder: string;
-  /** With a signal that ends the search at an interrupt and at the time limit. */
+  /** Its signal ends the search at an interrupt and at the time limit. */
   running: LineContext;
-  /** Paths relative to the folder; all files that are not ignored when absent. */
+  /** Paths relative to the folder; undefined: all files that are not ignored. */
   files: string[] | undefined;
   lines: Collected;
 }
@@ -98,12 +98,12 @@ async function searched(
   return shown;
 }
 
-/** Tells why a search could not be done. */
+/** The reason for which a search failed, as a sentence. */
 type Problem = string | undefined;
 
 /**
- * All threads search, and what they find is put in order here. Where that is more than is worth keeping, one thread searches in order: it
- * has enough soon.
+ * All threads search, and the results are sorted here. If there are too many to keep, a single thread searches in order: it
+ * soon has enough.
  */
 async function withRipgrep(search: Search, ripgrep: string): Promise<Problem> {
   const found = new FoundLines();
@@ -166,7 +166,7 @@ function matching(pattern: string, files: readonly string[]): Promise<string[]> 
   return matchingPaths({ rest: pattern.replace(/^\.?\//, ""), anywhere: !pattern.includes("/") }, files);
 }
 
-/** A command line has room for so many characters. */
+/** The most characters of paths on one command line. */
 const BATCH_CHARS = process.platform === "win32" ? 24_000 : 100_000;
 
 function inBatches(files: readonly string[]): string[][] {
@@ -183,7 +183,7 @@ function inBatches(files: readonly string[]): string[][] {
   return batches;
 }
 
-/** Ripgrep's message in place of a binary file's lines. */
+/** Ripgrep's message for a binary file. */
 function isBinaryNote(line: string): boolean {
   return /^\.\/.*: (?:WARNING: stopped searching )?binary file (?:matches|after match) \(found .* offset \d+\)\r?$/.test(line);
 }
@@ -195,16 +195,16 @@ function shortened(line: string): string {
 }
 
 interface Collected {
-  /** False when there is no room for more. */
+  /** Returns false if there is no room for more. */
   add(line: string): boolean;
   readonly full: boolean;
-  /** Tells how many files were not searched, because of the rules. */
+  /** Notes the number of files that rules kept out of the search. */
   leaveOut(files: number): void;
-  /** `note` stands behind the lines. */
+  /** `note` comes after the lines. */
   result(note?: string): ToolResult;
 }
 
-/** Takes lines that begin with "./" and a path below `folder`, up to the limit. `withText`: the text of the file follows. */
+/** Takes lines that begin with "./" and a path below `folder`, up to the limit. `withText`: the line's text follows the path. */
 function collected(context: ToolContext, folder: string, withText: boolean): Collected {
   const shown = shownPath(context.workspace, folder);
   const prefix = shown === "." ? "" : shown.endsWith(sep) ? shown : join(shown, sep);

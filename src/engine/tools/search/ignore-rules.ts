@@ -1,14 +1,14 @@
-/** Git's ignore files for the walk without ripgrep: each folder's own, and those above it up to the repository's root. */
+/** Git's ignore files for the search without ripgrep: those of each folder, and of the folders above up to the repository's root. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import type { Ignore } from "ignore";
 
 export interface IgnoreRules {
-  /** An absolute path below the walk's start, in a folder that is not ignored itself. */
+  /** An absolute path below the start, in a folder that is not ignored itself. */
   ignores(path: string, isFolder: boolean): boolean;
 }
 
-/** A search that starts in an ignored folder shows it: rules from above that name the folder do not count. */
+/** A search that starts in an ignored folder shows it: rules from above about that folder do not count. */
 export async function ignoreRules(start: string): Promise<IgnoreRules> {
   const { default: ignore } = await import("ignore");
   const perFolder = new Map<string, Ignore | null>();
@@ -50,7 +50,7 @@ function slashed(folder: string, path: string): string {
   return relative(folder, path).split(sep).join("/");
 }
 
-/** Synchronous because the walk asks synchronously; read once for each folder. */
+/** Synchronous, as the search is; each file is read once. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, "utf8");

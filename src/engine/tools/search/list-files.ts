@@ -1,4 +1,4 @@
-/** The files below a folder that a search looks at: hidden ones too, but neither `.git` nor what is ignored, and no links. */
+/** The files below a folder that a search covers: hidden ones too, but not `.git`, ignored files, or links. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ParleyError } from "../../../core/errors.js";
@@ -6,15 +6,15 @@ import { ignoreRules } from "./ignore-rules.js";
 import { findRipgrep } from "./ripgrep.js";
 import { runLines, type LineContext } from "./run-lines.js";
 
-/** How ripgrep is always run. A pattern with `-g` would overrule the ignore files, so patterns are matched by us. */
+/** The fixed arguments of ripgrep. A pattern with `-g` would overrule the ignore files, so patterns are matched here. */
 const RIPGREP_FLAGS = ["--no-config", "--no-messages", "--color=never", "--hidden", "--no-require-git", "--glob=!.git"] as const;
 
-/** From the root of the system, folders that describe processes are left out: they hold secrets. */
+/** At the root of the system, folders that describe processes are left out: they contain secrets. */
 export function ripgrepFlags(folder: string): readonly string[] {
   return folder === "/" ? [...RIPGREP_FLAGS, "--glob=!/proc"] : RIPGREP_FLAGS;
 }
 
-/** Sorted by path, the newest first, or in the order found, which is the fastest. */
+/** Sorted by path, or the newest first, or unsorted, which is the fastest. */
 type Order = "path" | "newest" | "found";
 
 const SORTING: Record<Order, string> = { path: "--sort=path", newest: "--sortr=modified", found: "--sort=none" };
@@ -52,7 +52,7 @@ async function walk(context: LineContext, folder: string, order: Order): Promise
   return order === "newest" ? newestFirst(folder, files.sort(byPath)) : files.sort(byPath);
 }
 
-/** Sorts as ripgrep does: name by name down the path. */
+/** Sorts as ripgrep does: name by name along the path. */
 export function byPath(a: string, b: string): number {
   const [left, right] = [a.replaceAll("/", "\0"), b.replaceAll("/", "\0")];
   if (left === right) return 0;

@@ -1,17 +1,17 @@
-/** Glob patterns: where one begins to search, and which paths below that it takes. */
+/** Glob patterns: the folder where the search begins, and the paths below it that match. */
 import { ParleyError } from "../../../core/errors.js";
 import { oneLine } from "../title.js";
 
 export interface SplitPattern {
-  /** The folder that the pattern names before its first wildcard, as given; "." when none. */
+  /** The folder before the pattern's first wildcard, as given; "." if there is none. */
   base: string;
-  /** The pattern below the base. */
+  /** The rest of the pattern, below the base. */
   rest: string;
-  /** A pattern without a slash means a file's name, in any folder. */
+  /** A pattern without a slash matches a file's name in any folder. */
   anywhere: boolean;
 }
 
-/** `folder` is where a relative pattern starts. */
+/** A relative pattern starts in `folder`. */
 export function splitPattern(pattern: string, folder: string | undefined): SplitPattern {
   const names = pattern.split("/");
   const wild = names.findIndex((name) => /[*?[\]{}()!]/.test(name));
@@ -23,7 +23,7 @@ export function splitPattern(pattern: string, folder: string | undefined): Split
   return { base: joined(folder, prefix), rest, anywhere: !pattern.includes("/") && !isFolder };
 }
 
-/** The paths, relative to the base, that the pattern takes. Throws when that cannot be told in time. */
+/** The matching paths, relative to the base. Throws if the match takes too long. */
 export async function matchingPaths(pattern: Pick<SplitPattern, "rest" | "anywhere">, paths: readonly string[]): Promise<string[]> {
   const [{ default: picomatch }, { TimeBox }] = await Promise.all([import("picomatch"), import("./time-box.js")]);
   const matches = picomatch(pattern.rest, { dot: true, basename: pattern.anywhere });

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 
 let search: Promise<string | null> | undefined;
 
-/** The search runs once a process. `PARLEY_RIPGREP` names another one, or "none". */
+/** The search runs once a process. `PARLEY_RIPGREP` names another ripgrep, or "none". */
 export function findRipgrep(): Promise<string | null> {
   const named = process.env["PARLEY_RIPGREP"];
   if (named !== undefined && named !== "") return Promise.resolve(named === "none" ? null : named);
@@ -17,7 +17,7 @@ async function bundled(): Promise<string | null> {
     const { rgPath } = await import("@vscode/ripgrep");
     return (await isExecutable(rgPath)) ? rgPath : null;
   } catch {
-    // No package of ripgrep exists for this platform.
+    // There is no ripgrep package for this platform.
     return null;
   }
 }

@@ -9,14 +9,14 @@ import type { OutputFile } from "./output-files.js";
 import { oneLine } from "../title.js";
 
 const SHOWN_CHARS = 80;
-/** Ended commands that an agent can still be told of; the oldest are forgotten first. */
+/** The number of ended commands that are kept for an agent; the oldest are forgotten first. */
 const MAX_ENDED = 64;
 
 export interface CommandParts {
   command: string;
   running: Running;
   file: OutputFile;
-  /** Characters of one answer. */
+  /** The most characters of one answer. */
   outputChars: number;
   redactor: Redactor;
 }
@@ -25,7 +25,7 @@ export class BackgroundCommand {
   readonly id: string;
   readonly title: string;
   readonly file: string;
-  /** Settles when the command has ended and its last output is known. */
+  /** Settles when the command has ended and its last output has arrived. */
   readonly ended: Promise<void>;
   readonly #running: Running;
   readonly #file: OutputFile;
@@ -50,7 +50,7 @@ export class BackgroundCommand {
     });
   }
 
-  /** "exit code 0"; undefined while it runs. */
+  /** "exit code 0"; undefined while the command runs. */
   get exit(): string | undefined {
     return this.#exit;
   }
@@ -74,7 +74,7 @@ export class BackgroundCommand {
     return this.#unread.length > 0;
   }
 
-  /** False where it takes no input. */
+  /** Returns false if the command takes no input. */
   write(text: string): boolean {
     return this.#running.write?.(text) ?? false;
   }
@@ -84,7 +84,7 @@ export class BackgroundCommand {
     await this.ended;
   }
 
-  /** Nothing more is written to the file. */
+  /** Stops writing to the file. */
   close(): void {
     this.#file.close();
   }
@@ -112,7 +112,7 @@ export class BackgroundCommands {
     this.#ids = ids;
   }
 
-  /** The commands of a sub-agent. */
+  /** Makes the commands of a sub-agent. */
   below(): BackgroundCommands {
     return new BackgroundCommands(this.#ids);
   }
@@ -131,12 +131,12 @@ export class BackgroundCommands {
     return [...this.#commands.values()];
   }
 
-  /** The model has seen the end of the command. */
+  /** The model has been told the end of the command. */
   told(command: BackgroundCommand): void {
     if (command.exit !== undefined) this.#untold.delete(command);
   }
 
-  /** A sentence for each command that ended since the model was last told. */
+  /** A sentence about each command that ended since the last call. */
   endings(): string[] {
     const ended = [...this.#untold].filter(({ exit }) => exit !== undefined);
     for (const command of ended) this.#untold.delete(command);
@@ -146,7 +146,7 @@ export class BackgroundCommands {
     );
   }
 
-  /** The commands of a sub-agent that is done are its parent's. */
+  /** Takes over the commands of a sub-agent that has ended. */
   handTo(parent: BackgroundCommands): void {
     for (const command of this.#commands.values()) if (command.exit === undefined) parent.#take(command);
     this.#commands.clear();

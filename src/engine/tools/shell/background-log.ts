@@ -1,25 +1,25 @@
-/** The log of a background command: a file that keeps the newest output within a bound, and whose first line says how much is missing. */
+/** The log of a background command: a file with the newest output within a bound; its first line tells how much is missing. */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { systemReason } from "../../../core/errors.js";
 
-/** The most that the file holds; then it is cut to its newest half. */
+/** The largest size of the file; then it is cut to its newest half. */
 const MAX_BYTES = 8 * 1024 * 1024;
 const KEPT_BYTES = MAX_BYTES / 2;
-/** Room for the first line. */
+/** Bytes reserved for the first line. */
 const NOTE_BYTES = 256;
 
 export const KEPT_OUTPUT = `${KEPT_BYTES / 1024 / 1024} MiB`;
 
 const LF = 0x0a;
 
-/** Writes without waiting, so that nothing piles up in memory in front of a slow disk: the command waits in its pipe. */
+/** Writes synchronously, so that no output piles up in memory before a slow disk: the command waits in its pipe. */
 export class BackgroundLog {
   readonly #fd: number;
   #closed = false;
   #size = 0;
   /** Bytes of output that were cut from the file. */
   #leftOut = 0;
-  /** Bytes at the file's top that are ours. */
+  /** Bytes of our own first line. */
   #noteBytes = 0;
   /** Bytes that the disk did not take. */
   #refused = { bytes: 0, why: "" };
@@ -28,7 +28,7 @@ export class BackgroundLog {
     this.#fd = openSync(file, "ax+", 0o600);
   }
 
-  /** A full disk does not end the command: the gap is told as soon as there is room again. */
+  /** A full disk does not end the command: the file notes the gap as soon as there is room again. */
   push(text: string): void {
     if (this.#closed) return;
     const output = Buffer.from(text);
@@ -53,7 +53,7 @@ export class BackgroundLog {
     else this.#write(bytes);
   }
 
-  /** Writes in place, for readers that follow the file. Edits of the file by others are tolerated. */
+  /** Writes in place, for readers that follow the file. Edits by others are tolerated. */
   #cut(next: Buffer): void {
     const size = fstatSync(this.#fd).size;
     const noteBytes = Math.min(this.#noteBytes, size);
@@ -80,7 +80,7 @@ export class BackgroundLog {
   }
 }
 
-/** Drops the beginning of a cut line; where there is no other line, drops only the rest of a cut character. */
+/** Drops the rest of a cut line; if there is no other line, only the rest of a cut character. */
 function fromLineStart(bytes: Buffer): Buffer {
   const line = bytes.indexOf(LF) + 1;
   if (line > 0 && line < bytes.length) return bytes.subarray(line);

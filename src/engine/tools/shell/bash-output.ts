@@ -1,11 +1,11 @@
-/** BashOutput: reads on what a command in the background prints, writes to it, or ends it. */
+/** BashOutput: reads further output of a background command, writes to it, or ends it. */
 import * as v from "valibot";
 import type { BackgroundCommand } from "./background-commands.js";
 import { oneLine } from "../title.js";
 import { defineTool, textResult, type ToolContext } from "../tool.js";
 
 const MAX_WAIT_SECONDS = 600;
-/** The time that an answer to input may take, where none is given. */
+/** The default wait for an answer to input. */
 const ANSWER_SECONDS = 2;
 const GRACE_MS = 2000;
 const TITLE_CHARS = 60;
@@ -28,7 +28,7 @@ export const bashOutput = defineTool({
     ),
     end: v.optional(v.pipe(v.boolean(), v.description("End it, with all that it started."))),
   }),
-  // Input may be a command line to what runs there.
+  // Input may be a command line for a running shell, so it is judged as a call of Bash.
   equivalents: ({ input }) => (input === undefined ? [] : [{ tool: "Bash", category: "exec", args: { command: input } }]),
   title: ({ id, input, end }) => {
     if (input !== undefined) return `Write to ${oneLine(id)}: ${oneLine(input, TITLE_CHARS)}`;
@@ -63,7 +63,7 @@ export const bashOutput = defineTool({
   },
 });
 
-/** Until the end, an interrupt, the time is over or, where that is enough, the next output. */
+/** Waits for the end, an interrupt, the time limit, or the next output if that is enough. */
 async function wait(command: BackgroundCommand, seconds: number, isOutputEnough: boolean, { signal }: ToolContext): Promise<void> {
   if (seconds === 0 || command.exit !== undefined || signal.aborted) return;
   let stop = (): void => undefined;

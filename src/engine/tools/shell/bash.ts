@@ -17,7 +17,7 @@ import { defineTool, textResult, type ToolContext, type ToolResult } from "../to
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
 const TITLE_CHARS = 80;
-/** Room in a result for our own words: the exit code, the file, the folder. Small results keep a third for output. */
+/** Characters of a result reserved for our own words: the exit code, the file, the folder. Small results keep a third for output. */
 const NOTES_CHARS = 500;
 
 export const bash = defineTool({
@@ -60,7 +60,7 @@ export const bash = defineTool({
 
 interface Foreground {
   cwd: string | undefined;
-  /** The folder in which the command ends is that of the next one. */
+  /** The folder in which a command ends is the start folder of the next one. */
   lasts: boolean;
   timeout: number;
   file: OutputFile;
@@ -125,7 +125,7 @@ async function runInBackground(command: string, cwd: string | undefined, file: O
     else started.push(text);
   };
   const running = await startShell(context, {
-    // With an open input bash takes itself for a remote shell, and would read the user's .bashrc.
+    // With an open input bash believes it is a remote shell, and would read the user's .bashrc.
     args: (shell) => {
       const plain = shell === "bash" ? ["--norc"] : [];
       return [...plain, "-c", 'exec "$@" 2>&1', shell, shell, ...plain, "-c", command];
@@ -147,7 +147,7 @@ async function runInBackground(command: string, cwd: string | undefined, file: O
   );
 }
 
-/** The command ends with the session; processes that it leaves behind, too. */
+/** The command ends with the session, and so do processes that it leaves behind. */
 function keep(command: BackgroundCommand, running: Running, context: ToolContext): void {
   adopt(running, context);
   void Promise.all([command.ended, running.leftover]).then(([, isLeft]) => (isLeft ? undefined : command.close()));
@@ -155,10 +155,10 @@ function keep(command: BackgroundCommand, running: Running, context: ToolContext
 
 // The folder
 
-/** A command without these words ends where it began. */
+/** A command without these words ends in its start folder. */
 const CHANGES_FOLDER = /\b(?:cd|pushd|popd)\b/;
 
-/** Takes the folder in which the command ended for the agent's next commands. Returns the words about it. */
+/** Makes the folder in which the command ended the agent's new folder. Returns words about it. */
 async function enterFolder(mark: string, { shell, workspace, folder = workspace.root }: ToolContext): Promise<string[]> {
   const path = readMark(mark);
   if (path === undefined || path === folder) return [];
@@ -168,7 +168,7 @@ async function enterFolder(mark: string, { shell, workspace, folder = workspace.
   return [`The next command begins in ${place.path}.`];
 }
 
-/** Undefined where the shell could not say where it ended. */
+/** Undefined if the shell could not report the folder. */
 function readMark(mark: string): string | undefined {
   try {
     const path = readFileSync(mark, "utf8").replace(/\n$/, "");
@@ -185,7 +185,7 @@ interface ShellRequest extends Pick<ExecRequest, "onOutput" | "leftovers" | "int
   args(shell: string): string[];
 }
 
-/** Bash, or sh where there is none. */
+/** Bash; sh if there is no bash. */
 async function startShell(context: ToolContext, { args, ...request }: ShellRequest): Promise<Running> {
   const start = (shell: string): Promise<Running> => context.workspace.exec({ ...request, argv: [shell, ...args(shell)] });
   try {
@@ -196,7 +196,7 @@ async function startShell(context: ToolContext, { args, ...request }: ShellReque
   }
 }
 
-/** A process that runs on, a server behind `&` say, may stay as long as the session, even when its shell has gone. */
+/** A process that runs on, such as a server behind `&`, may live as long as the session, even after its shell has exited. */
 function adopt(running: Running, context: ToolContext): void {
   let ended = (): void => undefined;
   const end = new Promise<void>((resolve) => {
@@ -214,7 +214,7 @@ function roomFor({ outputChars }: ToolContext): number {
   return Math.max(Math.floor(outputChars / 3), outputChars - NOTES_CHARS);
 }
 
-/** A channel may use the room that the other leaves; when both are long they share it. */
+/** stdout may use the room that stderr leaves, and the reverse; long ones share it. */
 function outputSections(output: { stdout: OutputBuffer; stderr: OutputBuffer }, context: ToolContext): string[] {
   const max = roomFor(context);
   const half = Math.floor(max / 2);

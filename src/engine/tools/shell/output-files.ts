@@ -1,13 +1,13 @@
 /**
- * The files that hold the whole output of a session's commands. They lie in one folder that nobody else may enter, may be read unasked, and
- * are removed with the session. A command whose output fits its result gets none.
+ * The files with the whole output of a session's commands. They are in one folder that only the user may enter, may be read unasked, and
+ * are removed with the session. A command whose output fits into its result has no file.
  */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BackgroundLog } from "./background-log.js";
 
-/** Files of a session; the oldest that no running command writes is removed for the next. */
+/** The most files of a session; for a new one the oldest without a running command is removed. */
 const MAX_FILES = 32;
 
 export class OutputFiles {
@@ -15,12 +15,12 @@ export class OutputFiles {
   #count = 0;
   readonly #files = new Set<OutputFile>();
 
-  /** `beyond`: characters of output up to which no file is made. */
+  /** `beyond`: the characters of output up to which no file is made. */
   file(beyond: number): OutputFile {
     return new OutputFile(beyond, (file) => this.#place(file));
   }
 
-  /** A path at which a shell may leave the folder that it ended in; undefined where the path cannot stand in quotes. */
+  /** A path for the shell to write its final folder to; undefined if the path cannot be quoted. */
   mark(): string | undefined {
     const path = this.#path(`folder-${++this.#count}`);
     return /['"$`\\\n]/.test(path) ? undefined : path;
@@ -55,13 +55,13 @@ export class OutputFiles {
 }
 
 export class OutputFile {
-  /** Undefined as long as there is no file. */
+  /** Undefined until there is a file. */
   path: string | undefined;
   isClosed = false;
   readonly #beyond: number;
   readonly #place: (file: OutputFile) => string;
   #log: BackgroundLog | undefined;
-  /** The output so far, as long as there is no file. */
+  /** The output so far, until there is a file. */
   #early = "";
 
   constructor(beyond: number, place: (file: OutputFile) => string) {
@@ -76,7 +76,7 @@ export class OutputFile {
     if (this.#log === undefined && this.#early.length > this.#beyond) this.open();
   }
 
-  /** Makes the file now, whatever its length. Returns its path. */
+  /** Makes the file now, whatever the length of the output. Returns its path. */
   open(): string {
     this.path ??= this.#place(this);
     if (this.#log === undefined && !this.isClosed) {

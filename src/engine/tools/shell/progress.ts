@@ -1,4 +1,4 @@
-/** Reports a running command's output to people: the first words at once, then in larger pieces, and no more than they can read. */
+/** Reports a running command's output to people: the first text at once, then larger pieces, at a readable rate. */
 import { headOf } from "../../workspace/output.js";
 
 type Channel = "stdout" | "stderr";
@@ -10,7 +10,7 @@ export const PROGRESS_ENDS = "\n[further output is not streamed]\n";
 
 export interface Progress {
   push(channel: Channel, text: string): void;
-  /** Reports the waiting text; nothing is reported afterwards. */
+  /** Reports the waiting text and stops. */
   end(): void;
 }
 
@@ -35,7 +35,7 @@ export function progressOf(report: Report): Progress {
     if (timers[channel] === undefined) flush(channel);
   }
 
-  /** Reports, and keeps further text for a while. */
+  /** Reports, and then collects text for a while. */
   function flush(channel: Channel): void {
     delete timers[channel];
     if (waiting[channel] === "") return;

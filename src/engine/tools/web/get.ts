@@ -1,6 +1,6 @@
 /**
- * One GET for the model or the host: only to addresses that it may reach, checked on the one that is really connected to, within time and
- * size.
+ * One GET for the model or the host: only to permitted addresses, checked at the address that is really connected to, within limits of
+ * time and size.
  */
 import { lookup } from "node:dns";
 import { lookup as lookupAll } from "node:dns/promises";
@@ -17,20 +17,20 @@ const MAX_REDIRECTS = 5;
 
 export interface WebGetOptions {
   signal: AbortSignal;
-  /** Decides about every address before it is connected to. */
+  /** Decides about each address before the connection. */
   mayReach: (address: string) => boolean;
-  /** 5 MiB unless told otherwise. */
+  /** 5 MiB by default. */
   maxBytes?: number;
-  /** Redirects may lead to another host; its addresses are asked about, too. */
+  /** Redirects may lead to another host, whose addresses are checked, too. */
   anyHost?: boolean;
 }
 
 export interface WebPage {
-  /** The address at the end of the redirects. */
+  /** The address after all redirects. */
   url: URL;
   status: number;
   statusText: string;
-  /** The content type that the server gives, in lower case; "" when it does not. */
+  /** The content type from the server in lower case; "" if it gives none. */
   type: string;
   body: Uint8Array;
 }
@@ -48,7 +48,7 @@ export async function webGet(address: string, options: WebGetOptions): Promise<W
     }
     response.destroy();
     const next = checkedUrl(location, url);
-    // The host allowed this address, and no other.
+    // The host permitted this address and no other.
     if (next.host !== url.host && options.anyHost !== true)
       throw webError(`${url.href} redirects to another host: ${next.href}. Fetch that address itself if it is wanted.`);
     url = next;
@@ -65,7 +65,7 @@ function checkedUrl(address: string, base?: URL): URL {
 
 async function ask(url: URL, { signal, mayReach }: WebGetOptions): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  // No lookup is done for an address, so it is checked here.
+  // An IP address needs no lookup, so it is checked here.
   if (isIP(host) !== 0 && !mayReach(host)) throw notPublic(host);
   const send = url.protocol === "https:" ? httpsRequest : httpRequest;
   const agent = await agentFor(url, mayReach);
@@ -83,8 +83,8 @@ async function ask(url: URL, { signal, mayReach }: WebGetOptions): Promise<Incom
 }
 
 /**
- * Through a proxy it is the proxy that looks the name up and connects. A name that leads to a private address here is refused; one that only
- * the proxy knows is its business, unless it can only mean a machine near by.
+ * Behind a proxy, the proxy looks the name up and connects. A name that resolves to a private address here is refused; a name that only
+ * the proxy knows is left to it, unless it can only be a machine of the local network.
  */
 async function agentFor(url: URL, mayReach: WebGetOptions["mayReach"]): Promise<Agent | false> {
   const proxy = proxyFor(url);
@@ -97,7 +97,7 @@ async function agentFor(url: URL, mayReach: WebGetOptions["mayReach"]): Promise<
   return proxyAgent(proxy, url.protocol);
 }
 
-/** The connection goes to the address that was checked: a name that resolves differently later gains nothing. */
+/** The connection goes to the checked address: a name that resolves differently later gains nothing. */
 function checkedLookup(mayReach: WebGetOptions["mayReach"]): LookupFunction {
   return (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, found) => {
@@ -130,7 +130,7 @@ async function readBody(response: IncomingMessage, url: URL, maxBytes: number): 
   return Buffer.concat(chunks, size);
 }
 
-/** We ask for plain bytes; some servers compress all the same. */
+/** The request asks for uncompressed bytes; some servers compress all the same. */
 function decoded(response: IncomingMessage): Readable {
   const encoding = (response.headers["content-encoding"] ?? "").trim().toLowerCase();
   if (encoding === "" || encoding === "identity") return response;

@@ -1,6 +1,6 @@
-/** The readable text of an HTML page. One pass, linear in its length, whatever the markup. */
+/** The readable text of an HTML page, in one pass, linear in its length, whatever the markup. */
 
-/** Links are told as "text (address)"; `base` makes relative ones whole. */
+/** Links become "text (address)"; `base` completes relative ones. */
 export function htmlText(html: string, base?: string): string {
   const lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   const page = new Writer();
@@ -17,7 +17,7 @@ export function htmlText(html: string, base?: string): string {
   }
   return page.toString();
 
-  /** Deals with what begins at a "<" and returns where text goes on. */
+  /** Handles the markup at a "<"; returns the position where text goes on. */
   function afterMarkup(open: number): number {
     if (lower.startsWith("<!--", open)) return after("-->", open + 4);
     if (lower.startsWith("<!", open) || lower.startsWith("<?", open)) return after(">", open + 2);
@@ -39,7 +39,7 @@ export function htmlText(html: string, base?: string): string {
     return found === -1 ? html.length : past(found);
   }
 
-  /** A head may go unclosed, so the body ends it as well; with neither, nothing is left out. */
+  /** A head may be unclosed, so a body ends it as well; with neither, no text is dropped. */
   function afterHead(from: number): number {
     headSeen = true;
     const ends = [lower.indexOf("</head", from), lower.indexOf("<body", from)].filter((found) => found !== -1);
@@ -76,7 +76,7 @@ export function htmlText(html: string, base?: string): string {
   }
 }
 
-/** Elements whose content is not for readers. */
+/** Elements without readable content. */
 const UNREAD = new Set(["script", "style", "noscript", "template", "svg", "iframe", "object"]);
 
 const PARAGRAPHS = new Set("p h1 h2 h3 h4 h5 h6 ul ol dl table pre blockquote section article".split(" "));
@@ -90,7 +90,7 @@ function tagAt(lower: string, open: number): { name: string; closes: boolean; le
   return { name: match[2] ?? "", closes: match[1] === "/", length: match[0].length };
 }
 
-/** Behind the tag's ">", which does not count inside a quoted value. */
+/** The position behind the tag's ">"; a ">" inside a quoted value does not count. */
 function tagEnd(html: string, from: number): number {
   const piece = /[^>=]*(?:=\s*(?:"[^"]*"|'[^']*')?)?/y;
   let at = from;
@@ -101,7 +101,7 @@ function tagEnd(html: string, from: number): number {
   return Math.min(at + 1, html.length);
 }
 
-/** Name and character in turn: those that pages without a declared charset use. */
+/** Names and characters in turn: the entities of pages without a declared charset. */
 const ENTITIES = new Map(
   [
     "amp & lt < gt > quot \" apos ' copy © reg ® trade ™ hellip … mdash — ndash – lsquo ‘ rsquo ’ ldquo “ rdquo ” laquo « raquo »",
@@ -125,7 +125,7 @@ function decodeEntities(text: string): string {
   });
 }
 
-/** Collects words: runs of blanks become one, blank lines never more than one. */
+/** Collects text: runs of blanks become one blank, and blank lines one blank line. */
 class Writer {
   readonly #pieces: string[] = [];
   #breaks = 0;

@@ -1,4 +1,4 @@
-/** Tells addresses of the open internet from private machines and networks. */
+/** Tells addresses of the open internet from those of private machines and networks. */
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /** False also for text that is no address. */
@@ -26,7 +26,7 @@ const OWN_V4 = subnets("ipv4", [
   ["240.0.0.0", 4], // reserved, broadcast
 ]);
 
-/** All that is given out as global; so loopback, ULA, link-local, multicast, IPv4-mapped and NAT64 addresses are not in it. */
+/** The range of global addresses: loopback, ULA, link-local, multicast, IPv4-mapped and NAT64 addresses are outside it. */
 const GLOBAL_V6 = subnets("ipv6", [["2000::", 3]]);
 
 const SPECIAL_V6 = subnets("ipv6", [

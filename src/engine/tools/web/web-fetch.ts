@@ -10,7 +10,7 @@ import type { WebPage } from "./get.js";
 const TIME_LIMIT_MS = 30_000;
 
 interface WebFetchOptions {
-  /** Decides which addresses may be reached: the open internet unless given. Tests give their own server on this machine. */
+  /** The addresses that may be reached: the open internet by default. Tests give their own server on this machine. */
   mayReach?: (address: string) => boolean;
   timeLimitMs?: number;
 }
@@ -50,7 +50,7 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
   });
 }
 
-/** Null when it is not text. */
+/** Null if the content is not text. */
 async function pageText(page: WebPage): Promise<string | null> {
   const [media = "", ...parameters] = page.type.split(";").map((part) => part.trim());
   if (!isTextual(media, page.body)) return null;

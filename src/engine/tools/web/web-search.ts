@@ -1,4 +1,4 @@
-/** WebSearch: the vendor's own search of the web, where the model's vendor has one. */
+/** WebSearch: the search of the model's vendor, if it has one. */
 import * as v from "valibot";
 import { capText } from "../../workspace/output.js";
 import { NOTES_CHARS } from "../files/text-file.js";
