@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { OpOf } from "../../src/core/op.js";
 import { run, start, type NativeHost } from "../process/harness.js";
+import { told } from "../extensions/asking.js";
 import { conversation, kill, resume, stored } from "../words/sessions.js";
 import { bash, contents, edit, read, rewind, running, turn, tryRewind, write } from "./undoing.js";
 
@@ -59,6 +60,17 @@ describe("a session that was rewound", () => {
     await turn(host, "t3");
     expect(contents(cwd, "a.txt")).toEqual({ "a.txt": "two\n" });
     expect(await host.finish()).toBe(0);
+  });
+
+  it("has what was said before a /clear, where the turn lies before it", async () => {
+    const { host, home } = await running({}, [...one("a.txt", "1"), { say: "Gone." }, ...one("a.txt", "3")]);
+    await turn(host, "t1");
+    await turn(host, "t2");
+    expect(await told(host, "clear")).toMatch(/begins anew/);
+    await turn(host, "t3");
+    await rewind(host, "t2", { conversation: true });
+    expect(await host.finish()).toBe(0);
+    expect(conversation(await stored(home))).toEqual(said("1", "t1"));
   });
 
   it("has its copies from its own log, whatever stands in a snapshot", async () => {
