@@ -3,7 +3,7 @@ import { messageOf, ParleyError, systemCode, toFault } from "../core/errors.js";
 import { dialectIds, loadDialect, programOf } from "../dialects/index.js";
 import type { Command } from "./command-line/commands.js";
 import { exitCode } from "./command-line/exit-code.js";
-import { commandOf, commandsBelow, helpTopic, isCommand, refuseMisspelt } from "./command-line/find-command.js";
+import { commandOf, commandsBelow, helpTopic, isCommand, isFlag, refuseMisspelt } from "./command-line/find-command.js";
 import { beforeDashes, COMMON_FLAGS, given, parseFlags, usage } from "./command-line/flags.js";
 import { inOurWords, hostProgramAsked, hostProgramNamed } from "./command-line/host-program.js";
 import { formatIn } from "./one-shot/flags.js";
@@ -31,7 +31,7 @@ function ownWords(argv: readonly string[]): string[] {
   if (argv[0] === "relay") return relayWords(argv, changesNothing);
   const asked = hostProgramAsked(argv, program, isCommand);
   if (asked === undefined) return [...argv];
-  return inOurWords(argv, asked, process.env, isCommand, changesNothing);
+  return inOurWords(argv, asked, process.env, isCommand, changesNothing, isFlag);
 }
 
 function changesNothing(flag: string): void {

@@ -35,6 +35,7 @@ interface Row {
 interface SettingFlag {
   readonly name: string;
   readonly short?: string;
+  readonly alias?: string;
   /** The placeholder of the value in the help. */
   readonly value: string;
   /** `choice` and `count` are checked by the row's schema; a list has commas. */
@@ -121,16 +122,16 @@ export const TABLE = {
   approveTools: {
     schema: toolList,
     file: "allowTools",
-    flag: { name: "approve-tools", value: "A,B", as: "list" },
+    flag: { name: "approve-tools", alias: "allowed-tools", value: "A,B", as: "list" },
     session: "approveTools",
     doc: "run these calls unasked: Tool or Tool(pattern)",
   },
   allowedTools: {
     schema: toolList,
     file: "allowedTools",
-    flag: { name: "allowed-tools", value: "A,B", as: "list" },
+    flag: { name: "tools", value: "A,B", as: "list" },
     session: "allowedTools",
-    doc: "the only tools of the session",
+    doc: "the only tools that there are",
   },
   disallowedTools: {
     schema: toolList,
@@ -186,12 +187,16 @@ export const TABLE = {
     doc: "how much of a tool's output is folded",
   },
   mode: {
-    schema: oneOf(Mode.options),
+    schema: v.pipe(
+      v.unknown(),
+      v.transform((mode) => (mode === "auto-edit" ? "auto_edit" : mode)),
+      oneOf(Mode.options),
+    ),
     file: "approval",
     flag: { name: "approval-mode", value: "MODE", as: "choice" },
     session: "mode",
     preset: "default",
-    doc: "which calls run unasked",
+    doc: "which calls run unasked; auto-edit is auto_edit",
   },
   capabilities: {
     schema: texts,
@@ -353,8 +358,10 @@ export const LISTS: Readonly<Record<"rules" | "mcpServers" | "hooks" | "provider
 type ListRow = Pick<Row, "doc" | "userOnly">;
 
 /** The values of a choice; empty for other schemas. */
-export function optionsOf(schema: v.GenericSchema): string[] {
-  return "options" in schema && Array.isArray(schema.options) ? schema.options.map(String) : [];
+export function optionsOf(schema: object): string[] {
+  if ("options" in schema && Array.isArray(schema.options)) return schema.options.map(String);
+  const steps: unknown = "pipe" in schema ? schema.pipe : [];
+  return Array.isArray(steps) ? steps.flatMap((step: unknown) => (isRecord(step) && step !== schema ? optionsOf(step) : [])) : [];
 }
 
 /** The name in a config file, or the key itself where no file may say it. */

@@ -157,7 +157,7 @@ describe("other hosts", () => {
 
 it("the relay's own flags stand before --drive in its own words, and are known behind it", async () => {
   const input = '{"type":"session.open","session":"s","id":"o","open":"new"}\n';
-  const words = ["relay", "--as", "native", "--allowed-tools", "Read", "--drive", "native", "--report", "json", "--check", "--", ...NATIVE];
+  const words = ["relay", "--as", "native", "--tools", "Read", "--drive", "native", "--report", "json", "--check", "--", ...NATIVE];
   const { code, stdout, stderr } = await run(words, { input });
   expect(code).toBe(0);
   expect(stdout).toContain('"allowedTools":["Read"]');

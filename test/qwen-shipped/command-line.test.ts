@@ -235,8 +235,8 @@ describe("flags", () => {
     [["--input-format", "stream-json", "--output-format", "stream-json", "--json-schema", "{}"], "--json-schema"],
     [["--input-format", "stream-json", "--output-format", "stream-json", "--channel=SDK", "--nonsense"], "--nonsense"],
     [["--input-format", "stream-json", "--output-format", "stream-json", "--channel=SDK", "-p", "x"], "over the protocol"],
-    [["-o", "json", "-p", "x", "--approval-mode", "sometimes"], "one of plan, default, auto-edit, auto, yolo, not 'sometimes'"],
-    [["-o", "json", "-p", "x", "--approval-mode", "auto_edit"], "one of plan, default, auto-edit, auto, yolo, not 'auto_edit'"],
+    [["-o", "json", "-p", "x", "--channel=SDK", "--approval-mode", "sometimes"], "one of plan, default, auto-edit, auto, yolo, not 'sometimes'"],
+    [["-o", "json", "-p", "x", "--approval-mode", "sometimes"], "one of default, auto_edit, plan, yolo, not 'sometimes'"],
     [
       ["-o", "json", "-p", "x", "--max-session-turns", "x"],
       "--max-session-turns must be a whole number from 1, or -1 for no limit, not 'x'",

@@ -44,6 +44,11 @@ const TOKEN_FILE: Flag = {
 };
 const JSON_OUTPUT: Flag = { name: "json", help: "JSON output, for programs" };
 
+/** Programs that start `serve` say --allowed-tools for the only tools that there are. */
+const SERVED_FLAGS = SHARED_FLAGS.map(({ alias, ...flag }): Flag => {
+  if (flag.name === "tools") return { ...flag, alias: "allowed-tools" };
+  return alias === undefined || alias === "allowed-tools" ? flag : { ...flag, alias };
+});
 /** The dialect of `parley serve`. */
 const SERVED = programs.find(({ program }) => program.servesByDefault === true)?.dialect ?? VOCABULARY;
 const OVER_WEBSOCKETS =
@@ -102,7 +107,7 @@ export const COMMANDS: readonly Command[] = [
       ...WEBSOCKET_FLAGS,
       PROMPT,
       TAPE,
-      ...SHARED_FLAGS,
+      ...SERVED_FLAGS,
     ],
     dialect: SERVED,
     run: (parsed, telemetry) => runServe(text(parsed, "dialect") ?? SERVED, parsed, telemetry),

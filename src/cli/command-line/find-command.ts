@@ -37,6 +37,11 @@ export function isCommand(word: string): boolean {
   return word !== "" && COMMANDS.some(({ name }) => name === word);
 }
 
+/** Whether the command without a name has this flag. */
+export function isFlag(name: string): boolean {
+  return COMMANDS.find((command) => command.name === "")?.flags.some((flag) => flag.name === name || flag.alias === name) === true;
+}
+
 /** The commands below this one that do something; a name that only begins others is left out. */
 export function commandsBelow({ name: above }: Command): Command[] {
   const isBelow = (name: string): boolean => name !== above && (above === "" || name.startsWith(`${above} `));

@@ -23,8 +23,8 @@ export interface Flag {
 export const SHARED_FLAGS: readonly Flag[] = [
   ...ROWS.flatMap(([, row]): Flag[] => {
     if (row.flag === undefined) return [];
-    const { name, short, value } = row.flag;
-    return [{ name, value, help: helpOf(row), ...(short !== undefined && { short }) }];
+    const { name, short, alias, value } = row.flag;
+    return [{ name, value, help: helpOf(row), ...(short !== undefined && { short }), ...(alias !== undefined && { alias }) }];
   }),
   ...SWITCH_ROWS.map(([, { name, alias, value, doc }]) => ({
     name,

@@ -19,6 +19,8 @@ export interface HostProgram {
   version?: string;
   /** Exit codes of the original, by the code of the fault or by its setting. */
   exits: Readonly<Record<string, number>>;
+  /** Only the wire is asked for: a flag that we have keeps its meaning. */
+  keepsOurFlags?: true;
 }
 
 export const programNames: readonly string[] = [
@@ -65,18 +67,29 @@ export function hostProgramAsked(
   if (named === undefined && isCommand(ours[0] ?? "")) return undefined;
   const asked = dialectAsked(ours, named?.name);
   if (asked === undefined) return named;
-  const { dialect, name } = asked;
-  return named === undefined ? { ...hostProgram(name, dialect), variables: [] } : { ...named, dialect };
+  const { dialect, name, isWire } = asked;
+  if (named !== undefined) return { ...named, dialect };
+  return { ...hostProgram(name, dialect), variables: [], ...(isWire && { keepsOurFlags: true as const }) };
 }
 
-/** An entry that names its dialect wins; else the last of the registry that matches. */
-function dialectAsked(argv: readonly string[], among: string | undefined): { dialect: string; name: string } | undefined {
-  const matching = programs.flatMap(({ dialect, program: { name, asks = [] } }) => {
-    if (name === undefined || (among !== undefined && name !== among)) return [];
+interface Asked {
+  dialect: string;
+  name: string;
+  /** The command line asks for the wire, and not for the program. */
+  isWire: boolean;
+}
+
+/** An entry that names its dialect wins; else the last of the registry that matches; a wire that is wanted comes last. */
+function dialectAsked(argv: readonly string[], among: string | undefined): Asked | undefined {
+  const own = programs.flatMap(({ dialect, program: { name, asks = [], wants = [] } }) =>
+    name === undefined || (among !== undefined && name !== among) ? [] : [{ dialect, name, asks, wants }],
+  );
+  const matching = own.flatMap(({ dialect, name, asks }) => {
     const said = asks.filter((words) => words.every((word) => isSaid(argv, word)));
-    return said.length === 0 ? [] : [{ dialect, name, isNamed: said.flat().includes(`--dialect=${dialect}`) }];
+    return said.length === 0 ? [] : [{ dialect, name, isWire: false, isNamed: said.flat().includes(`--dialect=${dialect}`) }];
   });
-  return matching.find(({ isNamed }) => isNamed) ?? matching.at(-1);
+  const wanted = own.find(({ wants }) => wants.some((word) => isSaid(argv, word)));
+  return matching.find(({ isNamed }) => isNamed) ?? matching.at(-1) ?? (wanted && { ...wanted, isWire: true });
 }
 
 /** `--flag` matches the flag with any value or none; `--flag=value` also matches two words. */
@@ -89,12 +102,14 @@ function isSaid(argv: readonly string[], asked: string): boolean {
 /** Translates a command line into our words, and passes flags that change nothing here to `unused`. */
 export function inOurWords(
   argv: readonly string[],
-  { dialect, shortFlags, flags, words: commands, variables }: HostProgram,
+  { dialect, shortFlags, flags: theirs, words: commands, variables, keepsOurFlags }: HostProgram,
   env: Record<string, string | undefined>,
   isCommand: (word: string) => boolean,
   unused: (flag: string) => void,
+  isOurFlag: (name: string) => boolean = () => false,
 ): string[] {
   const words: string[] = [];
+  const flags = keepsOurFlags === true ? theirs.filter(({ name }) => !isOurFlag(name)) : theirs;
   const ours = beforeDashes(argv);
   /** The original's own commands that were read, one below the other. */
   const read: string[] = [];

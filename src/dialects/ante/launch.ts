@@ -4,6 +4,7 @@ import type { Program } from "../kit/program.js";
 export const program: Program = {
   name: "ante",
   shortFlags: { "-r": "--resume" },
+  flags: [{ name: "allowed-tools", value: "A,B", means: (list) => ["--tools", list] }],
   servesByDefault: true,
   opensOnWire: true,
   hostWords: { command: "serve", switches: ["--stdio"] },

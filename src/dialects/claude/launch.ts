@@ -45,7 +45,7 @@ function turnFlags(turns: string): readonly string[] {
 
 /** The flags for `--tools`: `default` is the usual set, an empty list allows no tool. */
 function toolSetFlags(list: string): readonly string[] {
-  return list === "default" ? [] : ["--allowed-tools", toolEntries(list).join(",")];
+  return list === "default" ? [] : ["--tools", toolEntries(list).join(",")];
 }
 
 const tools =

@@ -27,6 +27,11 @@ export interface Program {
    * `--flag`, or `--flag=value`, which `--flag value` matches, too.
    */
   readonly asks?: readonly (readonly string[])[];
+  /**
+   * Words under the name `parley` that only the wire of this dialect can fulfil. They are written as in `asks`. The command line stays ours:
+   * this program's flags are taken, too, but a flag that we have means what it means to us.
+   */
+  readonly wants?: readonly string[];
 
   /** The command `parley WORD` that serves this dialect. */
   readonly command?: ProgramCommand;

@@ -32,7 +32,9 @@ function refused(flag: string, takes: string, value: string): readonly string[] 
   return ["--refused", `--${flag} must be ${takes}, not '${value}'`];
 }
 
-function modeFlags(name: string): readonly string[] {
+/** Our own name of a mode is taken, too. */
+function modeFlags(given: string): readonly string[] {
+  const name = given === "auto_edit" ? "auto-edit" : given;
   const mode = modeNamed(name);
   if (mode === undefined) return refused("approval-mode", `one of ${MODE_NAMES.join(", ")}`, name);
   return ["--approval-mode", mode, "--mode-name", name];
@@ -65,7 +67,7 @@ const tools =
 
 const SAID: readonly ForeignFlag[] = [
   { name: "approval-mode", value: "MODE", means: modeFlags },
-  { name: "core-tools", value: "A,B", means: tools("--allowed-tools") },
+  { name: "core-tools", value: "A,B", means: tools("--tools") },
   { name: "exclude-tools", value: "A,B", means: tools("--disallowed-tools") },
   { name: "allowed-tools", value: "A,B", means: tools("--unasked") },
   { name: "max-session-turns", value: "N", means: turnFlags },
@@ -132,15 +134,8 @@ export const program: Program = {
     ["QWEN_MODEL", "--model"],
   ],
   exits: { usage: 42, apiKey: 41 },
-  // Only this wire can do what these words ask for.
-  asks: [
-    ["--channel=SDK"],
-    ["--dialect=qwen-shipped"],
-    ["--include-partial-messages"],
-    ["--json-schema"],
-    ["--output-format=json"],
-    ["-o=json"],
-  ],
+  asks: [["--channel=SDK"], ["--dialect=qwen-shipped"]],
+  wants: ["--include-partial-messages", "--json-schema", "--output-format=json", "-o=json"],
   formats: {
     lines: ["stream-json"],
     documents: ["json", "text"],
