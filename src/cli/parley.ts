@@ -1,10 +1,10 @@
 /** The entry of the command: finds the command, parses its flags, and sets the exit code. Other code is loaded when it is needed. */
 import { messageOf, ParleyError, systemCode, toFault } from "../core/errors.js";
 import { dialectIds, loadDialect, programOf } from "../dialects/index.js";
-import type { Command } from "./command-line/commands.js";
+import { RESUME, type Command } from "./command-line/commands.js";
 import { exitCode } from "./command-line/exit-code.js";
-import { commandOf, commandsBelow, helpTopic, isCommand, isFlag, refuseMisspelt } from "./command-line/find-command.js";
-import { beforeDashes, COMMON_FLAGS, given, parseFlags, usage } from "./command-line/flags.js";
+import { commandOf, commandsBelow, helpTopic, isAccepted, isCommand, isFlag, misspelt, withCommand } from "./command-line/find-command.js";
+import { beforeDashes, COMMON_FLAGS, given, parseFlags, usage, withBareValues } from "./command-line/flags.js";
 import { inOurWords, hostProgramAsked, hostProgramNamed } from "./command-line/host-program.js";
 import { formatIn } from "./one-shot/flags.js";
 import { relayedProgram, relayWords } from "./relay/words.js";
@@ -20,9 +20,11 @@ async function main(argv: readonly string[]): Promise<number> {
   const parsed = parseFlags(prepared(command, rest), [...command.flags, ...COMMON_FLAGS], command.counts);
   if (given(parsed, "help")) return say(await help(command));
   if (given(parsed, "version")) return say(`${await versionText()}\n`);
-  if (parsed.positionals.length > command.positionals)
-    throw usage(`Unexpected argument '${parsed.positionals[command.positionals] ?? ""}' (see --help)`);
-  refuseMisspelt(command, parsed);
+  const meant = misspelt(command, parsed);
+  if (meant !== undefined && (await isAccepted(meant, parsed))) return main(withCommand(argv, meant));
+  const extra = parsed.positionals[command.positionals];
+  if (extra !== undefined)
+    throw usage(`Unexpected argument '${extra}'${command.name === "" ? ": quote a prompt of several words" : ""} (see --help)`);
   return command.run(parsed, telemetry);
 }
 
@@ -46,20 +48,13 @@ async function versionText(): Promise<string> {
   return `${named.name} ${(await loadDialect(named.dialect)).version}`;
 }
 
-/** `-p` and `--report` may stand without a value. */
+/** Some flags may stand without a value. */
 function prepared(command: Command, argv: readonly string[]): string[] {
-  const end = argv.indexOf("--");
-  const isOurs = (index: number): boolean => end === -1 || index < end;
+  const ours = beforeDashes(argv).length;
   if (command.name === "relay") {
-    return argv.map((arg, index) => (arg === "--report" && isOurs(index) && argv[index + 1] !== "json" ? "--report=text" : arg));
+    return argv.map((arg, index) => (arg === "--report" && index < ours && argv[index + 1] !== "json" ? "--report=text" : arg));
   }
-  if (command.name !== "") return [...argv];
-  if (argv.includes("--json-stream")) return [...argv];
-  return argv.map((arg, index) => {
-    const next = argv[index + 1];
-    const alone = (arg === "-p" || arg === "--print") && (next === undefined || (next.startsWith("-") && next !== "-"));
-    return alone && isOurs(index) ? "--print=-" : arg;
-  });
+  return argv.includes("--json-stream") ? [...argv] : withBareValues(argv, command.flags);
 }
 
 async function help(command: Command): Promise<string> {
@@ -75,7 +70,7 @@ function say(text: string): number {
 /** Reports a wrong command line to a host in its own protocol. */
 async function report(error: unknown): Promise<number> {
   const fault = toFault(error);
-  const format = commandOf(words).command.name === "" ? formatIn(beforeDashes(words)) : undefined;
+  const format = ["", RESUME].includes(commandOf(words).command.name) ? formatIn(beforeDashes(words)) : undefined;
   if (format !== undefined) (await import("./one-shot/output.js")).writeRefusal(format, fault);
   const dialect = format === undefined ? spokenDialect(words) : undefined;
   if (dialect !== undefined) {

@@ -17,7 +17,7 @@ export type CheckedFlags = Values & Switches;
 
 /** Throws nothing: the problems come back as sentences. */
 export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: string[] } {
-  const { autoApprove, workspace, trustWorkspace, noSession, ...given } = flags;
+  const { autoApprove, continueLast, fork, workspace, trustWorkspace, noSession, ...given } = flags;
   const counts: string[] = [];
   const choices: string[] = [];
   const checked: Record<string, unknown> = {};
@@ -35,8 +35,14 @@ export function checkFlags(flags: Flags): { flags: CheckedFlags; problems: strin
     ...(flags.offlineModel === "" ? ["flag --offline-model is empty; name a GGUF file or leave it out"] : []),
   ];
   const problems = [...counts, ...empty, ...choices];
+  if (flags.resume?.startsWith("-") === true || flags.resume === "") {
+    problems.push(`flag --resume takes the ID of a session, not '${flags.resume}'; 'parley sessions' lists them`);
+  }
+  if (continueLast === true && flags.resume !== undefined) {
+    problems.push("flags --continue and --resume exclude each other; give one of them");
+  }
   if (autoApprove === true && flags.mode !== undefined && flags.mode !== "yolo") {
     problems.push(`flag --auto-approve and the approval mode '${flags.mode}' contradict each other; give one of them`);
   }
-  return { flags: { ...checked, autoApprove, workspace, trustWorkspace, noSession }, problems };
+  return { flags: { ...checked, autoApprove, continueLast, fork, workspace, trustWorkspace, noSession }, problems };
 }

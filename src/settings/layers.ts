@@ -16,7 +16,15 @@ export function fileLayer({ config, locate }: ConfigFile): Layer {
 }
 
 export function flagLayer(flags: CheckedFlags): Layer {
-  const { autoApprove: _yolo, noSession: _none, workspace: _folder, trustWorkspace: _trust, ...values } = flags;
+  const {
+    autoApprove: _yolo,
+    continueLast: _last,
+    fork: _copy,
+    noSession: _none,
+    workspace: _folder,
+    trustWorkspace: _trust,
+    ...values
+  } = flags;
   const set = SWITCH_ROWS.flatMap(([key, { name, sets }]) => (sets !== undefined && flags[key] === true ? [{ name, sets }] : []));
   return {
     values: { ...values, ...valuesOf(set.map(({ sets }) => sets)) },

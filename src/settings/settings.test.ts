@@ -47,6 +47,7 @@ describe("without any file", () => {
       home,
       workspace,
       trusted: false,
+      fork: false,
       maxTurns: 200,
       mode: "default",
       rules: [],

@@ -31,6 +31,8 @@ export interface Settings extends SettledValues {
   /** Absolute; an existing folder. */
   workspace: string;
   trusted: boolean;
+  /** Continue a copy of the stored session. */
+  fork: boolean;
   mcpServers: Record<string, McpServer>;
   /** The user's rules, then those of the workspace. */
   rules: Rule[];
@@ -85,6 +87,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     home,
     workspace,
     trusted: trust.trusted,
+    fork: flags.fork === true,
     ...settled,
     offlineModel: settled.offlineModel === undefined ? undefined : resolve(cwd, settled.offlineModel),
     rules: joined(files, ["rules"], (config) => config.rules, origins),

@@ -148,7 +148,7 @@ export const TABLE = {
   },
   resume: {
     schema: anyText,
-    flag: { name: "resume", value: "ID", as: "text" },
+    flag: { name: "resume", short: "r", value: "ID", as: "text" },
     doc: "continue a stored session; latest is the one last used in this folder",
   },
   offlineModel: {
@@ -326,6 +326,13 @@ export const SWITCHES = {
     sets: ["mode", "yolo"],
     doc: "run every tool unasked, except what rules deny or ask",
   },
+  continueLast: {
+    name: "continue",
+    short: "c",
+    sets: ["resume", "latest"],
+    doc: "continue the session last used in this folder",
+  },
+  fork: { name: "fork", alias: "fork-session", doc: "with --continue or --resume: continue a copy, and keep the stored session as it is" },
   workspace: { name: "workspace", value: "DIR", doc: "the folder to work in (default: this one)" },
   trustWorkspace: { name: "trust-workspace", ofAgent: true, doc: "use the workspace's own configuration" },
   noSession: { name: "no-session", sets: ["sessions.enabled", false], ofAgent: true, doc: "keep nothing of this session" },
@@ -333,6 +340,7 @@ export const SWITCHES = {
 
 interface Switch {
   readonly name: string;
+  readonly short?: string;
   readonly alias?: string;
   readonly value?: string;
   readonly sets?: readonly [SettingKey, unknown];

@@ -25,7 +25,9 @@ describe.each(OUTPUTS)("under %j", (output) => {
 
   test.each(["--allowed-tools", "--approve-tools"])("%s names the calls that run unasked, and takes no tool away", async (flag) => {
     const cwd = scratch();
-    await run(["-p", "go", ...scripted(write("a.txt"), { expect: { tools: ["Read", "Bash"] }, say: "ok" }), flag, "Write", ...output], { cwd });
+    await run(["-p", "go", ...scripted(write("a.txt"), { expect: { tools: ["Read", "Bash"] }, say: "ok" }), flag, "Write", ...output], {
+      cwd,
+    });
     expect(existsSync(join(cwd, "a.txt"))).toBe(true);
   });
 

@@ -235,7 +235,10 @@ describe("flags", () => {
     [["--input-format", "stream-json", "--output-format", "stream-json", "--json-schema", "{}"], "--json-schema"],
     [["--input-format", "stream-json", "--output-format", "stream-json", "--channel=SDK", "--nonsense"], "--nonsense"],
     [["--input-format", "stream-json", "--output-format", "stream-json", "--channel=SDK", "-p", "x"], "over the protocol"],
-    [["-o", "json", "-p", "x", "--channel=SDK", "--approval-mode", "sometimes"], "one of plan, default, auto-edit, auto, yolo, not 'sometimes'"],
+    [
+      ["-o", "json", "-p", "x", "--channel=SDK", "--approval-mode", "sometimes"],
+      "one of plan, default, auto-edit, auto, yolo, not 'sometimes'",
+    ],
     [["-o", "json", "-p", "x", "--approval-mode", "sometimes"], "one of default, auto_edit, plan, yolo, not 'sometimes'"],
     [
       ["-o", "json", "-p", "x", "--max-session-turns", "x"],

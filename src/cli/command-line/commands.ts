@@ -42,6 +42,8 @@ const TOKEN_FILE: Flag = {
   value: "FILE",
   help: "over WebSockets: the token, as in 'Authorization: Bearer TOKEN'; a server takes several lines of NAME:TOKEN",
 };
+/** The command, and the flag. */
+export const RESUME = "resume";
 const JSON_OUTPUT: Flag = { name: "json", help: "JSON output, for programs" };
 
 /** Programs that start `serve` say --allowed-tools for the only tools that there are. */
@@ -71,6 +73,9 @@ const WEBSOCKET_FLAGS: readonly Flag[] = [
 /** The flag exists to be refused with a better sentence. */
 const PROMPT: Flag = { name: "prompt", short: "p", value: "TEXT", help: "", hidden: true };
 
+/** A conversation may be asked for without a name: it is picked from a list. */
+const CONVERSATION_FLAGS = SHARED_FLAGS.map((flag): Flag => (flag.name === RESUME ? { ...flag, value: "[ID]", bare: "" } : flag));
+
 export const COMMANDS: readonly Command[] = [
   {
     name: "",
@@ -81,7 +86,8 @@ export const COMMANDS: readonly Command[] = [
       "With -p, or without a terminal: runs one prompt, prints the answer and exits. Piped input is part of the prompt.\n" +
       "Without a key the offline rehearsal model answers. 'parley help COMMAND' explains a command.\n\n" +
       "Keys are read from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, …; 'parley doctor' looks for them). Settings, sessions and trust are in ~/.parley, or in the folder PARLEY_HOME.\n" +
-      "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 a check found something, 124 timeout, 130 SIGINT, 143 SIGTERM.",
+      "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 a check found something, 124 timeout, 130 SIGINT, 143 SIGTERM. " +
+      "--input-format and --output-format are Qwen Code's, and so are their exit codes: 41 no key, 42 wrong usage, 52 wrong configuration, 53 limit of turns.",
     positionals: 1,
     flags: [
       ...ONE_SHOT_FLAGS,
@@ -91,10 +97,19 @@ export const COMMANDS: readonly Command[] = [
       },
       DIALECT,
       TAPE,
-      ...SHARED_FLAGS,
-      ...STRUCTURED_FLAGS.map((flag) => ({ ...flag, group: "Flags of structured input and output" })),
+      ...CONVERSATION_FLAGS,
+      ...STRUCTURED_FLAGS.map((flag) => ({ ...flag, group: "Flags of structured input and output, which are Qwen Code's" })),
     ],
     run: runDefault,
+  },
+  {
+    name: RESUME,
+    usage: "parley resume [ID] [flags]",
+    summary: "Continues a stored session: the same as --resume. Without ID at a terminal it is picked from a list.",
+    positionals: 1,
+    flags: [...ONE_SHOT_FLAGS, ...CONVERSATION_FLAGS],
+    run: ({ values, positionals: [id = ""] }, telemetry) =>
+      runDefault({ values: new Map([...values, [RESUME, [id]]]), positionals: [] }, telemetry),
   },
   {
     name: "serve",
@@ -240,7 +255,19 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-async function runDefault(parsed: Parsed, telemetry: Telemetry): Promise<number> {
+async function runDefault(asked: Parsed, telemetry: Telemetry): Promise<number> {
+  return runWith(await withPickedSession(asked), telemetry);
+}
+
+/** A session that was not named is picked from a list. */
+async function withPickedSession(parsed: Parsed): Promise<Parsed> {
+  if (text(parsed, RESUME) !== "") return parsed;
+  const { pickSession } = await import("./pick-session.js");
+  const id = await pickSession(process.env, text(parsed, "workspace"));
+  return { ...parsed, values: new Map([...parsed.values, [RESUME, [id]]]) };
+}
+
+async function runWith(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   if (given(parsed, "in-sandbox")) throw noSandbox();
   const refused = text(parsed, "refused");
   if (refused !== undefined) throw usage(refused);

@@ -3,6 +3,8 @@ import { nearest } from "../../core/text/nearest-word.js";
 import { COMMANDS, type Command } from "./commands.js";
 import { given, usage, type Parsed } from "./flags.js";
 
+const HELP = "help";
+
 /** The command with the longest name that fits, else the default command. */
 export function commandOf(argv: readonly string[]): { command: Command; words: readonly string[] } {
   const named = COMMANDS.filter(({ name }) => name.split(" ").every((word, at) => word === argv[at]));
@@ -13,23 +15,46 @@ export function commandOf(argv: readonly string[]): { command: Command; words: r
 
 /** The command that `parley help NAME` asks about; undefined for any other command line. */
 export function helpTopic([first, ...name]: readonly string[]): Command | undefined {
-  if (first !== "help") return undefined;
+  if (first !== HELP) return undefined;
   const { command, words } = commandOf(name);
   const [unknown] = words.filter((word) => !word.startsWith("-"));
   if (unknown !== undefined) throw usage(`There is no command '${name.join(" ")}'${meant(unknown)} ('parley help' lists them)`);
   return command;
 }
 
-/** A lone word that is nearly a command is no prompt: a model would be asked, and paid, for a slip of the finger. */
-export function refuseMisspelt({ name }: Command, parsed: Parsed): void {
-  const [word = "", ...others] = parsed.positionals;
-  if (name !== "" || others.length > 0 || given(parsed, "print") || meant(word) === "") return;
-  throw usage(`There is no command '${word}'${meant(word)} (as a prompt: parley -p ${word})`);
+/**
+ * The command that the first word nearly is. Such a word is no prompt, unless further words are quoted with it: a model would be asked, and
+ * paid, for a slip of the finger.
+ */
+export function misspelt({ name }: Command, parsed: Parsed): string | undefined {
+  const [word = ""] = parsed.positionals;
+  return name !== "" || given(parsed, "print") ? undefined : nearestCommand(word);
+}
+
+/** Asks at a terminal whether the command is meant, and leaves where neither is; elsewhere the word is wrong usage. */
+export async function isAccepted(command: string, { positionals: [word = ""] }: Parsed): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw usage(`There is no command '${word}'; did you mean 'parley ${command}'? (as a prompt: parley -p ${word})`);
+  const { askOnce } = await import("./ask-once.js");
+  const reply = await askOnce(`There is no command '${word}'. [r]un 'parley ${command}', send it as a [p]rompt, or leave: `);
+  if (/^[ry]/i.test(reply)) return true;
+  if (/^p/i.test(reply)) return false;
+  throw usage(`There is no command '${word}', and nothing was done`);
+}
+
+/** The command line with this command in place of its first word. */
+export function withCommand(argv: readonly string[], command: string): string[] {
+  const at = argv.findIndex((word) => !word.startsWith("-") && nearestCommand(word) === command);
+  return [command, ...argv.filter((_, index) => index !== at)];
+}
+
+function nearestCommand(word: string): string | undefined {
+  if (word.length < 3 || /\s/.test(word)) return undefined;
+  return nearest(word, [...new Set([...COMMANDS.map(({ name }) => name.split(" ")[0] ?? ""), HELP])]);
 }
 
 function meant(word: string): string {
-  const near =
-    word.length < 3 || /\s/.test(word) ? undefined : nearest(word, [...new Set(COMMANDS.map(({ name }) => name.split(" ")[0] ?? ""))]);
+  const near = nearestCommand(word);
   return near === undefined ? "" : `; did you mean 'parley ${near}'?`;
 }
 

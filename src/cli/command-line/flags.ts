@@ -12,6 +12,8 @@ export interface Flag {
   alias?: string;
   /** The placeholder of the value in the help; a flag without it is a switch. */
   value?: string;
+  /** The value of a flag that stands alone. */
+  bare?: string;
   help: string;
   /** The heading that the help lists it under, where that is not "Flags". */
   group?: string;
@@ -26,9 +28,10 @@ export const SHARED_FLAGS: readonly Flag[] = [
     const { name, short, alias, value } = row.flag;
     return [{ name, value, help: helpOf(row), ...(short !== undefined && { short }), ...(alias !== undefined && { alias }) }];
   }),
-  ...SWITCH_ROWS.map(([, { name, alias, value, doc }]) => ({
+  ...SWITCH_ROWS.map(([, { name, short, alias, value, doc }]) => ({
     name,
     help: doc,
+    ...(short !== undefined && { short }),
     ...(alias !== undefined && { alias }),
     ...(value !== undefined && { value }),
   })),
@@ -51,6 +54,17 @@ export const COMMON_FLAGS: readonly Flag[] = [
   { name: "help", short: "h", help: "this text" },
   { name: "version", short: "V", help: "the version" },
 ];
+
+/** Gives a flag that stands alone its value. */
+export function withBareValues(argv: readonly string[], table: readonly Flag[]): string[] {
+  const ours = beforeDashes(argv).length;
+  return argv.map((arg, index) => {
+    const next = argv[index + 1];
+    const isAlone = index < ours && (next === undefined || (next.startsWith("-") && next !== "-"));
+    const flag = isAlone ? table.find(({ name, short }) => arg === `--${name}` || arg === `-${short ?? ""}`) : undefined;
+    return flag?.bare === undefined ? arg : `--${flag.name}=${flag.bare}`;
+  });
+}
 
 export interface Parsed {
   /** The values of each flag, by name; a flag may be given more than once. */

@@ -10,20 +10,20 @@ import { given, usage, type Parsed } from "./flags.js";
 /** Sentences about flags of a session that have no effect, because the host of the dialect opens its sessions on the wire. */
 export function idleSessionFlags(parsed: Parsed, dialectId: string): string[] {
   if (programOf(dialectId)?.opensOnWire !== true) return [];
-  const idle = ["resume", "session-id"].filter((flag) => given(parsed, flag));
+  const idle = ["resume", "continue", "fork", "session-id"].filter((flag) => given(parsed, flag));
   return idle.map((flag) => `--${flag} means nothing to a host of '${dialectId}': it opens its sessions itself`);
 }
 
 /** A copy of a stored session may be named: `session`. */
-export function openingOf(loaded: Loaded, fork = false): Opening & { open: "new" | "resume"; fork?: boolean; session?: string } {
-  const { resume, sessionId } = loaded.settings;
+export function openingOf(loaded: Loaded): Opening & { open: "new" | "resume"; fork?: boolean; session?: string } {
+  const { resume, sessionId, fork } = loaded.settings;
   const config = explicitConfig(loaded);
   if (resume !== undefined) {
     if (!fork && sessionId !== undefined)
-      throw usage("flags --session-id and --resume exclude each other; give one of them, or name a copy with --fork-session");
+      throw usage("flags --session-id and --resume exclude each other; give one of them, or name a copy with --fork");
     return { open: "resume", sessionId: resume, config, ...(fork && { fork, ...(sessionId !== undefined && { session: sessionId }) }) };
   }
-  if (fork) throw usage("--fork-session goes on with a copy of a stored session: say which with --resume ID, or --resume latest");
+  if (fork) throw usage("--fork goes on with a copy of a stored session: say which with --resume ID, or --continue for the last one");
   return { open: "new", config, ...(sessionId !== undefined && { sessionId }) };
 }
 

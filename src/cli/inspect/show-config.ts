@@ -49,7 +49,7 @@ function impliedBy(settings: Settings, env: Env): Implied {
 }
 
 function shownValues(settings: Settings): [string, unknown][] {
-  const { apiKey, baseUrl, rules, mcpServers, hooks, sessions, limits, providers, ...plain } = settings;
+  const { apiKey, baseUrl, rules, mcpServers, hooks, sessions, limits, providers, fork: _ofOneRun, ...plain } = settings;
   return [
     ...Object.entries(plain),
     ["baseUrl", baseUrl === undefined ? undefined : safeUrl(baseUrl)],

@@ -3,7 +3,13 @@ import { given, usage, type Flag, type Parsed } from "../command-line/flags.js";
 import type { Format } from "./output.js";
 
 export const ONE_SHOT_FLAGS: readonly Flag[] = [
-  { name: "print", short: "p", value: "PROMPT", help: "run one prompt, print the answer, exit (without PROMPT: read it from stdin)" },
+  {
+    name: "print",
+    short: "p",
+    value: "PROMPT",
+    bare: "-",
+    help: "run one prompt, print the answer, exit (without PROMPT: read it from stdin)",
+  },
   { name: "file", value: "FILE", help: "with -p: attach this file or folder; may be repeated" },
   { name: "image", value: "FILE", help: "with -p: attach this picture; may be repeated" },
   { name: "json", help: "with -p: print one JSON object: text, outcome, usage, calls, and the error if there is one" },

@@ -42,7 +42,7 @@ export async function runRelay(parsed: Parsed, load: () => Promise<Loaded>, env:
   refuseFormats(parsed, as);
   const print = reportFormat(parsed);
   const beatSeconds = beatSecondsOf(parsed);
-  const asked = { config: await sessionFlags(parsed, as.id), unasked: list(parsed, "unasked") ?? [], fork: given(parsed, "fork-session") };
+  const asked = { config: await sessionFlags(parsed, as.id), unasked: list(parsed, "unasked") ?? [] };
   const [idle] = idleSessionFlags(parsed, as.id);
   if (idle !== undefined) throw usage(idle);
   keepStdoutClean();
@@ -152,9 +152,9 @@ export function relayOpening(
   loaded: Loaded,
   as: Dialect,
   drive: Dialect,
-  asked: HostAsked = { config: {}, unasked: [], fork: false },
+  asked: HostAsked = { config: {}, unasked: [] },
 ): ReturnType<typeof openingOf> {
-  const { config = {}, ...open } = openingOf(loaded, asked.fork);
+  const { config = {}, ...open } = openingOf(loaded);
   const { mode, ...rest } = config;
   const chosen = loaded.origins.get("mode") === "default" ? {} : { mode };
   const known = { ...unasked(loaded, as, drive), ...rest };
@@ -166,7 +166,6 @@ interface HostAsked {
   config: SessionConfig;
   /** Calls that run unasked beside the agent's own. */
   unasked: readonly string[];
-  fork: boolean;
 }
 
 /** Adds calls that run unasked: as rules, or as tools where the driven wire has no rules. */

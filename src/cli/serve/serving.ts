@@ -33,8 +33,6 @@ export interface Asked {
   switches?: readonly string[];
   /** Configuration of the session. */
   config?: SessionConfig;
-  /** Continue a copy of the stored session, under a new id. */
-  fork?: boolean;
 }
 
 /** The observers of a run, and the secrets that they must not see. */
@@ -50,7 +48,7 @@ export async function prepareServing(
   load: () => Promise<Loaded>,
   env: Env,
   { telemetry, tape: path, secrets = [] }: Onlookers,
-  { switches = [], config = {}, fork = false }: Asked = {},
+  { switches = [], config = {} }: Asked = {},
 ): Promise<Serving> {
   const given = await load();
   const tape =
@@ -81,7 +79,7 @@ export async function prepareServing(
         transport: tape.of(transport, { framing: dialect.framing, redactor, conn, begun }),
       };
     },
-    launch: launchOf(dialect, loaded, { open: withConfig(openingOf(loaded, fork), config), switches }),
+    launch: launchOf(dialect, loaded, { open: withConfig(openingOf(loaded), config), switches }),
     async end() {
       await Promise.all([end(), tape?.close()]);
     },

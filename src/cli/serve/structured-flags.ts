@@ -42,7 +42,6 @@ export const STRUCTURED_FLAGS: readonly Flag[] = [
     value: "JSON",
     help: `one prompt whose result has this schema; @FILE reads it (--dialect ${dialectsWith("json-schema")})`,
   },
-  { name: "fork-session", help: "with --resume: continue a copy, and keep the stored session as it is" },
   ...SESSION_ROWS.map(({ name, value, help }) => ({ name, value, help })),
   { name: "mcp-config", value: "JSON", help: "MCP servers of this session, as JSON or a file" },
   { name: "allowed-mcp-server-names", value: "A,B", help: "the only MCP servers of the configuration to use" },
@@ -134,7 +133,7 @@ export function beatSecondsOf(parsed: Parsed): number | undefined {
 }
 
 /** Flags of a session that a program drives. */
-export const SESSION_FLAGS: readonly string[] = ["fork-session", ...SESSION_ROWS.map(({ name }) => name), "mcp-config"];
+export const SESSION_FLAGS: readonly string[] = [...SESSION_ROWS.map(({ name }) => name), "mcp-config"];
 
 /** The session flags as a session's configuration. Their reader is loaded only where one of them is given. */
 export async function sessionFlags(parsed: Parsed, dialect: string): Promise<SessionConfig> {

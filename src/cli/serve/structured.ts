@@ -4,7 +4,7 @@ import { messageOf } from "../../core/errors.js";
 import { isRecord } from "../../core/values/json-object.js";
 import type { Formats } from "../../dialects/kit/program.js";
 import type { Env, Loaded } from "../../settings/settings.js";
-import { given, text, usage, type Parsed } from "../command-line/flags.js";
+import { text, usage, type Parsed } from "../command-line/flags.js";
 import { refuseAttachments } from "../one-shot/flags.js";
 import { serveStdio } from "./stdio.js";
 import type { Onlookers } from "./serving.js";
@@ -21,7 +21,7 @@ export async function runStructured(
 ): Promise<number> {
   const beatSeconds = beatSecondsOf(parsed);
   const switches = [...formatSwitches(parsed), ...(await schemaSwitch(parsed, formats))];
-  const asked = { switches, config: await sessionFlags(parsed, id), fork: given(parsed, "fork-session"), beatSeconds };
+  const asked = { switches, config: await sessionFlags(parsed, id), beatSeconds };
   if ((text(parsed, "input-format") ?? "text") !== "text") {
     refuseAttachments(parsed, "over the protocol files come with their prompts");
     return serveStdio(id, load, env, onlookers, asked);
