@@ -23,7 +23,7 @@ export function helpTopic([first, ...name]: readonly string[]): Command | undefi
 }
 
 /**
- * The command that the first word nearly is. Such a word is no prompt, unless further words are quoted with it: a model would be asked, and
+ * The command that the first word nearly is. A misspelt word is no prompt, unless further words are quoted with it: a model would be asked, and
  * paid, for a slip of the finger.
  */
 export function misspelt({ name }: Command, parsed: Parsed): string | undefined {
