@@ -62,19 +62,35 @@ test("a second prompt at the same time is refused, and the first hears its whole
   await session.close();
 });
 
-test("an agent has one session: a second is refused at once, and the first goes on", async () => {
+test("an agent has several sessions: each reads its own events, and the agent is closed with the last of them", async () => {
   const { agent, peer } = driven();
-  const first = openSession(agent);
-  await expect(openSession(agent)).rejects.toThrow("This agent has a session already");
+  const opening = openSession(agent);
   const open = await peer.of("session.open");
   peer.say({ type: "session.ready", session: open.session, parent: open.id });
-  const session = await first;
-  await expect(openSession(agent)).rejects.toThrow("This agent has a session already");
-  const heard = all(session.prompt("one"));
-  const prompt = await peer.of("turn.prompt");
-  peer.say({ type: "turn.started", ...at(prompt) }, { type: "turn.ended", ...at(prompt), outcome: "completed" });
-  expect((await heard).map(({ type }) => type)).toEqual(["turn.started", "turn.ended"]);
-  await session.close();
+  const first = await opening;
+  const openingOther = openSession(agent);
+  const other = await peer.of("session.open", 2);
+  peer.say({ type: "session.ready", session: other.session, parent: other.id });
+  const second = await openingOther;
+  const heard = Promise.all([all(first.prompt("one")), all(second.prompt("two"))]);
+  const [one, two] = [await peer.of("turn.prompt"), await peer.of("turn.prompt", 2)];
+  peer.say({ type: "turn.started", ...at(two) }, { type: "turn.started", ...at(one) });
+  peer.say({ type: "turn.ended", ...at(one), outcome: "completed" }, { type: "turn.ended", ...at(two), outcome: "failed" });
+  const outcomes = (await heard).map((events) => events.map((event) => (event.type === "turn.ended" ? event.outcome : event.type)));
+  expect(outcomes).toEqual([
+    ["turn.started", "completed"],
+    ["turn.started", "failed"],
+  ]);
+  const closing = second.close();
+  const close = await peer.of("session.close");
+  expect(close.session).toBe(second.handle);
+  peer.say({ type: "session.ended", session: close.session });
+  await closing;
+  const again = all(first.prompt("three"));
+  const three = await peer.of("turn.prompt", 3);
+  peer.say({ type: "turn.started", ...at(three) }, { type: "turn.ended", ...at(three), outcome: "completed" });
+  expect((await again).map(({ type }) => type)).toEqual(["turn.started", "turn.ended"]);
+  await first.close();
 });
 
 test("a prompt that is left in the middle makes room for the next", async () => {

@@ -3,7 +3,7 @@ import type { Agent } from "../../core/agent.js";
 import type { Fault } from "../../core/errors.js";
 import type { Event } from "../../core/event.js";
 import type { Sink } from "../chat/screen.js";
-import { Result } from "./result.js";
+import { ResultOfEvents } from "../../host/turn-result.js";
 
 export const FORMATS = ["text", "json", "events"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -36,7 +36,7 @@ export function outputOf(format: Format): Output {
 }
 
 function jsonOutput(): Output {
-  const result = new Result();
+  const result = new ResultOfEvents();
   const failed = (fault: Fault): void => result.fail(fault);
   return { see: (event) => result.see(event), failed, refused: failed, end: () => writeLine(result.value()) };
 }

@@ -1,15 +1,16 @@
-/** The result of one prompt as the one object of `--json`. */
-import type { Fault } from "../../core/errors.js";
-import type { Event, EventOf, Usage } from "../../core/event.js";
-import { isRecord } from "../../core/values/json-object.js";
+/** The outcome of one prompt as one value, gathered from its events. */
+import type { Fault } from "../core/errors.js";
+import type { Event, EventOf, Usage } from "../core/event.js";
+import { isRecord } from "../core/values/json-object.js";
 
-interface CallOutcome {
+/** A tool call of a turn. */
+export interface CallOutcome {
   tool: string;
   status: EventOf<"tool.ended">["status"];
 }
 
 /** `sessionId` is null without a session, `cost` (in US dollars) is there where the prices of every model that answered are known. */
-interface OneShotResult {
+export interface TurnResult {
   text: string;
   outcome: EventOf<"turn.ended">["outcome"];
   finish?: string;
@@ -20,8 +21,8 @@ interface OneShotResult {
   error?: { code: string; message: string };
 }
 
-export class Result {
-  #outcome: OneShotResult["outcome"] = "failed";
+export class ResultOfEvents {
+  #outcome: TurnResult["outcome"] = "failed";
   #finish: string | undefined;
   #sessionId: string | undefined;
   #usage: Usage = { input: 0, output: 0 };
@@ -33,6 +34,10 @@ export class Result {
   /** The number of texts before the running answer of the model, which may be dropped and asked for again. */
   #before = 0;
   #isBetweenAnswers = true;
+
+  constructor(sessionId?: string) {
+    this.#sessionId = sessionId;
+  }
 
   see(event: Event): void {
     if (event.type === "usage" && event.scope === "call") this.#addCost(event.cost);
@@ -76,7 +81,13 @@ export class Result {
     this.#fault = fault;
   }
 
-  value(): OneShotResult {
+  /** The result of a turn that was interrupted before it began. */
+  interrupted(): TurnResult {
+    this.#outcome = "interrupted";
+    return this.value();
+  }
+
+  value(): TurnResult {
     const fault = this.#fault;
     return {
       text: this.#texts.join("\n"),
