@@ -1,6 +1,6 @@
 // Writes docs/vocabulary.md from the published schemas, the tables of docs/relay.md from what each dialect covers, the table of commands in
-// docs/extensions.md from what a session tells, the tables of docs/configuration.md from the table of settings, and docs/models.md from what
-// the provider tests found; --check only tells whether they are up to date, all but the last, which those tests check themselves.
+// docs/extensions.md from what a session tells, the tables of docs/configuration.md from the table of settings, docs/api.md from the
+// comments of what the package exports, and docs/models.md from what the provider tests found; --check only tells whether they are up to date, all but the last, which those tests check themselves.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import * as v from "valibot";
+import { apiPage } from "./api-docs.mjs";
 
 /** What each word means, and the word to avoid. */
 const WORDS = {
@@ -167,6 +168,7 @@ for (const [file, text] of [
   ["docs/relay.md", relay],
   ["docs/extensions.md", extensions],
   ["docs/configuration.md", configuration],
+  ["docs/api.md", apiPage()],
 ]) {
   if (!process.argv.includes("--check")) writeFileSync(file, text);
   else if (readFileSync(file, "utf8") !== text) {

@@ -1,9 +1,9 @@
 /** The examples are programs that run, and the README quotes them as they are. */
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Event } from "../src/core/event.js";
 import { dialectIds, loadDialect } from "../src/dialects/index.js";
 import { createEngine } from "../src/engine/index.js";
@@ -136,3 +136,47 @@ function runCommand(command: string, args: string[], input: string): Promise<{ c
   child.stdin.end(input);
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
 }
+
+describe("the programs for hosts", () => {
+  it("any-agent exchanges the agent by one word", async () => {
+    const { code, output } = await runExample("examples/any-agent/main.mjs", "");
+    expect(output).toMatch(/^hello\ncompleted, \d+ tokens, 0 calls\n$/);
+    expect(code).toBe(0);
+  });
+
+  it("one-shot-job accepts and rejects by its exit code", async () => {
+    const model = (text: string): string => {
+      const file = join(mkdtempSync(join(tmpdir(), "parley-model-")), "model.json");
+      writeFileSync(file, JSON.stringify({ responses: [{ expect: { lastUser: "+added" }, say: text }] }));
+      onTestFinished(() => rmSync(dirname(file), { recursive: true, force: true }));
+      return file;
+    };
+    const review = (text: string) =>
+      runCommand(process.execPath, ["examples/one-shot-job/review.mjs", "--provider", "rehearsal", "--model", model(text)], "+added\n");
+    expect(await review("ACCEPT: fine")).toMatchObject({ code: 0, output: "ACCEPT: fine\n" });
+    expect(await review("REJECT: no test")).toMatchObject({ code: 1, output: "REJECT: no test\n" });
+  });
+
+  it("web-backend streams a session to its client, and knows it again", async () => {
+    const child = spawn(process.execPath, ["examples/web-backend/server.mjs"], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void child.kill("SIGTERM"));
+    const url = await new Promise<string>((resolve) => child.stdout.once("data", (text: Buffer) => resolve(text.toString().trim())));
+    const prompt = (text: string, cookie = ""): Promise<Response> =>
+      fetch(`${url}/prompt`, { method: "POST", headers: { cookie }, body: JSON.stringify({ text }) });
+    const first = await prompt("remember the word heron");
+    expect(await first.text()).toContain('"type":"turn.ended"');
+    const second = await prompt("what word did I tell you to remember?", first.headers.get("set-cookie")?.split(";")[0]);
+    expect(await second.text()).toContain("The word is heron.");
+  });
+
+  it.skipIf(spawnSync("python3", ["--version"]).status !== 0)("python-host needs nothing but Python", async () => {
+    const { code, output } = await runCommand("python3", ["examples/python-host/host.py", "run `echo x` and say done"], "");
+    expect(output).toContain("denied: Execute: echo x");
+    expect(output).toContain("(completed)");
+    expect(code).toBe(0);
+  });
+});
+
+it("docs/sdk.md quotes the program for any agent as it is", () => {
+  expect(textOf("docs/sdk.md")).toContain(textOf("examples/any-agent/main.mjs").trim().split("\n").slice(1).join("\n"));
+});

@@ -6,6 +6,7 @@ import type { Placeholders } from "./profile/expand.js";
 import { findProgram, isFolder, prepare, remedy, type Place } from "./turn/prepare.js";
 import type { Profile } from "./profile/profile.js";
 
+/** The findings about a profile. */
 export interface Checked {
   problems: string[];
   warnings: string[];
@@ -25,6 +26,7 @@ function unfilled(profile: Profile): Placeholders {
   return { MESSAGE, SESSION_ID: "{{SESSION_ID}}", SESSION_NAME: "{{SESSION_NAME}}", PROFILE_DIR: profile.dir };
 }
 
+/** Reads a profile and says what is wrong with it. */
 export async function checkProfile(profile: Profile, place: Place): Promise<Checked> {
   const prepared = prepare(profile, place, unfilled(profile));
   const { argv, cwd, env } = prepared;

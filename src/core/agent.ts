@@ -2,6 +2,10 @@
 import type { Event } from "./event.js";
 import type { Op } from "./op.js";
 
+/**
+ * Anything that takes ops and tells events: our engine, or a driven agent behind any dialect. `events` has one reader; an event that
+ * nobody reads holds the agent back.
+ */
 export interface Agent {
   /** Resolves when the op is accepted, never when it is finished; what is wrong with it comes back as a `reply`. */
   send(op: Op): Promise<void>;

@@ -2,9 +2,14 @@
 import * as v from "valibot";
 import type { Known } from "./values/without-index-signature.js";
 
+/**
+ * When the agent asks before it acts: `default` before anything that is not allowed, `auto_edit` not before edits, `plan` only reads, `yolo`
+ * never asks.
+ */
 export const Mode = v.picklist(["default", "auto_edit", "plan", "yolo"]);
 export type Mode = v.InferOutput<typeof Mode>;
 
+/** How much a model thinks before it answers. */
 export const Thinking = v.picklist(["disabled", "enabled", "low", "medium", "high", "deep", "max"]);
 export type Thinking = v.InferOutput<typeof Thinking>;
 

@@ -29,6 +29,7 @@ const DiffPart = v.looseObject({
   stat: v.looseObject({ added: v.number(), removed: v.number() }),
 });
 
+/** One item of a todo list. */
 export const TodoItem = v.looseObject({
   id: v.optional(v.string()),
   text: v.string(),
@@ -57,8 +58,10 @@ const ResourcePart = v.looseObject({
 
 const JsonPart = v.looseObject({ type: v.literal("json"), data: v.unknown() });
 
+/** A piece of content: text, an image, a file, a diff, a todo list, a plan, the output of a command, a resource, or JSON. */
 export const Part = v.variant("type", [TextPart, ImagePart, FilePart, DiffPart, TodoPart, PlanPart, TerminalPart, ResourcePart, JsonPart]);
 export type Part = Known<v.InferOutput<typeof Part>>;
+/** The part of that type. */
 export type PartOf<T extends Part["type"]> = Extract<Part, { type: T }>;
 
 export function textPart(text: string): PartOf<"text"> {

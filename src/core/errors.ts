@@ -18,6 +18,7 @@ export const Fault = v.looseObject({
 });
 export type Fault = Known<v.InferOutput<typeof Fault>>;
 
+/** An error of ours: `message` is a sentence that names the thing and the remedy, `fault` has its code. */
 export class ParleyError extends Error {
   override readonly name = "ParleyError";
   readonly fault: Fault;

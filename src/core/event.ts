@@ -60,6 +60,9 @@ const SessionRow = v.looseObject({
 });
 export type SessionRow = Known<v.InferOutput<typeof SessionRow>>;
 
+/**
+ * What a call does: `info` reads, `edit` changes files, `exec` runs commands or reaches the network, `mcp` is a tool of an MCP server.
+ */
 export const Category = v.picklist(["info", "edit", "exec", "mcp"]);
 export type Category = v.InferOutput<typeof Category>;
 
@@ -259,6 +262,7 @@ const ErrorRaised = event("error", { fault: Fault, fatal: v.optional(v.boolean()
 
 const Other = event("other", { name: text, data: v.optional(v.unknown()) });
 
+/** Something that an agent tells; docs/vocabulary.md has each of them. */
 export const Event = v.variant("type", [
   SessionReady,
   SessionUpdated,
@@ -290,5 +294,7 @@ export const Event = v.variant("type", [
   Other,
 ]);
 export type Event = Known<v.InferOutput<typeof Event>>;
+/** The names of all events. */
 export type EventType = Event["type"];
+/** The event of that type. */
 export type EventOf<T extends EventType> = Extract<Event, { type: T }>;

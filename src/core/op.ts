@@ -128,6 +128,7 @@ const Shutdown = op("shutdown", { when: v.picklist(["now", "drained"]) });
 
 const Other = op("other", { name: text, data: v.optional(v.unknown()) });
 
+/** Something that a host asks of an agent; docs/vocabulary.md has each of them. */
 export const Op = v.variant("type", [
   SessionOpen,
   SessionConfigure,
@@ -148,5 +149,7 @@ export const Op = v.variant("type", [
   Other,
 ]);
 export type Op = Known<v.InferOutput<typeof Op>>;
+/** The names of all ops. */
 export type OpType = Op["type"];
+/** The op of that type. */
 export type OpOf<T extends OpType> = Extract<Op, { type: T }>;

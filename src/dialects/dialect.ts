@@ -51,6 +51,7 @@ export interface SideEnv {
 /** `only` lists the covered keys, kinds, grants or forms; each dialect's coverage.ts says which of them. */
 export type Covers = "exact" | "none" | { only: readonly string[] };
 
+/** A wire protocol, both sides: schemas, framing, coverage, and how its programs are started. */
 export interface Dialect {
   readonly id: string;
   readonly version: string;

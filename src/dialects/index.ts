@@ -35,11 +35,18 @@ const DIALECTS: Readonly<Record<string, Entry>> = {
   wayland: { program: wayland, load: async () => (await import("./wayland/index.js")).wayland },
 };
 
+/** The names of all dialects. */
 export const dialectIds: readonly string[] = Object.keys(DIALECTS);
 
 /** The dialect that is the vocabulary itself. */
 export const VOCABULARY = "native";
 
+/**
+ * Loads a dialect by its name; throws when there is none.
+ *
+ * @example
+ * const dialect = await loadDialect("acp");
+ */
 export async function loadDialect(id: string): Promise<Dialect> {
   const entry = entryOf(id);
   if (entry !== undefined) return entry.load();

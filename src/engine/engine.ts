@@ -30,6 +30,7 @@ import type { SessionStore } from "./store/store.js";
 import type { SessionTrace } from "./trace/trace.js";
 import type { Tracer } from "./trace/tracer.js";
 
+/** What an engine works with; docs/sdk.md explains each. */
 export interface EngineOptions {
   /** Defaults for the config of every session; `cwd` is its workspace. */
   defaults: SessionConfig & { cwd: string };
@@ -71,6 +72,12 @@ export interface EngineOptions {
   openTracer?(): Promise<Tracer>;
 }
 
+/**
+ * Makes the coding agent in this process.
+ *
+ * @example
+ * const agent = createEngine({ defaults: { cwd: process.cwd(), provider: "rehearsal" }, env: process.env });
+ */
 export function createEngine(options: EngineOptions): Agent {
   const events = new Queue<Event>(EVENT_BYTES, weigh);
   const sessions = new Map<string, Session>();

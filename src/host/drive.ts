@@ -5,6 +5,7 @@ import { connect, type ConnectOptions, type Dial } from "../link/connect.js";
 import { spawnTransport, type ProcessOptions } from "../transports/process.js";
 import { withFlags } from "./launch.js";
 
+/** The environment and the limits of a driven command. */
 export interface DriveOptions extends ConnectOptions, Omit<ProcessOptions, "framing"> {
   /** The environment of the command; the default is ours. */
   env?: Readonly<Record<string, string | undefined>>;

@@ -26,6 +26,7 @@ export interface Tool {
   run(args: Record<string, unknown>, context: { signal: AbortSignal; call: string | undefined }): unknown;
 }
 
+/** Tools by the name that the model calls them by. */
 export type Tools = Readonly<Record<string, Tool>>;
 
 export function declared(tools: Tools): HostTool[] {

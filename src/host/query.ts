@@ -4,6 +4,7 @@ import type { Part } from "../core/content.js";
 import { openSession, type Hosting, type Opening, type RunOptions } from "./session.js";
 import type { TurnResult } from "./turn-result.js";
 
+/** The agent, its session and the prompt's options in one. */
 export interface Query extends Opening, Hosting, RunOptions {
   agent: Agent;
 }

@@ -25,6 +25,7 @@ export interface Opening {
   config?: SessionConfig;
 }
 
+/** How a prompt is taken. */
 export interface PromptOptions {
   /**
    * Set it for text of a person who may read the files that you may read: `@path` then attaches that file. Otherwise the text is plain
@@ -45,6 +46,7 @@ export interface Hosting {
   onEvent?: (event: Event) => void;
 }
 
+/** How a prompt is taken, and what interrupts it. */
 export interface RunOptions extends PromptOptions {
   /** Interrupts the turn; its result then says so. */
   signal?: AbortSignal;
@@ -76,6 +78,7 @@ export async function openSession(agent: Agent, opening: Opening & Hosting = {})
   }
 }
 
+/** A conversation with an agent. `openSession` makes it. */
 export class HostSession {
   /** The name by which ops and events of the session are told from others. */
   readonly handle: string;

@@ -6,6 +6,7 @@ interface Issue {
 
 type Validated = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
 
+/** A schema of any library that keeps the contract. */
 export interface StandardSchema {
   readonly "~standard": {
     readonly version: 1;

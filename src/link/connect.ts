@@ -17,6 +17,12 @@ export type { ConnectOptions, Dial } from "./options.js";
 /** The number of ended sessions that are remembered. */
 const REMEMBERED = 256;
 
+/**
+ * Speaks a dialect as the host: an agent behind any transport becomes an `Agent`.
+ *
+ * @example
+ * const agent = connect(await loadDialect("ante"), (launch) => spawnTransport({ argv: ["ante", "serve", ...launch.argv] }));
+ */
 export function connect(dialect: Dialect, dial: Dial, options: ConnectOptions = {}): Agent {
   const { tape, ...rest } = options;
   if (tape !== undefined) return onTape(tape, dialect, dial, (taped) => connect(dialect, taped, rest));

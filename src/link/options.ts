@@ -2,8 +2,13 @@
 import type { Launch, Transport } from "../core/wire.js";
 import type { Rhythm } from "./heartbeat.js";
 
+/**
+ * Makes the transport to an agent: once a connection, a session or a turn, as the dialect wants it. `launch` is what the dialect adds to
+ * the agent's command line.
+ */
 export type Dial = (launch: Launch) => Promise<Transport> | Transport;
 
+/** Limits and listeners of a connection to a driven agent. */
 export interface ConnectOptions {
   /** Seconds until an approval without an answer is denied. */
   answerSeconds?: number;

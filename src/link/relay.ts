@@ -12,6 +12,7 @@ import { SessionNames, type SessionMap } from "./session-names.js";
 
 export type { KnownSession, SessionMap } from "./session-names.js";
 
+/** Both ends of a relay, and who listens to what passes. */
 export interface RelayOptions extends ConnectOptions, ServeOptions {
   as: Dialect;
   transport: Transport;
@@ -26,12 +27,19 @@ export interface RelayOptions extends ConnectOptions, ServeOptions {
   onEvent?(event: Event): void;
 }
 
+/** A running translation between a host and an agent. */
 export interface Relay {
   /** The driven agent, for a caller that must end it early. */
   agent: Agent;
   closed: Promise<Closed>;
 }
 
+/**
+ * Joins a host of one dialect to an agent of another.
+ *
+ * @example
+ * const { closed } = relay({ as: aionrs, transport: stdio(aionrs.framing), drive: acp, dial });
+ */
 export function relay(options: RelayOptions): Relay {
   const onViolation = options.onViolation?.bind(options);
   const driven = connect(options.drive, options.dial, { ...options, ...(onViolation !== undefined && { onBreach: onViolation }) });

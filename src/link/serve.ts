@@ -9,6 +9,7 @@ import type { Dialect, Step } from "../dialects/dialect.js";
 import { fitQuestionToLine, eventGap } from "./gaps.js";
 import { sideEnv } from "./stamp.js";
 
+/** How an agent was started, and its limits towards its host. */
 export interface ServeOptions {
   /** The launch of our process, if known; it opens the session of a dialect with a process for each session. */
   launch?: Launch;

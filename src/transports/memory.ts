@@ -8,6 +8,12 @@ import { FrameReader, encodeLine, type Framing } from "../os/lines.js";
 const LIMIT = 256 * 1024;
 const LIGHTEST = 1024;
 
+/**
+ * Two transports that are each other's other end, for tests and for agents in the same process.
+ *
+ * @example
+ * const [near, far] = memoryPair();
+ */
 export function memoryPair(framing: Framing = "json"): [Transport, Transport] {
   const [left, right] = [new Pipe(framing), new Pipe(framing)];
   return [end(left, right), end(right, left)];

@@ -14,6 +14,7 @@ const DRAIN_MS = 100;
 /** How long a pipe may be silent that is held open by a process outside the tree, which we cannot end. */
 const HELD_MS = 200;
 
+/** How lines of a program are cut, and who hears its stderr. */
 export interface ProcessOptions {
   framing: Framing;
   lineCap?: number;
@@ -28,10 +29,12 @@ export interface ProcessLaunch extends Pick<Launch, "argv" | "cwd" | "input"> {
   env: Readonly<Record<string, string | undefined>>;
 }
 
+/** A transport to a program, with its process id. */
 export interface ProcessTransport extends Transport {
   readonly pid: number;
 }
 
+/** Starts a program and speaks lines to it; it ends with everything that it started. */
 export async function spawnTransport(launch: ProcessLaunch, options: ProcessOptions): Promise<ProcessTransport> {
   const tree = await startTree(launch.argv, { cwd: launch.cwd, env: launch.env, stdio: ["pipe", "pipe", "pipe"] });
   const { stdin, stdout, stderr } = tree.child;

@@ -4,11 +4,18 @@ import type { Transport } from "../core/wire.js";
 import type { Framing } from "../os/lines.js";
 import { LineWriter, readFrames } from "./streams.js";
 
+/** The transport over our own stdin and stdout. */
 export interface StdioTransport extends Transport {
   /** Settles when all records are out; the process may exit only then. */
   flushed(): Promise<void>;
 }
 
+/**
+ * Lines on our own stdin and stdout, for a program that is an agent.
+ *
+ * @example
+ * await serve(agent, dialect, stdio(dialect.framing));
+ */
 export function stdio(framing: Framing, lineCap?: number): StdioTransport {
   const writer = new LineWriter(process.stdout, framing, "shorten");
   // Writes buffered records at once when the process exits.

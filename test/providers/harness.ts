@@ -229,7 +229,8 @@ export class Talk {
     this.folder = scratch(files);
     const own = sourceOf(vendor, server);
     const given = typeof source === "function" ? source(server) : source;
-    const limits = { ...TIME_LIMITS, retries: 3, ...given.limits };
+    // Nobody learns from waiting for another try.
+    const limits = { ...TIME_LIMITS, retries: 3, waitSeconds: 0.02, ...given.limits };
     const from = { ...own, ...given, limits, env: { ...own.env, ...given.env, ...env } };
     this.agent = createEngine({
       defaults: { cwd: this.folder, provider: vendor.provider, model: vendor.model, mode: "yolo", ...config },

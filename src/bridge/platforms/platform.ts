@@ -1,6 +1,7 @@
 /** A chat platform, as the bridge uses it. An author of a new one needs this file only. */
 import type { Attachment } from "../turn/turn.js";
 
+/** A chat platform: receives messages and delivers replies. */
 export interface Platform {
   readonly limits: PlatformLimits;
   /**
@@ -23,6 +24,7 @@ export interface Platform {
   stop(): Promise<void>;
 }
 
+/** What messages of a platform can hold. */
 export interface PlatformLimits {
   /** The most UTF-16 units of one message; a longer text becomes several. */
   text: number;
@@ -34,6 +36,7 @@ export interface PlatformLimits {
   wantsEnds?: boolean;
 }
 
+/** Takes the messages of a chat platform. */
 export interface Inbox {
   /** Settles when the message is on disk, or refused. Rejects when it could not be kept: then it must not be acknowledged. */
   accept(message: Incoming): Promise<Verdict>;
@@ -45,6 +48,7 @@ export interface Inbox {
   log(text: string): void;
 }
 
+/** A message of a person. */
 export interface Incoming {
   /** The receiver of answers: the platform's own name for the place. */
   chat: string;
@@ -63,6 +67,7 @@ export type Verdict =
   | { accepted: true; id: string; duplicate?: boolean }
   | { accepted: false; why: "sender" | "full" | "stopping" | "invalid"; text: string };
 
+/** A message to a person. */
 export interface Outgoing {
   /** The key is the same for each attempt to deliver the message. */
   key: string;
@@ -76,6 +81,7 @@ export interface Outgoing {
   inReplyTo?: string;
 }
 
+/** A message on its way to a chat. */
 export type Delivery =
   | { status: "sent"; /** For `edit`. */ ref?: string }
   /** The platform's id of the message, for `edit`. */

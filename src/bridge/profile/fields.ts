@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { Mode } from "../../core/config.js";
 import { EXT, WIRES, type WireVersion } from "../protocol.js";
 
+/** The revisions of the AgentProc wire. */
 export type Wire = WireVersion;
 
 const yesNo = v.boolean("must be true or false");

@@ -13,6 +13,7 @@ import { FIELDS, isField, METADATA, type Fields } from "./fields.js";
 import { readSmallFile } from "./small-file.js";
 import type { YamlFile } from "./yaml-file.js";
 
+/** A profile, and the place that it was read from. */
 export interface LoadedProfile {
   profile: Profile;
   /** Each warning has its place in the file. */
@@ -33,6 +34,7 @@ export interface ProfileSource {
   dir: string;
 }
 
+/** Reads the text of a profile; throws what is wrong with it. */
 export async function parseProfile(text: string, source: ProfileSource, wire?: Wire): Promise<LoadedProfile> {
   // YAML is loaded only here: a profile made in code needs none.
   const [{ parseYaml }, { keepWords }] = await Promise.all([import("./yaml-file.js"), import("./words.js")]);

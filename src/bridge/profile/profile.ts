@@ -5,6 +5,7 @@ import type { Expansion, Fields, Wire } from "./fields.js";
 
 export type { Wire } from "./fields.js";
 
+/** An agent that is described by its command line; docs/bridge.md has each key. */
 export interface Profile {
   /** The file's real path, or another text that no other profile has: sessions are kept under it. */
   id: string;

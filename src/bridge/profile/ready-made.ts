@@ -25,6 +25,7 @@ function isOrdinaryFile(path: string): boolean {
   }
 }
 
+/** The names of the profiles that come along. */
 export async function readyMadeNames(): Promise<string[]> {
   const files = await readdir(folder());
   return files.flatMap((file) => (file.endsWith(".yaml") ? [file.slice(0, -".yaml".length)] : [])).sort();

@@ -20,6 +20,7 @@ import * as words from "./words.js";
 
 const HOUR_MS = 3_600_000;
 
+/** The configuration of a bridge, and its surroundings. */
 export interface ServeOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** A profile of the configuration; platforms with the same profile share a runner. */
@@ -27,6 +28,7 @@ export interface ServeOptions {
   log(text: string): void;
 }
 
+/** A bridge that runs, and its end. */
 export interface RunningBridge {
   /** Settles when every platform has ended, or with the error of a part that broke. */
   readonly over: Promise<unknown>;

@@ -14,6 +14,7 @@ import { approversOf, type Approvers, type NamedApprovers } from "./approvers.js
 import type { ConversationLimits } from "./conversations.js";
 import { isAllowed, type Senders } from "./refused-senders.js";
 
+/** The configuration file of a bridge; docs/bridge-serve.md has each key. */
 export interface BridgeConfig {
   stateFolder: string;
   /** The folder of files that platforms received. A chat cannot attach other files. */
@@ -22,6 +23,7 @@ export interface BridgeConfig {
   platforms: readonly PlatformConfig[];
 }
 
+/** Limits of a bridge. */
 export interface BridgeLimits extends ConversationLimits {
   approvalSeconds: number;
   /** The time for which an undeliverable message is tried. */
@@ -30,6 +32,7 @@ export interface BridgeLimits extends ConversationLimits {
   shutdownSeconds: number;
 }
 
+/** The configuration of one chat platform. */
 export interface PlatformConfig {
   name: string;
   /** The path as written; a relative one starts in `folder`. */

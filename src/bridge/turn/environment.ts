@@ -4,6 +4,7 @@ import { ENV_NAMES } from "../protocol.js";
 import type { Profile } from "../profile/profile.js";
 import { expandValue, type Placeholders } from "../profile/expand.js";
 
+/** An environment: variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Variables that programs need to run; none is a secret. */

@@ -9,6 +9,7 @@ import { runTurn, type Asked } from "./run-turn.js";
 import { Sessions, type Conversation } from "./sessions.js";
 import type { Runner, TurnEvents, TurnResult } from "./turn.js";
 
+/** Where sessions are remembered, and the environment of agents. */
 export interface RunnerOptions {
   /** The bridge's environment; by default this process's. */
   env?: Env;
@@ -20,6 +21,7 @@ export interface RunnerOptions {
   files?: string;
 }
 
+/** Runs turns of agents that profiles describe. */
 export function createRunner(profile: Profile, options: RunnerOptions = {}): Runner {
   const { env = process.env, cwd = process.cwd() } = options;
   const { home = homeOf(env, cwd) } = options;

@@ -8,6 +8,7 @@ export interface Attachment {
   mime?: string | undefined;
 }
 
+/** One message to an agent. */
 export interface BridgeTurn {
   message: string;
   sessionName: string;
@@ -15,6 +16,7 @@ export interface BridgeTurn {
   attachments: readonly Attachment[];
 }
 
+/** A call that an agent may not make unasked. */
 export interface PermissionRequest {
   id: string;
   tool: string;
@@ -24,8 +26,10 @@ export interface PermissionRequest {
   deadline?: number;
 }
 
+/** The answer to a permission request. */
 export type PermissionAnswer = { behavior: "allow"; updatedInput?: Record<string, unknown> } | { behavior: "deny"; message?: string };
 
+/** The listeners of a turn. */
 export interface TurnEvents {
   /** A promise holds the agent back until it settles. */
   partial(text: string, role: "output" | "thinking" | "other"): void | Promise<void>;
@@ -33,6 +37,7 @@ export interface TurnEvents {
   warning(text: string): void;
 }
 
+/** The reply of an agent, and how its turn ended. */
 export interface TurnResult {
   /** The text for the user after the partials; "" when nothing is left, and on a failed turn. */
   reply: string;
@@ -52,6 +57,7 @@ export interface TurnResult {
   body?: string;
 }
 
+/** Runs turns, one at a time in a conversation. */
 export interface Runner {
   /** A failed turn is a result, never a rejection. An abort ends the process group first. */
   run(turn: BridgeTurn, on: TurnEvents, signal: AbortSignal): Promise<TurnResult>;

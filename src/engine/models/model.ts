@@ -36,12 +36,14 @@ export type Message =
 
 export type UserMessage = Extract<Message, { role: "user" }>;
 
+/** A tool as a model is told of it. */
 export interface ToolSpec {
   name: string;
   description: string;
   parameters: Record<string, unknown>;
 }
 
+/** One request to a model. */
 export interface ModelRequest {
   system: string;
   messages: readonly Message[];
@@ -84,6 +86,7 @@ export interface WebAnswer {
   usage?: Usage;
 }
 
+/** A model as the engine sees it: one function that streams. */
 export interface Model {
   readonly provider: string;
   readonly id: string;

@@ -80,6 +80,7 @@ export interface FileCopies {
   read(sha256: string): Promise<Uint8Array | undefined>;
 }
 
+/** Where sessions are kept. */
 export interface SessionStore {
   /** Throws a `session` fault when there is one of that id, a `limit` fault when too many files are open, and what the system says. */
   create(session: { id: string; cwd: string; name: string | undefined; config: SessionConfig }): Promise<SessionLog>;

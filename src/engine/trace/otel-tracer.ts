@@ -2,6 +2,7 @@
 import type { Context, SpanContext, Tracer as ApiTracer } from "@opentelemetry/api";
 import type { NewSpan, Span, Tracer } from "./tracer.js";
 
+/** A tracer that tells OpenTelemetry. */
 export async function otelTracer(tracer: ApiTracer): Promise<Tracer> {
   const { isSpanContextValid, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = await import("@opentelemetry/api");
   return { start: (span, traceparent) => begin(span, traceparent === undefined ? ROOT_CONTEXT : remote(traceparent)) };

@@ -13,6 +13,7 @@ import { tokenCounter } from "./tokens.js";
 
 export { describeOrders } from "./orders.js";
 
+/** The script and the name of a rehearsed model. */
 export interface RehearsalOptions {
   /** The path of a YAML or JSON file; without it the model obeys plain orders. */
   script?: string;
@@ -22,6 +23,7 @@ export interface RehearsalOptions {
   seed?: number;
 }
 
+/** The model that follows a script or plain orders: deterministic, offline and free. */
 export async function openRehearsal(options: RehearsalOptions): Promise<Model> {
   const next = options.script === undefined ? obey() : follow(await loadScript(options.script));
   const inputTokens = tokenCounter();

@@ -64,6 +64,7 @@ interface StoreOptions {
   redact<T>(value: T): T;
 }
 
+/** Keeps sessions as append-only files below a home folder. */
 export function jsonlStore(home: string, options: StoreOptions): SessionStore {
   const { undoMiB = UNDO_MIB } = options;
   const root = join(home, "sessions");
