@@ -1,4 +1,4 @@
-/** The one port: anything you can send ops to and read events from, our engine or a remote agent behind any dialect. */
+/** The one port: an Agent takes ops and emits events. Our engine is one, and so is a remote agent behind any dialect. */
 import type { Event } from "./event.js";
 import type { Op } from "./op.js";
 
@@ -7,10 +7,10 @@ import type { Op } from "./op.js";
  * nobody reads holds the agent back.
  */
 export interface Agent {
-  /** Resolves when the op is accepted, never when it is finished; what is wrong with it comes back as a `reply`. */
+  /** Resolves when the op is accepted, not when it is finished; a `reply` reports an error. */
   send(op: Op): Promise<void>;
-  /** A bounded queue with one reader: an unread event holds the producer back. Ends after `closed`. */
+  /** A bounded queue with one reader: unread events make the producer wait. Ends after `closed`. */
   readonly events: AsyncIterable<Event>;
-  /** Interrupts what runs, ends every process, and resolves when `closed` is out. Safe to call twice. */
+  /** Interrupts all work, ends every process, and resolves after `closed`. Safe to call twice. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Commands: what comes of one, and what completes a half-written one. They travel as the `data` of a reply; the schema is the type. */
+/** Commands: the result of one, and completions of a half-written one, as the `data` of a reply. The schema is the type. */
 import * as v from "valibot";
 import { Part } from "./content.js";
 import type { Known } from "./values/without-index-signature.js";
@@ -10,7 +10,7 @@ const Choice = v.looseObject({
   current: v.optional(v.boolean()),
 });
 
-/** `dialog`: the host should let its user choose. `tool`: what a tool shows. `submit_prompt`: the command became a prompt, whose turn follows. */
+/** `dialog`: the host should let its user choose. `tool`: a tool shows something. `submit_prompt`: the command became a prompt, whose turn follows. */
 export const CommandResult = v.variant("type", [
   v.looseObject({ type: v.literal("message"), level: v.picklist(["info", "warning", "error"]), text: v.string() }),
   v.looseObject({ type: v.literal("dialog"), dialog: v.string(), text: v.string(), choices: v.optional(v.array(Choice)) }),
@@ -26,15 +26,15 @@ export const CommandReply = v.looseObject({
 });
 export type CommandReply = Known<v.InferOutput<typeof CommandReply>>;
 
-/** Whether the data of a reply says that the command became a prompt: then it is not the end, a turn follows. */
+/** Whether the data of a reply says that the command became a prompt: its turn follows, so the reply is not the end. */
 export function becamePrompt(data: unknown): boolean {
   return v.is(CommandReply, data) && data.result.type === "submit_prompt";
 }
 
-/** `value` replaces what was written behind the trigger. */
+/** `value` replaces the text behind the trigger. */
 export const Suggestion = v.looseObject({ label: v.string(), value: v.string(), description: v.optional(v.string()) });
 export type Suggestion = Known<v.InferOutput<typeof Suggestion>>;
 
-/** The data of the reply to a `command.suggest`. `perfect`: what was written is whole already. */
+/** The data of the reply to a `command.suggest`. `perfect`: the text is complete already. */
 export const SuggestReply = v.looseObject({ suggestions: v.array(Suggestion), perfect: v.optional(v.boolean()) });
 export type SuggestReply = Known<v.InferOutput<typeof SuggestReply>>;

@@ -13,7 +13,7 @@ export type Mode = v.InferOutput<typeof Mode>;
 export const Thinking = v.picklist(["disabled", "enabled", "low", "medium", "high", "deep", "max"]);
 export type Thinking = v.InferOutput<typeof Thinking>;
 
-/** How much of a tool's output is folded before anybody sees it. `safe` takes out what only a terminal needs, `full` repetitions too. */
+/** How far a tool's output is shortened before anybody sees it. `safe` removes terminal codes, `full` also repetitions. */
 export const OutputCompaction = v.picklist(["off", "safe", "full"]);
 export type OutputCompaction = v.InferOutput<typeof OutputCompaction>;
 
@@ -33,7 +33,7 @@ export const HostTool = v.looseObject({
 });
 export type HostTool = Known<v.InferOutput<typeof HostTool>>;
 
-/** A kind of sub-agent that the host brings along. `system` is what it is told to be, `tools` the only ones that it keeps of its parent's. */
+/** A kind of sub-agent from the host. `system` is its system prompt; `tools` are the tools that it keeps of its parent's. */
 const SessionSubAgent = v.looseObject({
   name: v.string(),
   description: v.string(),
@@ -44,7 +44,7 @@ const SessionSubAgent = v.looseObject({
 
 const Where = v.picklist(["local", "host"]);
 
-/** An MCP server of the session: a command, an address, or `host` for one that is spoken over `host.request`. */
+/** An MCP server of the session: a command, an address, or `host` for a server that is reached by `host.request`. */
 export const McpServer = v.looseObject({
   type: v.optional(v.string()),
   command: v.optional(v.string()),
@@ -74,8 +74,8 @@ export const sampling = {
 /**
  * `allowedTools` and `disallowedTools` decide which tools exist; `approveTools` names those that run unasked.
  * `answerSeconds` is how long an approval or a host request waits before its default (deny, error).
- * `policy` is a host's own name of the mode, kept for its resume. An empty `effort` is none. `images` says whether the model can be shown them, where the user knows better.
- * `maxTurns` counts model calls within one turn, `maxToolCalls` its tool calls, `maxSeconds` its time; `nesting` is how deep sub-agents go.
+ * `policy` is the host's own name of the mode, kept for a resume. An empty `effort` means none. `images` overrides whether the model takes images.
+ * `maxTurns` bounds the model calls of one turn, `maxToolCalls` its tool calls, `maxSeconds` its time; `nesting` bounds the levels of sub-agents.
  * `agent` names an agent of a hub's own config, and `labels` the nodes that may work for the session: both mean something to a hub alone.
  * `directories` belong to the workspace beside `cwd`. `fallbackModels` are asked in turn when the model's server is overloaded. `hostHooks` names the host's callback for an event, as the config's hooks name commands.
  */

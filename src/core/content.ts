@@ -68,7 +68,7 @@ export function textPart(text: string): PartOf<"text"> {
   return { type: "text", text };
 }
 
-/** The plain words of some content, for wires and models that take only text. */
+/** The plain text of some parts, for wires and models that take only text. */
 export function plainText(parts: readonly Part[]): string {
   return parts
     .map(partText)

@@ -13,7 +13,7 @@ export const Fault = v.looseObject({
   retryable: v.optional(v.boolean()),
   status: v.optional(v.number()),
   param: v.optional(v.string()),
-  /** Seconds to wait before another try, when the other side said so. */
+  /** Seconds to wait before another try, if the other side named them. */
   retryAfter: v.optional(v.number()),
 });
 export type Fault = Known<v.InferOutput<typeof Fault>>;
@@ -29,7 +29,7 @@ export class ParleyError extends Error {
   }
 }
 
-/** A fault for anything thrown; what is not ours is an `internal` one. */
+/** A fault for anything thrown; a foreign error becomes an `internal` fault. */
 export function toFault(thrown: unknown): Fault {
   if (thrown instanceof ParleyError) return thrown.fault;
   return { code: "internal", message: messageOf(thrown), retryable: false };
@@ -39,7 +39,7 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Why the system refused something, in words; whoever tells it names the path. */
+/** The reason for a refusal by the system, in words; the caller adds the path. */
 export function systemReason(thrown: unknown): string {
   return REASONS[systemCode(thrown) ?? ""] ?? messageOf(thrown);
 }

@@ -1,4 +1,4 @@
-/** Events: what an agent tells. Past tense, `noun.verb`; the schema is the type. Turn-scoped events carry `turn`, others never do. */
+/** Events: messages of an agent. Past tense, `noun.verb`; the schema is the type. Events of a turn carry `turn`, others never do. */
 import * as v from "valibot";
 import type { Known } from "./values/without-index-signature.js";
 import { SessionConfig } from "./config.js";
@@ -139,7 +139,7 @@ const TextDone = event("text.done", done);
 const ThinkingDelta = event("thinking.delta", { text });
 const ThinkingDone = event("thinking.done", done);
 
-/** The user's words: in a replay, and live where a hub says which client they came from. */
+/** The user's message: in a replay, and live if a hub tells which client it came from. */
 const UserMessage = event("user.message", { parts: v.array(Part), by: v.optional(Client) });
 
 const ToolRequested = event("tool.requested", { call: Call });
@@ -147,7 +147,7 @@ const ToolRequested = event("tool.requested", { call: Call });
 /** A piece of a call's arguments, as JSON text. */
 const ToolDelta = event("tool.delta", { call: text, name: v.optional(text), text });
 
-/** `args` only when the host changed them. */
+/** `args` only if the host changed them. */
 const ToolStarted = event("tool.started", { call: text, args: v.optional(v.record(v.string(), v.unknown())) });
 const ToolProgress = event("tool.progress", {
   call: text,
@@ -162,7 +162,7 @@ const ToolEnded = event("tool.ended", {
   reason: v.optional(text),
 });
 
-/** `deadline` is absolute (milliseconds since 1970): then the calls are denied. */
+/** `deadline` is absolute (milliseconds since 1970): the calls are denied then. */
 const ApprovalRequested = event("approval.requested", {
   calls: v.array(Call),
   message: v.optional(text),
@@ -222,13 +222,13 @@ const Listed = v.array(v.looseObject(listed));
 
 const McpTool = v.looseObject({
   name: text,
-  /** As the agent calls it: `mcp__server__tool`. */
+  /** The name at the agent: `mcp__server__tool`. */
   qualifiedName: text,
   description: v.optional(text),
   parameters: v.optional(v.record(v.string(), v.unknown())),
 });
 
-/** A server that failed is listed without tools, and says why. */
+/** A server that failed is listed without tools, with its error. */
 export const ListedMcpServer = v.looseObject({
   name: text,
   status: v.picklist(["connecting", "ready", "failed"]),
@@ -240,7 +240,7 @@ export const ListedMcpServer = v.looseObject({
 });
 export type ListedMcpServer = Known<v.InferOutput<typeof ListedMcpServer>>;
 
-/** The surroundings of the session. `whole`: nothing is under way any more; without it servers still connect. */
+/** The catalogue of the session. `whole`: loading is over; without it servers are still connecting. */
 const CatalogUpdated = event("catalog.updated", {
   whole: v.boolean(),
   skills: v.optional(Listed),
@@ -249,7 +249,7 @@ const CatalogUpdated = event("catalog.updated", {
   commands: v.optional(v.array(v.looseObject({ ...listed, aliases: v.optional(v.array(text)), source: v.optional(text) }))),
 });
 
-/** The answer to an op: `to` is its type, `parent` its id. An op that fails is answered here and never by `error`. */
+/** The answer to an op: `to` is its type, `parent` its id. A failed op is answered here and never by `error`. */
 const Reply = event("reply", {
   to: text,
   status: v.picklist(["ok", "noop", "loading", "error"]),
@@ -257,7 +257,7 @@ const Reply = event("reply", {
   data: v.optional(v.unknown()),
 });
 
-/** Something failed that no op asked for. In a turn it tells why; `turn.ended` still follows. */
+/** A failure that answers no op. In a turn it tells the reason; `turn.ended` still follows. */
 const ErrorRaised = event("error", { fault: Fault, fatal: v.optional(v.boolean()) });
 
 const Other = event("other", { name: text, data: v.optional(v.unknown()) });

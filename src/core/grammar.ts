@@ -10,8 +10,8 @@
  *  6. `turn.ended.usage` is present whenever usage was reported.
  *  7. `closed` is last on the connection.
  *
- * A replay is a stream of its own, unless the host attached to a session that runs. A replay from a place on (`session.open` with `after`) may begin in the middle of a turn:
- * then its first turn is not begun there, and goes on with calls that were requested before. Only an op can say so.
+ * A replay is a stream of its own, unless the host attached to a running session. A replay with `after` (of `session.open`) may begin inside
+ * a turn: its first turn then lacks its start, and may mention calls that were requested before. Only the op tells this.
  */
 import type { Event, EventOf } from "./event.js";
 import type { Answer, Op, OpOf } from "./op.js";
@@ -19,7 +19,7 @@ import type { Answer, Op, OpOf } from "./op.js";
 interface Block {
   kind: "text" | "thinking";
   text: string;
-  /** It may have begun before the first event that was told of its turn. */
+  /** The block may have begun before the first known event of its turn. */
   isCut: boolean;
 }
 
@@ -27,14 +27,14 @@ interface Turn {
   id: string;
   blocks: Map<string, Block>;
   calls: Map<string, "requested" | "started" | "ended">;
-  /** Calls that wait for an answer. */
+  /** Calls with an open approval. */
   asked: Set<string>;
-  /** Calls that were allowed before they were asked about, with the op that allowed them. */
+  /** Calls that were allowed before the question, with the op that allowed them. */
   allowed: Map<string, string | undefined>;
   usage: boolean;
-  /** Its beginning was not told here. */
+  /** The turn's start is missing. */
   cut: boolean;
-  /** In a cut turn: where the first block, whose beginning was not told here either, is closed. */
+  /** In a cut turn: the blocks whose first part, with a missing start, has been closed. */
   passedCut: Set<string>;
 }
 
@@ -42,21 +42,21 @@ interface Session {
   ready: boolean;
   turn: Turn | undefined;
   ended: Set<string>;
-  /** The next event may belong to a turn that began before. */
+  /** The next event may belong to a turn whose start is missing. */
   midway: boolean;
 }
 
-/** Feed it every event and, where they can be seen, every op; each call returns what is wrong, in sentences. */
+/** Feed it every event and, where possible, every op; each call returns the violations as sentences. */
 export class Grammar {
   readonly #sessions = new Map<string, Session>();
-  /** Sessions whose replay begins behind a place. */
+  /** Sessions whose replay begins at a place. */
   readonly #cursors = new Set<string>();
-  /** Sessions that the host attached to while they ran: their replay and their later events are one stream. */
+  /** Sessions to which the host attached while they ran: replay and live events are one stream. */
   readonly #attached = new Set<string>();
   #closed = false;
   #seesOps = false;
 
-  /** Ops that answer approvals (without any op, rule 5 cannot be judged and is not), and those that ask for a replay. */
+  /** Notes ops that answer approvals and ops that ask for a replay. Without any op, rule 5 is not checked. */
   op(op: Op): void {
     this.#seesOps = true;
     if (op.type === "session.open") this.#opens(op);
@@ -90,7 +90,7 @@ export class Grammar {
     return wrong;
   }
 
-  /** Returns the violations of everything that is still open at the end of the events. */
+  /** Returns the violations of all that is still open at the end. */
   end(): string[] {
     return [...this.#sessions.values()].flatMap((session) =>
       session.turn === undefined ? [] : [`rule 2: turn ${session.turn.id} never ended`],
@@ -110,7 +110,7 @@ export class Grammar {
     return session;
   }
 
-  /** The session may replay events that it replayed before. */
+  /** Events of an earlier replay may come again. */
   #sessionReady(event: EventOf<"session.ready">, session: Session): void {
     session.ready = true;
     const name = event.session ?? "";
@@ -248,7 +248,7 @@ export class Grammar {
     if (state === "ended") return void say(4, `${event.type} of call ${event.call}, which has ended`);
     if (event.type === "tool.started") {
       if (state === "started") say(4, `call ${event.call} started twice`);
-      // The answers to replayed approvals were given where nobody here could see them.
+      // The answers to replayed approvals are not part of the replay.
       if (event.replay === true) turn.asked.delete(event.call);
       if (this.#seesOps && turn.asked.has(event.call)) say(5, `call ${event.call} started before its approval was answered`);
       turn.calls.set(event.call, "started");
@@ -276,13 +276,13 @@ function answered(turn: Turn, { call, decision }: Pick<Answer, "call" | "decisio
   if (!wasAsked && decision === "allow" && turn.calls.get(call) === "requested") turn.allowed.set(call, op);
 }
 
-/** The agent had no use for it: an answer that came too early is none. */
+/** The agent refused an early answer: the call counts as not allowed. */
 function notTaken({ parent }: EventOf<"reply">, { turn }: Session): void {
   if (parent === undefined || turn === undefined) return;
   for (const [call, op] of turn.allowed) if (op === parent) turn.allowed.delete(call);
 }
 
-/** A call that a cut turn mentions was requested before the cut, and has come as far as `state` at least. */
+/** A call that a cut turn mentions was requested before the cut, and has reached `state` at least. */
 function isKnown(turn: Turn, call: string, state: "requested" | "started"): boolean {
   if (turn.cut && !turn.calls.has(call)) turn.calls.set(call, state);
   return turn.calls.has(call);

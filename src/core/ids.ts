@@ -1,6 +1,6 @@
 /**
- * Ids: ULIDs (48 bits of time, 80 of chance, in Crockford's base 32), ordered within one process. Ids name things, they guard nothing,
- * so Math.random is chance enough, and no crypto has to be loaded before the first line.
+ * Ids: ULIDs (48 bits of time, 80 random bits, in Crockford's base 32), ordered within one process. Ids are names, not secrets,
+ * so Math.random is random enough, and no crypto has to be loaded before the first line.
  */
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -11,7 +11,7 @@ let lastTime = 0;
 let lastTimePart = "";
 let lastChance: number[] = [];
 
-/** A new one, after all earlier ones of this process. */
+/** A new id that sorts after all earlier ids of this process. */
 export function mintId(): string {
   const now = Math.max(Date.now(), lastTime);
   if (now === lastTime) advance(lastChance);

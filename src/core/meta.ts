@@ -3,9 +3,9 @@ import * as v from "valibot";
 import type { Known } from "./values/without-index-signature.js";
 
 /**
- * `at` (milliseconds since 1970) and `seq` are stamped by whoever makes the event. `id` belongs to ops. `parent` is the id of the op
+ * The maker of an event stamps `at` (milliseconds since 1970) and `seq`. `id` belongs to ops. `parent` is the id of the op
  * that an event answers. `session` is the handle minted by the opener. `under` names the Spawn call an event belongs to.
- * `ext` holds, per dialect, what only that dialect says.
+ * `ext` holds fields of single dialects, by dialect.
  */
 export const metaEntries = {
   at: v.optional(v.number()),
@@ -19,13 +19,13 @@ export const metaEntries = {
   ext: v.optional(v.record(v.string(), v.unknown())),
 } as const;
 
-/** A client of a hub, as the hub knows it. */
+/** A client of a hub. */
 export const Client = v.looseObject({ client: v.string(), name: v.optional(v.string()) });
 export type Client = Known<v.InferOutput<typeof Client>>;
 
 /**
- * `key`: the same op said again, by a client that lost its connection, has the same key, and is taken once in a session. `by` is the client
- * that a hub got the op from: the hub alone sets it, on every op, and no agent believes it of anybody else.
+ * `key`: a client that lost its connection repeats an op with the same key, and the session takes it once. `by` is the client
+ * that sent the op to the hub: only the hub sets it, on every op, and no agent accepts it from others.
  */
 export const opMetaEntries = { ...metaEntries, key: v.optional(v.string()), by: v.optional(Client) } as const;
 

@@ -32,7 +32,7 @@ const SessionOpen = v.looseObject({
 
 const SessionConfigure = op("session.configure", { patch: SessionConfig });
 
-/** Prior context, given before the first prompt. `messages` is the same, message by message, where the host knows who said what. */
+/** Context before the first prompt. `messages` has the same text message by message, if the host knows the authors. */
 const SessionSeed = op("session.seed", {
   text,
   messages: v.optional(v.array(v.looseObject({ role: v.picklist(["user", "assistant"]), text }))),
@@ -41,12 +41,12 @@ const SessionSeed = op("session.seed", {
 const SessionClose = op("session.close", {});
 const SessionList = op("session.list", {});
 
-/** Each change of a row of `session.list` is told from now on, or no more. Only a hub takes it. */
+/** Switches notifications about changed rows of `session.list`. Only a hub takes it. */
 const SessionWatch = op("session.watch", { on: v.boolean() });
 
 /**
- * Undoes `turn` and all behind it: the files that they changed, and the conversation; both, unless one of the two is asked for. A file that
- * somebody else has changed since stays as it is, unless `force` is given.
+ * Undoes `turn` and all later ones: their file changes, and the conversation; both by default. A file that
+ * others have changed since is not touched, unless `force` is given.
  */
 const SessionRewind = v.looseObject({
   type: v.literal("session.rewind"),
@@ -88,7 +88,7 @@ const TurnPrompt = op("turn.prompt", {
 
 const TurnSteer = op("turn.steer", { parts: v.array(Part) });
 
-/** Without `turn`: whatever runs. With it: that turn, queued or running. */
+/** Without `turn` the running turn; with it that turn, queued or running. */
 const TurnInterrupt = op("turn.interrupt", { reason: v.optional(text) });
 
 /**

@@ -5,17 +5,17 @@ const text = v.string();
 
 const Question = v.looseObject({
   question: text,
-  /** A word or two to show above it. */
+  /** A word or two to show above the question. */
   header: v.optional(text),
   options: v.array(v.looseObject({ label: text, description: v.optional(text) })),
-  /** More than one option may be picked. */
+  /** Several options may be picked. */
   multiple: v.optional(v.boolean()),
 });
 
 export const Questions = v.looseObject({ questions: v.array(Question) });
 export type Questions = v.InferOutput<typeof Questions>;
 
-/** One for each question, in order. `text` is what the user wrote beside the options, or in place of them. */
+/** One answer for each question, in order. `text` is the user's own text, beside the options or in place of them. */
 export const QuestionAnswers = v.looseObject({
   answers: v.array(v.looseObject({ labels: v.array(text), text: v.optional(text) })),
 });

@@ -1,9 +1,9 @@
 /**
- * A queue with one reader, bounded by weight. `push` always takes the item; when the queue is over its bound it answers with a promise
- * that settles once the reader has caught up, and the producer waits for it. Nothing is ever dropped.
+ * A queue with one reader, bounded by weight. `push` always takes the item; over the bound it returns a promise
+ * that settles when the reader has caught up, and the producer waits for it. No item is ever dropped.
  */
 
-/** Unread control items (replies, pongs) that pass the bound before their producers wait too. */
+/** The number of unread control items (replies, pongs) that may pass the bound before their producers wait, too. */
 export const CONTROL_LIMIT = 1024;
 
 interface Entry<T> {
@@ -16,18 +16,18 @@ interface Entry<T> {
 export class Queue<T> implements AsyncIterable<T> {
   readonly #limit: number;
   readonly #weigh: (item: T) => number;
-  /** Read ones are taken out at once, so that nothing keeps them alive. */
+  /** Read items are removed at once, so that they can be freed. */
   #entries: (Entry<T> | undefined)[] = [];
   #head = 0;
   #weight = 0;
   #control = 0;
-  /** Unread control items, by kind. */
+  /** Unread control items by kind. */
   readonly #kinds = new Map<string, number>();
   #ended = false;
-  /** Producers wait for the reader. */
+  /** Whether producers wait for the reader. */
   #isBound = true;
   #reader: ((result: IteratorResult<T, undefined>) => void) | undefined;
-  /** Producers that wait for the bound, and those that wait for the bound of control. */
+  /** Producers that wait for the bound, and those that wait for the bound of control items. */
   #room: (() => void)[] = [];
   #controlRoom: (() => void)[] = [];
 
@@ -36,33 +36,33 @@ export class Queue<T> implements AsyncIterable<T> {
     this.#weigh = weigh;
   }
 
-  /** Undefined: there is room for more. A promise: wait for it before the next push. */
+  /** Returns undefined if there is room for more, else a promise to wait for before the next push. */
   push(item: T): Promise<void> | undefined {
     if (this.#hand(item)) return undefined;
     this.#keep(item, this.#weigh(item), undefined);
     return this.#weight > this.#limit && this.#isBound ? until(this.#room) : undefined;
   }
 
-  /** For replies to control: they pass the bound, so that an interrupt or a ping is answered behind a full queue. */
+  /** For control items: they pass the bound, so that an interrupt or a ping is answered behind a full queue. */
   pushControl(item: T, kind = ""): Promise<void> | undefined {
     if (this.#hand(item)) return undefined;
     this.#keep(item, 0, kind);
     return this.#control > CONTROL_LIMIT && this.#isBound ? until(this.#controlRoom) : undefined;
   }
 
-  /** Whether an unread control item of this kind waits while the control bound is passed: then an equal one says nothing new. */
+  /** Whether an unread control item of this kind waits while the control bound is passed; an equal one would add nothing. */
   holdsControl(kind: string): boolean {
     return this.#control >= CONTROL_LIMIT && (this.#kinds.get(kind) ?? 0) > 0;
   }
 
-  /** Nobody waits for the reader any more: what still comes is little, and must not wait for ever. */
+  /** Stops making producers wait: the few remaining items must not wait for a reader who is gone. */
   unbound(): void {
     this.#isBound = false;
     wake(this.#room);
     wake(this.#controlRoom);
   }
 
-  /** No more items; the reader gets what is left and then the end. */
+  /** Takes no more items; the reader gets the rest and then the end. */
   end(): void {
     this.#ended = true;
     this.unbound();
@@ -78,7 +78,7 @@ export class Queue<T> implements AsyncIterable<T> {
     return { next: () => this.#next() };
   }
 
-  /** To a reader that waits for it; after the end, to nobody. */
+  /** Hands an item to the waiting reader; after the end it is dropped. */
   #hand(item: T): boolean {
     if (this.#ended) return true;
     const reader = this.#reader;
@@ -131,7 +131,7 @@ function wake(room: (() => void)[]): void {
   for (const resolve of room.splice(0)) resolve();
 }
 
-/** About how many bytes a value would take on a wire; exact enough to bound memory. */
+/** The approximate size of a value on a wire, in bytes; exact enough to bound memory. */
 export function roughSize(value: unknown): number {
   if (typeof value === "string") return value.length + 8;
   if (typeof value !== "object" || value === null) return 8;

@@ -1,19 +1,19 @@
-/** Finds the secret in a connection string: the password. The host and the database are no secrets; output may name them. */
+/** Finds the secret in a connection string: the password. The host and the database may be shown. */
 
 /** `postgres://user:password@host/db`, `user:password@tcp(host:3306)/db`, `Server=host;Password=x`, `host=x password=y`. */
 export function credentialsIn(value: string): string[] {
-  // `jdbc:` stands in front of an address.
+  // `jdbc:` precedes an address.
   const address = value.replace(/^jdbc:/i, "");
   return [...inAddress(address), ...inPairs(value), ...inQuery(address)];
 }
 
-/** Of a string that is nothing but a connection: a key in the place of the user is one, too (`https://KEY@sentry.example/1`). */
+/** The secret of a text that is only an address: a key in the place of the user counts, too (`https://KEY@sentry.example/1`). */
 export function connectionSecrets(value: string): string[] {
   const [, user = ""] = /^[a-z][\w+.-]*:\/\/([^:@/\s]+)@/i.exec(value) ?? [];
   return [...credentialsIn(value), ...(user.length >= LONG_USER && /\d/.test(user) ? [user] : [])];
 }
 
-/** Anything else under the name of a connection is a secret as a whole. */
+/** Any other text in a variable for connections is a secret as a whole. */
 export function isConnection(value: string): boolean {
   return /^[a-z][\w+.-]*:/i.test(value) || /^[\w ]+=/.test(value) || /@(?:tcp|udp|unix)?\(/.test(value);
 }
@@ -27,13 +27,13 @@ function inAddress(value: string): string[] {
   const [, , authority = ""] = /^([a-z][\w+.-]*:)\/\/([^/?#\s]*)/i.exec(value) ?? [];
   const at = authority.lastIndexOf("@");
   if (at !== -1) return forms(authority.slice(0, at));
-  // Some write a slash or a question mark into a password as it is; then what is before it is no host and port.
+  // Some passwords contain an unescaped slash or question mark; the text before it is then not a host and a port.
   const loose =
     /^[a-z][\w+.-]*:\/\/([^:@/\s]*:(?!\d*[/?#])[^@\s]+)@[^@\s]*$/i.exec(value) ?? /^([^:@/\s]+:\S+)@(?:tcp|udp|unix)?\(/.exec(value);
   return loose?.[1] === undefined ? [] : forms(loose[1]);
 }
 
-/** A password that is a word, as in examples, or short is only one where it is used: `:postgres@`. */
+/** A short password, or one that is a word, is redacted only in its place: `:postgres@`. */
 function forms(userInfo: string): string[] {
   const colon = userInfo.indexOf(":");
   const password = colon === -1 ? "" : userInfo.slice(colon + 1);

@@ -1,9 +1,9 @@
-/** Secrets in a message of any wire, so that redaction knows them before the message is written down. */
+/** Finds the secrets in a message of any wire, so that the redactor knows them before the message is recorded. */
 import { isRecord } from "../values/json-object.js";
 import { parseJson } from "../values/parse-json.js";
 import { secretsOf, serverSecrets } from "./secrets.js";
 
-/** The secrets of a message, and of JSON in a text of it. */
+/** The secrets of a message, also in JSON inside its texts. */
 export function messageSecrets(message: unknown, env: Record<string, string | undefined>): string[] {
   return [...secretsIn(message, env), ...secretsIn(within(message), env)];
 }
@@ -26,7 +26,7 @@ export function secretsIn(message: unknown, env: Record<string, string | undefin
   return [...own, ...serverSecrets({ server }, env), ...fields.flatMap(([, value]) => secretsIn(value, env))];
 }
 
-/** `apiKey` is judged as the variable API_KEY would be. The word `key` alone names no secret: `{"key": "ArrowDown"}`. */
+/** `apiKey` is judged as the variable API_KEY. The word `key` alone is not enough: `{"key": "ArrowDown"}`. */
 function asVariable(name: string): string {
   const words = name.replace(/([a-z\d])([A-Z])/g, "$1_$2").replaceAll("-", "_");
   return /^(?:keys?|token|pat|pwd)$/i.test(words) ? "" : words;
@@ -44,7 +44,7 @@ function isPair(one: unknown): one is { name: unknown; value: unknown } {
   return typeof one === "object" && one !== null && "name" in one && "value" in one;
 }
 
-/** JSON inside of a text, which redaction would not parse: a record of a line protocol, and links among the variables of a turn. */
+/** JSON inside a text, which redaction does not parse: a record of a line protocol, or links in the variables of a turn. */
 function within(message: unknown): unknown[] {
   if (!isRecord(message)) return [];
   const { text, turn } = message;

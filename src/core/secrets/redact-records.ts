@@ -1,16 +1,16 @@
 /**
- * Records redacted as the stream that they are: a secret may be split over several of them, as deltas are. A record whose text may be the
- * beginning of one waits until that is known, and what came after it waits behind it; so the order stays.
+ * Redacts a stream of records: a secret may be split over several of them, as deltas are. A record that may hold the beginning of a
+ * secret waits until that is decided, and later records wait behind it, so the order stays.
  */
 import type { Redactor } from "./redact.js";
 import { ShapeStream, type Range } from "./secret-shapes.js";
 
-/** So many records of the same direction may come between two pieces of one secret. */
+/** The number of records of the same lane that may come between two pieces of one secret. */
 const APART = 4;
-/** Records that wait; then the oldest goes as it is. */
+/** The most waiting records; then the oldest goes out undecided. */
 const MOST = 64;
 
-/** A record on its way, and what it belongs to: only texts of one lane continue each other. */
+/** A waiting record and its lane: only texts of one lane continue each other. */
 interface Entry<T, E> {
   lane: string;
   value: T;
@@ -22,34 +22,34 @@ interface Cut {
   path: string;
   from: number;
   to: number;
-  /** The mask stands where a secret begins. */
+  /** The mask replaces the first piece of a secret; further pieces get none. */
   mask: string;
 }
 
-/** A beginning of a secret at the end of a text, and where its pieces are. */
+/** A possible beginning of a secret at the end of a text, with the places of its pieces. */
 interface Opening<T, E> {
   lane: string;
   path: string;
   secret: string;
   matched: number;
   pieces: { entry: Entry<T, E>; from: number; to: number }[];
-  /** Records of the lane that it still waits for. */
+  /** The number of further records of the lane to wait for. */
   patience: number;
 }
 
-/** The texts of a path, of which the last may go on with a secret of some shape, or with the rest of what may be the beginning of one. */
+/** The texts at one path that may continue with a secret of some shape, or with the rest of a shape's beginning. */
 interface OpenShape<T, E> {
   lane: string;
   path: string;
   stream: ShapeStream;
-  /** The pieces that are not decided, and the last piece, by their place in the joined texts. */
+  /** The undecided pieces and the last piece, by their place in the joined texts. */
   pieces: { entry: Entry<T, E>; from: number; to: number }[];
-  /** It was in several pieces, as deltas are; else what follows may have nothing to do with it. */
+  /** The secret was in several pieces, as in deltas; otherwise the next text may be unrelated. */
   isSplit: boolean;
   patience: number;
 }
 
-/** `E` goes with a record unread. */
+/** `E` is passed along with a record. */
 export class RecordRedactor<T, E = undefined> {
   readonly #redactor: Redactor;
   #waiting: Entry<T, E>[] = [];
@@ -60,7 +60,7 @@ export class RecordRedactor<T, E = undefined> {
     this.#redactor = redactor;
   }
 
-  /** Returns the records that may go out now, in order. */
+  /** Returns the records that can go out now, in order. */
   push(lane: string, value: T, envelope: E): { value: T; envelope: E }[] {
     const entry: Entry<T, E> = { lane, value, envelope, cuts: [] };
     this.#waiting.push(entry);
@@ -72,7 +72,7 @@ export class RecordRedactor<T, E = undefined> {
     return this.#release();
   }
 
-  /** The rest: nothing follows. */
+  /** Returns the rest, at the end of the stream. */
   flush(): { value: T; envelope: E }[] {
     this.#openings = [];
     this.#shapes = [];
@@ -89,13 +89,13 @@ export class RecordRedactor<T, E = undefined> {
       this.#open(entry, path, text, fresh);
     }
     for (const opening of this.#openings) if (opening.lane === entry.lane) opening.patience--;
-    // Of several that have come as far, the last one counts: without that their number would double with each record.
+    // Of openings with the same progress the last one is kept: otherwise their number would double with each record.
     const open = [...this.#openings.filter(({ patience }) => patience > 0), ...fresh];
     this.#openings = [...new Map(open.map((opening) => [keyOf(opening), opening])).values()];
     this.#shapes = this.#shapes.filter(({ patience, stream }) => patience > 0 && !stream.isIdle);
   }
 
-  /** A shape within one text is found when the record goes out. */
+  /** Shapes within one text are found when the record goes out. */
   #lookForShapes(entry: Entry<T, E>, path: string, text: string): void {
     const before = this.#shapes.find((open) => open.lane === entry.lane && open.path === path);
     if (before !== undefined && mayContinue(before, text)) return this.#continueShape(before, entry, text);
@@ -116,7 +116,7 @@ export class RecordRedactor<T, E = undefined> {
     open.patience = APART;
   }
 
-  /** A range that grows has one cut in each piece. */
+  /** A growing range has one cut in each piece. */
   #cutShape({ path }: OpenShape<T, E>, range: Range, piece: OpenShape<T, E>["pieces"][number]): void {
     if (range.to <= piece.from || range.from >= piece.to) return;
     const from = Math.max(range.from, piece.from) - piece.from;
@@ -164,7 +164,7 @@ export class RecordRedactor<T, E = undefined> {
   }
 }
 
-/** Behind a whole secret that ended its text comes another text as a rule, and seldom the rest of the secret. */
+/** After a whole secret at the end of a text, the next text is usually unrelated and seldom the rest of the secret. */
 function mayContinue<T, E>({ stream, isSplit }: OpenShape<T, E>, text: string): boolean {
   if (isSplit || !stream.isOpen) return true;
   const [run = ""] = /^[\w.+/=-]*/.exec(text) ?? [];
@@ -175,7 +175,7 @@ function keyOf({ lane, path, secret, matched }: Opening<unknown, unknown>): stri
   return [lane, path, matched, secret].join("\n");
 }
 
-/** Every text of a record that is not empty, with the way to it. */
+/** Each non-empty text of a record, with its path. */
 function* textsIn(value: unknown, path = ""): Iterable<[path: string, text: string]> {
   if (typeof value === "string") {
     if (value !== "") yield [path, value];

@@ -1,16 +1,16 @@
-/** The one funnel for secrets, known by their value or by their shape: the same for disk, wire and log, whole or split over two deltas. */
+/** The one place that redacts secrets, known by value or by shape, for disk, wire and log, whole or split over two deltas. */
 import { ShapeStream, shapesIn, type Range } from "./secret-shapes.js";
 
-/** The first that has no part in any secret is used, so that a mask and what stands beside it never spell one. */
+/** The first mask that shares no text with a secret is used, so that a mask and the text beside it never spell a secret. */
 export const MASKS = ["[redacted]", "<redacted>", "█"] as const;
 /** Shorter values would mask ordinary words. */
 const SHORTEST = 8;
-/** A line of a longer secret that is one by itself; shorter ones, and the headings of keys, are words like others. */
+/** A line of a longer secret counts as a secret from this length on; shorter lines and the headings of keys are ordinary text. */
 const LONG_LINE = 16;
 
 const END_OF_LINE = /(?:\r|\\r)?(?:\n|\\n)/;
 
-/** Whether something was redacted here; what was, is lost. */
+/** Whether a text contains a mask; the original text is lost. */
 export function holdsMask(text: string): boolean {
   return MASKS.some((mask) => text.includes(mask));
 }
@@ -27,8 +27,8 @@ export class Redactor {
   }
 
   /**
-   * As it is, as it stands in JSON, and, when it has several lines, line by line: others number them or quote them. Some keep the ends of
-   * lines as `\n`, which a variable can hold in one line, and whoever uses the secret makes lines of it.
+   * Adds the secret as it is, as it is escaped in JSON, and, if it has several lines, line by line, as programs number or quote lines. A variable
+   * may hold a secret with `\n` for its line ends, which its user turns into lines.
    */
   add(secret: string): void {
     this.#addForm(secret);
@@ -57,7 +57,7 @@ export class Redactor {
     return ranges.length === 0 ? text : masked(text, ranges, this.#mask, 0);
   }
 
-  /** The value with every string in it (keys too) redacted; the value itself when there was nothing to do. */
+  /** The value with all its strings (and keys) redacted; the same value if there was nothing to redact. */
   value<T>(value: T): T;
   value(value: unknown): unknown {
     if (typeof value === "string") return this.text(value);
@@ -76,19 +76,19 @@ export class Redactor {
     return changed ? Object.fromEntries(entries) : value;
   }
 
-  /** For text that comes in pieces: holds back an end that may be the beginning of a secret. */
+  /** For text in pieces: holds back an end that may be the beginning of a secret. */
   stream(): RedactingStream {
     return new RedactingStream(this);
   }
 
-  /** Where secrets stand, in order; those that overlap are one range. */
+  /** The ranges of secrets in order; overlapping ones are joined. */
   ranges(text: string): Range[] {
     const found = shapesIn(text);
     this.#find(text, found);
     return found.length < 2 ? found : joined(found);
   }
 
-  /** The same for those alone that are known by their value, in no order. */
+  /** The ranges of secrets known by value, unordered. */
   known(text: string): readonly Range[] {
     if (text.length < this.#shortest) return NONE;
     const found: Range[] = [];
@@ -103,7 +103,7 @@ export class Redactor {
     }
   }
 
-  /** Where a beginning of a secret that is known by its value stands at the end of the text, or its length. */
+  /** The position at the end of the text where a secret known by value may begin; the text's length if there is none. */
   openEnd(text: string): number {
     let from = text.length;
     for (const secret of this.#secrets) {
@@ -121,20 +121,20 @@ export class Redactor {
 export class RedactingStream {
   readonly #redactor: Redactor;
   readonly #shapes = new ShapeStream();
-  /** Shorter than the longest secret, or than what decides about a shape. */
+  /** The undecided end of the text. */
   #held = "";
-  /** Where it begins in the whole text. */
+  /** The position of `#held` in the whole text. */
   #from = 0;
-  /** So much of what is held belongs to a secret whose mask is out; more may still follow of one that overlaps it. */
+  /** The number of held characters whose mask is out already; an overlapping secret may continue behind them. */
   #masked = 0;
-  /** Shapes that were found, by their place in the whole text: those that are not out, and the last one, which may go on. */
+  /** Found shapes by their place in the whole text: those that are not out, and the last one, which may grow. */
   #found: Range[] = [];
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor;
   }
 
-  /** Returns the text that may go out now; empty when all is held back. */
+  /** Returns the text that can go out now; empty if all is held back. */
   push(piece: string): string {
     const found = this.#shapes.push(piece);
     const text = this.#held === "" ? piece : this.#held + piece;
@@ -150,7 +150,7 @@ export class RedactingStream {
     return this.#release(text, known, Math.min(end, this.#shapes.decided - this.#from));
   }
 
-  /** The rest, at the end of the text. */
+  /** Returns the rest, at the end of the text. */
   flush(): string {
     this.#found = [...new Set([...this.#found, ...this.#shapes.flush()])];
     const rest = this.#release(this.#held, this.#redactor.known(this.#held), this.#held.length);
@@ -160,7 +160,7 @@ export class RedactingStream {
 
   #release(text: string, known: readonly Range[], end: number): string {
     const shapes = this.#found.map(({ from, to }) => ({ from: from - this.#from, to: to - this.#from }));
-    // Of what began before, the mask is out.
+    // The mask of a range that began earlier is out already.
     const before = shapes.reduce((most, { from, to }) => (from < 0 ? Math.max(most, to) : most), this.#masked);
     const fresh = shapes.filter(({ from, to }) => from >= 0 && to > 0);
     const ranges = joined([...(before > 0 ? [{ from: 0, to: before }] : []), ...fresh, ...known]);
@@ -175,7 +175,7 @@ export class RedactingStream {
   }
 }
 
-/** Text with a mask for each range; a range that begins within the first `done` characters has its mask already. */
+/** The text with a mask for each range; a range that begins within the first `done` characters has its mask already. */
 function masked(text: string, ranges: readonly Range[], mask: string, done: number): string {
   let safe = "";
   let at = 0;
@@ -186,7 +186,7 @@ function masked(text: string, ranges: readonly Range[], mask: string, done: numb
   return safe + text.slice(at);
 }
 
-/** In order, with those that overlap as one; mere neighbours stay apart. */
+/** The ranges in order; overlapping ones are joined, adjacent ones are not. */
 function joined(ranges: readonly Range[]): Range[] {
   const all: Range[] = [];
   for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {
@@ -197,7 +197,7 @@ function joined(ranges: readonly Range[]): Range[] {
   return all;
 }
 
-/** Whether a mask could hold a secret, or be the end or the beginning of one that goes on beside it. */
+/** Whether a mask could contain a secret, or could complete one together with the text beside it. */
 function meets(mask: string, secret: string): boolean {
   return mask.includes(secret) || secret.includes(mask.charAt(0)) || secret.includes(mask.slice(-1));
 }

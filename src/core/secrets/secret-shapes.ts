@@ -1,9 +1,9 @@
 /**
- * Secrets that are known by their shape alone, whoever wrote them: keys of vendors, tokens, signed tokens (JWT), private keys in PEM. A shape
- * has a beginning that nothing else has, and a least length, so that words, slugs and placeholders such as `sk-your-key-here` are none.
+ * Secrets known by their shape alone: keys of vendors, tokens, signed tokens (JWT), private keys in PEM. A shape has a beginning
+ * that other text does not have, and a least length, so that words, slugs and placeholders such as `sk-your-key-here` do not match.
  *
- * It is decided within a bounded number of characters; a secret may then go on for as long as it likes. So text that comes in pieces is
- * held back by little, and `ShapeStream` finds in pieces exactly what `shapesIn` finds in the whole.
+ * A bounded number of characters decides; a secret may then be of any length. So little text
+ * is held back when it comes in pieces, and `ShapeStream` finds in pieces exactly what `shapesIn` finds in the whole.
  */
 
 import { Beginnings, CONTEXT, hasBorder } from "./shape-beginnings.js";
@@ -13,23 +13,23 @@ export interface Range {
   to: number;
 }
 
-/** So many characters behind its beginning say whether it is a secret. */
+/** The number of characters behind the beginning that decide whether it is a secret. */
 const DECIDED = 40;
 
 interface Shape {
   beginnings: readonly string[];
   least: number;
-  /** It has no more than the least. */
+  /** The secret has exactly the least length. */
   exact: boolean;
-  /** A pattern that the head must match; a head that matches still matches when it grows. */
+  /** A pattern that the head must match; a matching head still matches when it grows. */
   telling: RegExp | undefined;
-  /** As much of it as decides. */
+  /** Matches the deciding part. */
   head: RegExp;
-  /** The characters that go on behind the head. */
+  /** Matches the characters behind the head that belong to the secret. */
   rest: RegExp;
 }
 
-/** `character`: one of those behind its beginning. */
+/** `character` matches one character behind the beginning. */
 function shape(beginnings: readonly string[], character: string, least: number, more: { exact?: true; telling?: RegExp } = {}): Shape {
   const { exact = false, telling } = more;
   return {
@@ -42,9 +42,9 @@ function shape(beginnings: readonly string[], character: string, least: number, 
   };
 }
 
-/** The first that fits counts. */
+/** The first matching shape counts. */
 const SHAPES: readonly Shape[] = [
-  // Anthropic, OpenAI, OpenRouter; then whoever else writes `sk-`, with which class names and slugs begin, too.
+  // Anthropic, OpenAI, OpenRouter; then other vendors' `sk-`, with which class names and slugs begin, too.
   shape(["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"], "[\\w-]", 16, { telling: /[A-Z\d]|[a-z]{16}/ }),
   shape(["sk-"], "[\\w-]", 20, { telling: /[A-Z]|[a-z\d]{16}/ }),
   // GitHub and GitLab.
@@ -73,16 +73,16 @@ const JWT_REST = /[\w.-]*/y;
 const JWT_HEADER_CHARS = 512;
 const JWT_LEAST = 8;
 
-/** The heading of a key is no secret; the lines behind it are. */
+/** The heading of a key is not secret; the lines behind it are. */
 const HEADING = "-----BEGIN ";
 const HEADING_REST = /(?:[A-Z\d]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----/y;
 const HEADING_CHARS = 64;
 const KEY_CHARACTERS = /[A-Za-z\d+/=]+/y;
-/** Of a line behind nothing but ends of lines, line numbers and the marks of a quotation or a diff; any other must be long. */
+/** The least length of a key's line after only line ends, line numbers and marks of a quotation or a diff; other lines must be long. */
 const LINE = 16;
 const LONG_LINE = 40;
 const PLAIN_GAP = 40;
-/** Behind so many other characters no line of the key comes any more. */
+/** After so many other characters the key has ended. */
 const GAP = 160;
 const PLAIN_WORD = /^(?:\d{1,6}|[+/]{1,3})$/;
 
@@ -91,82 +91,82 @@ const WORD = /\w*/y;
 const WITH_SHAPE = SHAPES.flatMap((each) => each.beginnings.map((whole) => ({ sought: sought(whole), whole, shape: each })));
 const BY_SOUGHT = new Map(WITH_SHAPE.map(({ sought: word }) => [word, WITH_SHAPE.filter((each) => each.sought === word)]));
 
-/** `sk-ant-` is found as the `sk-` that it is. */
+/** Shapes that begin with `sk-…` are all found by `sk-`. */
 function sought(beginning: string): string {
   return beginning.startsWith("sk-") ? "sk-" : beginning;
 }
 
 const BEGINNINGS = new Beginnings([...BY_SOUGHT.keys(), JWT, HEADING]);
 
-/** Shorter texts hold none. */
+/** Shorter texts contain no secret. */
 const SHORTEST = Math.min(...SHAPES.flatMap(({ beginnings, least }) => beginnings.map(({ length }) => length + least)));
 
-/** Where they stand in a whole text, in order. */
+/** The secrets in a whole text, in order. */
 export function shapesIn(text: string): Range[] {
   return text.length < SHORTEST || !BEGINNINGS.in(text) ? [] : new ShapeStream().all(text);
 }
 
-/** The reading state: how the text so far decides about the text that follows. */
+/** The state of reading: how the following text is read. */
 type State =
   | undefined
-  /** A secret is not over: it goes on with these. */
+  /** Inside a secret, which continues with these characters. */
   | { kind: "secret"; rest: RegExp }
-  /** Behind the heading of a key: so many characters behind it or its last line, and whether these were plain ones. */
+  /** After the heading of a key: the number of characters since it or the last line, and whether they were plain ones. */
   | { kind: "key"; gap: number; isPlain: boolean }
-  /** A line of a key is not over. */
+  /** Inside a line of a key. */
   | { kind: "line" };
 
 interface Step {
-  /** Up to here the text is decided, and `state` holds. */
+  /** The text is decided up to here, and `state` holds from here on. */
   at: number;
   state: State;
   found?: Range;
-  /** More text must come first. */
+  /** The decision needs more text. */
   waits?: true;
 }
 
-/** To cut the context with each piece would cost more than all the rest. */
+/** Cutting the context with each piece would cost more than all other work. */
 const MOST_CONTEXT = 96;
 
 const NONE: readonly Range[] = [];
 
-/** Finds shapes in text that comes in pieces. Places are counted from the beginning of the first piece. */
+/** Finds shapes in text that comes in pieces. Positions count from the start of the first piece. */
 export class ShapeStream {
-  /** So much of the text is decided: no secret that is yet to be found begins before. */
+  /** The text is decided up to here: no secret yet to be found begins before. */
   decided = 0;
   #state: State;
   #held = "";
-  /** The end of what is decided. */
+  /** The last part of the decided text. */
   #context = "";
-  /** Its last two characters, as codes. */
+  /** The last two characters of the decided text, as codes. */
   #last = 0;
   #lastButOne = 0;
-  /** The last that was found; it grows with its secret. */
+  /** The last found range; it grows with its secret. */
   #found: Range | undefined;
 
-  /** Nothing is held back, and no secret goes on. */
+  /** No text is held back, and no secret continues. */
   get isIdle(): boolean {
     return this.#state === undefined && this.#held === "";
   }
 
-  /** The text so far ends within a secret that may go on. */
+  /** The text so far ends inside a secret that may continue. */
   get isOpen(): boolean {
     return this.#state?.kind === "secret" || this.#state?.kind === "line";
   }
 
-  /** Returns the ranges that this piece found, and again each range that it made longer. */
+  /** Returns the ranges found with this piece, and again each range that grew. */
   push(piece: string): readonly Range[] {
     if (!this.isIdle || BEGINNINGS.mayConcern(piece, this.#last, this.#lastButOne)) return this.#read(piece, false);
     this.#pass(piece);
     return NONE;
   }
 
-  /** Of a text that is no piece. */
+  /** Reads a whole text. */
   all(text: string): Range[] {
     return this.#read(text, true);
   }
 
-  /** Returns the rest at the end of the text. The next push begins another text. */
+  /** Returns the rest at the end of the text. The next push begins a new text. */
   flush(): Range[] {
     const found = this.#held === "" ? [] : this.#read("", true);
     this.#state = undefined;
@@ -224,7 +224,7 @@ function nextStep(text: string, at: number, state: State, isEnd: boolean): Step 
   }
 }
 
-/** To the next secret or heading, or to the end. */
+/** Skips to the next secret or heading, or to the end. */
 function fromPlain(text: string, from: number, isEnd: boolean): Step {
   for (let next = BEGINNINGS.next(text, from); next !== undefined; next = BEGINNINGS.next(text, next.at + 1)) {
     const step = readAt(text, next.at, next.word, isEnd);
@@ -239,7 +239,7 @@ function onwards(text: string, at: number, run: string, state: State, behind: St
   return { at: end, state: end === text.length ? state : behind, ...(run !== "" && { found: { from: at, to: end } }) };
 }
 
-/** Undefined when nothing of a secret is there. */
+/** Undefined if no secret begins here. */
 function readAt(text: string, at: number, word: string, isEnd: boolean): Step | undefined {
   if (!hasBorder(text, at)) return undefined;
   if (word === HEADING) return readHeading(text, at, isEnd);
@@ -274,7 +274,7 @@ function readShape(
   return mayGrow ? waiting(at) : undefined;
 }
 
-/** Two pieces of JSON are sign enough; the rest may be long. */
+/** Two pieces of JSON are proof enough; the signature may be long. */
 function readJwt(text: string, at: number, isEnd: boolean): Step | undefined {
   const header = runAt(text, at + JWT.length, JWT_HEADER);
   if (header.length === JWT_HEADER_CHARS) return undefined;
@@ -315,7 +315,7 @@ function fromKey(text: string, at: number, { gap, isPlain }: State & { kind: "ke
   return { at: end, state: { kind: "key", gap: gap + word.length, isPlain: isPlain && PLAIN_WORD.test(word) } };
 }
 
-/** `\n` as it stands in JSON. */
+/** `\n` as it is escaped in JSON. */
 function isEscape(text: string, at: number): boolean {
   return text[at - 1] === "\\" && /[nrt]/.test(text.charAt(at));
 }

@@ -27,7 +27,7 @@ function isPassed(name: string, pass: readonly string[]): boolean {
   return pass.some((entry) => (entry.endsWith("*") ? name.startsWith(entry.slice(0, -1)) : name === entry));
 }
 
-/** The values of the variables that sound secret, as far as they can be told from ordinary words, and passwords of connection strings. */
+/** The values of variables with secret names, unless they are ordinary words, and passwords of connection strings. */
 export function secretValues(env: Record<string, string | undefined>): string[] {
   const values = new Set<string>();
   for (const [name, value] of Object.entries(env)) {
@@ -36,14 +36,14 @@ export function secretValues(env: Record<string, string | undefined>): string[] 
   return [...values];
 }
 
-/** Returns the secrets in a value of that name; core/secret-shapes.ts knows shapes anyway. */
+/** The secrets in a variable's value; secret-shapes.ts finds those with a shape. */
 export function secretsOf(name: string, value: string): string[] {
   if (CONNECTION_NAME.test(name) && isConnection(value)) return connectionSecrets(value);
   const whole = soundsSecret(name) || CONNECTION_NAME.test(name) ? [value, ...headersIn(name, value)].filter(isTelling) : [];
   return [...whole, ...credentialsIn(value)];
 }
 
-/** Returns the headers for a collector of traces, each by itself, and of "Bearer x" also the x: `name=value,…`, escaped as in addresses. */
+/** The headers for a collector of traces, each by itself, and of "Bearer x" also the x: `name=value,…`, escaped as in addresses. */
 function headersIn(name: string, value: string): string[] {
   if (!COLLECTOR_HEADERS.test(name)) return [];
   return value.split(",").flatMap((header) => {

@@ -1,7 +1,7 @@
-/** Where a secret of some shape may begin: found at the cost of a look at each character, because every delta comes through here. */
+/** Finds places where a secret of some shape may begin. Every delta passes here, so a character costs one look. */
 
 /**
- * Letters before a beginning make it the middle of a word, or of something in base64; those of an escape and of a colour do not. A line of a
+ * Letters before a beginning make it the middle of a word or of base64, except those of an escape sequence or a colour. A line of a
  * diff begins with a dash.
  */
 const BORDER = /(?<![\w-])|(?<=\\[nrtbf]|%[\dA-Fa-f]{2}|\\u[\dA-Fa-f]{4}|\[[\d;]{0,9}[mK]|(?:^|\n|\\n)-)/y;
@@ -18,20 +18,20 @@ const RARE = 1;
 const OF_WORD = 2;
 const FIRST = 4;
 const BEFORE_ESCAPED = 8;
-/** No escape and no colour has it as its last letter, or as the last but one. */
+/** No escape and no colour has this character as its last one, or as its last but one. */
 const NOT_LAST = 16;
 const NOT_LAST_BUT_ONE = 32;
 
-/** Behind so many characters a pattern is faster than a look at each. */
+/** From this length on a pattern is faster than a look at each character. */
 const SHORT = 12;
 
 export class Beginnings {
   readonly #all: readonly string[];
-  /** By the code of the rare character: the words, and where it stands in them. */
+  /** By the code of its rare character: the words, and the place of that character in them. */
   readonly #words = new Map<number, { word: string; rare: number }[]>();
   readonly #parts: ReadonlySet<string>;
   readonly #longestPart: number;
-  /** By code, below 128: a table is faster than sets. */
+  /** Properties by code, below 128: a table is faster than sets. */
   readonly #kinds = new Uint8Array(128);
   readonly #pattern: RegExp;
 
