@@ -1,6 +1,6 @@
 /**
  * The schema of a config file: the rows of the table, and LISTS. Every message says what a value must do ("be a list"), because
- * core/value-issues.ts makes the sentence. `${VAR}` in an MCP server's args, env, url and headers and in a provider's headers stays as
+ * core/values/value-issues.ts makes the sentence. `${VAR}` in an MCP server's args, env, url and headers and in a provider's headers stays as
  * written: the user of the value expands it, so nothing of a workspace is expanded before the workspace is trusted.
  */
 import * as v from "valibot";

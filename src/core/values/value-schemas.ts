@@ -1,4 +1,4 @@
-/** Schemas of single values in files that a person writes. Every message is what the value must do ("be a list"); core/value-issues.ts makes the sentence. */
+/** Schemas of single values in files that a person writes. Every message is what the value must do ("be a list"); core/values/value-issues.ts makes the sentence. */
 import * as v from "valibot";
 
 export const anyText = v.string("be a text");

@@ -1,5 +1,5 @@
 /**
- * The pattern language of Bash rules, and what of a command it covers.
+ * The pattern language of Bash rules, and the part of a command that a pattern covers.
  *
  * `*` is any text, spaces too; `git diff:*` is `git diff` alone or followed by a space and anything; otherwise the whole command, with runs
  * of whitespace as one space. A pattern is compared with each simple command of the line, dequoted.
@@ -9,7 +9,7 @@
  * mean the same; options in front of a subcommand do not hide it (`git -C . push`). A command that would match with the right value of a
  * variable, and code that we do not read, is a "maybe". Allow reads strictly: every command must be covered by some pattern, none may set
  * variables or write files by redirection, and arguments that only the run knows must fall under a pattern's last `*`. Options that run or
- * write something (shell-risk-table.ts) must stand in the pattern's own text: `sort *` does not cover `sort -o x`, and `sort -o *` does.
+ * write something (shell/risk-table.ts) must stand in the pattern's own text: `sort *` does not cover `sort -o x`, and `sort -o *` does.
  */
 import type { Hit, Subject } from "./rule-subject.js";
 import type { ShellAnalysis, ShellCommand } from "./shell/shell.js";
@@ -23,7 +23,7 @@ export interface CommandPattern {
   hits(command: PreparedCommand): Hit;
   /** `line`: with runs of whitespace as one space. */
   hitsRaw(line: string): boolean;
-  /** `true`, or the reason why not where it would but for that. */
+  /** `true`, or the reason for a mismatch that is due to a risk. */
   covers(command: PreparedCommand): boolean | { why: string };
 }
 
@@ -35,11 +35,11 @@ interface PreparedCommand {
   spellings: readonly Spelling[];
 }
 
-/** One way to read a command. */
+/** One way to read a command: literally, or as a rule may mean it. */
 interface Spelling {
   words: readonly string[];
   text: string;
-  /** The certain part: the words before the first one that only the run knows. */
+  /** The certain part: the words before the first one that is known only at the run. */
   known: string;
   fixed: number;
   dynamic: boolean;
@@ -74,7 +74,7 @@ export function compileCommandPattern(pattern: string): CommandPattern | { probl
   };
 }
 
-/** Whether the pattern's own text has what a risk says. */
+/** Whether the pattern's own text has the words that a risk demands. */
 function isNamed({ named, expected, behind }: Risk, head: string, program: string): boolean {
   if (behind !== undefined && !head.startsWith(squeeze(behind))) return true;
   if (expected === true && head.trimEnd() === program) return true;
@@ -85,7 +85,7 @@ function strongest(hits: readonly Hit[]): Hit {
   return hits.includes("yes") ? "yes" : hits.includes("maybe") ? "maybe" : "no";
 }
 
-/** A Bash call in the eyes of its rules. */
+/** A Bash call as its rules see it. */
 export function commandSubject(line: string, analysis: ShellAnalysis): Subject<CommandPattern> {
   const plain = squeeze(line);
   const commands = analysis.commands.map((command) => prepare(command));

@@ -7,23 +7,23 @@ import { baseName } from "./shell/words.js";
 
 export interface CommandWord {
   text: string;
-  /** A program's own name, or what a program is given that only reads or runs it. */
+  /** A program's own name, or an argument of a program that only reads or runs files. */
   reads: boolean;
   /** A folder that becomes the current one. */
   enters: boolean;
   /** A folder whose files may be read, with those of all folders in it. */
   descends: boolean;
-  /** A folder in which all may be changed, moved or removed, or that gets another name. */
+  /** A folder in which all files may be changed, moved or removed, or that is renamed. */
   alters: boolean;
 }
 
 const MAX_LENGTH = 65_536;
 const MAX_DEPTH = 3;
 const MAX_WORDS = 20_000;
-/** Spellings of one word. */
+/** The possible spellings of one word. */
 const MAX_SPELLINGS = 64;
 const MAX_EXPANSIONS = 32;
-/** Characters of all spellings. */
+/** The most characters of all spellings. */
 const MAX_MADE = 4 * 1024 * 1024;
 
 const READING = new Set(
@@ -34,15 +34,15 @@ const DESCENDING = new Set("grep egrep fgrep zgrep rg ag ack cp tar rsync scp zi
 const ALTERING = new Set(
   "rm rmdir shred mv cp ln mount chmod chown chgrp chattr setfacl tar bsdtar cpio rsync scp unzip 7z install".split(" "),
 );
-/** By these find does something with what it finds. */
+/** With these words find acts on the files that it finds. */
 const ACTING = /^-(?:delete|exec|execdir|ok|okdir|fprint0?|fprintf|fls)$/;
 /** Our own commands that change PARLEY_HOME. */
 const OWN = /^(?:agent-)?parley(?:\.[cm]?js)?$/;
-/** Words in front of a program that run it. */
+/** Words before a program that run it. */
 const STARTING = /^(?:-.*|[A-Za-z_]\w*=.*|node|nodejs|bun|bunx|npx|npm|pnpm|yarn|exec|x|dlx|tsx|env|sudo|command|nohup|time|timeout|\d+)$/;
 const DECIDING = /^(?:trust|permissions|mcp|sessions|--trust-workspace)$/;
 
-/** Undefined where the command is too long, or too tangled, to be read. Never throws. */
+/** Undefined if the command is too long or too complex to read. Never throws. */
 export async function commandWords(
   command: string,
   variables: Readonly<Record<string, string | undefined>>,
@@ -96,7 +96,7 @@ class Reader {
   #noteUses({ name, args }: Command): void {
     if (name === undefined) return;
     const program = baseName(name.value);
-    // Another program may run it: `sudo grep`.
+    // Another program may run this one: `sudo grep`.
     const words = [name, ...args].flatMap((word) => (word.type === "Word" ? [word.value] : []));
     const acts = words.some((word) => baseName(word) === "find") && words.some((word) => ACTING.test(word));
     const descends = acts || words.some((word) => DESCENDING.has(baseName(word)));
@@ -141,7 +141,7 @@ class Reader {
     return found.length > MAX_SPELLINGS ? [value.replace(/\{.*\}/s, "*").replace(EXPANSION, "*")] : found;
   }
 
-  /** `expansion`: what stands behind the dollar. `${x:-y}` may be `y`, and `${!x}` what the variable is that `x` names. */
+  /** `expansion`: the text behind the dollar. `${x:-y}` may be `y`, and `${!x}` is the variable that `x` names. */
   #valuesOf(expansion: string): string[] {
     const [, indirect, name = "", rest = ""] = /^(!?)([A-Za-z_]\w*)(.*)$/s.exec(expansion) ?? [];
     const [, instead] = /^(?:\[[^\]]*\])?:?[-=+](.*)$/s.exec(rest) ?? [];
@@ -150,7 +150,7 @@ class Reader {
     return instead === undefined ? values : [...values, instead];
   }
 
-  /** Every variable with each value that it may have; those of other expansions, and of many in one word, are not known. */
+  /** Every variable with its possible values; those from other expansions, and of several in one word, are unknown. */
   #withVariables(text: string): string[] {
     const expansions = [...text.matchAll(EXPANSION)];
     let found = [""];
@@ -168,7 +168,7 @@ class Reader {
   }
 }
 
-/** `ps e` shows what processes were given, `ps -e` all of them. */
+/** `ps e` shows the environment of processes, `ps -e` all processes. */
 function showsEnvironments(args: readonly string[]): boolean {
   return args.some((word, at) => {
     if (/^-[A-Za-z]*E|^-?-?environ/.test(word)) return true;
@@ -178,7 +178,7 @@ function showsEnvironments(args: readonly string[]): boolean {
 
 const EXPANSION = /\$(?:([A-Za-z_]\w*)|\{([^{}]*)\}|\([^()]*\)|[\d$!?#@*-])|`[^`]*`/g;
 
-/** `a{b,c}` as `ab` and `ac`; where that would be too many, and for `{1..9}`, a `*` stands for all. */
+/** `a{b,c}` becomes `ab` and `ac`; if there are too many, and for `{1..9}`, a `*` stands for all. */
 function withBraces(text: string): string[] {
   const done: string[] = [];
   const todo = [text];
@@ -191,7 +191,7 @@ function withBraces(text: string): string[] {
   return done;
 }
 
-/** Longer words are texts. */
+/** Longer words are texts, not paths. */
 const MAX_BRACED = 4096;
 
 function firstChoice(text: string): { from: number; to: number; ways: readonly string[] } | undefined {

@@ -14,13 +14,13 @@ import { homedir } from "node:os";
 import { isAbsolute } from "node:path";
 import type { Subject } from "./rule-subject.js";
 
-/** An absolute path; `relative` is there when it lies in the workspace, and "" is its root. */
+/** An absolute path; `relative` is set for a path in the workspace, and "" is its root. */
 interface Place {
   path: string;
   relative?: string;
 }
 
-/** The path with its links resolved. A forbidden file is also forbidden under the name of a link to it. */
+/** The path with its links resolved. A forbidden file is also forbidden by the name of a link to it. */
 export interface CallPath extends Place {
   named?: Place;
 }
@@ -31,7 +31,7 @@ export interface PathPattern {
   covers(path: Place): boolean;
 }
 
-/** Where file systems usually take a name in any case of letters. */
+/** Systems whose file systems usually ignore the case of letters. */
 const FOLDS_CASE = process.platform === "darwin" || process.platform === "win32";
 
 export async function compilePathPattern(pattern: string, foldsCase = FOLDS_CASE): Promise<PathPattern | { problem: string }> {
@@ -81,7 +81,7 @@ async function withHomes(pattern: string): Promise<string[]> {
   return [...new Set([home, real])].map((folder) => `${escapeGlob(folder)}${pattern.slice(1)}`);
 }
 
-/** The same glob where the plain beginning of an absolute one leads through links. */
+/** The same glob, if the fixed beginning of an absolute one leads through links. */
 async function behindLinks(glob: string): Promise<string[]> {
   const [base = ""] = /^\/(?:[^*?[\]{}\\/]+\/)*/.exec(glob) ?? [];
   const rest = glob.slice(base.length);

@@ -29,7 +29,7 @@ export class PendingApprovals {
     });
   }
 
-  /** `settled`: an earlier answer counted, this one does nothing. `unknown`: no such call was ever asked for. */
+  /** `settled`: an earlier answer counted, this one has no effect. `unknown`: there is no approval for such a call. */
   answer(answer: Answer): "taken" | "settled" | "unknown" {
     if (this.#settle(answer)) return "taken";
     return this.#settled.has(answer.call) ? "settled" : "unknown";

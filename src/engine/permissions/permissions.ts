@@ -12,7 +12,7 @@ import { namesTool } from "./tool-lists.js";
 export type Verdict =
   | { decision: "allow" }
   | { decision: "deny"; reason: string }
-  /** `grant`: the most that a yes for more than this call covers. */
+  /** `grant`: the widest reach of a yes for more than this call. */
   | { decision: "ask"; message: string; grant?: PrefixGrant };
 
 export interface JudgedCall extends RuledCall {
@@ -23,16 +23,16 @@ export interface JudgedCall extends RuledCall {
   hosted: boolean;
   /** Rules for the calls that run unasked once this call has run. */
   grants: readonly string[];
-  /** Only the host's own yes to this very call lets it run. */
+  /** Only the host's own yes to this call lets it run. */
   asksAlways: boolean;
   /** The folder in which a command begins: absolute and real. */
   folder?: string;
 }
 
-/** Tools that run unasked when neither the host nor the config says which. */
+/** The tools that run unasked by default. */
 export const UNASKED: readonly string[] = ["Read", "Glob", "Grep", "BashOutput", "TodoWrite", "Skill"];
 
-/** Tells whether a command, begun in that folder, does no more than read files of the workspace. */
+/** Whether a command, started in that folder, only reads files of the workspace. */
 export type ReadsOnly = (command: string, folder: string | undefined, hides: Hiding | undefined) => Promise<boolean>;
 
 /** The session's standing permissions. */
@@ -48,7 +48,7 @@ export class Permissions {
   readonly #protection: Protection;
   readonly #readsOnly: ReadsOnly | undefined;
 
-  /** Without `readsOnly`, commands that only read are asked about like others. */
+  /** Without `readsOnly`, commands that only read need an approval like others. */
   constructor(
     mode: Mode,
     approveTools: readonly string[],
@@ -89,7 +89,7 @@ export class Permissions {
     return { ...ask(call, lets), ...(grant !== undefined && { grant }) };
   }
 
-  /** Why a file stays as it is when the user puts files back; `always`: even where the user insists. */
+  /** The reason for which a file is not restored when the user undoes a turn; `always`: not even if the user insists. */
   async forbidsRestoring(place: CallPath): Promise<{ why: string; always: boolean } | undefined> {
     const write = { tool: "Write", category: "edit", args: { file_path: place.path }, paths: [place] } as const;
     const call: RuledCall = { ...write, equivalents: [{ ...write, forbiddenAs: ["Edit"] }] };
@@ -102,7 +102,7 @@ export class Permissions {
     return edited && { why: reason(edited), always: false };
   }
 
-  /** Tells which files a search by these tools must not show; undefined where no rule speaks of files. */
+  /** Tells which files a search by these tools must not show; undefined if no rule is about files. */
   hiding(tools: readonly string[]): Hiding | undefined {
     const all = [this.rules, this.turnLimits].flatMap((rules) => rules?.hiding(tools) ?? []);
     return all.length === 0 ? undefined : (file) => all.some((hides) => hides(file));
@@ -115,14 +115,14 @@ export class Permissions {
     return verdicts.some(({ decision }) => decision === "allow");
   }
 
-  /** Where the config or the wire says which tools run unasked, only these do. */
+  /** If the config or the wire names the tools that run unasked, only these do. */
   async #reads({ tool, args, folder }: JudgedCall): Promise<boolean> {
     const { command } = args;
     if (tool !== "Bash" || typeof command !== "string" || this.approveTools !== UNASKED) return false;
     return (await this.#readsOnly?.(command, folder, this.hiding(["Read", "Grep", "Glob"]))) ?? false;
   }
 
-  /** A yes to a tool covers what it edits, and not a file that it removes. */
+  /** A yes to a tool covers its edits, but not the removal of a file. */
   #standing(call: JudgedCall): boolean {
     const { tools, categories } = this.grants;
     return neededCalls(call).every(
@@ -136,7 +136,7 @@ export class Permissions {
   }
 }
 
-/** A `Tool(pattern)` is a rule (tool-limits.ts) and does not approve the whole tool; an entry that is no name approves nothing. */
+/** A `Tool(pattern)` is a rule (tool-limits.ts) and does not approve the whole tool; an entry that is no tool name approves nothing. */
 function isName(entry: string): boolean {
   return /^[^\s,()]+$/.test(entry);
 }

@@ -1,21 +1,21 @@
 /**
- * Files that decide which programs run or which calls are allowed, or that show secrets: an edit or a command without a yes must not reach
- * them. By name, there or not, in nested folders and repositories too, and in any case of letters, since some file systems do not tell them
- * apart.
+ * Files that decide which programs run or which calls are allowed, or that contain secrets: no edit or command may reach them without a yes.
+ * They are found by name, existing or not, in nested folders and repositories too, and in any case of letters, since some file systems ignore
+ * case.
  */
 import { wildcard, type Wildcard } from "./wildcard.js";
 
 interface ProtectedGroup {
-  /** Behind a path: a question's reason. */
+  /** The reason in a question, after the path. */
   why: string;
   /**
-   * Asked about in every mode, also where rules and grants allow it, and for commands that name the path; else only where edits run
+   * Asked about in every mode, even if rules and grants allow the call, and also for commands that name the path. Otherwise only if edits run
    * unasked.
    */
   always?: true;
   /** Reading counts, too. */
   reads?: true;
-  /** At any depth, unless it begins with `/`. `*` is any text in a name. A pattern that ends with `/` is a folder and all that is in it. */
+  /** At any depth, unless it begins with `/`. `*` is any text in a name. A pattern with a final `/` is a folder with all its content. */
   paths: readonly string[];
 }
 
@@ -113,10 +113,10 @@ export function pathPattern(text: string): PathPattern {
   return { steps, isRooted: /^[\\/]|^[A-Za-z]:/.test(text), isFolder: /[\\/]$/.test(text) };
 }
 
-/** `near`: a folder on the way to it. */
+/** `near`: a folder on the way to a protected path. */
 export type Reach = "hit" | "near" | "no";
 
-/** Compares a path with a pattern. The path may hold `*` for a part that is only known when it is used. */
+/** Compares a path with a pattern. The path may contain `*` for a part that is known only at the run. */
 export function reach(path: string | readonly string[], pattern: PathPattern): Reach {
   const steps = typeof path === "string" ? stepsOf(path) : path;
   if (pattern.isRooted) return reachFrom(steps, pattern);
@@ -134,7 +134,7 @@ function reachFrom(path: readonly string[], { steps, isRooted, isFolder }: PathP
   return isFolder || path.length === steps.length ? "hit" : "no";
 }
 
-/** A leading `*` stands for no dot, as in shells. */
+/** A leading `*` does not match a dot, as in shells. */
 function meets(name: string, { text, name: step }: PathPattern["steps"][number]): boolean {
   if (!name.includes("*")) return step.matches(name);
   if (name.startsWith("*") && text.startsWith(".")) return false;

@@ -9,7 +9,7 @@ import { pathPattern, PROTECTED, reach, stepsOf, type PathPattern, type Reach } 
 import type { JudgedCall } from "./rules.js";
 import type { Workspace } from "../workspace/workspace.js";
 
-/** Why a call is asked about. */
+/** The reason for asking about a call. */
 export interface Protected {
   path: string;
   why: string;
@@ -20,7 +20,7 @@ interface Sources {
   env: Readonly<Record<string, string | undefined>>;
   /** PARLEY_HOME, where it differs from the environment's. */
   home?: string | undefined;
-  /** Folders in which other agents keep the user's settings. */
+  /** Folders of the user's settings for other agents. */
   others?: readonly string[];
 }
 
@@ -48,12 +48,12 @@ const ALWAYS = guards(PROTECTED.filter(({ always }) => always));
 const READ = guards(PROTECTED.filter(({ reads }) => reads));
 const EDITED = guards(PROTECTED);
 
-/** Words of one command that are followed through links, and comparisons in all; a command with more is asked about. */
+/** The most words of one command to follow through links, and the most comparisons; a command with more is asked about. */
 const MAX_FOLLOWED = 1024;
 const MAX_COMPARED = 50_000;
 const MAX_BASES = 64;
 const SHOWN = 200;
-/** No file's path is longer. */
+/** No path of a file is longer. */
 const LONGEST = 4096;
 const MAYBE_PATH = /[\\/~*]|^\./;
 
@@ -77,7 +77,7 @@ export class Protection {
     const { command } = call.args;
     if (call.tool === "Bash" && typeof command === "string") return this.#inCommand(command, call.folder);
     const guarding = call.category === "edit" ? [...ALWAYS, ...(await this.#ownHome())] : READ;
-    // A search reads all that lies below; from the root it leaves /proc out by itself.
+    // A search reads all files below its folder; from the root it leaves out /proc by itself.
     const reached = (path: string): readonly Reach[] => (call.tool === "Grep" && path !== sep ? ["hit", "near"] : ["hit"]);
     for (const { path, named } of call.paths) {
       for (const each of named === undefined ? [path] : [path, named.path]) {
@@ -88,7 +88,7 @@ export class Protection {
     return undefined;
   }
 
-  /** A path of an edit that is asked about where edits run unasked. */
+  /** A path of an edit that is asked about in modes where edits run unasked. */
   async edited({ category, paths }: JudgedCall): Promise<Protected | undefined> {
     if (category !== "edit") return undefined;
     const homes = await Promise.all(this.#others.map((folder) => this.#real(folder)));
@@ -123,7 +123,7 @@ export class Protection {
     const guarding = [...ALWAYS, ...(await this.#ownHome())];
     const governing = guarding.filter(({ why }) => why === WHY);
     const skills = guarding.at(-1)?.patterns.map((pattern) => inFolder(pattern, "skills")) ?? [];
-    // Folders that words are relative to: any that is entered, or is on the way to a protected one, may have become the current one.
+    // Folders for relative words: any folder that is entered, or is on the way to a protected one, may be the current one.
     const bases = [folder];
     const seen = new Set<string>();
     const isNear = compared(folder, guarding).near;
@@ -133,7 +133,7 @@ export class Protection {
       if (/\bPARLEY_HOME\b/.test(text)) return { path: shown(text), why: WHY };
       for (const piece of piecesOf(text)) {
         const whole = piece === text && piece.length <= LONGEST;
-        // Most words of a text are no paths.
+        // Most words of a text are not paths.
         if (!whole && !MAYBE_PATH.test(piece) && bases.length === 1 && !isNear) continue;
         for (const written of this.#placesOf(piece, bases)) {
           const key = `${whole && `${reads}${descends}${alters}`} ${written}`;
@@ -157,7 +157,7 @@ export class Protection {
     return undefined;
   }
 
-  /** Makes a path absolute. Dots stay: behind a link they lead elsewhere. */
+  /** Makes a path absolute. Dots stay: after a link they lead elsewhere. */
   #placesOf(piece: string, bases: readonly string[]): string[] {
     const path = withoutGlobs(this.#withHome(piece));
     return isAbsolute(path) ? [path] : bases.map((base) => base + sep + path);
@@ -170,7 +170,7 @@ export class Protection {
     return this.#userHome + piece.slice(whole.length);
   }
 
-  /** Follows links, as far as the names of the path are known. */
+  /** Follows links as far as the names of the path are known. */
   async #followed(path: string): Promise<string> {
     const known = path.includes("*") ? dirname(path.slice(0, path.indexOf("*") + 1)) : path;
     try {
@@ -200,7 +200,7 @@ function inFolder(pattern: PathPattern, name: string): PathPattern {
   return { ...pattern, steps: [...pattern.steps, ...pathPattern(name).steps] };
 }
 
-/** A word, and the parts of it that may be a path by themselves: `--file=a`, `-Ca`, `a:b`, `open("a")`. */
+/** A word, and its parts that may be paths: `--file=a`, `-Ca`, `a:b`, `open("a")`. */
 function piecesOf(text: string): Set<string> {
   const parts = text.split(/[\s"'`=:,;()<>|&[\]{}@!#]+/);
   return new Set([text, ...parts, ...parts.map((part) => part.replace(/^-[A-Za-z]/, ""))].filter((piece) => piece !== ""));
@@ -224,7 +224,7 @@ function isBelow(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder + sep);
 }
 
-/** Without a home folder there is nothing in it to protect. */
+/** Without a home folder its files need no protection. */
 function unlessHomeless<T>(find: () => T): T | undefined {
   try {
     return find();
@@ -234,8 +234,8 @@ function unlessHomeless<T>(find: () => T): T | undefined {
 }
 
 /**
- * A folder with HEAD, `objects` and `refs` is a repository to git, whose config and hooks run programs. So it is asked about a HEAD, and
- * about all that lies in a folder that would be one.
+ * Git takes a folder with HEAD, `objects` and `refs` for a repository, whose config and hooks run programs. So a HEAD is asked about, and
+ * all files in a folder that would become a repository.
  */
 async function isOfBareRepository(path: string, root: string): Promise<boolean> {
   const steps = relative(root, path).split(sep);

@@ -2,10 +2,10 @@
 
 export type Hit = "yes" | "maybe" | "no";
 
-/** A call in the eyes of the patterns of one kind. */
+/** A call as the patterns of one kind see it. */
 export interface Subject<P> {
   /** For deny and ask: whether the pattern finds anything. */
   hit(pattern: P): { hit: Hit; why?: string };
-  /** For allow: which patterns, together, cover all of it. */
+  /** For allow: the patterns that cover all of it together. */
   cover(patterns: readonly P[]): { by: number[] } | { why: string };
 }

@@ -1,5 +1,5 @@
 /**
- * Permission rules: what the user's deny, ask and allow say about one tool call. Deny beats ask beats allow, whatever their order.
+ * Permission rules: the user's deny, ask and allow for one tool call. Deny beats ask beats allow, in any order.
  *
  * A rule is `Tool` or `Tool(pattern)`; `Tool(*)` is the same as `Tool`. A tool name may hold `*` (`mcp__files__*`); `info`, `edit`, `exec`
  * and `mcp` in small letters mean the category. Names are case-sensitive, and `Edit(…)` says nothing about Write: `edit(…)` covers both.
@@ -38,15 +38,15 @@ export interface JudgedCall {
   equivalents?: readonly EquivalentCall[];
 }
 
-/** A call that is judged in the place of another. */
+/** A call of another tool with the same effect, which is judged as well. */
 export interface EquivalentCall extends Omit<JudgedCall, "equivalents"> {
-  /** Further tools whose deny and ask rules hold. */
+  /** Further tools whose deny and ask rules hold for the call. */
   forbiddenAs?: readonly string[];
-  /** It needs no allow. */
+  /** The call needs no allow. */
   onlyForbids?: true;
 }
 
-/** The calls that must be allowed for the call to be. */
+/** The calls that must be allowed before the call may run. */
 export function neededCalls(call: JudgedCall): readonly EquivalentCall[] {
   const needed = call.equivalents?.filter(({ onlyForbids }) => onlyForbids !== true) ?? [];
   return needed.length === 0 ? [call] : needed;
@@ -62,7 +62,7 @@ export interface Verdict {
 export interface Rules {
   /** Never throws. */
   judge(call: JudgedCall): Promise<Verdict>;
-  /** Tells which files a search must not show because of deny and ask rules of these tools; undefined where there are none. */
+  /** Tells which files a search must not show because of deny and ask rules of these tools; undefined if there are none. */
   hiding(tools: readonly string[]): Hiding | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Patterns of deny and ask rules on tools whose arguments we do not know: any text among them may match, `*` being any text. */
+/** Patterns of deny and ask rules on tools with unknown arguments: each text among the arguments may match; `*` is any text. */
 import type { Subject } from "./rule-subject.js";
 import { wildcard } from "./wildcard.js";
 

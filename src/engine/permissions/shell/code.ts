@@ -1,13 +1,13 @@
 /**
- * Which commands run code that we cannot read: `python -c`, `node -e`, ed's input, git's `-c core.pager=…`. Programs that others run by way
- * of an option are in risk-table.ts. A script file is not meant: what it does is never seen, be it for bash or for python.
+ * Finds commands that run code which we cannot read: `python -c`, `node -e`, ed's input, git's `-c core.pager=…`. Programs that an option
+ * makes run others are in risk-table.ts. Script files do not count: their content is never read, neither bash's nor python's.
  */
 import { textUpTo, type Risk } from "./risk.js";
 import { baseName, isStream, quoted, type ShellWord } from "./words.js";
 
 type Words = readonly ShellWord[];
 
-/** The part of the command that may run something unseen; undefined when none does. */
+/** The part of the command that may run unread code; undefined if there is none. */
 export function codeRisk(words: Words): Risk | undefined {
   const [name, ...args] = words;
   const program = baseName(name?.value ?? "");
@@ -26,7 +26,7 @@ export function codeRisk(words: Words): Risk | undefined {
 /** Programs that run their input, with any arguments. */
 const FROM_INPUT = new Set("batch ed red ex dc ftp lftp telnet sftp".split(" "));
 
-/** Programs whose `-f` names what they run: `awk -f /dev/stdin`. */
+/** Programs whose `-f` names a file of code: `awk -f /dev/stdin`. */
 const SCRIPTED: Record<string, RegExp> = {
   ...named("sed gsed make gmake just psql gnuplot", /^-[a-zA-Z]*f$|^--(?:fi|make|justf)[a-z]*$/),
   ...named("awk gawk mawk nawk original-awk", /^-[a-zA-Z]*[fE]$|^--(?:fi|ex)[a-z]*$/),
@@ -42,7 +42,7 @@ function readsScript(program: string, before: string, value: string): boolean {
   return attached !== undefined && /[/]|^(?:-|stdin)$/.test(attached) && isStream(attached);
 }
 
-/** Programs that read statements from their input, in which a program may be run, unless they are given some as words. */
+/** Programs that read statements, which may run a program, from their input unless they get some as words. */
 const WITHOUT_TEXT = new Set("psql mysql mariadb sqlite3 gdb lldb".split(" "));
 
 function readsStatements(program: string, args: Words): boolean {
@@ -109,8 +109,8 @@ function lookUp(table: Record<string, RegExp>, name: string): RegExp | undefined
 }
 
 /**
- * Code stands in an option, or comes from the input. Options end at a script's name; a word after an option may be that option's value. It
- * is what an interpreter is for, so that a rule for it as a whole (`python3:*`) covers it.
+ * Finds code in an option or from the input. Options end at a script's name; a word after an option may be that option's value. Running code
+ * is an interpreter's purpose, so a rule for the whole interpreter (`python3:*`) covers it.
  */
 function interpreted(words: Words, program: string, option: RegExp): Risk | undefined {
   const runs = (why: string, at = words.length - 1): Risk => ({ does: "runs", why, named: textUpTo(words, at), expected: true });
@@ -137,7 +137,7 @@ function interpreted(words: Words, program: string, option: RegExp): Risk | unde
   return asksOnly ? undefined : runs(`${program} reads its code from its input`);
 }
 
-/** They go on with their input behind a script's end, when told so. */
+/** With these options an interpreter goes on with its input after a script's end. */
 const INTERACTIVE = /^(?:python|pypy|node|nodejs|ts-node|lua|luajit|julia)[\d.]*$/;
 
 /** Make runs the commands in a variable's value: `X=$(shell rm y)`, or `CFLAGS='; rm y'` by way of a recipe. */
@@ -156,10 +156,10 @@ function makeRisk(words: Words): Risk | undefined {
 
 // Git
 
-/** Its options in front of a command that take a value. */
+/** Git's own options that take a value. */
 const GIT_VALUED = new Set("-C -c --config-env --git-dir --work-tree --namespace --super-prefix --attr-source".split(" "));
 
-/** Where git's own command stands; undefined where that is not certain. */
+/** The position of git's subcommand; undefined if it is not certain. */
 export function gitCommand(words: Words): number | undefined {
   for (let at = 1; at < words.length; at++) {
     const word = words[at];
@@ -178,7 +178,7 @@ function gitRisk(words: Words): Risk | undefined {
   const verb = command === undefined ? undefined : (words[command]?.value ?? "");
   for (const [at, { value, kind }] of words.entries()) {
     const before = words[at - 1]?.value ?? "";
-    // Behind most commands -c means something else.
+    // For most subcommands -c has another meaning.
     const configures = verb === undefined || verb === "clone" || at < (command ?? 0);
     const attached = /^(?:--config(?:-env)?=|-c(?=[a-z][\w-]*\.))(.*)$/is.exec(value)?.[1];
     const setting = configures && /^(?:-c|--config(?:-env)?)$/.test(before) ? value : configures ? attached : undefined;
@@ -202,7 +202,7 @@ function gitRisk(words: Words): Risk | undefined {
   };
 }
 
-/** `git config some.key value`, and changes of whole sections; a key alone is read. */
+/** `git config some.key value`, and changes of whole sections; a key alone is only read. */
 function setsUnknown(words: Words, at: number, command: number): boolean {
   const value = words[at]?.value ?? "";
   if (at <= command) return false;
@@ -211,7 +211,7 @@ function setsUnknown(words: Words, at: number, command: number): boolean {
   return !reads && /^[a-z][\w-]*\.\S+$/i.test(value) && !PLAIN_KEY.test(value) && words[at + 1] !== undefined;
 }
 
-/** Commands that take an address, and with `ext::` a program. */
+/** Subcommands that take an address, which with `ext::` names a program. */
 const REMOTE = new Set("archive clone fetch fetch-pack ls-remote pull push remote send-pack submodule".split(" "));
 
 function gitRuns(words: Words, at: number, script: string): Risk {

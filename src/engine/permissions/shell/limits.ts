@@ -1,16 +1,16 @@
 /**
- * How much one command may cost to analyse. Beyond these limits it counts as one that cannot be parsed. Work is counted in characters that
- * are read or listed, so that it is the same on every machine, and memory is bounded with it.
+ * Bounds the cost of analysing one command. A command beyond these limits counts as one that cannot be parsed. Work is counted in characters
+ * read or listed, so that it is the same on every machine, and memory is bounded with it.
  */
 import { Unreadable } from "./words.js";
 
 export const MAX_COMMANDS = 1000;
 export const MAX_DEPTH = 16;
 export const MAX_STEPS = 1_000_000;
-/** More syntax errors than these are not looked for: each costs a walk through a broken tree. */
+/** The most syntax errors to look for: each costs a walk through a broken tree. */
 export const MAX_DOUBTS = 50;
 
-/** A limit counts everywhere, also where what is read may be no command at all. */
+/** The limit holds everywhere, also for text that may be no command. */
 export class LimitReached extends Unreadable {}
 
 export class Work {
@@ -20,7 +20,7 @@ export class Work {
     return this.#steps;
   }
 
-  /** Throws for good once the steps are used up. */
+  /** Throws once the steps are used up. */
   spend(steps: number): void {
     this.#steps = Math.min(this.#steps + steps, MAX_STEPS + 1);
     if (this.exhausted) throw new LimitReached("it takes too much work to read");
@@ -31,7 +31,7 @@ export class Work {
   }
 }
 
-/** An opener makes the parser read all that follows again, where its closer is far or missing. */
+/** An opener whose closer is far away or missing makes the parser read all following text again. */
 export function parsingSteps(text: string): number {
   return text.length + Math.ceil((text.length * rescans(text)) / 8);
 }

@@ -1,10 +1,10 @@
 /**
  * Options in front of a subcommand: `git -C . push` is `git push`, and `kubectl -n p delete pod x` is `kubectl delete pod x`. For deny and
- * ask rules alone: an allow rule is compared with the command as it stands.
+ * ask rules only: an allow rule is compared with the command as it is written.
  */
 import type { ShellCommand } from "./shell.js";
 
-/** By program, the options that take a value in the next word; all others that begin with a dash take none. */
+/** By program: the options that take a value in the next word. All other options take none. */
 const VALUED: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   (
     [
@@ -67,22 +67,22 @@ const VALUED: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   ).flatMap(([programs, options]) => programs.split(" ").map((program) => [program, new Set<string>(options.split(" "))] as const)),
 );
 
-/** The command as if its first options were not there, or stood behind the subcommand. */
+/** The command without its first options, or with them behind the subcommand. */
 export interface Reading {
   words: string[];
-  /** How many of the first words are certain. */
+  /** The number of first words that are certain. */
   fixed: number;
-  /** An option of a program that we do not know may take a value, or not. */
+  /** An option of an unknown program may take a value or not. */
   unsure: boolean;
 }
 
-/** Behind more options, and more copies of the words, a subcommand is not looked for: it may be there. */
+/** With more options, or more copies of the words, no subcommand is looked for: it counts as possible. */
 const MAX_SKIPPED = 64;
 const MAX_COPIED = 20_000;
 
 /**
- * How the command looks to deny and ask rules on the subcommand `wanted`, besides as it stands; `maybe` where a value could be that
- * subcommand. `partial`: the rule also names the begin of the next word.
+ * The command as deny and ask rules on the subcommand `wanted` see it, besides its written form; `maybe` if a value could be that
+ * subcommand. `partial`: the rule also names the beginning of the next word.
  */
 export function readings(
   name: string,
@@ -118,7 +118,7 @@ export function readings(
       if (takes && kinds[at + 1] === "several") maybe = true;
       if (valued !== undefined) {
         next(takes ? 2 : 1);
-        // It may be an option that this table does not know.
+        // The word may be an option that this table does not have.
         if (!takes && word.startsWith("--") && !word.includes("=") && name !== "git") next(2, true);
       } else {
         next(1, true);

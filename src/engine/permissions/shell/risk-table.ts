@@ -1,20 +1,20 @@
 /**
  * Options and words by which well-known programs run something, load what decides what runs, or write a file, though their names do not
- * say so: data, read by shell-risks.ts. Programs that run their other words are in shell-wrappers.ts, shell-unwrap.ts and shell-runners.ts.
+ * say so: data, read by risks.ts. Programs that run their other words are in wrappers.ts, unwrap.ts and runners.ts.
  *
  * Written as words, separated by spaces: `-o` a letter, `--output` a long option (also shortened), `-out` one behind a single dash;
  * `-o=` the same with a value. `@2` is the second operand and those behind it, `+*` a word that begins with a plus, `of=` one with `of=`.
  */
 export interface RiskRow {
-  /** It runs a command that is given in words: deny and ask rules cannot judge that. */
+  /** The option runs a command that is given in words: deny and ask rules cannot judge it. */
   runs?: string;
   runsText?: RegExp;
-  /** A file or a setting decides what runs: no allow rule covers it. */
+  /** The option names a file or a setting that decides what runs: no allow rule covers it. */
   loads?: string;
   loadsText?: RegExp;
   writes?: string;
   writesText?: RegExp;
-  /** Other letters that take a value, so that the rest of such a word is no letters. */
+  /** Other letters that take a value, so that the rest of the word is not letters. */
   valued?: string;
   /** Long options cannot be shortened. */
   exact?: true;
@@ -342,7 +342,7 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
   [
     "sqlite3",
     {
-      // Its commands may be shortened.
+      // The program's commands may be shortened.
       runsText:
         /\.(?:shell|system|load|read|import|output|once|excel|edit)|(?:^|\n)[ \t]{0,9}\.(?!(?:tables|schema|indexes|indices|databases|headers?|mode|help|show|width|separator|nullvalue|stats|version|timer|explain|eqp|limit|lint|echo|print|bail|changes|fullschema|dbinfo|dump|quit|exit|timeout)\b)[a-z]|^-cmd|^-init|\bload_extension|\bedit\s*\(/i,
       writesText: /\.(?:backup|save|dump|log|trace|clone|archive)|\bwritefile|\binto\b|\battach\b/i,
@@ -363,7 +363,7 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
   ["latexmk", { runs: "-e=", loads: "-r=", runsText: /^-(?:pdf|xe|lua)?latex=/ }],
   ["gs", { runsText: /%pipe|^-c/i, writes: "-o=", writesText: /^-sOutputFile/ }],
   ["exiftool", { runsText: /^-(?:if|config|execute|api|userparam)/i, writesText: /=|^-(?:o|w|W|tagsfromfile|overwrite)/i }],
-  // The rest
+  // All others
   ["at", { runsText: /^[^-]/, loads: "-f=" }],
   ["crontab", { runsText: /^-$|^[^-]|^-[a-z]*e/, valued: "u" }],
   ["coreutils", { runsText: /^--coreutils-prog/ }],
@@ -376,7 +376,7 @@ const ROWS: readonly (readonly [programs: string, row: RiskRow])[] = [
   ["ip tc", { single: true, runsText: /^e(?:x(?:ec?)?)?$/, loads: "-b= -batch=" }],
 ];
 
-/** By program; git's commands as `git diff`. */
+/** Rows by program; those of git's subcommands by `git diff`. */
 export const RISKS: ReadonlyMap<string, RiskRow> = new Map(
   ROWS.flatMap(([programs, row]) => {
     const [first = "", ...others] = programs.split(" ");

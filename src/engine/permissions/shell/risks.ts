@@ -1,7 +1,7 @@
 /**
- * Which words of a command make it run something, load what decides what runs, or write a file, though its name does not say so: the data
- * of shell-risk-table.ts, code for interpreters (shell-code.ts) and sed's scripts. No allow rule covers such a command unless it has these
- * words in its own text; what runs unseen also makes deny and ask rules ask.
+ * Finds words of a command that make it run something, load something that decides what runs, or write a file, though its name does not tell: by the data
+ * of risk-table.ts, code for interpreters (code.ts) and sed's scripts. No allow rule covers such a command unless it has these
+ * words in its own text; unread code also makes deny and ask rules ask.
  */
 import { codeRisk, gitCommand } from "./code.js";
 import { guesses } from "./runners.js";
@@ -12,18 +12,18 @@ import { baseName, quoted, type ShellWord } from "./words.js";
 
 type Words = readonly ShellWord[];
 
-/** Of more risks than these no rule's text has all, and copying their commands would take too long. */
+/** No rule's text has more risks than these, and copying their commands would take too long. */
 const MOST_NAMED = 16;
 
-/** `isGuessed`: no allow rule is asked about the command, so what stands behind a runner does not matter. */
+/** `isGuessed`: no allow rule judges the command, so risks behind a runner do not matter. */
 export function risksOf(words: Words, isGuessed: boolean): Risk[] {
   return isGuessed ? ownRisks(words) : [...ownRisks(words), ...innerRisks(words)];
 }
 
-/** No rule names a program that stands farther behind. */
+/** No rule names a program that is farther behind. */
 const FARTHEST = 12;
 
-/** Risks of the program that a runner runs: `npx eslint --fix`, `python3 -m pytest -p x`. */
+/** Risks of the program that a runner starts: `npx eslint --fix`, `python3 -m pytest -p x`. */
 function innerRisks(words: Words): Risk[] {
   const found: Risk[] = [];
   for (const inner of guesses(words)) {
@@ -40,7 +40,7 @@ function innerRisks(words: Words): Risk[] {
   return found;
 }
 
-/** `npm exec eslint -- --fix`: npm takes the dashes, so that what follows are options again. */
+/** `npm exec eslint -- --fix`: npm removes the dashes, so the following words are options again. */
 function passedOn([runner]: Words, inner: Words): Words {
   if (!/^(?:npm|npx|pnpm|yarn|bun)$/.test(baseName(runner?.value ?? ""))) return inner;
   return inner.map((word) => (word.value === "--" ? { value: word.value, kind: "glob", operand: true } : word));
@@ -60,13 +60,13 @@ function ownRisks(words: Words): Risk[] {
   ];
 }
 
-/** Where writing does nothing. */
+/** Files where writing has no effect. */
 const HARMLESS: ReadonlySet<string> = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "-"]);
 
 type Kind = "runs" | "loads" | "writes";
 const KINDS: readonly Kind[] = ["runs", "loads", "writes"];
 
-/** `from`: the word behind which the row's options and operands stand. */
+/** `from`: the word behind which the row's options and operands begin. */
 function rowRisks(words: Words, row: RiskRow, from: number): Risk[] {
   const name = words[from]?.value ?? "";
   const specs = KINDS.flatMap((does) => (row[does] ?? "").split(" ").flatMap((spec) => (spec === "" ? [] : [{ does, spec }])));
@@ -97,7 +97,7 @@ function rowRisks(words: Words, row: RiskRow, from: number): Risk[] {
   }
   return found;
 
-  /** How many further words it takes. */
+  /** The number of further words that the option takes. */
   function option(value: string, at: number): number {
     const [shown, attached] = splitOnce(value, "=");
     const next = words[at + 1]?.value;
@@ -119,7 +119,7 @@ function rowRisks(words: Words, row: RiskRow, from: number): Risk[] {
     return 0;
   }
 
-  /** A value that may become several words is looked at like any other. */
+  /** A value that may become several words is checked like any other. */
   function width(at: number): number {
     return words[at + 1]?.kind === "literal" || words[at + 1]?.whole === true ? 1 : 0;
   }
@@ -149,7 +149,7 @@ function rowRisks(words: Words, row: RiskRow, from: number): Risk[] {
     found.push(risk(does, at, part, target));
   }
 
-  /** `part`: as much of the word as a rule must have. */
+  /** `part`: the part of the word that a rule must have. */
   function risk(does: Kind, at: number, part?: string, script?: string): Risk {
     const value = words[at]?.value ?? "";
     return {
@@ -194,7 +194,7 @@ function possible(words: Words, at: number): Risk {
   return { does: "possible", why: `${quoted(words[at]?.value ?? "")} may become an option that runs or writes something` };
 }
 
-/** `awk "$x"`: the program, which is the first operand, is only known when it runs. */
+/** `awk "$x"`: the program, which is the first operand, is known only at the run. */
 function programInVariable(program: string, words: Words): Risk[] {
   if (!/awk$|sed$/.test(program)) return [];
   const first = words.find(({ value }, at) => at > 0 && !value.startsWith("-") && !/^-[vF]$/.test(words[at - 1]?.value ?? ""));
@@ -217,7 +217,7 @@ function sedScripts(words: Words): Risk[] {
     else if (/^-[a-zA-Z]*[iI]/.test(value)) inPlace = true;
     else if (!/^-./.test(value)) operands.push(at);
   }
-  // Some take the word behind -i for a suffix: `sed -i '' s/a/b/`.
+  // Some versions take the word behind -i for a suffix: `sed -i '' s/a/b/`.
   const suffix = inPlace && /^(?:\.[\w.]*|~)?$/.test(words[operands[0] ?? 0]?.value ?? "");
   if (scripts.length === 0 && !given) scripts.push(...operands.slice(0, suffix ? 2 : 1));
   return scripts.flatMap((at, index): Risk[] => {

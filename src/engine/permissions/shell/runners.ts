@@ -1,12 +1,12 @@
 /**
- * Programs that run others on some of their words, and do much else: `npm exec`, `docker run`, `ssh host`. Which word is the command is a
- * guess, so it counts for deny and ask rules alone; an allow rule is about the runner itself.
+ * Programs that run others given in some of their words, and do much else: `npm exec`, `docker run`, `ssh host`. The position of the command is a
+ * guess, so it counts for deny and ask rules only; an allow rule is about the runner itself.
  */
 import { baseName, type ShellWord } from "./words.js";
 
 type Words = readonly ShellWord[];
 
-/** The words behind which a command may stand; `true` where that is any word behind the first. */
+/** The words behind which a command may begin; `true`: any word behind the first. */
 const RUNNERS: Record<string, readonly string[] | true> = {
   ...each("npx bunx pnpx uvx pipx ssh mosh autossh rsh dbclient plink dotenv doppler dotenvx cross-env cross-env-shell env-cmd", true),
   ...each("nodemon watchexec concurrently npm-run-all run-s run-p onchange chokidar chamber envchain infisical op foreman overmind", true),
@@ -44,7 +44,7 @@ function each<T>(names: string, value: T): Record<string, T> {
 
 type Guess = { words: Words } | { script: string };
 
-/** One at a time: there may be more than anybody can afford to list. */
+/** One at a time: there may be too many to list. */
 export function* guesses(words: Words): Generator<Guess> {
   const name = baseName(words[0]?.value ?? "");
   yield* moduleCommand(name, words);
@@ -55,7 +55,7 @@ export function* guesses(words: Words): Generator<Guess> {
   if (verbs === undefined) return;
   const from = verbs === true ? 0 : words.findIndex(({ value }, at) => at > 0 && verbs.includes(value));
   if (from < 0) return;
-  // The host that ssh goes to is no command.
+  // The host of ssh is not the command.
   const first = from + (name === "ssh" || name === "mosh" ? 2 : 1);
   for (const [at, { value, kind }] of words.entries()) {
     if (at < first || kind !== "literal") continue;

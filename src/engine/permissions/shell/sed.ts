@@ -1,5 +1,5 @@
 /**
- * Which commands of a sed script run programs or write files: `e`, `w`, `W`, and the flags `e` and `w` of `s`. One walk, no backtracking.
+ * Finds the commands of a sed script that run programs or write files: `e`, `w`, `W`, and the flags `e` and `w` of `s`. One pass, no backtracking.
  */
 export interface SedRisks {
   runs: boolean;
@@ -74,7 +74,7 @@ export function sedRisks(script: string): SedRisks {
     if (at < script.length && !/[;}#\n]/.test(script.charAt(at))) found.runs = true;
   }
 
-  /** To behind the next delimiter. Programs differ about one in brackets, so that nothing is certain behind it. */
+  /** Skips behind the next delimiter. Programs differ about a delimiter in brackets: after one nothing is certain. */
   function part(delimiter: string, brackets: boolean): void {
     for (; at < script.length; at++) {
       const letter = script.charAt(at);
@@ -88,7 +88,7 @@ export function sedRisks(script: string): SedRisks {
     found.runs = true;
   }
 
-  /** From `[` to its `]`; false where it is not certain which that is. */
+  /** Skips from `[` to its `]`; false if the `]` is not certain. */
   function bracket(delimiter: string): boolean {
     at += script.charAt(at + 1) === "^" ? 2 : 1;
     if (script.charAt(at) === "]") return false;

@@ -1,9 +1,9 @@
 /**
- * Reads what a shell command would run, before it runs: every simple command anywhere in it, and every file that its redirections write.
- * This is the reading only; command-pattern.ts judges it.
+ * Reads the commands that a shell command would run, before it runs: every simple command anywhere in it, and every file that its redirections write.
+ * It only reads; command-pattern.ts judges.
  *
- * It fails closed: what cannot be told for certain (a syntax error, a command name in a variable, text that is evaluated twice) is
- * `parsed: false` with the reason. Code of another language (`python -c`, `awk`) is `unseen`; what a script file does is not looked at.
+ * It fails closed: uncertain parts (a syntax error, a command name in a variable, text that is evaluated twice) give
+ * `parsed: false` with the reason. Code of another language (`python -c`, `awk`) is `unseen`; script files are not read.
  */
 import type { Assignment, Command, ParameterOperation, Redirect, SyntaxNode } from "unbash";
 import { messageOf } from "../../../core/errors.js";
@@ -19,37 +19,37 @@ import { quoted, readWord, Unreadable, type ShellWord } from "./words.js";
 export interface ShellCommand {
   /** The name and the arguments, dequoted, joined by one space. */
   text: string;
-  /** Empty for what is no command but changes how others run: an assignment, arithmetic on variables. */
+  /** Empty for words that only change how other commands run: an assignment, arithmetic on variables. */
   name: string;
   args: string[];
-  /** Of each argument: whether it is literal, one word that only the run knows, or several. */
+  /** For each argument: whether it is literal, one word known only at the run, or several such words. */
   kinds: readonly ("literal" | "one" | "several")[];
-  /** It sets variables, or changes in another way what later commands do. */
+  /** The command sets variables, or changes the effect of later commands in another way. */
   assignments: boolean;
-  /** Some argument is only known when it runs. */
+  /** Some argument is known only at the run. */
   dynamic: boolean;
-  /** How many of the first arguments are literal. */
+  /** The number of first arguments that are literal. */
   fixed: number;
-  /** It may be run or not: only what forbids counts. */
+  /** The command may run or not: only deny and ask rules count. */
   guessed?: true;
-  /** Why an allow rule must name more of it than its program. */
+  /** The reason for which an allow rule must name more than the program. */
   risks?: readonly Risk[];
 }
 
 export type ShellAnalysis = {
-  /** Of one that could not be parsed those that were found: a deny rule still holds for them. */
+  /** The commands of a line that could not be parsed are those found so far: a deny rule holds for them, too. */
   commands: ShellCommand[];
   words: ReadonlySet<string>;
-  /** How much work it was; see shell-limits.ts. */
+  /** The work that the analysis took; see limits.ts. */
   steps: number;
 } & (
   | {
       parsed: true;
       /** Targets of redirections that write. */
       writes: string[];
-      /** Why it may run more than is listed. */
+      /** The reason for which it may run more than is listed. */
       unseen?: string;
-      /** The same, where it is not one of the commands' own risks. */
+      /** The same, if the reason is not a risk of one of the commands. */
       unproven?: string;
     }
   | { parsed: false; why: string }
@@ -71,8 +71,8 @@ export async function analyseShell(command: string): Promise<ShellAnalysis> {
 }
 
 /**
- * All words of a command line, dequoted, wherever they stand: in commands, in what these run, in assignments, lists of loops and
- * redirections. Words that only the run knows are as they are written. Of a command that could not be parsed there may be more.
+ * All words of a command line, dequoted, wherever they are: in commands, in the commands that these run, in assignments, lists of loops and
+ * redirections. Words known only at the run are as written. A line that could not be parsed may have more.
  */
 export function shellWords({ words }: ShellAnalysis): readonly string[] {
   return [...words];
@@ -90,10 +90,10 @@ function read(command: string, found: Found, { parse, forEachChild }: typeof imp
   const doubts: string[] = [];
   let unseen: string | undefined;
   let unproven: string | undefined;
-  /** Text that the shell evaluates again, and quoted text that would then run something: each alone is harmless. */
+  /** Text that the shell evaluates again, together with quoted text that would then run: each alone is harmless. */
   let evaluates = false;
   let liveText = false;
-  /** The text that is being read may be no command at all. */
+  /** The text being read may be no command at all. */
   let guessing = false;
 
   attempt(() => script(command, 0));
@@ -104,7 +104,7 @@ function read(command: string, found: Found, { parse, forEachChild }: typeof imp
   if (why !== undefined) return { parsed: false, why, ...known };
   return { parsed: true, ...known, writes, ...(unseen !== undefined && { unseen }), ...(unproven !== undefined && { unproven }) };
 
-  /** One unreadable place spoils the whole, but the rest is still worth listing. */
+  /** An unreadable place makes the whole line unparsed, but its other commands are still listed. */
   function attempt(step: () => void): void {
     try {
       step();
@@ -199,7 +199,7 @@ function read(command: string, found: Found, { parse, forEachChild }: typeof imp
     if (node.name === undefined) return;
     const words = [node.name, ...node.args].map((word) => readWord(word));
     add(words, set.length > 0, depth);
-    // See "!" in shell-wrappers.ts: it may become the test that it looks like.
+    // See "!" in wrappers.ts: the words may become the test that they look like.
     if (node.name.value === "[[") throw new Unreadable("'[[' stands behind a redirection");
   }
 
@@ -251,7 +251,7 @@ function read(command: string, found: Found, { parse, forEachChild }: typeof imp
     }
   }
 
-  /** Reads the commands that a program is told to run by way of a variable. */
+  /** Reads the commands that a variable makes a program run. */
   function runValues(values: readonly RunValue[], depth: number): void {
     for (const { name, value, kind, settings } of values) {
       if (settings === true) unseen ??= `the variable ${name} decides what is run`;
@@ -260,7 +260,7 @@ function read(command: string, found: Found, { parse, forEachChild }: typeof imp
     }
   }
 
-  /** Leaves behind nothing but commands that may be forbidden. */
+  /** Keeps only commands that a rule may forbid. */
   function guess(step: () => void): void {
     const before = { guessing, unseen, unproven, evaluates, liveText, written: writes.length };
     guessing = true;
@@ -276,7 +276,7 @@ function read(command: string, found: Found, { parse, forEachChild }: typeof imp
     commands.push({ text, name: "", args: [], kinds: [], assignments: true, dynamic: false, fixed: 0 });
   }
 
-  /** A variable's value is evaluated as an expression here, and `a[$(cmd)]` in it would run `cmd`. */
+  /** A variable's value is evaluated as an expression here; `a[$(cmd)]` in it would run `cmd`. */
   function evaluation(source: string, node: { pos: number; end: number }): void {
     evaluates = true;
     note(source.slice(node.pos, node.end));
@@ -322,7 +322,7 @@ const CHANGING = new Set(
   "alias declare enable export getopts hash let local mapfile read readarray readonly set shopt typeset unalias unset wait".split(" "),
 );
 
-/** Builtins that give variables values which are not in their words. */
+/** Builtins that give variables values which are not in the builtin's words. */
 const READING = new Set("getopts mapfile printf read readarray".split(" "));
 
 function refuseErrors(errors: readonly { message: string }[] | undefined): void {
@@ -330,7 +330,7 @@ function refuseErrors(errors: readonly { message: string }[] | undefined): void 
   if (first !== undefined) throw new Unreadable(`it has a syntax error (${first.message})`);
 }
 
-/** No program takes such a name from its environment; PATH or http_proxy it does. */
+/** Names that no program reads from its environment, unlike PATH or http_proxy. */
 function isPlainVariable(name: string): boolean {
   return /^[a-z][a-z0-9]*$/.test(name);
 }

@@ -1,14 +1,14 @@
 /**
- * Which commands a command runs on our behalf: `sudo rm x` runs `rm x`, `bash -c '…'` runs a script, `find -exec` runs many.
+ * Finds the commands that a command runs: `sudo rm x` runs `rm x`, `bash -c '…'` runs a script, `find -exec` runs many.
  *
- * Programs whose options we know are unwrapped exactly. Where an option is unknown, or the program is one of `LOOSE`, every word that could
- * be the inner command is listed: too many for an allow rule to cover, enough for a deny rule to find. A command that cannot be told before
- * it runs (`bash -c "$x"`, `sudo $x`, a shell that reads its script from a pipe) is `Unreadable`.
+ * Programs with known options are unwrapped exactly. With an unknown option, or for a program of `LOOSE`, every word that could
+ * be the inner command is listed: too many for an allow rule to cover, enough for a deny rule to find. A command that is known only
+ * at the run (`bash -c "$x"`, `sudo $x`, a shell that reads its script from a pipe) is `Unreadable`.
  */
 import { baseName, isStream, quoted, sure, Unreadable, type ShellWord } from "./words.js";
 import { innerCommand, WRAPPERS } from "./wrappers.js";
 
-/** `unknown`: it may run something more, and only the run would tell. `unseen`: it runs code of a language that we do not read. */
+/** `unknown`: it may run a command known only at the run. `unseen`: it runs code of a language that we do not read. */
 export type Inner = { words: readonly ShellWord[]; assignments?: boolean } | { script: string } | { unknown: string } | { unseen: string };
 
 type Words = readonly ShellWord[];
@@ -96,7 +96,7 @@ function everyReading(words: Words): Inner[] {
     if (kind === "literal" && value !== "{}" && /[^\w@%+=:,./-]/.test(value)) found.push({ script: value });
     const attached = kind === "literal" && isAttached(value) ? /^(?:--[a-z-]+=|-[a-zA-Z]*?[cS])(.+)$/s.exec(value)?.[1] : undefined;
     if (attached !== undefined) found.push({ script: attached });
-    // In text that env splits, `a-b=1` is a variable.
+    // In text that env splits, `a-b=1` is an assignment.
     const split = attached ?? (/^-[a-zA-Z]*S$|^--s[a-z-]*$/.test(words[at - 1]?.value ?? "") ? value : undefined);
     if (split !== undefined && name === "env" && /^\s*[^\s=]*[^\w\s=][^\s=]*=/.test(split)) found.push({ script: `env ${split}` });
   }
@@ -139,7 +139,7 @@ function xargsMarker(options: Words): string | undefined {
   return marker;
 }
 
-/** `operand`: what stands in for the marker never begins with a dash. */
+/** `operand`: the replacement of the marker never begins with a dash. */
 function replacing(words: Words, marker: string, operand = false): Words {
   return words.map((word) => {
     if (!word.value.includes(marker)) return word;
@@ -148,12 +148,12 @@ function replacing(words: Words, marker: string, operand = false): Words {
   });
 }
 
-/** Every path that find finds begins with the name of a folder that it was given, or with `./`. */
+/** Every path of find's output begins with a given folder, or with `./`. */
 function plainRoots(words: Words): boolean {
   return words.every(({ kind, operand }) => kind === "literal" || operand === true);
 }
 
-/** `find … -exec cmd {} ;`. An expansion among its words could bring an -exec of its own. */
+/** `find … -exec cmd {} ;`. An expansion among find's words could bring an -exec of its own. */
 function findActions(words: Words): Inner[] {
   const unsure = words.find(({ kind }) => kind === "expansion");
   const found: Inner[] = unsure === undefined ? [] : [{ unknown: `find gets ${quoted(unsure.value)}, which is only known when it runs` }];
@@ -187,7 +187,7 @@ function shellScript(words: Words, program: string): Inner[] {
     }
     if (value.startsWith("-") && value.includes("c")) isText = true;
     if (value.includes("s")) throw new Unreadable(`${name} reads its commands from its input`);
-    // Others than bash take `-oNAME` in one word, so that it is not known which words are options.
+    // Shells other than bash take `-oNAME` in one word, so it is not certain which words are options.
     if (/o./i.test(value) && !/^r?bash$/.test(baseName(name))) return everyReading(words);
     for (let names = value.match(/o/gi)?.length ?? 0; names > 0; names--) sure(words, ++at, name);
   }
@@ -206,7 +206,7 @@ function dialect(script: string, program: string): Inner[] {
 
 const FOREIGN_SHELLS = new Set("csh tcsh fish nu elvish xonsh rc es".split(" "));
 
-/** Their language is close enough to find a command in it, and too far to be sure that there is no other. */
+/** Their language is similar enough to find a command in it, and too different to be sure that there is no other. */
 function foreignScript(words: Words): Inner[] {
   const [name, first, ...rest] = words;
   if (first?.kind === "literal" && !first.value.startsWith("-") && !isStream(first.value)) return [];
@@ -256,7 +256,7 @@ function hashedPaths(words: Words): Inner[] {
   });
 }
 
-/** Builtins that can be told to run text: what they run depends on when, so we do not follow it. */
+/** Builtins that can run text: the time of the run decides which, so it is not followed. */
 function callbacks(words: Words, name: string): Inner[] {
   if (name.endsWith("file") || name === "readarray") {
     if (!words.some(({ value, kind }) => kind === "expansion" || /^-[a-zA-Z]*C/.test(value))) return [];

@@ -1,15 +1,15 @@
 /**
- * Variables that programs run, or that tell them what to run: `PAGER='rm x' git log` runs `rm x`, `MAKEFLAGS=--eval=…` what it says. PATH,
- * HOME and the like decide much more, and are not among them: see docs/security.md.
+ * Variables that programs run as a command, or that decide what programs run: `PAGER='rm x' git log` runs `rm x`; `MAKEFLAGS=--eval=…` runs its text. PATH,
+ * HOME and others decide much more and are not in this list: see docs/security.md.
  */
 import { baseName, type ShellWord } from "./words.js";
 
-/** Their value is a command. */
+/** The value of these variables is a command. */
 const COMMAND =
   /(?:PAGER|EDITOR|VISUAL|BROWSER|COMMAND|ASKPASS|LESSOPEN|LESSCLOSE|_RSH|_SSH|_WRAPPER|_LINKER|_RUNNER|GIT_EXTERNAL_DIFF|KUBECTL_EXTERNAL_DIFF|HGMERGE|FCEDIT|CCACHE_PREFIX|BORG_PASSCOMMAND)$/;
 const TOOL = /^(?:CC|CXX|CPP|LD|AR|AS|NM|RANLIB|STRIP|FC|F77|YACC|LEX|MAKE|PKG_CONFIG|RSH|RUSTC|RUSTDOC|PERL5DB|PERL5SHELL)$/;
 
-/** Their value is no command, but decides what is run; those values that match do not. */
+/** The value of these variables is no command, but decides what runs; values that match the pattern do not. */
 const SETTINGS: readonly (readonly [name: RegExp, harmless: RegExp])[] = [
   // Shells
   [
@@ -22,7 +22,7 @@ const SETTINGS: readonly (readonly [name: RegExp, harmless: RegExp])[] = [
   [/^GIT_CONFIG_KEY_\d+$/, /^(?:user|author|committer|color|advice|safe\.directory)\b/i],
   [/^GIT_(?:EXEC_PATH|TEMPLATE_DIR|DIR|COMMON_DIR|PROXY_.*)$/, /^$/],
   [/^GIT_TRACE/, /^(?:[012]|true|false)?$/i],
-  // Options by way of a variable
+  // Options given by a variable
   [/^(?:TAR_OPTIONS|ZIPOPT|LESSKEY.*|MANOPT|RIPGREP_CONFIG_PATH|WGETRC|SYSTEM_WGETRC|CURL_HOME|OPENSSL_CONF|TF_CLI_.*|PSQLRC)$/, /^$/],
   [/^LESS$/, /^-?[a-zA-Z]*$/],
   [/^(?:GNUMAKEFLAGS|MAKEFLAGS|MFLAGS)$/, /^(?:[-\sjklsinwBS\d]|no-print-directory)*$/],
@@ -57,16 +57,16 @@ const SETTING = new Set(
   "env export declare typeset readonly local sudo doas make gmake cross-env cross-env-shell configure systemd-run".split(" "),
 );
 
-/** A value that a program may run. */
+/** A value that a program may run as a command. */
 export interface RunValue {
   name: string;
   value: string;
   kind: ShellWord["kind"];
-  /** It is no command: what it runs is not seen. */
+  /** The value is no command, so the code that it runs is unseen. */
   settings?: true;
 }
 
-/** Of variables that are set by the words of a command, or by an assignment in front of one. */
+/** Variables that the words of a command, or assignments before it, set. */
 export function runningValues([first, ...rest]: readonly ShellWord[]): RunValue[] {
   const named = SETTING.has(baseName(first?.value ?? "")) ? rest : [];
   return [...(first === undefined ? [] : [first]), ...named].flatMap(({ value, kind }) => {
@@ -75,13 +75,13 @@ export function runningValues([first, ...rest]: readonly ShellWord[]): RunValue[
   });
 }
 
-/** A variable that is set in another way, to a value that is not in the words. */
+/** A variable that is set in another way, to an unknown value. */
 export function unknownValue(name: string): RunValue[] {
   return runValue(name, "", "expansion");
 }
 
 function runValue(name: string, set: string, kind: ShellWord["kind"]): RunValue[] {
-  // A pipe in front is how less is told that it is a command.
+  // A leading pipe tells less that the value is a command.
   if (COMMAND.test(name) || TOOL.test(name)) return [{ name, value: set.replace(/^\|*-?/, ""), kind }];
   const harmless = SETTINGS.find(([names]) => names.test(name))?.[1];
   if (harmless === undefined || (kind === "literal" && harmless.test(set))) return [];

@@ -1,21 +1,21 @@
-/** How sure we are of a shell word before it runs: the one place that reads the parser's word parts. */
+/** How certain a shell word is before the run: the one place that reads the parser's word parts. */
 import { posix } from "node:path";
 import type { Assignment, Word, WordPart } from "unbash";
 
 /**
- * `literal`: its value is what the command will get. `glob`: file names stand in for it. `expansion`: a value that only the run knows,
- * and that may become several words. `value` is dequoted; of an expansion it is the source text.
+ * `literal`: the value is exactly the argument. `glob`: file names replace it. `expansion`: a value known only at the run,
+ * which may become several words. `value` is dequoted; for an expansion it is the source text.
  */
 export interface ShellWord {
   readonly value: string;
   readonly kind: "literal" | "glob" | "expansion";
-  /** Of what is not literal: none of the words that it becomes begins with a dash, so that none is an option. */
+  /** For a glob or an expansion: none of its words begins with a dash, so none is an option. */
   readonly operand?: true;
-  /** Of what is not literal: it becomes one word, whatever that may be. */
+  /** For a glob or an expansion: it becomes exactly one word. */
   readonly whole?: true;
 }
 
-/** Thrown inside the analysis only; `analyseShell` turns it into `parsed: false`. */
+/** Thrown inside the analysis; `analyseShell` turns it into `parsed: false`. */
 export class Unreadable extends Error {}
 
 export function readWord(node: Word | Assignment): ShellWord {
@@ -59,7 +59,7 @@ function hasBraces(text: string): boolean {
   return false;
 }
 
-/** A glob or a quoted text stays in one piece, so that its begin is certain. */
+/** A glob or a quoted text stays in one piece, so that its beginning is certain. */
 function isOperand({ text, parts = [] }: Word): boolean {
   if (hasBraces(text) || !parts.every((part) => staysWhole(part))) return false;
   const [first] = parts;
@@ -104,7 +104,7 @@ function kindOfPart(part: WordPart): ShellWord["kind"] {
   }
 }
 
-/** The value of a word that decides what runs. */
+/** The value of a word that decides which program runs. */
 export function sure(words: readonly ShellWord[], at: number, name: string): string {
   const word = words[at];
   if (word === undefined || word.kind === "literal") return word?.value ?? "";
@@ -112,7 +112,7 @@ export function sure(words: readonly ShellWord[], at: number, name: string): str
 }
 
 /**
- * A program's name without its folder, as the tables have it: Windows adds an ending, and it and macOS do not tell letters' cases apart.
+ * A program's name without its folder, as the tables have it: Windows adds an extension, and Windows and macOS ignore case.
  */
 export function baseName(path: string): string {
   const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
@@ -123,7 +123,7 @@ export function quoted(text: string): string {
   return text.length > 60 ? `'${text.slice(0, 60)}…'` : `'${text}'`;
 }
 
-/** Whether a program that is given this path as its script may read its input instead, also from a folder it was told to go to. */
+/** Whether a program that gets this path as its script may read its input instead, also from a folder that it is told to enter. */
 export function isStream(path: string): boolean {
   const plain = posix.normalize(path);
   return (

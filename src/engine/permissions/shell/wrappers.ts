@@ -1,17 +1,17 @@
-/** Programs that run the rest of their arguments: which options each has, and so where the inner command begins. */
+/** Programs that run the rest of their arguments: the options of each, and so the position of the inner command. */
 import { sure, type ShellWord } from "./words.js";
 
 type Words = readonly ShellWord[];
 
-/** Short options as letters, long ones by name; the valued ones take the next word, or what follows in the same one. */
+/** Short options as letters, long ones by name; an option with a value takes the next word, or the rest of its own. */
 interface Wrapper {
   flags?: string;
   valued?: string;
   long?: readonly string[];
   longValued?: readonly string[];
-  /** How many operands stand before the command. */
+  /** The number of operands before the command. */
   operands?: number;
-  /** `NAME=value` words may stand before the command. */
+  /** `NAME=value` words may come before the command. */
   assignments?: boolean;
 }
 
@@ -62,7 +62,7 @@ export const WRAPPERS: Record<string, Wrapper> = {
   },
 };
 
-/** The words after the wrapper's own options; undefined when one of these is unknown. */
+/** The words after the wrapper's own options; undefined if one of these is unknown. */
 export function innerCommand(words: Words, name: string): { inner: Words; options: Words; assignments: boolean } | undefined {
   const { operands = 0, assignments: assigning = false, ...options } = WRAPPERS[name] ?? {};
   let at = 1;
@@ -96,7 +96,7 @@ function isAssignment(word: string): boolean {
   return /^[^-=][^=]*=/.test(word);
 }
 
-/** How many words an option takes, itself included; 0 when it is unknown. */
+/** The number of words that an option takes, itself included; 0 if it is unknown. */
 function optionWidth(word: string, { flags = "", valued = "", long = [], longValued = [] }: Wrapper): number {
   if (word.startsWith("--")) {
     const [name = "", attached] = word.slice(2).split("=", 2);
