@@ -1,4 +1,4 @@
-/** Admits a turn before its start is told: its command becomes a prompt, the host's calls are checked, or the prompt is refused. */
+/** Prepares a turn before its start is recorded: its command becomes a prompt, the host's calls are checked, or the prompt is refused. */
 import type { Part } from "../../core/content.js";
 import { ParleyError, toFault } from "../../core/errors.js";
 import type { OpOf } from "../../core/op.js";
@@ -10,13 +10,13 @@ import { unfinishedIn } from "./unfinished.js";
 type Prompt = OpOf<"turn.prompt">;
 
 export interface Admission {
-  /** The host interrupted the prompt while it waited. */
+  /** Whether the host interrupted the prompt while it waited. */
   cancelled: boolean;
-  /** The tools that the prompt has. */
+  /** The tools of the prompt. */
   tools(): Promise<ReadonlyMap<string, Tool>>;
 }
 
-/** False when there is no turn: the prompt was refused, or its command was all there was to do. Either was answered. */
+/** Returns false if no turn follows: the prompt was refused, or its command needed none. The prompt is answered then. */
 export async function admitTurn(turn: Turn, { cancelled, tools }: Admission): Promise<boolean> {
   const { prompt, session, signal } = turn;
   try {
@@ -37,7 +37,7 @@ export async function admitTurn(turn: Turn, { cancelled, tools }: Admission): Pr
   }
 }
 
-/** Throws the reason why a prompt without a message has nothing to go on from. */
+/** Throws if the conversation has nothing that a prompt without a message could continue. */
 function checkContinuing({ prompt: { parts }, history: { messages, lastTurn } }: Turn): void {
   if (parts.length > 0) throw refusal("invalid", "A prompt that continues brings no message of its own", "parts");
   if (messages.length === 0) throw refusal("session", "There is nothing to continue: nothing was said in this session yet");
@@ -50,12 +50,12 @@ async function hostCalls({ prompt, session }: Turn, tools: ReadonlyMap<string, T
   return admitCalls(prompt, tools, session.permissions.mode, (id) => session.callIds.own(id));
 }
 
-/** Undefined when the command was all there was to do; else the prompt that it became. */
+/** The prompt that the command became; undefined if the command needs no turn. */
 async function runCommand({ prompt: op, session, signal }: Turn, given: NonNullable<Prompt["command"]>): Promise<Part[] | undefined> {
   const command = await session.extensions.command(given);
   const result = await command.run(given.args ?? "", signal);
   const prompt = result.type === "submit_prompt" ? result.prompt : undefined;
-  // A command runs even without room: it may make room.
+  // A command runs even without room in memory: it may make room.
   if (prompt !== undefined) await session.engine.memory.room(signal);
   await session.events.reply(op, "ok", { command: given, result: prompt === undefined ? result : { type: "submit_prompt" } });
   return prompt;

@@ -1,9 +1,9 @@
 /**
- * The instructions that a conversation has been given. Its system prompt holds those of its first turn and stays as it is, because a
- * change would cost the whole conversation its place in the vendor's cache; later changes are notes in the user's messages.
+ * The instructions that a conversation has received. Its system prompt holds those of its first turn and never changes, because a
+ * change would lose the vendor's cache for the whole conversation; later changes are notes in the user's messages.
  */
 
-/** One source of instructions and the words that a system prompt says for it. */
+/** One source of instructions, with its text in the system prompt. */
 export interface Instruction {
   /** "the instructions in /a/AGENTS.md", "the list of skills". */
   source: string;
@@ -13,10 +13,10 @@ export interface Instruction {
 export class Briefing {
   #opening: readonly Instruction[] | undefined;
   readonly #told = new Map<string, string>();
-  /** Paths of the instructions files that were given when a file below them was read. */
+  /** Paths of instructions files that were added when a file below them was read. */
   readonly nested = new Set<string>();
 
-  /** The conversation begins anew, so its system prompt may, too. */
+  /** The conversation is reset, so its system prompt may change. */
   restart(): void {
     this.#opening = undefined;
     this.#told.clear();
@@ -32,7 +32,7 @@ export class Briefing {
     return this.#opening;
   }
 
-  /** Notes for the next message of the user: each change once. */
+  /** Notes for the user's next message: each change once. */
   changes(now: readonly Instruction[]): string[] {
     const notes: string[] = [];
     if (this.#opening === undefined) return notes;

@@ -1,4 +1,4 @@
-/** The capabilities of a session, derived from its model and its config. Hosts offer their users these and nothing else. */
+/** The capabilities of a session, derived from its model and its config. Hosts offer their users only these. */
 import { Mode, type SessionConfig } from "../../core/config.js";
 import { ASKING_TOOLS, TOOL_NAMES } from "../../core/names.js";
 import type { Model } from "../models/model.js";
@@ -22,7 +22,7 @@ export function sessionCapabilities(model: Model, config: SessionConfig, hasExte
   };
 }
 
-/** The names of tools, without servers' tools, which the catalogue tells. */
+/** The names of tools; those of servers are in the catalogue. */
 function toolsOf(config: SessionConfig, hasExtensions: boolean): string[] {
   const isAsked = (config.hostTools ?? []).some(({ name }) => ASKING_TOOLS.includes(name));
   const isThere = (name: string): boolean =>

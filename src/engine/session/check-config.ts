@@ -1,8 +1,8 @@
-/** Configurations that a session does not take: bounds that mean nothing, and requests that this engine cannot fulfil. */
+/** Refuses configs with meaningless bounds, and with requests that this engine cannot fulfil. */
 import type { SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 
-/** Levels of sub-agents; each multiplies what one prompt can start. */
+/** The most levels of sub-agents; each level multiplies the work that one prompt can start. */
 const MOST_LEVELS = 100;
 
 /** Throws a `config` fault that names the setting. */
@@ -21,7 +21,7 @@ function wrong(param: string, value: number, wanted: string): ParleyError {
   return new ParleyError({ code: "config", message: `${param} is ${value}; it must be ${wanted}`, retryable: false, param });
 }
 
-/** Throws when the host brings settings that only a hub, or only extensions, can use. */
+/** Throws if the host sets keys that only a hub, or only extensions, can serve. */
 export function refuseUnsupported(config: SessionConfig, has: { hub: boolean; extensions: boolean }): void {
   const chosen = (["agent", "labels"] as const).find((key) => config[key] !== undefined);
   if (chosen !== undefined && !has.hub) {

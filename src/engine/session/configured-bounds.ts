@@ -1,12 +1,12 @@
 /**
- * The deny and ask rules of a user's config hold in every session: a host adds to them, and never takes from them. The config's allow rules
- * are another matter: a host that gives rules has its own in their place.
+ * The deny and ask rules of a user's config hold in every session: a host can add rules, and never remove these. The config's allow rules
+ * are only a default: a host's rules replace them.
  */
 import type { Rule, SessionConfig } from "../../core/config.js";
 
 export type Bounds = Pick<SessionConfig, "rules" | "disallowedTools">;
 
-/** The host's rules with the config's deny and ask rules beside them; nothing where the host gave nothing. */
+/** The host's rules together with the config's deny and ask rules; undefined if the host gives none. */
 export function boundedBy(configured: Bounds, given: Bounds): Bounds {
   const { rules, disallowedTools } = given;
   return {
@@ -15,7 +15,7 @@ export function boundedBy(configured: Bounds, given: Bounds): Bounds {
   };
 }
 
-/** The bounds of a resumed session: the deny and ask rules of now and of then. Allow rules of then may have been taken back since. */
+/** The bounds of a resumed session: its stored deny and ask rules and the present ones. Stored allow rules are dropped: they may be withdrawn. */
 export function boundsGoingOn(configured: Bounds, before: Bounds): Bounds {
   const rules = distinct([...(configured.rules ?? []), ...forbidding(before.rules)]);
   const disallowedTools = distinct([...(configured.disallowedTools ?? []), ...(before.disallowedTools ?? [])]);

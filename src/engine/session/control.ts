@@ -1,4 +1,4 @@
-/** The session as its extensions see it: commands change the session through this, and through nothing else. */
+/** The session as its extensions see it: the only way for commands to change the session. */
 import type { SessionConfig } from "../../core/config.js";
 import type { Compacted } from "../turn/compaction/compaction.js";
 import type { Message, Model } from "../models/model.js";
@@ -29,27 +29,27 @@ export interface SessionControl {
   config(): SessionConfig;
   model(): Model;
   readonly session: ExtensionServices;
-  /** The conversation as the model gets it. */
+  /** The conversation that the model gets. */
   readonly messages: readonly Message[];
-  /** The name that ops and events use. */
+  /** The session's handle. */
   readonly handle: string;
-  /** Tokens of the last request and its answer, when the model told. */
+  /** Tokens of the last request and its answer, if the model told them. */
   used(): number | undefined;
-  /** The name under which it is kept, if it is. */
+  /** The name under which the session is stored, if it is. */
   readonly sessionId: string | undefined;
-  /** Tells an event of the session, outside any turn. */
+  /** Emits an event of the session, outside any turn. */
   readonly emit: Emit;
-  /** Works like the host's `session.configure`: throws for a wrong patch, and then nothing has changed. */
+  /** Works like the host's `session.configure`. Throws for an invalid patch, and then nothing has changed. */
   configure(patch: SessionConfig): Promise<void>;
   /** Replaces the conversation; the log keeps the old one. Only between turns. */
   reset(messages: readonly Message[]): void;
-  /** The turns that can be taken back, in their order. */
+  /** The turns that can be undone, oldest first. */
   turns(): Promise<LoggedTurn[]>;
-  /** Takes a turn back, and all behind it. Only between turns. Throws a fault that says why it is not done. */
+  /** Undoes a turn and all later ones. Only between turns. Throws a fault with the reason if it cannot. */
   rewind(asked: Asked): Promise<RewindReply>;
-  /** Makes room in the model's window: trims, sums up, and tells what came of it. Throws when interrupted. Only between turns. */
+  /** Makes room in the model's window by trimming or a summary, and reports the result. Throws when interrupted. Only between turns. */
   compact(signal: AbortSignal): Promise<Compacted>;
   openStore(): Promise<SessionStore> | undefined;
-  /** The place of the running work in a trace, where traces are collected. */
+  /** The present place in a trace, if traces are collected. */
   trace(): Trace | undefined;
 }

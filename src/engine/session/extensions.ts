@@ -21,7 +21,7 @@ export class SessionExtensions {
     this.#deps = deps;
   }
 
-  /** Never throws: the next caller that needs them is told of the failure. */
+  /** Never throws: the next caller that needs the extensions gets the failure. */
   async start(): Promise<void> {
     void this.environment();
     await this.#load().catch(() => this.#tellNone());
@@ -37,7 +37,7 @@ export class SessionExtensions {
     return (await (await this.#load())?.instructionsFor(path, given)) ?? [];
   }
 
-  /** The environment block of the system prompt: gathered once, and anew when the workspace is another one. */
+  /** The environment block of the system prompt: gathered once, and again for another workspace. */
   environment(): Promise<string> {
     const { workspace } = this.#deps.control.session;
     const folders = [workspace.root, ...workspace.directories].join("\n");
@@ -53,7 +53,7 @@ export class SessionExtensions {
     return environmentBlock(workspace, { shell: env["SHELL"], isTrusted, now: new Date(), redactor });
   }
 
-  /** Throws when there is none of that name. */
+  /** Throws if there is none of that name. */
   async command(given: NamedCommand): Promise<Command> {
     const command = await (await this.#load())?.command(given);
     if (command !== undefined) return command;
@@ -65,7 +65,7 @@ export class SessionExtensions {
     await (extensions === undefined ? answer("ok", { suggestions: [] }) : extensions.suggest(op, answer));
   }
 
-  /** Loads the files that the words of a prompt mention, when its host wants that. */
+  /** Loads the files that the text of a prompt mentions, if its host asks for that. */
   async mentioned(op: OpOf<"turn.prompt">, emit: Emit, signal: AbortSignal): Promise<Part[]> {
     return (await (await this.#load())?.mentioned(op, emit, signal)) ?? [];
   }
@@ -74,7 +74,7 @@ export class SessionExtensions {
     (await this.#loaded)?.configure(config);
   }
 
-  /** Extensions that are not loaded by now never are. */
+  /** Extensions that are not loaded yet will not be loaded. */
   async close(): Promise<void> {
     this.#loaded ??= Promise.resolve(undefined);
     const loaded = await this.#loaded.catch(() => undefined);
@@ -97,7 +97,7 @@ export class SessionExtensions {
     return extensions;
   }
 
-  /** Hosts of some wires wait for the first catalogue, so there is one even where nothing is in it. */
+  /** Hosts of some wires wait for the first catalogue, so an empty one is emitted, too. */
   #tellNone(): void {
     void this.#deps.control.emit({ type: "catalog.updated", whole: true, skills: [], subagents: [], mcpServers: [], commands: [] });
   }

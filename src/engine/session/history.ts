@@ -1,4 +1,4 @@
-/** The conversation as the model gets it. Its keeper is told of each message, and of a new beginning. */
+/** The conversation that the model gets. Its recorder is called with each message and each reset. */
 import type { Part, TodoItem } from "../../core/content.js";
 import type { Message, UserMessage } from "../models/model.js";
 import type { EarlierConversation } from "../store/entry.js";
@@ -13,13 +13,13 @@ export interface HistoryKeeper {
 export class History {
   readonly messages: Message[];
   readonly briefing = new Briefing();
-  /** The tokens that the first `messages` of them came to, as the vendor counted. */
+  /** The vendor's token count of the first `messages` messages. */
   measured: { tokens: number; messages: number } | undefined;
-  /** The size at which making room was last tried in vain. */
+  /** The size at which the last attempt to make room failed. */
   stuckAt = 0;
-  /** Counts every pushed message, also those that a reset has removed. */
+  /** Counts every pushed message, also removed ones. */
   pushed = 0;
-  /** How the last turn that said anything ended. */
+  /** The end of the last turn that added messages. */
   lastTurn: LastTurn;
   readonly #keeper: HistoryKeeper;
 
@@ -35,13 +35,13 @@ export class History {
     this.#keeper.message(message);
   }
 
-  /** The conversation is what it was at an earlier point, as its keeper knows already. */
+  /** Restores an earlier conversation, which the log already has. */
   goBack({ messages, lastTurn }: Pick<EarlierConversation, "messages" | "lastTurn">): void {
     this.#replace(messages);
     this.lastTurn = lastTurn;
   }
 
-  /** Replaces the whole conversation: the model gets these messages from now on. */
+  /** Replaces the whole conversation. */
   reset(messages: readonly Message[]): void {
     this.#replace(messages);
     this.lastTurn = afterReset(this.lastTurn);
@@ -55,12 +55,12 @@ export class History {
   }
 }
 
-/** Whether a message holds the user's own words: a summary does not, nor does a note of the engine. */
+/** Whether a message is the user's own: a summary is not, nor is a note of the engine. */
 export function isOfUser(message: Message): message is UserMessage {
   return message.role === "user" && message.kind === undefined;
 }
 
-/** Finds the model's todo list, which is a part of the conversation: it survives a resume, and goes when the conversation is cleared. */
+/** The model's todo list. It is part of the conversation: it survives a resume, and is lost with a reset. */
 export function todosIn(messages: readonly Message[]): readonly TodoItem[] {
   for (let at = messages.length - 1; at >= 0; at--) {
     const list = partsOf(messages[at]).findLast((part) => part.type === "todo");
@@ -69,7 +69,7 @@ export function todosIn(messages: readonly Message[]): readonly TodoItem[] {
   return [];
 }
 
-/** Calls write lists; a summary carries the last one on. */
+/** Calls of TodoWrite have lists; a summary repeats the last one. */
 function partsOf(message: Message | undefined): Part[] {
   if (message?.role === "tool") return message.results.flatMap(({ parts, failed }) => (failed ? [] : parts));
   return message?.role === "user" ? message.parts : [];

@@ -1,4 +1,4 @@
-/** Requests to the host (a tool, a hook, a file of its own): each has a deadline, and an answer that counts once. */
+/** Requests to the host (a tool, a hook, a file): each has a deadline, and only its first answer counts. */
 import { mintId } from "../../core/ids.js";
 import { timerMs } from "../../core/limits.js";
 import type { EventOf } from "../../core/event.js";
@@ -22,7 +22,7 @@ export class HostRequests {
     if (refused !== undefined) return { ok: false, data: { message: refused } };
     const request = mintId();
     const deadline = Date.now() + options.seconds * 1000;
-    // The answer is awaited before the host is asked: a host in the same process answers at once, and a close may come meanwhile.
+    // The answer is awaited before the request is sent: a host in the same process answers at once, and a close may come meanwhile.
     const replied = this.#wait(emit, request, options);
     await emit({ type: "host.request", request, kind, data, deadline, ...(options.call !== undefined && { call: options.call }) });
     return replied;
@@ -45,7 +45,7 @@ export class HostRequests {
     });
   }
 
-  /** False when nothing of that name waits. */
+  /** Returns false if no request of that name is open. */
   answer(request: string, reply: HostReply): boolean {
     const settle = this.#pending.get(request);
     settle?.(reply);

@@ -1,10 +1,10 @@
-/** The limit of the process's memory: above it a new turn waits, and is refused when waiting does not help. */
+/** The limit of the process's memory: above it a new turn waits, and is refused if memory does not fall. */
 import { ParleyError } from "../../core/errors.js";
 
 const MIB = 2 ** 20;
-/** The share of the most that Node's heap may hold: the rest is for the turns that run. */
+/** The share of Node's largest heap: the rest is for running turns. */
 const HEAP_SHARE = 0.75;
-/** Below this no heap is nearly full. To ask for the heap's size costs a first turn more than all other checks. */
+/** Below this use no heap is nearly full. Reading the heap's limit would cost a first turn more than all other checks. */
 const SMALL_MIB = 128;
 const WAIT_MS = 10_000;
 const LOOK_MS = 1000;
@@ -13,12 +13,12 @@ export class MemoryLimit {
   readonly #limit: number | "heap" | undefined;
   #mib: number | undefined;
 
-  /** In MiB; undefined: there is none. */
+  /** The limit in MiB; undefined: none. */
   constructor(limit: number | "heap" | undefined) {
     this.#limit = limit;
   }
 
-  /** Resolves when a turn may begin, or the signal aborts; throws a `limit` fault when none may within the time. */
+  /** Resolves when a turn may begin, or when the signal aborts; throws a `limit` fault if none may begin in time. */
   async room(signal: AbortSignal): Promise<void> {
     if (this.#limit === undefined || !this.#isOver()) return;
     for (let waited = 0; waited <= WAIT_MS; waited += LOOK_MS) {
@@ -50,12 +50,12 @@ function heapMiB(): number {
   return Math.round((process.getBuiltinModule("node:v8").getHeapStatistics().heap_size_limit / MIB) * HEAP_SHARE);
 }
 
-/** Garbage counts as held until it is collected, and an idle process may leave it for long. */
+/** Garbage counts as used until it is collected, which an idle process may put off for long. */
 function collectGarbage(): void {
   const { setFlagsFromString } = process.getBuiltinModule("node:v8");
   setFlagsFromString("--expose-gc");
   const collect: unknown = process.getBuiltinModule("node:vm").runInNewContext("gc");
-  // The flag is reset, because V8 takes no kept code (cli/load.ts) under other flags.
+  // The flag is reset, because V8 rejects cached code (cli/load.ts) under other flags.
   setFlagsFromString("--no-expose-gc");
   if (typeof collect === "function") collect();
 }

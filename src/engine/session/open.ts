@@ -12,15 +12,15 @@ import type { SessionLog, SessionStore, StoredSession } from "../store/store.js"
 export type Located = SessionConfig & { cwd: string };
 
 interface Kept {
-  /** Undefined where no session is kept. */
+  /** Undefined if sessions are not stored. */
   log: SessionLog | undefined;
-  /** The name under which it can be resumed. */
+  /** The name by which the session can be resumed. */
   id: string | undefined;
 }
 
 export type Stored = Kept & { session: StoredSession };
 
-/** A resumed session has its old config, except for the keys that its opener gives. */
+/** A resumed session keeps its old config, except for keys that its opener sets. */
 export async function restore(
   op: OpOf<"session.open">,
   defaults: Located,
@@ -50,14 +50,14 @@ export async function restore(
   return { stored: { session, ...kept }, config };
 }
 
-/** Host tools, files and terminals belong to their host: a host that resumes the session brings others, or none. */
+/** Host tools, files and terminals belong to one host: a host that resumes the session brings its own, or none. */
 function withoutHost({ hostTools: hosted, workspace: _workspace, ...before }: SessionConfig, given: SessionConfig = {}): SessionConfig {
   const has = (tools: SessionConfig["hostTools"] = [], name: string): boolean => tools.some((tool) => tool.name === name);
   const isGone = (name: string): boolean => has(hosted, name) && !has(given.hostTools, name);
   return { ...before, ...(before.allowedTools !== undefined && { allowedTools: before.allowedTools.filter((name) => !isGone(name)) }) };
 }
 
-/** Copies a session under the opener's handle where that is free, else under a new id. */
+/** Copies a session under the opener's handle if that is free, else under a new id. */
 async function fork(id: string, { session: handle, name, before }: OpOf<"session.open">, store: SessionStore): Promise<Stored> {
   const copied = async (as: string): Promise<Stored> => ({ ...(await store.fork(id, { id: as, name }, before)), id: as });
   try {
@@ -68,13 +68,13 @@ async function fork(id: string, { session: handle, name, before }: OpOf<"session
   }
 }
 
-/** The same session with another model, and with its provider. */
+/** The same config with another model, and with the provider of that model. */
 export function withModel(config: SessionConfig, model: string, providers: OwnProviders): SessionConfig {
   const { provider: _provider, model: _model, ...rest } = config;
   return { ...rest, ...namesOf({ model }, config, providers) };
 }
 
-/** A model that is named brings its own provider along, or stays with the one that was; a provider does not get the model of another. */
+/** A named model brings its own provider, or stays with the present one; a provider never gets another's model. */
 export function namesOf(
   given: SessionConfig | undefined,
   before: SessionConfig,
@@ -89,7 +89,7 @@ function names({ provider, model }: SessionConfig = {}): Names {
   return { provider: found(provider), model: found(model) };
 }
 
-/** Creates the session's log. A session that cannot be saved is not opened, so that nobody relies on it. */
+/** Creates the session's log. A session that cannot be stored is refused, so that nobody relies on it. */
 export async function keep(op: OpOf<"session.open">, config: Located, store: SessionStore | undefined): Promise<Kept> {
   if (store === undefined) return { log: undefined, id: undefined };
   const session = { cwd: config.cwd, name: op.name, config };
@@ -115,7 +115,7 @@ export function unsaved(why: unknown): ParleyError {
   );
 }
 
-/** Whether the store refused the name, and not the session. */
+/** Whether the store refused the name rather than the session. */
 function isTaken(error: unknown): boolean {
   return error instanceof ParleyError && error.fault.code === "session";
 }
@@ -137,15 +137,15 @@ async function createUnnamed(
   }
 }
 
-/** Events that a host has missed: how many there are, and each of them when it is asked for. */
+/** Events that a host has missed: their number, and the events themselves as they are read. */
 export interface Replay {
   count: number;
   events: AsyncIterable<Event>;
 }
 
 /**
- * Reads the log twice, to count the missed events and to tell them, and never holds it whole. It reads more than the opening of the session
- * did, so it may find more lines that are damaged: then the session knows of them, too.
+ * Reads the log twice, once to count the missed events and once to emit them, and never holds it whole. It reads more of the log than the
+ * opening did, so it may find further damaged lines, which the session then notes.
  */
 export async function missedEvents(after: number, session: StoredSession, store: SessionStore | undefined): Promise<Replay> {
   const missed = async function* (onDamaged?: (lines: readonly number[]) => void): AsyncGenerator<Event, void> {

@@ -1,4 +1,4 @@
-/** A turn that a crash left open is closed in the log, before anybody is told anything of the session: so a replay is whole. */
+/** Closes in the log a turn that a crash left open, before any event of the session, so that a replay is complete. */
 import { nextSeq } from "../store/seq.js";
 import type { Crash, KeptSession, StoredSession } from "../store/store.js";
 import { unsaved } from "./open.js";

@@ -25,17 +25,17 @@ import type { SeenFileMap } from "./seen-files.js";
 import type { SessionEvents } from "./session-events.js";
 import type { SessionSettings } from "./settings.js";
 
-/** The engine makes these once; all of its sessions use them. */
+/** Made once by the engine, for all its sessions. */
 export interface EngineServices {
   readonly redactor: Redactor;
-  /** Characters of a tool's output that go to the model and the host. */
+  /** The most characters of a tool's output for the model and the host. */
   readonly outputChars: number;
-  /** The most that one answer of a model may hold. */
+  /** The largest answer of a model. */
   readonly answerMiB: number;
   readonly memory: MemoryLimit;
   /** Providers of the config: each brings its own models. */
   readonly providers: OwnProviders;
-  /** Rules and tools that the config forbids, whatever a host says. */
+  /** Rules and tools that the config forbids, whatever a host asks for. */
   readonly bounds: Bounds;
   /** Undefined: sessions have no extensions. */
   readonly extensions: ExtensionSources | undefined;
@@ -43,22 +43,22 @@ export interface EngineServices {
   readonly hub: boolean;
   readonly env: Record<string, string | undefined>;
   readonly version: string;
-  /** Undefined: no traces are collected, and no code for them is loaded. */
+  /** Undefined: no traces are collected, and their code is not loaded. */
   readonly openTrace: ((handle: string, sessionId: string | undefined) => Promise<SessionTrace | undefined>) | undefined;
   openModel(config: SessionConfig): Promise<Model>;
   openStore(): Promise<SessionStore> | undefined;
   /** Redacts the secrets of these servers from now on. */
   learnSecrets(servers: Readonly<Record<string, McpServer>>): void;
   nextSeq(): number;
-  /** Hands a stamped event to the host. Only `SessionEvents` calls it, once the event is in the log. */
+  /** Sends a stamped event to the host. Only `SessionEvents` calls it, after the event is in the log. */
   push(event: Event): Promise<void> | undefined;
 }
 
-/** The session, as its own parts see it. */
+/** The session as its own parts see it. */
 export interface SessionServices {
-  /** The name that ops and events use. */
+  /** The session's handle. */
   readonly handle: string;
-  /** The name under which the session is kept, if it is. */
+  /** The name under which the session is stored, if it is. */
   readonly sessionId: string | undefined;
   readonly engine: EngineServices;
   readonly settings: SessionSettings;
@@ -74,26 +74,26 @@ export interface SessionServices {
   readonly outputChars: number;
   /** Seconds that an approval or a host request waits. */
   readonly answerSeconds: number;
-  /** Keeps writes to one file in order, whichever agent makes them. */
+  /** Orders the writes of all agents to each file. */
   readonly fileOrder: FileOrder;
-  /** The lock of the session's own agent; each sub-agent has another. */
+  /** The lock of the session's own agent; each sub-agent has its own. */
   readonly access: AccessLock;
-  /** The shell of the session's own agent; each sub-agent has another. */
+  /** The shell of the session's own agent; each sub-agent has its own. */
   readonly shell: AgentShell;
-  /** Whole outputs of commands, of all agents. */
+  /** The whole outputs of commands, of all agents. */
   readonly outputs: OutputFiles;
-  /** Files that the session's own agent has seen; each sub-agent has a record of its own. */
+  /** The files that the session's own agent has seen; each sub-agent has its own record. */
   readonly seen: SeenFileMap;
   /** Processes that outlive their calls. */
   readonly children: Set<{ end(graceMs: number): Promise<void> }>;
-  /** Notes about the model that the host has been told. */
+  /** Notes about the model that the host has received. */
   readonly notes: Set<string>;
   /** The todo list that the model wrote last. */
   todos(): readonly TodoItem[];
-  /** Notes the changes of one turn; undefined where no copies of files are kept. `warn` tells people of a file that has none. */
+  /** Starts to record the file changes of a turn; undefined if no copies of files are kept. `warn` reports a file without a copy. */
   changes(warn: (text: string) => void): FileChanges | undefined;
-  /** Changes the mode from within a turn, and tells the host. */
+  /** Changes the mode within a turn, and notifies the host. */
   setMode(mode: Mode): void;
-  /** The session as its store keeps it. */
+  /** The session as it is stored. */
   kept(): KeptSession;
 }

@@ -1,4 +1,4 @@
-/** The events of a session: stamped and addressed, written to its log, and then told to the host. */
+/** The events of a session: stamped and addressed, written to its log, and then sent to the host. */
 import type { Fault } from "../../core/errors.js";
 import type { Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
@@ -26,11 +26,11 @@ interface Warning {
 export class SessionEvents {
   readonly recorder: Recorder;
   readonly identity: Identity;
-  /** The last number that an event got. */
+  /** The number of the last event. */
   seq = 0;
   readonly #handle: string;
   readonly #engine: Pick<EngineServices, "nextSeq" | "push">;
-  /** Warnings that wait until the opener has been told; undefined from then on. */
+  /** Warnings held until `session.ready`; undefined afterwards. */
   #early: Warning[] | undefined = [];
 
   constructor(
@@ -47,8 +47,8 @@ export class SessionEvents {
   }
 
   /**
-   * Records an event and then tells it to the host: nothing is told in any other way. `along` records what must be in the log before the
-   * host hears of the event.
+   * Records an event and then sends it to the host: the only way to send events. `along` records entries that must be in the log before
+   * the host gets the event.
    */
   tell(event: Event, address?: Address, along?: () => void): Promise<void> | undefined {
     this.record(event, address);
@@ -56,12 +56,12 @@ export class SessionEvents {
     return this.#push(event);
   }
 
-  /** Records an event that the host is not told. */
+  /** Records an event without sending it. */
   record(event: Event, address?: Address): void {
     this.recorder.event(this.#stamped(event, address));
   }
 
-  /** Tells an event that the log has held since an earlier run. */
+  /** Sends an event that is in the log since an earlier run. */
   replay(event: Event): Promise<void> | undefined {
     return this.#push({ ...event, session: this.#handle, replay: true });
   }
@@ -79,14 +79,14 @@ export class SessionEvents {
     void this.tell({ type: "notice", level: "warning", text, kind });
   }
 
-  /** The opener has been told: returns the warnings that waited for that. Later ones go out at once. */
+  /** `session.ready` is out: returns the held warnings. Later ones are sent at once. */
   opened(): Warning[] {
     const early = this.#early ?? [];
     this.#early = undefined;
     return early;
   }
 
-  /** A piece of a text is not kept, so it does not wait until other records are written. */
+  /** Deltas are not kept, so a delta does not wait for other records to be written. */
   #push(event: Event): Promise<void> | undefined {
     if (event.type !== "text.delta" && event.type !== "thinking.delta") this.recorder.write();
     return this.#engine.push(event);

@@ -1,4 +1,4 @@
-/** A session: its parts, the ops that it takes, how it begins and how it ends. turn-queue.ts has its turns. */
+/** A session: its parts, its ops, its start and its end. turn-queue.ts has its turns. */
 import type { Mode, SessionConfig } from "../../core/config.js";
 import type { TodoItem } from "../../core/content.js";
 import { messageOf, toFault } from "../../core/errors.js";
@@ -40,9 +40,9 @@ import { SessionSettings, type OpenedSettings } from "./settings.js";
 import { TurnQueue } from "./turn-queue.js";
 import { unfinishedIn } from "./unfinished.js";
 
-/** From TERM to KILL for processes of the session. */
+/** The grace from TERM to KILL for processes of the session. */
 const GRACE_MS = 2000;
-/** Time for the last suggestions, once the host has closed its input. */
+/** The time for open suggestions after the host has closed its input. */
 const LAST_HINTS_MS = 5000;
 
 /** The values that a session is opened with. */
@@ -52,10 +52,10 @@ export interface Opened extends OpenedSettings {
   rules: Rules;
   grants: SessionGrants;
   name: string | undefined;
-  /** Undefined where no session is kept. */
+  /** Undefined if the session is not stored. */
   sessionId: string | undefined;
   log: SessionLog | undefined;
-  /** The session as it was, when it is resumed. */
+  /** The stored session, if it is resumed. */
   stored: StoredSession | undefined;
 }
 
@@ -86,7 +86,7 @@ export class Session implements SessionServices {
   readonly #undo: SessionUndo;
   readonly #ending = new AbortController();
   #closing: Promise<void> | undefined;
-  /** Changes of the session that are under way, and the ops that wait behind them. */
+  /** The running change of the session, and the ops that wait behind it. */
   #configuring: Promise<void> | undefined;
   readonly #suggesting = new Set<Promise<void>>();
 
@@ -123,12 +123,12 @@ export class Session implements SessionServices {
     if (this.#stored !== undefined) recover(this.events, this.#stored, this.kept());
   }
 
-  /** Tells the opener that the session is ready, and the events that it missed; then the calls whose end is not known. */
+  /** Emits `session.ready` and the events that the host missed; then a warning about calls with an unknown end. */
   async begin(ready: Omit<EventOf<"session.ready">, keyof SessionDescription | "type">, replay: Replay | undefined): Promise<void> {
     const unfinished = unfinishedIn(this.history.messages, this.history.lastTurn);
     void this.events.tell({ type: "session.ready", ...ready, ...(unfinished !== undefined && { unfinished }), ...this.#description() });
     if (replay !== undefined && !(await this.#replay(replay))) return;
-    // The first line goes out with the next turn of the loop. Behind it the code for the first turn is loaded, while the host thinks.
+    // The first line goes out at the next tick. Then the code for the first turn is loaded, while the host is idle.
     setImmediate(() => setImmediate(() => this.#warmUp()));
     const early = this.events.opened();
     const { id = "", crash, unsavedSince, unreadable = [] } = this.#stored ?? {};
@@ -148,7 +148,7 @@ export class Session implements SessionServices {
     for (const { text, kind } of early) this.events.warn(text, kind);
   }
 
-  /** Tells missed events no faster than the host reads them. False when the session was closed meanwhile. */
+  /** Emits missed events as fast as the host reads them. Returns false if the session was closed meanwhile. */
   async #replay({ events }: Replay): Promise<boolean> {
     try {
       for await (const event of events) {
@@ -200,13 +200,13 @@ export class Session implements SessionServices {
 
   // --- ops ---
 
-  /** Never waits for the work that an op begins. A promise when replies pile up unread: then the sender waits. */
+  /** Never waits for the work of an op. Returns a promise if unread replies pile up: the sender then waits. */
   take(op: Op): Promise<void> | undefined {
     switch (op.type) {
       case "turn.steer":
         return this.#turns.steer(op);
       case "turn.interrupt":
-        // The prompt that it means may still wait behind a change of the session.
+        // The prompt to interrupt may wait behind a change of the session.
         if (this.#configuring !== undefined && !this.#turns.has(op)) return this.#behind(op, () => this.#turns.interrupt(op));
         return this.#turns.interrupt(op);
       case "approval.answer":
@@ -236,7 +236,7 @@ export class Session implements SessionServices {
     }
   }
 
-  /** A prompt behind a change of model waits for the change; interrupts and answers pass both. */
+  /** A prompt waits behind a change of the model; interrupts and answers do not. */
   #inOrder(op: OpOf<"turn.prompt" | "session.configure" | "session.seed">): Promise<void> | undefined {
     const isPlain = op.type === "session.seed" || (op.type === "turn.prompt" && op.command === undefined);
     if (isPlain && this.#configuring === undefined) return this.#change(op);
@@ -268,7 +268,7 @@ export class Session implements SessionServices {
     });
   }
 
-  /** A command that runs beside a turn is run at once; the others take their place in the queue. */
+  /** A command that may run beside a turn runs at once; others are queued. */
   async #command(op: OpOf<"turn.prompt">, given: NonNullable<OpOf<"turn.prompt">["command"]>): Promise<void> {
     const { args = "" } = given;
     const command = await this.extensions.command(given);
@@ -317,7 +317,7 @@ export class Session implements SessionServices {
     void this.events.tell({ type: "session.updated", ...this.#description(), ...answers });
   }
 
-  /** The session as the host is told of it. */
+  /** The session as the host sees it. */
   #description(): SessionDescription {
     const capabilities = sessionCapabilities(this.settings.model, this.config, this.engine.extensions !== undefined);
     return { ...this.events.identity, config: this.config, capabilities };
@@ -375,7 +375,7 @@ export class Session implements SessionServices {
 
   // --- the end ---
 
-  /** The host answers no more: waiting approvals are denied, running and queued turns may end. */
+  /** The host will not answer any more: open approvals are denied; running and queued turns may end. */
   async drain(): Promise<void> {
     await this.#configuring;
     const drained = this.#turns.drain();
@@ -385,7 +385,7 @@ export class Session implements SessionServices {
     await Promise.all([drained, this.#suggested()]);
   }
 
-  /** Suggestions for a host that has closed its input are worth a moment, and no more. */
+  /** Suggestions get a short time after the host has closed its input. */
   async #suggested(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const moment = new Promise<void>((resolve) => {
@@ -395,7 +395,7 @@ export class Session implements SessionServices {
     clearTimeout(timer);
   }
 
-  /** Interrupts, ends every child, tells `session.ended`. */
+  /** Interrupts, ends every child, and emits `session.ended`. */
   close(): Promise<void> {
     this.#ending.abort();
     this.#closing ??= this.#close();
@@ -430,7 +430,7 @@ export class Session implements SessionServices {
   }
 }
 
-/** The proof is loaded with the first command that needs it. */
+/** The code that proves a command to be read-only is loaded with the first command that needs it. */
 function readsOnlyOf({ env }: EngineServices, workspace: Workspace): ReadsOnly {
   return async (command, folder = workspace.root, hides) => {
     const { onlyReads } = await import("../permissions/reading/only-reads.js");
@@ -438,7 +438,7 @@ function readsOnlyOf({ env }: EngineServices, workspace: Workspace): ReadsOnly {
   };
 }
 
-/** Prior context as messages. A single text is the user's, and the model has read it; an empty one is nothing. */
+/** Prior context as messages. A single text is the user's message with the model's acknowledgement; an empty text is none. */
 function seedMessages({ text, messages }: OpOf<"session.seed">): Message[] {
   if (messages === undefined) return text.trim() === "" ? [] : [userMessage(text), modelMessage("I have read the earlier context.")];
   return messages.map((message) => (message.role === "user" ? userMessage(message.text) : modelMessage(message.text)));

@@ -36,21 +36,21 @@ export class SessionSettings {
     return openModel(withModel(config, name, providers));
   }
 
-  /** Applies changes one after the other: a change that is still opening its model must not undo a later one. */
+  /** Applies changes one after another: a slow change must not undo a later one. */
   change(patch: SessionConfig): Promise<void> {
     const change = this.#changes.then(() => this.#apply(patch));
     this.#changes = change.catch(() => {});
     return change;
   }
 
-  /** Sets the mode from within a turn, which must not wait for changes that wait behind the turn. */
+  /** Sets the mode within a turn, ahead of changes that wait for the turn's end. */
   setMode(mode: Mode): void {
     this.config = { ...this.config, mode };
     this.#session.permissions.mode = mode;
     void this.#session.extensions.configure(this.config);
   }
 
-  /** The mode counts from the next call on, the rest from the next turn on. Nothing changes when a part of it is wrong. */
+  /** The mode takes effect with the next call, the rest with the next turn. An invalid part rejects the whole change. */
   async #apply(patch: SessionConfig): Promise<void> {
     const { engine, permissions, extensions } = this.#session;
     if (patch.maxTurns !== undefined && patch.maxTurns < 1) throw wrong("A turn needs at least one model call", "maxTurns");
@@ -81,7 +81,7 @@ export class SessionSettings {
   }
 }
 
-/** Opens the fallbacks with the session, so that a missing model is told then. */
+/** Opens the fallback models with the session, so that a missing one is reported then. */
 export function openFallbacks(
   config: SessionConfig,
   { openModel, providers }: Pick<EngineServices, "openModel" | "providers">,
@@ -91,7 +91,7 @@ export function openFallbacks(
 
 const NO_RULES: Rules = { judge: () => Promise.resolve({ decision: "none" }), hiding: () => undefined };
 
-/** Most sessions have no rules and no lists of tools; then the code for them is not loaded. */
+/** Most sessions have no rules and no lists of tools, and do not load this code. */
 export async function rulesOf(config: SessionConfig): Promise<Rules> {
   const { rules = [], allowedTools = [], disallowedTools = [], approveTools = [] } = config;
   if (rules.length + allowedTools.length + disallowedTools.length === 0 && !approveTools.some(hasPattern)) return NO_RULES;
@@ -99,7 +99,7 @@ export async function rulesOf(config: SessionConfig): Promise<Rules> {
   return compileLimits(config);
 }
 
-/** An empty effort is none. An effort of the model before goes with that model; an effort that is asked for must exist. */
+/** An empty effort is none. The effort of the old model ends with it; a requested effort must exist. */
 function settleEffort(next: SessionConfig, patch: SessionConfig, { id, efforts }: Model): void {
   if (next.effort === "") delete next.effort;
   if (next.effort === undefined || efforts?.includes(next.effort) === true) return;

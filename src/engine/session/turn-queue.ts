@@ -1,4 +1,4 @@
-/** The turns of a session: prompts and commands in their order, one at a time, steered, interrupted, each with exactly one end. */
+/** The turns of a session: prompts and commands in order, one at a time, with steering and interrupts; each turn has exactly one end. */
 import { setMaxListeners } from "node:events";
 import type { SessionConfig } from "../../core/config.js";
 import { ParleyError, toFault } from "../../core/errors.js";
@@ -17,23 +17,23 @@ import type { SessionServices } from "./services.js";
 import { rulesOf } from "./settings.js";
 import { afterTurn } from "./unfinished.js";
 
-/** Bytes of steered words that may wait for the model. */
+/** The most bytes of steered text that may wait for the model. */
 const STEERING_BYTES = 1024 * 1024;
 
 interface QueuedPrompt {
   op: OpOf<"turn.prompt">;
   turn: string;
-  /** The host interrupted it before it began. */
+  /** Whether the host interrupted it before it began. */
   cancelled: boolean;
 }
 
 interface LiveTurn {
   turn: Turn;
   abort: AbortController;
-  /** The host interrupted it before it began. */
+  /** Whether the host interrupted it before it began. */
   cancelled: boolean;
   isTraceIgnored: boolean;
-  /** Why it was stopped. */
+  /** The reason for the stop. */
   reason: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export class TurnQueue {
   #running: Promise<void> = Promise.resolve();
   #closing: "draining" | "now" | undefined;
   #module: Promise<typeof import("../turn/run-turn.js")> | undefined;
-  /** Entries of the session's lists of tools that name no tool, and that the host has been told of. */
+  /** Unknown names in the session's lists of tools that the host has been warned about. */
   readonly #toldUnknown = new Set<string>();
 
   constructor(session: SessionServices) {
@@ -62,7 +62,7 @@ export class TurnQueue {
     return this.#live !== undefined || this.#queue.length > 0;
   }
 
-  /** Resolves when what ran is over in every part. */
+  /** Resolves when the running turn or command has ended completely. */
   get settled(): Promise<void> {
     return this.#running;
   }
@@ -108,13 +108,13 @@ export class TurnQueue {
     return this.#session.events.reply(op, queued === undefined && hit === undefined ? "noop" : "ok");
   }
 
-  /** Whether an interrupt finds what it means. */
+  /** Whether an interrupt has a target. */
   has(op: OpOf<"turn.interrupt">): boolean {
     const { queued, hit } = this.#meant(op);
     return queued !== undefined || hit !== undefined;
   }
 
-  /** An interrupt without a turn means the one that runs, or the next. */
+  /** An interrupt without a turn is for the running turn, or the next one. */
   #meant(op: OpOf<"turn.interrupt">): { queued: QueuedPrompt | undefined; hit: LiveTurn | undefined } {
     const waits = op.turn === undefined && this.#live === undefined ? this.#queue[0] : undefined;
     const queued = waits ?? this.#queue.find((prompt) => prompt.turn === op.turn);
@@ -128,10 +128,10 @@ export class TurnQueue {
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) await this.#runTurn(next);
   }
 
-  /** Never throws: an error of our own costs this prompt its turn, and the session goes on. */
+  /** Never throws: an internal error ends this turn, and the session goes on. */
   async #runTurn({ op, turn: id, cancelled }: QueuedPrompt): Promise<void> {
     const abort = new AbortController();
-    // Every call of the turn listens; that is no leak.
+    // Every call of the turn adds a listener; that is no leak.
     setMaxListeners(0, abort.signal);
     const turn = newTurn(this.#session, id, op, abort.signal);
     this.#live = { turn, abort, cancelled, isTraceIgnored: false, reason: undefined };
@@ -145,7 +145,7 @@ export class TurnQueue {
     }
   }
 
-  /** Answers a prompt whose turn did not start. A refusal that cannot be told either must not stop the queue. */
+  /** Answers a prompt without a turn. A refusal that cannot be sent must not stop the queue. */
   async #refuse(op: OpOf<"turn.prompt">, error: unknown): Promise<void> {
     try {
       await this.#session.events.refuse(op, toFault(error));
@@ -154,7 +154,7 @@ export class TurnQueue {
     }
   }
 
-  /** False when the prompt was answered without a turn. */
+  /** Returns false if the prompt was answered without a turn. */
   async #admit(live: LiveTurn): Promise<boolean> {
     const { turn, cancelled } = live;
     const { permissions, engine, handle, sessionId } = this.#session;
@@ -170,14 +170,14 @@ export class TurnQueue {
     return true;
   }
 
-  /** From the start of a turn to its end, each told exactly once. */
+  /** Runs a turn from its start to its end, each emitted exactly once. */
   async #play(live: LiveTurn): Promise<void> {
     const { turn, cancelled, isTraceIgnored } = live;
     const { events, history } = this.#session;
     const { pushed } = history;
     const span = turn.trace?.turn(turn.id);
     turn.trace = span;
-    // In the log before the start is told: a prompt that was acknowledged is never lost.
+    // Recorded before the start is sent: an acknowledged prompt is never lost.
     await events.tell({ type: "turn.started" }, turn.address, () => {
       events.record({ type: "user.message", parts: turn.prompt.parts }, turn.address);
       if (turn.calls.length > 0) events.recorder.asked([...turn.calls]);
@@ -199,7 +199,7 @@ export class TurnQueue {
     await events.recorder.settle(() => this.#session.kept());
   }
 
-  /** Runs work at the end of a turn. Its failure is told, and does not keep the turn from ending. */
+  /** Runs work at the end of a turn. A failure becomes an error event, and the turn still ends. */
   async #attempt(turn: Turn, work: () => void): Promise<void> {
     try {
       work();
@@ -208,7 +208,7 @@ export class TurnQueue {
     }
   }
 
-  /** Gives the turn the settings of this moment: later changes count from the next turn on. */
+  /** Gives the turn the present settings: later changes take effect with the next turn. */
   #takeSettings(turn: Turn): void {
     const { config, model, fallbacks } = this.#session.settings;
     turn.config = { ...config, ...turn.prompt.overrides };
@@ -217,7 +217,7 @@ export class TurnQueue {
     turn.fallbacks = fallbacks;
   }
 
-  /** The tools of a prompt, and its extensions. `known` also names the tools that lists leave out. */
+  /** The tools and extensions of a prompt. `known` also has the names of tools that lists remove. */
   async #toolsOf(turn: Turn): Promise<TurnTools> {
     const { extensions, hostRequests, answerSeconds } = this.#session;
     const [{ toolbox, toolNames }, around] = await Promise.all([this.load(), extensions.forTurn(turn.signal)]);
@@ -255,7 +255,7 @@ export class TurnQueue {
     }
   }
 
-  /** Words that came too late for their turn are the next prompt; an interrupted turn takes its steering with it. */
+  /** Steered text that came too late for its turn becomes the next prompt; an interrupt drops it. */
   #keepSteering({ steering }: Turn, outcome: EventOf<"turn.ended">["outcome"]): void {
     const { op: id } = steering;
     const parts = takeParts(steering);
@@ -264,13 +264,13 @@ export class TurnQueue {
     this.#queue.unshift({ op: { type: "turn.prompt", id, parts }, turn: mintId(), cancelled: this.#closing === "now" });
   }
 
-  /** Loads the turn's module once: even a module that is loaded costs a look-up each time it is imported. */
+  /** Loads the turn's module once: importing a loaded module still costs a look-up. */
   load(): Promise<typeof import("../turn/run-turn.js")> {
     this.#module ??= import("../turn/run-turn.js");
     return this.#module;
   }
 
-  /** The host stops a turn, or a limit does. */
+  /** Stops a turn for the host or for a limit. */
   #stop(live: LiveTurn, reason: string, limit?: ParleyError): void {
     if (live.abort.signal.aborted) return;
     live.reason = reason;
@@ -281,7 +281,7 @@ export class TurnQueue {
 
   // --- the end ---
 
-  /** Turns that run or wait may end; nothing new begins. */
+  /** Lets running and queued turns end, and takes no new ones. */
   async drain(): Promise<void> {
     this.#closing ??= "draining";
     await this.#running;
@@ -301,7 +301,7 @@ interface TurnTools {
   known(): string[];
 }
 
-/** A prompt may bring its own list of tools, and tools of its host, for itself alone. */
+/** A prompt may bring a list of tools and host tools for itself alone. */
 function withTools(config: SessionConfig, { overrides }: OpOf<"turn.prompt">): SessionConfig {
   const { tools, hostTools } = overrides ?? {};
   return {
@@ -311,7 +311,7 @@ function withTools(config: SessionConfig, { overrides }: OpOf<"turn.prompt">): S
   };
 }
 
-/** Limits the time of a turn by the clock on the wall: approvals that wait count as well. Returns the function that stops the clock. */
+/** Limits the wall-clock time of a turn, waiting approvals included. Returns the function that stops the clock. */
 function startClock(seconds: number | undefined, onLate: (limit: ParleyError) => void): () => void {
   if (seconds === undefined) return () => {};
   const message = `The turn took longer than ${seconds} s, its limit (maxSeconds)`;

@@ -1,4 +1,4 @@
-/** The entries of a session's log, a line each with its checksum, and the schema that they are read back with. */
+/** The entries of a session's log, one line each with its checksum, and their schemas. */
 import * as v from "valibot";
 import { SessionConfig, type SessionConfig as Config } from "../../core/config.js";
 import { Part, type Part as StoredPart } from "../../core/content.js";
@@ -23,7 +23,7 @@ export const StoredMessage: v.GenericSchema<Message> = v.variant("role", [
   v.looseObject({ role: v.literal("tool"), results: v.array(CallResult) }),
 ]);
 
-/** The first line of a log, and one more for each time it was opened again; then with the number at which that run began. */
+/** The first line of a log; also written at each resume, then with the first event number of that run. */
 const OpenedEntry = v.looseObject({
   kind: v.literal("opened"),
   at: v.number(),
@@ -34,16 +34,16 @@ const OpenedEntry = v.looseObject({
   seq: v.optional(v.number()),
 });
 
-/** An event as it was told; with `seq`, `at`, `turn` and `parent`, so that a replay is the same. */
+/** An event as it was sent, with `seq`, `at`, `turn` and `parent`, so that a replay is the same. */
 const EventEntry = v.looseObject({ kind: v.literal("event"), event: Event });
 
-/** A message of the conversation as the model gets it. */
+/** A message of the conversation. */
 const MessageEntry = v.looseObject({ kind: v.literal("message"), message: StoredMessage });
 
-/** The conversation was replaced by these messages: it was summed up, cleared, or taken back to an earlier point. */
+/** The conversation was replaced by these messages: by a summary, a reset, or an earlier state. */
 const ResetEntry = v.looseObject({ kind: v.literal("reset"), messages: v.array(StoredMessage) });
 
-/** Streamed text of a block that has not ended; without it a crash would lose the text. */
+/** Streamed text of an open block, which a crash would lose otherwise. */
 const PartialEntry = v.looseObject({
   kind: v.literal("partial"),
   turn: v.string(),
@@ -54,18 +54,18 @@ const PartialEntry = v.looseObject({
 /** Calls that the host asks for in the model's place, until a message holds them. */
 const AskedEntry = v.looseObject({ kind: v.literal("asked"), calls: v.array(ModelCall) });
 
-/** Words that the host said into a turn and that were acknowledged; no message holds them yet. */
+/** Acknowledged steered text that no message holds yet. */
 const SteeredEntry = v.looseObject({ kind: v.literal("steered"), parts: v.array(Part) });
 
-/** A file that was read or written, and how it was then (workspace.ts). */
+/** A file that was read or written, with its stamp (workspace.ts). */
 const SeenEntry = v.looseObject({ kind: v.literal("seen"), path: v.string(), stamp: v.string() });
 
-/** A file's content by its SHA-256, which is missing where the file was too large to be read; and its stamp (workspace.ts). */
+/** A file's content by its SHA-256 (missing if the file was too large to read), and its stamp (workspace.ts). */
 const FileState = v.looseObject({ sha256: v.optional(v.string()), mode: v.number(), stamp: v.optional(v.string()) });
 
 /**
- * A change of a file, written before it is made: `before` is null where there is no file, `after` where none will be; `after` is missing
- * where nobody can tell.
+ * A change of a file, written before it is made: `before` is null for a new file, `after` for a deletion; `after` is missing
+ * if it is unknown.
  */
 const ChangeEntry = v.looseObject({
   kind: v.literal("change"),
@@ -75,8 +75,8 @@ const ChangeEntry = v.looseObject({
 });
 
 /**
- * The user undid this turn and all behind it. `conversation`: the conversation is again what it was before that turn; without it only
- * files went back.
+ * The user undid this turn and all later ones. `conversation`: the conversation was reset, too; without it only
+ * files were restored.
  */
 const RewindEntry = v.looseObject({
   kind: v.literal("rewind"),
@@ -94,7 +94,7 @@ const RewindEntry = v.looseObject({
 /** The number of an event that is not kept. */
 const MarkEntry = v.looseObject({ kind: v.literal("mark"), seq: v.number() });
 
-/** From here on the run could not write its log: its later work is not known. */
+/** From here on the run could not write its log: its later work is unknown. */
 const LostEntry = v.looseObject({ kind: v.literal("lost"), at: v.number() });
 
 const Entry: v.GenericSchema<Entry> = v.variant("kind", [
@@ -116,7 +116,7 @@ export interface FileState {
   mode: number;
   stamp?: string | undefined;
 }
-/** A conversation as it was at an earlier point of its session. */
+/** An earlier state of the session's conversation. */
 export interface EarlierConversation {
   messages: Message[];
   lastTurn?: LastTurn;
@@ -138,7 +138,7 @@ export type Entry =
   | { kind: "lost"; at: number };
 
 /**
- * One bad sector must not cost the whole session, but a reader must know which lines of the log are missing.
+ * A damaged sector must not lose the whole session, but a reader must know which lines are missing.
  */
 export type ReadEntry = Entry | { kind: "unreadable"; line: number };
 
@@ -147,7 +147,7 @@ export function writeEntry(entry: Entry): string {
   return seal(JSON.stringify(entry));
 }
 
-/** A line whose checksum is wrong is unreadable, whatever it says; one without a checksum is of an older version. */
+/** A line with a wrong checksum is unreadable; a line without one is of an older version. */
 export function parseEntry(line: Buffer, number: number): ReadEntry {
   const json = unseal(line);
   return (json === undefined ? undefined : entryIn(json)) ?? { kind: "unreadable", line: number };

@@ -1,4 +1,4 @@
-/** The turns of a session's log: those that stand, with the files that were changed in each and until the next, and those that were undone. */
+/** The turns in a session's log: those in the conversation, with the files changed in and after each, and the undone ones. */
 import { plainText } from "../../core/content.js";
 import type { Entry, ReadEntry } from "./entry.js";
 
@@ -6,17 +6,17 @@ export type Change = Extract<Entry, { kind: "change" }>;
 
 export interface LoggedTurn {
   id: string;
-  /** When it began, in milliseconds since 1970. */
+  /** The start in milliseconds since 1970. */
   at: number;
   prompt: string;
   changes: Change[];
-  /** How many entries of the log stand before it. */
+  /** The number of log entries before it. */
   place: number;
 }
 
 export interface LoggedTurns {
   turns: LoggedTurn[];
-  /** Entries that tell of turns which the conversation has no more: the place of the first, and the place behind the last. */
+  /** The ranges of entries that belong to undone turns. */
   undone: { from: number; to: number }[];
 }
 
@@ -40,7 +40,7 @@ export function readTurns(entries: Iterable<ReadEntry>): LoggedTurns {
       const from = turns.findLastIndex(({ id }) => id === entry.turn);
       const gone = from === -1 ? [] : turns.splice(from);
       undone.push(...gone.slice(0, 1).map((first) => ({ from: first.place, to: place })));
-      // Files may have stayed as those turns left them: a rewind that goes further back takes them along.
+      // Files that undone turns changed may still be changed: a later rewind includes them.
       turns.at(-1)?.changes.push(...gone.flatMap(({ changes }) => changes));
     }
     place++;

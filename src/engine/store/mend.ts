@@ -1,4 +1,4 @@
-/** Ends a turn that a crash cut off: an answer for each call, an end for the turn, and a conversation that can go on. */
+/** Ends a turn that a crash cut off: an end for each call and for the turn, and a conversation that can continue. */
 import type { Part } from "../../core/content.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
 import type { AssistantBlock, CallResult, Message, ModelCall } from "../models/model.js";
@@ -6,22 +6,22 @@ import type { Crash } from "./store.js";
 
 export interface OpenTurn {
   started: EventOf<"turn.started">;
-  /** The log holds its prompt. */
+  /** Whether the log has its prompt. */
   asked: boolean;
-  /** The prompt, the steered words, and the ones that the model was given: for as long as no message holds them. */
+  /** The prompt, waiting steered text and steered text already given to the model, until a message holds them. */
   prompt: Part[] | undefined;
-  /** Calls that came with the prompt, for as long as no message holds them. */
+  /** Calls of the prompt, until a message holds them. */
   wanted: ModelCall[];
   steered: Part[];
   taken: Part[];
   calls: Map<string, OpenCall>;
-  /** The newest message that it brought. */
+  /** The newest message of the turn. */
   last: Message | undefined;
-  /** Text that no message holds yet: whole blocks, and the one that was being streamed. */
+  /** Text that no message holds yet: whole blocks, and the open one. */
   said: string[];
   partial: Record<"text" | "thinking", string>;
   usage: Usage | undefined;
-  /** A part of its log is missing, so that a call may have been started without our knowing. */
+  /** Part of its log is missing, so a call may have started without our knowing. */
   torn: boolean;
 }
 
@@ -31,7 +31,7 @@ interface OpenCall {
   ended?: EventOf<"tool.ended">;
 }
 
-/** `late` holds words that were steered into a turn after its last request. */
+/** `late` is text that was steered into a turn after its last request. */
 export function mend(turn: OpenTurn | undefined, late: Part[]): Crash | undefined {
   if (turn === undefined)
     return late.length === 0 ? undefined : { unknown: [], torn: false, mend: [messageEntry({ role: "user", parts: late })] };
@@ -40,7 +40,7 @@ export function mend(turn: OpenTurn | undefined, late: Part[]): Crash | undefine
   return {
     unknown: unknownCalls(turn, dangling),
     torn: turn.torn,
-    // Each line leaves a log from which the next ones follow again: a block before the message that holds it, the turn's end last.
+    // A crash between these lines leaves a log that is mended in the same way: a block comes before its message, the turn's end last.
     mend: [
       ...openBlocks(turn).map((event) => eventEntry({ ...event, ...address })),
       ...(dangling.length === 0 ? [] : [messageEntry({ role: "tool", results: dangling.map((call) => resultOf(call, turn)) })]),
@@ -63,7 +63,7 @@ const CUT = "the process ended in the middle of the turn";
 
 // --- the conversation ---
 
-/** Calls of the last message that no result answers. */
+/** Calls of the last message without a result. */
 function danglingCalls({ last }: OpenTurn): { id: string; name: string }[] {
   return last?.role === "assistant" ? last.blocks.flatMap((block) => (block.type === "call" ? [block.call] : [])) : [];
 }
@@ -82,7 +82,7 @@ function wantedCalls(turn: OpenTurn): Crash["mend"] {
   return [messageEntry({ role: "assistant", blocks }), messageEntry({ role: "tool", results: wanted.map((call) => resultOf(call, turn)) })];
 }
 
-/** Without a vendor's signature thinking cannot be given back; text can. */
+/** Thinking needs the vendor's signature to be sent back; text does not. */
 function assistantMessage({ said: whole, partial }: OpenTurn): Crash["mend"] {
   const blocks = [...whole, partial.text].filter((text) => text !== "").map((text): AssistantBlock => ({ type: "text", text }));
   return blocks.length === 0 ? [] : [messageEntry({ role: "assistant", blocks })];

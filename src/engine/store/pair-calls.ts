@@ -1,9 +1,9 @@
-/** Pairs calls with results: vendors refuse a conversation in which one of them stands alone, and a damaged log may hold one. */
+/** Pairs calls with results: vendors refuse a conversation with one of them alone, and a damaged log may have one. */
 import type { CallResult, Message } from "../models/model.js";
 
 const MISSING = "The result of this call could not be read back; whether it took effect is unknown. Look before you repeat it.";
 
-/** Returns the same messages where nothing is missing, as is the rule. */
+/** Returns the same messages if nothing is missing, as usual. */
 export function paired(messages: readonly Message[]): Message[] {
   const whole: Message[] = [];
   let open: CallResult[] = [];

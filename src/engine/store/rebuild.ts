@@ -12,8 +12,8 @@ import { paired } from "./pair-calls.js";
 import type { KeptSession, StoredSession } from "./store.js";
 
 /**
- * `base` is what a snapshot already knows; the entries are those after it. Undefined when nothing says whose log it is: a first line that
- * is damaged costs no more than itself where a later run says it again.
+ * `base` is a snapshot; the entries are those after it. Undefined if no entry names the session: a damaged first line
+ * does not matter if a later run repeats it.
  */
 export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEntry>): StoredSession | undefined {
   let session = base ?? emptySession();
@@ -39,7 +39,7 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
   }
   if (!known) return undefined;
   const crash = mend(open.turn, open.late);
-  // The mended entries count as if they had been written already.
+  // The mended entries count as if they had been written.
   for (const entry of crash?.mend ?? []) {
     if (entry.kind === "message") session.messages.push(entry.message);
     session.lastTurn = open.lastTurn(entry, session.lastTurn);
@@ -54,7 +54,7 @@ export function rebuild(base: KeptSession | undefined, entries: Iterable<ReadEnt
   };
 }
 
-/** Logs of older versions do not say which message is a summary: there it was the first, with these words. */
+/** Logs of older versions do not mark the summary: it was the first message, with these words. */
 const OLD_SUMMARY = "[Summary of the conversation so far; the messages themselves were cleared to make room]";
 
 function withSummary(messages: Message[]): Message[] {
@@ -76,19 +76,19 @@ function note(session: KeptSession, event: Event): void {
   if (event.type === "session.updated" && event.config !== undefined) session.config = event.config;
 }
 
-/** The turn that has begun and not ended at this place of the log. */
+/** The open turn at this place of the log. */
 class OpenState {
   turn: OpenTurn | undefined;
-  /** Words that were steered in after the last request of their turn: they become the next prompt. */
+  /** Text steered in after the last request of its turn: it becomes the next prompt. */
   late: Part[] = [];
   unsavedSince: number | undefined;
   readonly unreadable: number[] = [];
 
-  /** How the last turn ended, once this entry counts. Call it before `follow`. */
+  /** The end of the last turn, with this entry included. Call it before `follow`. */
   lastTurn(entry: ReadEntry, before: LastTurn): LastTurn {
     if (entry.kind === "reset") return afterReset(before);
     if (entry.kind === "rewind") return entry.conversation === undefined ? before : entry.conversation.lastTurn;
-    // A message outside a turn is prior context, and a note is nobody's.
+    // A message outside a turn is prior context or a note.
     if (entry.kind === "message" && this.turn === undefined) return isNote(entry.message) ? before : undefined;
     if (entry.kind !== "event" || entry.event.type !== "turn.ended" || this.turn?.last === undefined) return before;
     return afterTurn(entry.event, this.turn.last);
@@ -107,7 +107,7 @@ class OpenState {
         if (this.turn !== undefined) this.turn.wanted = entry.calls;
         return;
       case "rewind":
-        // The turn that was undone may be one that a crash left open.
+        // The undone turn may be the one that a crash left open.
         if (entry.conversation === undefined) return;
         this.turn = undefined;
         this.late = [];
@@ -157,7 +157,7 @@ class OpenState {
     else progress(this.turn, event);
   }
 
-  /** The first user message of a turn is its prompt; the others are steered words, at the moment the model was given them. */
+  /** The first user message of a turn is its prompt; the others are steered text, at the time when the model got it. */
   #asked({ parts }: EventOf<"user.message">, turn: OpenTurn): void {
     if (turn.asked) {
       turn.taken = parts;
@@ -165,7 +165,7 @@ class OpenState {
       return;
     }
     turn.asked = true;
-    // A prompt without a message of its own: the next message is not the prompt.
+    // A prompt without a message: the next message is not the prompt.
     turn.prompt = parts.length === 0 ? undefined : parts;
     this.late = [];
   }
@@ -197,7 +197,7 @@ function begun(started: EventOf<"turn.started">): OpenTurn {
   };
 }
 
-/** A notice that the answer so far is dropped: the model is asked again. */
+/** A notice that the present answer is dropped: the model is asked again. */
 const Dropped = v.looseObject({ dropped: v.literal(true) });
 
 function progress(turn: OpenTurn, event: Event): void {

@@ -1,4 +1,4 @@
-/** Decides which events of a session go into its log, and when. The failure of a log is told once, and the session goes on without it. */
+/** Decides which events of a session are logged, and when. A failing log is reported once, and the session goes on without it. */
 import type { Part } from "../../core/content.js";
 import { messageOf } from "../../core/errors.js";
 import type { Event, EventType } from "../../core/event.js";
@@ -7,7 +7,7 @@ import type { Entry } from "./entry.js";
 import { nextSeq } from "./seq.js";
 import type { KeptSession, SessionLog } from "./store.js";
 
-/** Events that the log keeps: whole items, and no deltas, progress or replies. */
+/** Logged events: whole items, and no deltas, progress or replies. */
 const KEPT: ReadonlySet<EventType> = new Set<EventType>([
   "session.updated",
   "turn.started",
@@ -25,27 +25,27 @@ const KEPT: ReadonlySet<EventType> = new Set<EventType>([
   "error",
 ]);
 
-/** How long streamed text may be missing from the log. */
+/** The longest time for which streamed text may be missing from the log. */
 const PARTIAL_MS = 250;
-/** Characters of an open block that the log holds beside the block itself, which follows: a crash loses what goes beyond. */
+/** The most characters of an open block in the log; a crash loses text beyond that. */
 const PARTIAL_CHARS = 1024 * 1024;
 
 export class Recorder {
   readonly #onBroken: (why: string) => void;
-  /** The log that is written; undefined when nothing is kept, or no longer. */
+  /** The log; undefined if the session is not stored, or the log failed. */
   #log: SessionLog | undefined;
-  /** A log that failed stays locked until the end, so that no other process goes on with it. */
+  /** A failed log stays locked until the end, so that no other process continues it. */
   #broken: SessionLog | undefined;
   #failure: unknown;
   #turn = "";
   #partial = { text: "", thinking: "" };
   #partialChars = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** There are records that are not written yet. */
+  /** Whether records wait to be written. */
   #unwritten = false;
   #scheduled = false;
   #wantsSync = false;
-  /** A number from here on is marked in the log: the next run begins behind the numbers that the log knows. */
+  /** From this number on the log needs a mark: the next run numbers its events after those in the log. */
   #unmarked: number;
 
   constructor(log: SessionLog | undefined, firstSeq: number, onBroken: (why: string) => void) {
@@ -54,12 +54,12 @@ export class Recorder {
     this.#onBroken = onBroken;
   }
 
-  /** The error that ended the writing of the log. */
+  /** The error that ended the logging. */
   get failure(): unknown {
     return this.#failure;
   }
 
-  /** Records an event. `write` must follow before the host is told. */
+  /** Records an event. `write` must follow before the host gets it. */
   event(event: Event): void {
     if (this.#log === undefined) return;
     const isKept = KEPT.has(event.type);
@@ -80,12 +80,12 @@ export class Recorder {
     this.#append({ kind: "reset", messages: [...messages] });
   }
 
-  /** Records calls with the prompt that brings them: a crash must not lose an acknowledged prompt. */
+  /** Records calls with their prompt: a crash must not lose an acknowledged prompt. */
   asked(calls: ModelCall[]): void {
     this.#append({ kind: "asked", calls });
   }
 
-  /** Records steered words: they are acknowledged, so a crash must not lose them before the model has them. */
+  /** Records steered text: it is acknowledged, so a crash must not lose it before the model has it. */
   steered(parts: Part[]): void {
     this.#append({ kind: "steered", parts });
   }
@@ -107,8 +107,8 @@ export class Recorder {
   }
 
   /**
-   * Writes the records, which then outlive the process. Events are told after that; records that no event waits for follow within a turn of
-   * the loop.
+   * Writes the records, which then outlive the process. Events are sent after that; other records follow within a turn of
+   * the event loop.
    */
   write(): void {
     if (!this.#unwritten) return;
@@ -120,18 +120,18 @@ export class Recorder {
     }
   }
 
-  /** The records then survive a power cut. */
+  /** Makes the records survive a power cut. */
   async sync(): Promise<void> {
     await this.#try((log) => log.sync());
   }
 
-  /** Syncs soon, for callers that do not wait: it begins once the present events are on their way. */
+  /** Syncs soon, for callers that do not wait: after the present events are on their way. */
   syncSoon(): void {
     this.#wantsSync = true;
     this.#schedule();
   }
 
-  /** Between turns: makes a later opening fast. */
+  /** Between turns: prepares a snapshot that makes a later opening fast. */
   async settle(session: () => KeptSession): Promise<void> {
     await this.#try((log) => log.settle(session));
   }

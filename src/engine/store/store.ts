@@ -5,7 +5,7 @@ import type { Message } from "../models/model.js";
 import type { LastTurn } from "../session/unfinished.js";
 import type { Entry, ReadEntry } from "./entry.js";
 
-/** The part of a session that is kept, and is enough to go on with it. */
+/** The stored state of a session, which is enough to continue it. */
 export interface KeptSession {
   id: string;
   cwd: string;
@@ -13,30 +13,30 @@ export interface KeptSession {
   config: SessionConfig;
   messages: Message[];
   lastTurn: LastTurn;
-  /** Files that were read or written, by absolute path, and how each was then. */
+  /** Files that were read or written, by absolute path, with their stamps. */
   seen: Record<string, string>;
   /** The highest number of an event. */
   seq: number;
 }
 
-/** A session as it was when it was last open. */
+/** A session as its last run left it. */
 export interface StoredSession extends KeptSession {
-  /** The turn that the last run left open, when it did not end in order. */
+  /** The turn that the last run left open, if it crashed. */
   crash: Crash | undefined;
-  /** The time since which its last run could not save its work (milliseconds since 1970). */
+  /** The time since which its last run could not write its log (milliseconds since 1970). */
   unsavedSince: number | undefined;
   /** Numbers of the damaged lines of its log, from 1: their content is missing. */
   unreadable: readonly number[];
 }
 
 export interface Crash {
-  /** Calls that ran when the process ended: whether they took effect is not known, and they are never run again in silence. */
+  /** Calls that ran when the process ended: it is unknown whether they took effect, and they are never run again in silence. */
   unknown: { id: string; name: string; title: string | undefined }[];
-  /** A part of the turn's log is missing: calls may have run that nobody knows of. */
+  /** Part of the turn's log is missing: unknown calls may have run. */
   torn: boolean;
   /**
-   * The entries that make the log whole again, in this order: the messages are in the conversation already, the events want a stamp. The
-   * end of the turn is the last, and a run that dies in the middle of writing them leaves a log that is mended to the same conversation.
+   * The entries that make the log whole, in this order: the messages are in the conversation already, the events need a stamp. The
+   * turn's end is last, and a crash while they are written leaves a log that is mended to the same conversation.
    */
   mend: Extract<Entry, { kind: "event" | "message" }>[];
 }
@@ -53,51 +53,51 @@ export interface SessionSummary {
 
 /** The log of one open session; this process is its only writer. */
 export interface SessionLog {
-  /** Takes the entry as it is now. The next `flush`, `sync`, `settle` or `close` writes it. */
+  /** Takes the entry in its present state. The next `flush`, `sync`, `settle` or `close` writes it. */
   append(entry: Entry): void;
-  /** All that was appended is written when it returns (to the system). Throws when the disk refuses it, and then nothing of it is there. */
+  /** Writes all appended entries to the system before it returns. Throws if the disk refuses them, and then none of them is written. */
   flush(): void;
   /**
-   * Marks a log that failed, where there is room: a later resume tells that something is missing.
+   * Marks a failed log, if there is room: a later resume reports that entries are missing.
    */
   giveUp(): void;
-  /** All that was written then survives a power cut. */
+  /** Makes all entries written so far survive a power cut. */
   sync(): Promise<void>;
-  /** Between turns: keeps what a later `open` needs in one piece, once the log has grown enough for that to be worth its while. */
+  /** Between turns: writes a snapshot for the next `open`, if the log has grown enough. */
   settle(session: () => KeptSession): Promise<void>;
   close(): Promise<void>;
-  /** All that was appended and written, from the beginning. */
+  /** All entries appended and written, from the start. */
   entries(): Iterable<ReadEntry>;
-  /** Undefined where no copies of files are kept. */
+  /** Undefined if no copies of files are kept. */
   readonly copies: FileCopies | undefined;
 }
 
-/** Files as they were before the session changed them, by their SHA-256. They go with the session. */
+/** Files before the session changed them, by SHA-256. They are removed with the session. */
 export interface FileCopies {
-  /** Makes room by letting the oldest copies go. Throws the reason why there is no room. */
+  /** Makes room by removing the oldest copies. Throws the reason if there is no room. */
   keep(sha256: string, bytes: Uint8Array): Promise<void>;
-  /** Undefined where it is no longer kept, or damaged. */
+  /** Undefined if the copy is gone or damaged. */
   read(sha256: string): Promise<Uint8Array | undefined>;
 }
 
-/** Where sessions are kept. */
+/** The place where sessions are stored. */
 export interface SessionStore {
-  /** Throws a `session` fault when there is one of that id, a `limit` fault when too many files are open, and what the system says. */
+  /** Throws a `session` fault if the id exists, a `limit` fault if too many files are open, and the system's errors. */
   create(session: { id: string; cwd: string; name: string | undefined; config: SessionConfig }): Promise<SessionLog>;
-  /** Throws a `session` fault when there is none, or when another process has it, and otherwise as `create`. */
+  /** Throws a `session` fault if there is none or another process has it open; otherwise as `create`. */
   open(id: string): Promise<{ session: StoredSession; log: SessionLog }>;
   /**
-   * A copy of a session under another name, open; the original is only read, whoever has it. Throws a `session` fault when there is no
-   * such session, or one of the new name already, and otherwise as `create`. `before`: as it was before that turn.
+   * Copies a session under another name, and opens the copy; the original is only read, and may be in use. Throws a `session` fault if there is
+   * no such session, or one of the new name already; otherwise as `create`. `before`: the state before that turn.
    */
   fork(id: string, as: { id: string; name: string | undefined }, before?: { turn: string }): ReturnType<SessionStore["open"]>;
   /** Newest first. */
   list(): Promise<SessionSummary[]>;
-  /** The session that was last used in this folder. */
+  /** The session last used in this folder. */
   latest(cwd: string): Promise<string | undefined>;
   /**
-   * The events of a session as whole items, without deltas, read as they are asked for: a long log is never in memory at once. Damaged
-   * lines are left out, and their numbers are told at the end. Throws a `session` fault when there is no such session.
+   * The events of a session as whole items, without deltas, read as they are iterated: a long log is never in memory at once. Damaged
+   * lines are left out, and their numbers are reported at the end. Throws a `session` fault if there is no such session.
    */
   events(id: string, onDamaged?: (lines: readonly number[]) => void): AsyncIterable<Event>;
   remove(id: string): Promise<void>;

@@ -1,6 +1,6 @@
 /**
  * A checksum at the end of a JSON object in one line: `{…,"sum":"0f1e2d3c"}`, the CRC-32 of the bytes before `,"sum"`. The line stays one
- * JSON object, and a reader that knows nothing of checksums finds one key more. Any one flipped bit is seen, also in the checksum itself.
+ * JSON object, and a reader without checksums finds one more key. Any single flipped bit is detected, also in the checksum itself.
  */
 import { crc32 } from "node:zlib";
 
@@ -15,7 +15,7 @@ export function seal(json: string): string {
   return body + BEFORE + sumOf(body) + BEHIND;
 }
 
-/** Returns the object without its checksum, or as it is when an older version wrote it without one; undefined when it is damaged. */
+/** The object without its checksum, or unchanged if an older version wrote it without one; undefined if it is damaged. */
 export function unseal(line: Buffer): string | undefined {
   const tail = tailOf(line);
   if (tail === undefined) return line.toString();
@@ -23,7 +23,7 @@ export function unseal(line: Buffer): string | undefined {
   return tail === BEFORE + sumOf(body) + BEHIND ? `${body.toString()}}` : undefined;
 }
 
-/** Whether the line has a checksum, and the right one. */
+/** Whether the line has a correct checksum. */
 export function isSealed(line: Buffer): boolean {
   return tailOf(line) !== undefined && unseal(line) !== undefined;
 }

@@ -1,4 +1,4 @@
-/** The folder `files` of a session: copies of files by their SHA-256, for the user's eyes only, within a size. */
+/** The folder `files` of a session: copies of files by their SHA-256, readable by the user alone, up to a total size. */
 import { link, copyFile, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mintId } from "../../../core/ids.js";
@@ -22,7 +22,7 @@ export function copiesIn(session: string, mostMiB: number): FileCopies {
   let last: Promise<void> = Promise.resolve();
 
   return {
-    /** One after the other, because each makes room for itself. */
+    /** One after another, because each makes room for itself. */
     keep(sha256, bytes) {
       const kept = last.then(() => keep(sha256, bytes));
       last = kept.catch(() => {});
@@ -76,7 +76,7 @@ function isTouched(file: string, seconds: number): Promise<boolean> {
   );
 }
 
-/** The oldest first. Half-written ones, which a crash left, go. */
+/** Oldest first. Half-written copies from a crash are removed. */
 async function copiesOf(folder: string): Promise<Map<string, Copy>> {
   const found: Copy[] = [];
   for (const name of await readdir(folder).catch(() => [])) {
@@ -90,13 +90,13 @@ async function copiesOf(folder: string): Promise<Map<string, Copy>> {
   return new Map(found.sort((one, other) => one.at - other.at).map((copy) => [copy.sha256, copy]));
 }
 
-/** The copies of one session for another. A copy never changes, so both may share it. */
+/** The copies of one session for another. Copies never change, so both share them. */
 export async function shareCopies(from: string, to: string): Promise<void> {
   const names = (await readdir(join(from, FOLDER)).catch(() => [])).filter((name) => HASH.test(name));
   if (names.length > 0) makeFolder(join(to, FOLDER), 0o700);
   for (const name of names) {
     const [source, target] = [join(from, FOLDER, name), join(to, FOLDER, name)];
-    // The other session may let it go meanwhile; then it is missing here, too.
+    // The other session may remove a copy meanwhile; then it is missing here, too.
     await link(source, target).catch(() => copyFile(source, target).catch(() => {}));
   }
 }

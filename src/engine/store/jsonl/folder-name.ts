@@ -1,12 +1,12 @@
-/** From a session's id, which is the host's and may hold anything, to the name of its folder, and back. */
+/** Converts a session's id, which the host may choose freely, to the name of its folder, and back. */
 import { ParleyError } from "../../../core/errors.js";
 
 const LONGEST_ID = 128;
-/** File systems take names of 255 bytes. */
+/** File systems take names of up to 255 bytes. */
 const LONGEST_NAME = 200;
 
 /**
- * Folder names differ for different ids, and hold no dots or slashes. An id that would be too long percent-encoded is written more densely.
+ * Different ids have different folder names, without dots or slashes. An id that is too long percent-encoded is written in base64.
  */
 export function folderName(id: string): string {
   const bytes = Buffer.byteLength(id);
@@ -17,7 +17,7 @@ export function folderName(id: string): string {
   return name.length <= LONGEST_NAME ? name : `~${Buffer.from(id).toString("base64url")}`;
 }
 
-/** Undefined where the name is no session's. */
+/** Undefined if the name is not a session's. */
 export function idOf(folder: string): string | undefined {
   try {
     const id = folder.startsWith("~") ? Buffer.from(folder.slice(1), "base64url").toString() : decodeURIComponent(folder);

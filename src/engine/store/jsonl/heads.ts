@@ -1,6 +1,6 @@
 /**
- * Describes a stored session by the beginning of its log alone; the name comes from its folder. Checksums do not count here:
- * a list is no place to tell of damage.
+ * Describes a stored session by the beginning of its log alone; the name comes from its folder. Checksums are not checked:
+ * damage is reported when the session is opened.
  */
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
@@ -11,23 +11,23 @@ import { Gate } from "../../../os/gate.js";
 import { entryIn } from "../entry.js";
 import type { SessionSummary } from "../store.js";
 
-/** Bytes to try: mostly the first number is enough. Long settings or a long first prompt need more. */
+/** Bytes to read, one after another: the first is usually enough. Long settings or a long first prompt need more. */
 const HEADS = [16 * 1024, 256 * 1024, 4 * 1024 * 1024, 64 * 1024 * 1024];
 const FIRST_PROMPT_CHARS = 80;
 
 type Head = Omit<SessionSummary, "id">;
 
-/** Logs that this process reads at once, for however many lists. */
+/** Logs that this process reads at the same time, for all lists together. */
 const reading = new Gate(16);
 
-/** Undefined when there is no log, or one that does not begin like a session. */
+/** Undefined if there is no log, or one that does not begin like a session. */
 export function readHead(log: string): Promise<Head | undefined> {
   return reading.run(() => readOne(log));
 }
 
 async function readOne(log: string): Promise<Head | undefined> {
   try {
-    // Opened without waiting: a pipe in place of the log must not block.
+    // Opened without blocking, in case a pipe is in place of the log.
     const handle = await open(log, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       return await readFrom(handle);
@@ -36,7 +36,7 @@ async function readOne(log: string): Promise<Head | undefined> {
     }
   } catch (error) {
     const code = systemCode(error);
-    // One bad file does not spoil the list. Too many open files is an error: it would empty the list.
+    // A bad file does not break the list. Too many open files is an error, as the list would be empty.
     if (code === undefined || code === "EMFILE" || code === "ENFILE") throw error;
     return undefined;
   }
@@ -66,7 +66,7 @@ function describe(lines: readonly string[], usedAt: number): Head | undefined {
       session = { cwd, name, createdAt: at, usedAt, firstPrompt: undefined };
       isOpened = true;
     }
-    // The first line is damaged: the session is listed all the same, and its opening tells the damage.
+    // The first line is damaged: the session is listed, and its opening reports the damage.
     session ??= { cwd: "", name: undefined, createdAt: usedAt, usedAt, firstPrompt: undefined };
     if (entry.kind !== "event" || entry.event.type !== "user.message" || entry.event.parts.length === 0) continue;
     const prompt = headOf(plainText(entry.event.parts).replace(/\s+/g, " "), FIRST_PROMPT_CHARS);

@@ -1,6 +1,6 @@
 /**
- * Pruning: when there are more sessions than are kept, the oldest go. It is asked for with each new session and done seldom: a look reads
- * the names of one folder, and only when they are more than a tenth too many are the times of the logs read, without opening them.
+ * Pruning: removes the oldest sessions beyond the number to keep. Each new session asks for it, but it works seldom: a check reads
+ * the names of one folder; only if they are more than a tenth too many, it reads the times of the logs, without opening them.
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,31 +12,31 @@ export interface Prunable {
   root: string;
   log: string;
   keep: number;
-  /** Beginning of the names of folders that a removal left behind when it was cut off. */
+  /** The beginning of the names of folders that an interrupted removal left behind. */
   removed: string;
-  /** Each of these rejects for a session that is in use. */
+  /** Rejects for a session in use. */
   removeSession(id: string): Promise<void>;
   removeEmpty(name: string): Promise<void>;
   removeRest(name: string): Promise<void>;
 }
 
-/** Sessions that are removed at once, and the pause before the next ones. */
+/** The number of sessions removed at once, and the pause before the next ones. */
 const MOST_REMOVED = 64;
 const PAUSE_MS = 1000;
-/** Logs whose times are asked for together. */
+/** The number of logs whose times are read together. */
 const AT_ONCE = 32;
-/** Another process may just be filling a folder without a log. */
+/** The least age of a folder without a log: another process may be filling a younger one. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
 interface Look {
-  /** A look was asked for while another was under way. */
+  /** A check was asked for during another one. */
   again: boolean;
-  /** Up to so many names the last look has found nothing that it could remove. */
+  /** The number of names up to which the last check found nothing to remove. */
   settled: number;
   running: boolean;
 }
 
-/** Looks by root: the stores of a server's connections may share one root. */
+/** Checks by root: several stores of a server may share one root. */
 const looks = new Map<string, Look>();
 
 /** In the background, one at a time for each root. */
@@ -68,7 +68,7 @@ async function lookOnce(sessions: Prunable, look: Look): Promise<void> {
   let removed = 0;
   for (const { id, name } of old) {
     if (removed === MOST_REMOVED) break;
-    // Folders are opened one at a time: a folder that is no session of ours is not removed.
+    // Folders are opened one at a time: a folder that is no session is not removed.
     if ((await readHead(join(sessions.root, name, sessions.log))) === undefined) continue;
     const isGone = await sessions.removeSession(id).then(
       () => true,
@@ -80,7 +80,7 @@ async function lookOnce(sessions: Prunable, look: Look): Promise<void> {
     look.settled = names.length - removed + slack;
   } else {
     look.settled = 0;
-    // A process that is about to end does not wait for pruning: the next process goes on.
+    // A process that is about to exit does not wait for pruning: the next process continues it.
     setTimeout(() => prune(sessions), PAUSE_MS).unref();
   }
 }

@@ -1,4 +1,4 @@
-/** A session's log read back: its entries, and the numbers of the lines that are damaged. */
+/** Reads a session's log: its entries, and the numbers of damaged lines. */
 import { closeSync, openSync, readSync } from "node:fs";
 import { readLineBytes } from "../../../os/files/log-file.js";
 import { isSealed } from "./checksum.js";
@@ -7,7 +7,7 @@ import { parseEntry, type ReadEntry } from "../entry.js";
 const LF = 0x0a;
 const CHUNK = 256 * 1024;
 
-/** Reads entries from `from`, where a line begins. An empty line, as an editor leaves it, is no damage. */
+/** Reads entries from `from`, which is the start of a line. An empty line, as editors leave it, is not damage. */
 export function* readEntries(log: string, from: number): Generator<ReadEntry> {
   let number = 0;
   let before: number | undefined;
@@ -21,7 +21,7 @@ export function* readEntries(log: string, from: number): Generator<ReadEntry> {
   }
 }
 
-/** Whether turns of the session were undone. Told by the beginnings of lines alone, since most logs say no. */
+/** Whether turns of the session were undone. Only the beginnings of lines are checked, since most logs have none. */
 export function holdsRewind(log: string): boolean {
   for (const line of readLineBytes(log, 0)) if (line.subarray(0, REWIND.length).equals(REWIND)) return true;
   return false;
@@ -29,12 +29,12 @@ export function holdsRewind(log: string): boolean {
 
 const REWIND = Buffer.from('{"kind":"rewind"');
 
-/** Whether the rest is a whole line that has lost its LF. A crash leaves only the beginning of a line. */
+/** Whether the rest is a whole line without its LF. A crash leaves only the beginning of a line. */
 export function lostItsEnd(rest: Buffer): boolean {
   return rest.length > 1 && isSealed(rest.subarray(0, -1));
 }
 
-/** A sentence about damaged lines, by their numbers; undefined where there are none. */
+/** A sentence about the damaged lines, by number; undefined if there are none. */
 export function damageIn(id: string, lines: readonly number[]): string | undefined {
   const [first] = lines;
   if (first === undefined) return undefined;
@@ -49,7 +49,7 @@ export function isBlank(line: Buffer): boolean {
   return line.length < MOST_BLANKS && line.toString().trim() === "";
 }
 
-/** More blanks in a line are damage. */
+/** More blanks in a line count as damage. */
 const MOST_BLANKS = 256;
 
 function linesBefore(log: string, place: number): number {

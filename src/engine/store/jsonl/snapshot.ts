@@ -1,5 +1,5 @@
 /**
- * `snapshot.json`: a session in one piece, with its checksum, and the place in its log up to which it counts. It saves reading; the log is
+ * `snapshot.json`: the state of a session, with its checksum, and the place in the log that it includes. It saves reading; the log is
  * the truth.
  */
 import { readFile, rename, writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { StoredMessage } from "../entry.js";
 import type { LogFile } from "../../../os/files/log-file.js";
 import type { KeptSession } from "../store.js";
 
-/** Bytes of log before its place that are part of a snapshot: they tell whether log and snapshot belong together. */
+/** Bytes of log before that place that are part of a snapshot: they tell whether log and snapshot belong together. */
 const SEAM = 256;
 
 const Snapshot = v.object({
@@ -33,11 +33,11 @@ export interface Snapshot {
   session: KeptSession;
   /** The place in the log to read on from. */
   offset: number;
-  /** The length of the snapshot itself. */
+  /** The length of the snapshot. */
   bytes: number;
 }
 
-/** A snapshot that is damaged, has no checksum, or does not fit its log (which was cut, or put back from a copy) is not used. */
+/** A snapshot is not used if it is damaged, has no checksum, or does not fit its log (which was cut, or restored from a copy). */
 export async function readSnapshot(folder: string, log: Pick<LogFile, "size" | "before">): Promise<Snapshot | undefined> {
   try {
     const bytes = await readFile(join(folder, "snapshot.json"));
@@ -56,7 +56,7 @@ export async function readSnapshot(folder: string, log: Pick<LogFile, "size" | "
   }
 }
 
-/** A session as it is at this place of its log. */
+/** The state of a session at this place of its log. */
 export function snapshotOf(session: KeptSession, log: LogFile): string {
   return seal(JSON.stringify({ offset: log.size, seam: seamAt(log, log.size), session }));
 }

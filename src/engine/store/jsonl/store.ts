@@ -1,6 +1,6 @@
 /**
- * Sessions as folders under PARLEY_HOME/sessions: `log.jsonl`, which is the truth, `snapshot.json`, which saves reading it, `files`, the copies
- * of files that were changed, and `lock`.
+ * Sessions as folders under PARLEY_HOME/sessions: `log.jsonl` is the truth, `snapshot.json` saves reading it, `files` has copies
+ * of changed files, and `lock` names the owner.
  */
 import { existsSync, statSync } from "node:fs";
 import { readdir, rename, rm, rmdir } from "node:fs/promises";
@@ -30,16 +30,16 @@ const LOG = "log.jsonl";
 const DAMAGED = "-";
 /** No id encodes to a name with a dot. */
 const REMOVED = ".removed-";
-/** Log that may lie behind a snapshot; with a longer session, as much as the snapshot is long. */
+/** The length of log behind a snapshot that makes a new one worthwhile; for a longer session as much as the snapshot's length. */
 const WORTH_A_SNAPSHOT = 256 * 1024;
-/** Logs that are looked at together. */
+/** The number of logs that are looked at together. */
 const AT_ONCE = 32;
-/** Lines of a log that are read before others get their turn. */
+/** The number of log lines read before yielding. */
 const READ_AT_ONCE = 256;
-/** An open session holds its log and its lock. */
+/** The files that an open session holds: its log and its lock. */
 const DESCRIPTORS = 2;
 
-/** Openings that go on at once in this process: an opening holds more files than an open session. */
+/** The number of simultaneous openings in this process: an opening holds more files than an open session. */
 const opening = new Gate(8);
 
 type Release = () => Promise<void>;
@@ -53,13 +53,13 @@ export function isStored(home: string, id: string): boolean {
   }
 }
 
-/** Megabytes of copies of changed files that a session keeps, where nobody says otherwise. */
+/** The default megabytes of file copies that a session keeps. */
 const UNDO_MIB = 256;
 
 interface StoreOptions {
-  /** The most sessions. */
+  /** The most sessions to keep. */
   keep: number;
-  /** Megabytes of copies of files that each keeps to undo changes; 0 keeps none. */
+  /** The megabytes of file copies that each session keeps for undo; 0 keeps none. */
   undoMiB?: number | undefined;
   redact<T>(value: T): T;
 }
@@ -107,7 +107,7 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
     }
   }
 
-  /** `original` is named where the log cannot be read: a copy that is refused is removed. */
+  /** `original` is named if the log cannot be read: a refused copy is removed. */
   async function reopen(id: string, original = id): ReturnType<SessionStore["open"]> {
     const folder = folderOf(id);
     if (isEmpty(folder)) throw notFound(id);
@@ -119,7 +119,7 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
       const snapshot = await readSnapshot(folder, file);
       const session = rebuild(snapshot?.session, readEntries(logOf(id), snapshot?.offset ?? 0));
       if (session === undefined) throw unreadable(original);
-      // The session has the name of its folder, also where that was copied or renamed by hand.
+      // The session's name is that of its folder, even if the folder was copied or renamed by hand.
       return { session: { ...session, id }, log: sessionLog(folder, file, release, snapshot) };
     } catch (error) {
       await file.close().catch(() => {});
@@ -198,9 +198,9 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
         const text = snapshotOf(options.redact(session()), file);
         offset = file.size;
         bytes = text.length;
-        // A snapshot must not hold entries that a power cut takes from the log.
+        // Synced first: a snapshot must not hold entries that a power cut removes from the log.
         await file.sync();
-        // Without a snapshot the next opening takes longer, and nothing else.
+        // Without a snapshot the next opening takes longer; nothing is lost.
         await writeSnapshot(folder, text).catch(() => {});
       },
       close: () => (closing ??= close()),
@@ -252,7 +252,7 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
     let place = 0;
     for (const entry of readEntries(logOf(id), 0)) {
       const at = place++;
-      // Other sessions of the process go on while a long log is read.
+      // Other sessions of the process get their turn while a long log is read.
       if (place % READ_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
       if (entry.kind === "unreadable") damaged.push(entry.line);
       if (entry.kind !== "event" || isSilent(entry.event)) continue;
@@ -283,14 +283,14 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
     }
   }
 
-  /** The folder is renamed first: nobody ever opens half a session. */
+  /** The folder is renamed first, so that nobody opens half a session. */
   async function discard(folder: string): Promise<void> {
     const away = join(root, `${REMOVED}${mintId()}`);
     await rename(folder, away);
     await rm(away, { recursive: true, force: true });
   }
 
-  /** Sessions that are in use stay. */
+  /** Sessions in use stay. */
   function pruneSoon(): void {
     prune({
       root,
@@ -309,7 +309,7 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
   }
 }
 
-/** Opens a few sessions at once, and none when too many files are open: a session that cannot be saved is not opened. */
+/** Opens a few sessions at once, and none if too many files are open: a session that cannot be stored is refused. */
 async function admitted<T>(open: () => Promise<T>): Promise<T> {
   return opening.run(async () => {
     const claimed = descriptors.claim(DESCRIPTORS);
@@ -337,12 +337,12 @@ function isEmpty(folder: string): boolean {
   return (statSync(join(folder, LOG), { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
-/** Whether the event is a prompt without words. The log has it to tell the prompt from steering; hosts are not told. */
+/** Whether the event is a prompt without text. The log has it to tell the prompt from steering; it is not sent to hosts. */
 function isSilent(event: Event): boolean {
   return event.type === "user.message" && event.parts.length === 0;
 }
 
-/** Deltas are not kept, so a block that was streamed then is whole now. */
+/** Deltas are not logged, so a streamed block is whole in the log. */
 function replayed(event: Event): Event {
   if (event.type !== "text.done" && event.type !== "thinking.done") return event;
   const { streamed: _, ...whole } = event;
