@@ -1,5 +1,6 @@
 /** The entry of the command: finds the command, parses its flags, and sets the exit code. Other code is loaded when it is needed. */
-import { messageOf, ParleyError, systemCode, toFault } from "../core/errors.js";
+import { type Fault, ParleyError, systemCode, toFault } from "../core/errors.js";
+import { systemTrouble, withRemedy } from "../core/remedies.js";
 import { dialectIds, loadDialect, programOf } from "../dialects/index.js";
 import { RESUME, type Command } from "./command-line/commands.js";
 import { exitCode } from "./command-line/exit-code.js";
@@ -11,6 +12,7 @@ import { relayedProgram, relayWords } from "./relay/words.js";
 import { unnamedDialect } from "./serve/structured-flags.js";
 import { telemetryOf } from "./compose/telemetry.js";
 import { VERSION } from "./version.js";
+import { homeOf } from "../os/files/home.js";
 import { watchOutput } from "./compose/watch-output.js";
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -79,10 +81,25 @@ async function report(error: unknown): Promise<number> {
     const own = await refuseToStart(loaded.startedIn?.(process.env) ?? loaded, fault, spokenSwitches(words, dialect));
     return own ?? exitCode(fault);
   }
-  process.stderr.write(`parley: ${messageOf(error)}\n`);
+  process.stderr.write(`parley: ${told(error, fault)}\n`);
   if (!(error instanceof ParleyError) && systemCode(error) === undefined && error instanceof Error && error.stack !== undefined)
     process.stderr.write(`${error.stack}\n`);
   return exitCode(fault, program?.exits);
+}
+
+/** The words for people. An error of the system that no room has explained gets its path and its remedy. */
+function told(error: unknown, fault: Fault): string {
+  if (error instanceof ParleyError || !(error instanceof Error) || systemCode(error) === undefined) return withRemedy(fault);
+  return systemTrouble(error, home());
+}
+
+/** Undefined where the environment names none, or the working folder is gone. */
+function home(): string | undefined {
+  try {
+    return homeOf(process.env, process.cwd());
+  } catch {
+    return undefined;
+  }
 }
 
 /** The dialect of the host that started us, read off a command line that may be wrong elsewhere; undefined for people. */

@@ -1,6 +1,7 @@
 /** A stdout that carries a protocol: nothing else is written to it, and a start that fails is reported in the protocol. */
 import { Console } from "node:console";
 import type { Fault } from "../../core/errors.js";
+import { withRemedy } from "../../core/remedies.js";
 import { programOf, type Dialect } from "../../dialects/index.js";
 import { ownExit } from "../command-line/exit-code.js";
 import { sideEnv } from "../../link/stamp.js";
@@ -23,7 +24,7 @@ export async function refuseToStart(dialect: Dialect, fault: Fault, switches?: r
   const { out } = side.write({ type: "reply", to: "session.open", status: "error", fault });
   const transport = stdio(dialect.framing);
   const records = out.flatMap((item) => ("rec" in item ? [item.rec] : []));
-  console.error(`parley: ${fault.message}`);
+  console.error(`parley: ${withRemedy(fault)}`);
   await transport.write(records);
   await transport.flushed();
   transport.close("eof");

@@ -1,7 +1,8 @@
 /** `parley doctor`: reports which tools, keys and servers this machine has, and how to get the missing ones. It changes nothing. */
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { messageOf, systemCode, type Fault } from "../../core/errors.js";
+import { systemCode, toFault, type Fault } from "../../core/errors.js";
+import { withRemedy } from "../../core/remedies.js";
 import { chooseProvider, type Env, type Loaded, type Settings } from "../../settings/settings.js";
 import { homeOf } from "../../os/files/home.js";
 import { LOCAL_SERVER, PROVIDERS } from "../../core/providers/providers.js";
@@ -135,7 +136,7 @@ async function checkProvider(settings: Settings, env: Env): Promise<Check> {
     const { id } = await openModel({ provider, model: settings.model }, undefined, modelSource(settings, env));
     return { name, state: "ok", found: `${provider}, model ${id}` };
   } catch (error) {
-    return { name, state: "hint", found: `${provider} cannot be used: ${messageOf(error)}` };
+    return { name, state: "hint", found: `${provider} cannot be used: ${withRemedy(toFault(error))}` };
   }
 }
 

@@ -2,6 +2,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageOf, ParleyError, systemCode, systemReason } from "../../core/errors.js";
+import { systemTrouble } from "../../core/remedies.js";
 import type { Env } from "../../settings/settings.js";
 import { homeOf } from "../../os/files/home.js";
 import { addTrust } from "../../settings/trust.js";
@@ -12,7 +13,8 @@ export async function trustWorkspace(dir: string, env: Env, cwd: string): Promis
   try {
     await addTrust(home, folder);
   } catch (error) {
-    throw refused(`${folder} could not be marked as trusted: ${messageOf(error)}`, error);
+    const why = systemCode(error) === undefined || !(error instanceof Error) ? messageOf(error) : systemTrouble(error, home);
+    throw refused(`${folder} could not be marked as trusted: ${why}`, error);
   }
   return `${folder} is trusted (kept in ${home})\n`;
 }

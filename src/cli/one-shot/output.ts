@@ -2,6 +2,7 @@
 import type { Agent } from "../../core/agent.js";
 import type { Fault } from "../../core/errors.js";
 import type { Event } from "../../core/event.js";
+import { withRemedy } from "../../core/remedies.js";
 import type { Sink } from "../chat/screen.js";
 import { ResultOfEvents } from "../../host/turn-result.js";
 
@@ -37,7 +38,7 @@ export function outputOf(format: Format): Output {
 
 function jsonOutput(): Output {
   const result = new ResultOfEvents();
-  const failed = (fault: Fault): void => result.fail(fault);
+  const failed = (fault: Fault): void => result.fail({ ...fault, message: withRemedy(fault) });
   return { see: (event) => result.see(event), failed, refused: failed, end: () => writeLine(result.value()) };
 }
 
@@ -49,7 +50,7 @@ export function writeRefusal(format: Format, fault: Fault): void {
 }
 
 function fatal(fault: Fault): Event {
-  return { type: "error", fault, fatal: true };
+  return { type: "error", fault: { ...fault, message: withRemedy(fault) }, fatal: true };
 }
 
 function writeLine(value: unknown): void {

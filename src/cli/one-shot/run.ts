@@ -1,7 +1,8 @@
 /** One prompt: the answer on stdout in the format that was asked for, everything else on stderr, and an exit code. */
 import { createInterface } from "node:readline/promises";
 import { textPart, type Part } from "../../core/content.js";
-import { messageOf, toFault } from "../../core/errors.js";
+import { toFault } from "../../core/errors.js";
+import { withRemedy } from "../../core/remedies.js";
 import type { EventOf } from "../../core/event.js";
 import type { Answer } from "../../core/op.js";
 import type { Loaded } from "../../settings/settings.js";
@@ -44,7 +45,7 @@ export async function runOneShot(parsed: Parsed, settled: Loaded, { format = "te
   const signals = endOnSignal(agent);
   const isAsking = !prompt.isFromStdin && process.stdin.isTTY && process.stderr.isTTY;
   const refused = (error: unknown): number => {
-    process.stderr.write(`parley: ${messageOf(error)}\n`);
+    process.stderr.write(`parley: ${withRemedy(toFault(error))}\n`);
     return exitCode(toFault(error), named?.exits);
   };
   try {

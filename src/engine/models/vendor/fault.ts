@@ -1,6 +1,7 @@
 /** Makes a fault of a vendor's failure: status, whether another try makes sense, and words that say which key to check. */
 import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
+import { connectionRemedy } from "../../../core/remedies.js";
 import { Redactor } from "../../../core/secrets/redact.js";
 import { headOf } from "../../workspace/output.js";
 import { isOverflow } from "./context-overflow.js";
@@ -151,7 +152,11 @@ function noConnection({ message }: Failure, thrown: unknown, vendor: Vendor, ret
   const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : undefined;
   // Of several addresses tried, none is named by the error as a whole.
   const why = cause?.message || systemCode(cause) || message || "no reason given";
-  return fault(vendor, thrown, { message: `There was no connection to ${vendor.provider}: ${why}`, retryable });
+  const remedy = causesOf(thrown)
+    .map(connectionRemedy)
+    .find((one) => one !== undefined);
+  const lost = `There was no connection to ${vendor.provider}: ${why}`;
+  return fault(vendor, thrown, { message: remedy === undefined ? lost : `${lost} (${remedy})`, retryable });
 }
 
 function fault(
