@@ -16,12 +16,12 @@ export function dialectOf(revision: Revision): Dialect {
     wire,
     lifetime: "session",
     question: /"tool_request"/,
-    // The real program drops messages that come during a turn.
+    // The real program drops messages that arrive during a turn.
     oneTurn: true,
     ...(heartbeat !== undefined && { heartbeat }),
-    // The document: all tools need approval except those that the user lists.
+    // By the document, all tools need approval except those that the user lists.
     unasked: [],
-    // Later ones have a word for a server that came; in the first only `ready` says that there are such tools.
+    // Later revisions report servers that connect; in the first, `ready` alone promises their tools.
     ...(!isLater && { awaitsServers: true }),
     agentSide: (env) => agentSide(revision, env),
     hostSide: (env) => hostSide(revision, env),

@@ -1,4 +1,4 @@
-/** aionrs as a program: its command line, as a host of it writes it and as we write it for a session. */
+/** aionrs as a program: its command line, read as its hosts write it and written for a session. */
 import type { OpOf } from "../../core/op.js";
 import type { Launch } from "../../core/wire.js";
 import type { ForeignFlag, Program } from "../kit/program.js";

@@ -1,6 +1,6 @@
 /**
- * The agent's side of a wire, as every dialect has it: nothing is read once the side has said its last word, a bad line is handed over in
- * words, and behind the end of the input the side says `shutdown` itself where it still holds back something that the host asked for.
+ * The agent's side of a wire, for every dialect: it reads nothing after its last output, passes on the problem of a bad line in
+ * words, and after the end of the input sends `shutdown` itself if it still holds work that the host asked for.
  */
 import type { Event } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
@@ -10,17 +10,17 @@ import { echo } from "./issues.js";
 import { NOTHING, together } from "./step.js";
 
 export interface AgentWire {
-  /** The transport begins: its command line may open the session. */
+  /** The transport begins: the command line may open the session. */
   launch(launch: Launch): Step<Op>;
   read(rec: unknown): Step<Op>;
-  /** Answers a line that is no record. */
+  /** Answers a line that cannot be read as a record. */
   bad(words: string): Step<Op>;
   write(event: Event): Step<Op>;
-  /** The side has said its last word. */
+  /** The side has written its last record. */
   isOver?(): boolean;
-  /** The host says nothing more. */
+  /** The host's input has ended. */
   inputEnded?(): Step<Op>;
-  /** The side holds back something that the host asked for. */
+  /** The side holds work that the host asked for. */
   isHolding?(): boolean;
   beat?(): Step<Op>;
 }

@@ -1,7 +1,7 @@
-/** The work of a sub-agent, in words for the call that it works under, on wires that show one conversation. */
+/** The work of a sub-agent as text for its Spawn call, on wires that show one conversation. */
 import type { Event } from "../../core/event.js";
 
-/** Undefined where there is nothing to tell: pieces of what comes whole later, and what went well. */
+/** Undefined for events without a text: deltas, and successful ends. */
 export function childNote(event: Event): string | undefined {
   switch (event.type) {
     case "text.done":

@@ -1,4 +1,4 @@
-/** Reads a coverage: whether a wire says a word, and which keys of a session's config it cannot say. */
+/** Reads a coverage: whether it includes a word, and which keys of a session's config it lacks. */
 import type { SessionConfig } from "../../core/config.js";
 import { unsaidKeys } from "../../core/session-keys.js";
 import type { Covers } from "../dialect.js";
@@ -7,13 +7,13 @@ export function includes(covers: Covers, word: string): boolean {
   return covers === "exact" || (covers !== "none" && covers.only.includes(word));
 }
 
-/** How an open is answered whose config the wire cannot say in full: it is refused, or its host is warned. */
+/** The answer to an open whose config the wire cannot carry in full: a refusal or a warning. */
 export interface OpeningGap {
   refusal?: string;
   warning?: string;
 }
 
-/** `restrictions`: restrictions of this session beside the keys that the coverage speaks of. */
+/** `restrictions`: further restrictions of this session that the coverage does not mention. */
 export function openingGap(agent: string, config: SessionConfig, covers: Covers, restrictions: readonly string[] = []): OpeningGap {
   const unsaid = unsaidKeys(config, (word) => includes(covers, word));
   const refused = [...unsaid.restrictions, ...restrictions];

@@ -1,7 +1,7 @@
-/** Diffs of wires that show a patch but not the files. */
+/** Reads diffs of wires that have a patch but not the texts. */
 import type { PartOf } from "../../core/content.js";
 
-/** The texts of the file stay empty. */
+/** The texts before and after stay empty. */
 export function patchPart(patch: string, path: string): PartOf<"diff"> {
   const lines = patch.split("\n");
   const hunks = lines.slice(lines.findIndex((line) => line.startsWith("@@")));

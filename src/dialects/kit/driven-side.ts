@@ -1,6 +1,6 @@
 /**
- * The host's side of every wire on which an agent must be ready before it hears an op: ops wait until then; a refusal answers the open and
- * all that waited and ends the agent; the agent's death closes everything that is open. A dialect says only what its wire says.
+ * The host's side of every wire whose agent must be ready before it takes ops: ops are held until then; a refusal answers the open and
+ * all held ops and ends the agent; the agent's exit closes everything open. A dialect adds only the records of its wire.
  */
 import type { Fault } from "../../core/errors.js";
 import type { Closed, Event } from "../../core/event.js";
@@ -19,19 +19,19 @@ export interface DrivenWire {
   /** Called once the agent is ready. */
   write(op: Op): Step<Event>;
   isReady(): boolean;
-  /** Written behind the record that made the agent ready, before the ops that waited. */
+  /** Written after the record that made the agent ready, and before the held ops. */
   onReady?(): Step<Event>;
-  /** Why the agent cannot be driven: it is ended, and nothing that it says from then on is heard. */
+  /** The reason for which the agent cannot be driven: it is ended, and its further output is ignored. */
   refusal(): Fault | undefined;
-  /** Opens that the agent has not answered; each is answered once. */
+  /** Removes and returns the opens without an answer; each is answered once. */
   takeOpens(): { session: string; op: string | undefined }[];
-  /** The session that a bad line and an op without a session are about, where the wire has one session only. */
+  /** The session for a bad line and for an op without a session, on a wire with one session. */
   session?(): string;
-  /** An op that does not wait for the agent to be ready. */
+  /** Whether an op is written before the agent is ready. */
   isUrgent?(op: Op): boolean;
-  /** The process ended after it was ready: closes what is open. */
+  /** The process ended after it was ready: closes everything open. */
   end(closed: Closed, fault: Fault): Event[];
-  /** How an end of the process counts, where it is not a failed launch. */
+  /** The fault of an exit that is not a failed launch. */
   faultOf?(closed: Closed): Fault | undefined;
   quiet?(): Step<Event>;
   beat?(): Step<Event>;
@@ -88,14 +88,14 @@ export function drivenSide(wire: DrivenWire): Side<Event, Op> {
   }
 }
 
-/** The open of a wire with one session, once. */
+/** Takes the only open of a wire with one session, once. */
 export function takeOpen(state: { readonly session: string; opener: string | undefined }): { session: string; op: string | undefined }[] {
   const { session, opener: op } = state;
   state.opener = undefined;
   return op === undefined ? [] : [{ session, op }];
 }
 
-/** The end of a session behind the events that end its turn. The error belongs to the turn, where one ran. */
+/** The end of a session, after the events that end its turn. The error belongs to the turn if one ran. */
 export function sessionOver(
   turn: readonly Event[],
   { session, closed, fault }: { session: string; closed: Closed; fault: Fault },

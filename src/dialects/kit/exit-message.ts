@@ -1,7 +1,7 @@
-/** How a driven agent ended, in words. */
+/** Describes the exit of a driven agent. */
 import type { Closed } from "../../core/event.js";
 
-/** The agent left of its own accord, without an error. */
+/** Whether the agent exited by itself and without an error. */
 export function isClean({ code, signal, reason }: Closed): boolean {
   return !code && !signal && reason === undefined;
 }

@@ -1,4 +1,4 @@
-/** The problems of a record, in words, for the answers that every wire gives to a bad line. */
+/** Describes the problems of a record, for the answers to bad lines. */
 import { isRecord } from "../../core/values/json-object.js";
 import { Redactor } from "../../core/secrets/redact.js";
 import * as v from "valibot";
@@ -7,12 +7,12 @@ import * as v from "valibot";
 const ECHO = 120;
 
 export function echo(text: string): string {
-  // Redacted before the cut: half a secret would not be known again.
+  // Redacted before it is cut: half a secret would not be recognised.
   const safe = new Redactor().text(text.slice(0, 8 * ECHO));
   return text.length <= ECHO ? safe : `${safe.slice(0, ECHO).toWellFormed()}…`;
 }
 
-/** The complaints of a schema about a record: "parts: Expected Array but received undefined; …", the first three. */
+/** The first three issues of a schema: "parts: Expected Array but received undefined; …". */
 export function issuesOf(schema: v.GenericSchema, rec: unknown): string {
   const { issues = [] } = v.safeParse(schema, rec);
   const told = issues.slice(0, 3).map((issue) => {

@@ -1,4 +1,4 @@
-/** Words of our side to its own host, where the agent that we drive has none: replies to ops, and warnings. */
+/** Replies and warnings of our side to its own host, for wires without them. */
 import type { Fault } from "../../core/errors.js";
 import type { Event, EventOf } from "../../core/event.js";
 import type { Op } from "../../core/op.js";
@@ -14,7 +14,7 @@ export function replied(op: Op, status: "ok" | "noop"): Step<Event> {
   return { in: [reply(op, status)], out: [] };
 }
 
-/** The agent cannot be told the op, or must not be. */
+/** Refuses an op that the agent cannot or must not get. */
 export function refused(op: Op, message: string, code = "unsupported"): Step<Event> {
   return { in: [refusal(op, { code, message, retryable: false })], out: [] };
 }
@@ -23,7 +23,7 @@ export function refusal(op: Op, fault: Fault): Event {
   return { ...reply(op, "error"), fault };
 }
 
-/** `source` is the dialect that cannot say something. */
+/** `source` is the dialect that lacks the word. */
 export function warning(text: string, session: string, source: string): Event {
   return { type: "notice", session, level: "warning", text, source };
 }

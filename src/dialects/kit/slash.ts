@@ -1,4 +1,4 @@
-/** Words for what a slash command came to, on wires that have only text for it. */
+/** Describes the result of a slash command, on wires that have only text for it. */
 import type { CommandResult } from "../../core/command.js";
 import { plainText } from "../../core/content.js";
 

@@ -1,7 +1,7 @@
 /**
- * TurnReader: one turn of a driven agent, read from its wire. Wires leave things out, say them twice or say them late; the events that come
- * out of a TurnReader are grammatical: blocks are closed, a call is requested before it is mentioned and ends once, and the end of the
- * turn closes all that is open.
+ * Reads one turn of a driven agent. Wires leave out, repeat or delay parts of a turn; the events of a TurnReader
+ * are grammatical: blocks are closed, a call is requested before it is mentioned and ends once, and the end of the
+ * turn closes everything open.
  */
 import type { Call, Event, EventOf, Usage } from "../../core/event.js";
 import { categoryOf } from "../../core/names.js";
@@ -14,7 +14,7 @@ export interface TurnAddress {
 }
 
 export interface KnownCall {
-  /** Our id. Where the wire uses an id again, the later calls have ids of their own. */
+  /** Our id. If the wire uses an id again, the later call gets an id of its own. */
   readonly id: string;
   /** The id on the wire. */
   readonly wireId: string;
@@ -24,16 +24,16 @@ export interface KnownCall {
 }
 
 export interface TurnReaderOptions {
-  /** The wire says when a call starts: an end without that word means that the call never started. */
+  /** The wire tells the start of a call: an end without one means that the call never started. */
   readonly saysStarts?: boolean;
-  /** The turn began before the first event that is heard of it: the first block may have begun, and calls may have been requested. */
+  /** The turn's start is missing: its first block may have begun before, and calls may have been requested. */
   readonly isCut?: boolean;
 }
 
 export interface CloseOptions {
-  /** How a call ends that is still open. */
+  /** The end of a call that is still open. */
   readonly abandoned?: (call: KnownCall) => CallEnd;
-  /** The fault of the end was told before: no `error` is made of it. */
+  /** The fault has been reported already: no `error` is emitted for it. */
   readonly isFaultTold?: boolean;
 }
 
@@ -44,13 +44,13 @@ type TurnEnd = Pick<EventOf<"turn.ended">, "outcome" | "finish" | "reason" | "fa
 export class TurnReader {
   readonly address: TurnAddress;
   readonly #saysStarts: boolean;
-  /** The calls by their id on the wire: the open ones of an id, or the last one that ended. */
+  /** The calls by their id on the wire: the open ones, or the last ended one. */
   readonly #named = new Map<string, KnownCall[]>();
   /** The calls by our id, in the order of their requests. */
   readonly #calls = new Map<string, KnownCall>();
   readonly #blocks = new Map<string, { kind: BlockKind; text: string; isCut?: boolean }>();
   readonly #isCut: boolean;
-  /** The Spawn calls of a cut turn, and "" for the turn itself, whose first block is closed. */
+  /** In a cut turn: the Spawn calls whose first block is closed; "" for the turn itself. */
   readonly #passedCut = new Set<string>();
   #usage: Usage | undefined;
 
@@ -76,7 +76,7 @@ export class TurnReader {
     return [...announced, ...closed, { type: `${kind}.delta`, ...meta, text }];
   }
 
-  /** The whole text: behind its pieces, which the host has, or instead of them. */
+  /** The whole text, after its deltas or instead of them. */
   whole(kind: BlockKind, text: string, under?: string): Event[] {
     const block = this.#blocks.get(under ?? "");
     if (block?.kind === kind && block.isCut === true) {
@@ -93,7 +93,7 @@ export class TurnReader {
     return [...announced, ...this.closeBlock(under), { type: `${kind}.done`, ...meta, text }];
   }
 
-  /** Pieces of a block that is told whole now were heard before the cut, as its end says. */
+  /** Deltas of this block came before the cut, as its whole text shows. */
   streamedBeforeCut(kind: BlockKind, under?: string): void {
     if (this.#mayBeCut(under) && !this.#blocks.has(under ?? "")) this.#blocks.set(under ?? "", { kind, text: "", isCut: true });
   }
@@ -112,17 +112,17 @@ export class TurnReader {
 
   // --- calls ---
 
-  /** The call that an id on the wire means: the first open one, or the last one that ended. */
+  /** The call for an id on the wire: the first open one, or the last ended one. */
   callOf(wireId: string): KnownCall | undefined {
     return this.openCalls(wireId)[0] ?? this.#named.get(wireId)?.at(-1);
   }
 
-  /** The open calls of an id: several, where the wire gives one id to calls that are open at the same time. */
+  /** The open calls of an id: several if the wire gives one id to simultaneous calls. */
   openCalls(wireId: string): readonly KnownCall[] {
     return this.#named.get(wireId)?.filter(({ now }) => now !== "ended") ?? [];
   }
 
-  /** The call of an id of ours. */
+  /** The call for an id of ours. */
   byId(id: string): KnownCall | undefined {
     return this.#calls.get(id);
   }
@@ -131,14 +131,14 @@ export class TurnReader {
     return [...this.#calls.values()];
   }
 
-  /** A call that is open already is not requested again. A call of an id whose call has ended is another call. */
+  /** An open call is not requested again. A call with the id of an ended call is another call. */
   request(call: Call, above?: string): Event[] {
     return this.openCalls(call.id).length > 0 ? [] : this.requestAnother(call, above);
   }
 
   /** Requests a call whose id may be that of an open call. */
   requestAnother(call: Call, above?: string): Event[] {
-    // A call does not happen under itself.
+    // A call cannot be under itself.
     const under = above === call.id ? undefined : above;
     const before = this.#named.get(call.id);
     const known: KnownCall = { id: this.#freeId(call.id), wireId: call.id, call, now: "requested", under };
@@ -151,12 +151,12 @@ export class TurnReader {
     return [...announced, ...below, ...this.closeBlock(under), { type: "tool.requested", ...meta, call: known.call }];
   }
 
-  /** Requests a call that the wire mentions without a request: its name is all that is known of it. */
+  /** Requests a call that the wire mentions without a request: only its name is known. */
   known(wireId: string, name = ""): Event[] {
     return this.#named.has(wireId) ? [] : this.request({ id: wireId, name, category: categoryOf(name) });
   }
 
-  /** A call that was requested before a cut: the host knows it and hears no request. */
+  /** Adds a call that was requested before the cut: the host knows it and gets no request. */
   knownBeforeCut(call: Call, now: "requested" | "started"): void {
     if (this.#named.has(call.id)) return;
     const known: KnownCall = { id: call.id, wireId: call.id, call, now, under: undefined };
@@ -182,7 +182,7 @@ export class TurnReader {
     return [...begun, { type: "tool.progress", ...this.#under(known.under)[1], call: known.id, ...parts }];
   }
 
-  /** A call that has a result has started, unless the wire says itself which calls start. */
+  /** A call with a result has started, unless the wire tells starts itself. */
   end(wireId: string, ended: CallEnd): Event[] {
     const known = this.callOf(wireId);
     if (known === undefined || known.now === "ended") return [];
@@ -197,7 +197,7 @@ export class TurnReader {
     return [{ type: "usage", ...this.address, scope: "call", usage }];
   }
 
-  /** Ends the turn with all that is open in it. A fault is told by an `error` of its own, too. */
+  /** Ends the turn and everything open in it. A fault also gets an `error` event. */
   close(end: TurnEnd, { abandoned, isFaultTold = false }: CloseOptions = {}): Event[] {
     const blocks = [...this.#blocks.keys()].flatMap((under) => this.closeBlock(under === "" ? undefined : under));
     const reason = end.outcome === "completed" ? "the turn ended without a word of it" : (end.reason ?? "the turn ended");
@@ -213,14 +213,14 @@ export class TurnReader {
     return { type: "tool.ended", ...this.#under(known.under)[1], call: known.id, ...ended };
   }
 
-  /** The wire's id for its first call, and numbered ids for the later ones. */
+  /** The wire's id for the first call with it, numbered ids for later ones. */
   #freeId(wireId: string): string {
     let id = wireId;
     for (let nth = 2; this.#calls.has(id); nth++) id = `${wireId}#${nth}`;
     return id;
   }
 
-  /** The address of an event under a call, and that call's request where the wire forgot it. */
+  /** The address of an event under a call, and that call's request if the wire left it out. */
   #under(under: string | undefined): [Event[], TurnAddress & { under?: string }] {
     if (under === undefined) return [[], this.address];
     const announced = this.known(under, "Spawn");

@@ -1,4 +1,4 @@
-/** Changes by the host while the session lives, to its mode, configuration and servers, and the lines that answer them. */
+/** Changes by the host to a live session (mode, configuration, servers), and the lines that answer them. */
 import type { McpServer, SessionConfig } from "../../../core/config.js";
 import type { EventOf, ListedMcpServer } from "../../../core/event.js";
 import type { Fault } from "../../../core/errors.js";
@@ -22,7 +22,7 @@ export function setMode({ mode }: CommandOf<"set_mode">, state: AgentState, head
   return { in: [configure(head, { mode: modeNamed(state.revision, mode) })], out: [] };
 }
 
-/** A change counts from the next turn on in any case: only its line waits for the end of a stream. */
+/** A change takes effect with the next turn in any case: only its line waits for the end of a stream. */
 export function setConfig(command: CommandOf<"set_config">, state: AgentState, head: Head): Step<Op> {
   const patch = patchOf(command);
   if (Object.keys(patch).length === 0) return { in: [], out: [info("set_config: no changes"), ...changed(state)] };
@@ -32,8 +32,8 @@ export function setConfig(command: CommandOf<"set_config">, state: AgentState, h
 }
 
 /**
- * The agent's list of its servers may have lost their secrets, so every change names all servers that were added. A server whose fate is
- * known is left out first: it would be no change, and the host would hear nothing of it.
+ * The agent's list of servers may lack their secrets, so every change names all added servers. A server whose outcome is
+ * known is removed first: naming it again would be no change, and the host would get no answer.
  */
 export function addServer(command: CommandOf<"add_mcp_server">, state: AgentState, head: Head, env: SideEnv): Step<Op> {
   const { name } = command;
@@ -53,7 +53,7 @@ function withServers(head: Head, server: string, state: AgentState): Op {
   return configure(head, { mcpServers: { ...state.servers } });
 }
 
-/** Adds the revision's own record of a failed server, where it has one. */
+/** Adds the revision's own record of a failed server, if it has one. */
 function lateServer(name: string, reason: string, { revision }: AgentState): Out[] {
   return revision.says.serverFailed(name, reason).filter((out) => !isError(out));
 }
@@ -84,7 +84,7 @@ function serverOf({ transport, command, args, env, url, headers }: CommandOf<"ad
 
 // --- told ---
 
-/** The agent's configuration is another one now: because the host wanted it, or by itself. */
+/** The agent's configuration changed, by a request of the host or by itself. */
 export function writeUpdated(event: EventOf<"session.updated">, state: AgentState): Out[] {
   const before = state.config;
   state.config = { ...before, ...event.config };
@@ -100,7 +100,7 @@ export function writeUpdated(event: EventOf<"session.updated">, state: AgentStat
   return afterStream([info(`config ${change.waits ? "applied" : "updated"}: ${words}`), ...changed(state)], state);
 }
 
-/** A change that was put off is refused behind the stream as well: some hosts take an error for the end of the stream. */
+/** A postponed refusal also comes after the stream: some hosts take an error for its end. */
 export function writeUnchanged(parent: string | undefined, fault: Fault, state: AgentState): Out[] {
   const change = takeChange(parent, state);
   if (change !== undefined && "server" in change) {
@@ -111,7 +111,7 @@ export function writeUnchanged(parent: string | undefined, fault: Fault, state: 
   return change !== undefined && "config" in change && change.waits ? afterStream(told, state) : told;
 }
 
-/** Each server once for each of its fates. */
+/** Each server once for each of its outcomes. */
 export function writeServers(servers: readonly ListedMcpServer[], state: AgentState): Out[] {
   return servers.flatMap((server) => {
     const isAdded = Object.hasOwn(state.servers, server.name);
@@ -127,7 +127,7 @@ function changed(state: AgentState): Out[] {
   return [line({ type: "config_changed", capabilities: capabilitiesOf(state) })];
 }
 
-/** Lines that must not stand in the midst of a stream. */
+/** Lines that must not come in the middle of a stream. */
 export function afterStream(lines: Out[], state: AgentState): Out[] {
   if (!state.streaming) return lines;
   state.afterStream.push(...lines);

@@ -21,7 +21,7 @@ const TO_WIRE: ReadonlyMap<string, string> = new Map([
   ["tool", "tool_error"],
   ["config", "config_error"],
   ["usage", "config_error"],
-  // Hooks are the user's configuration, and one that blocks or fails is no error of ours.
+  // Hooks are the user's configuration, and a hook that blocks or fails is no error of ours.
   ["hook", "config_error"],
   ["session", "protocol_error"],
   ["protocol", "protocol_error"],

@@ -9,7 +9,7 @@ import { addServer, setConfig, setMode } from "./changes.js";
 import type { AgentState } from "./state.js";
 import type { Command, CommandOf } from "../wire/records.js";
 
-/** A command, or what is wrong with the line. */
+/** A command, or the problem of the line. */
 export function readCommand(rec: unknown, { revision }: AgentState): Command | string {
   if (!isRecord(rec)) return `A command must be a JSON object, not ${shapeOf(rec)}`;
   const type = stringField(rec, "type");
@@ -69,14 +69,14 @@ function prompt(command: CommandOf<"message">, state: AgentState, head: { id: st
   return { ...plain, command: slash };
 }
 
-/** Until the commands are known, the agent is asked; a text that names no known command is a prompt after all. */
+/** Until the commands are known, the agent is asked; a text without a known command is sent as a prompt. */
 function slashCommand(words: string, { commands }: AgentState): { name: string; args?: string } | undefined {
   const [, name, args] = /^\/([\w:.-]+)(?:\s+([^]*))?$/.exec(words.trim()) ?? [];
   if (name === undefined || commands?.has(name) === false) return undefined;
   return { name, ...(args !== undefined && { args }) };
 }
 
-/** The turn that runs or is next; none is a no-op. */
+/** The running turn or the next one; without either the command has no effect. */
 function stop(state: AgentState, head: { id: string; session: string }): Step<Op> {
   const turn = state.messages.keys().next().value;
   return turn === undefined ? { in: [], out: [] } : asked({ type: "turn.interrupt", ...head, turn, reason: "stopped by the host" });

@@ -1,4 +1,4 @@
-/** The agent's side: our engine, or any other agent, speaks to a host of this protocol. */
+/** The agent's side of the wire. */
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv, Step } from "../../dialect.js";
@@ -33,7 +33,7 @@ export function agentSide(revision: Revision, env: SideEnv): Side<Op, Event> {
     env,
   );
 
-  /** `ready` is the first line: answers to a host that does not wait for it wait here. */
+  /** `ready` is the first line: answers to a host that does not wait for it are held. */
   function behindReady(step: Step<Op>): Step<Op> {
     if (state.isReady) return step;
     state.earlyLines.push(...step.out);
@@ -45,7 +45,7 @@ export function agentSide(revision: Revision, env: SideEnv): Side<Op, Event> {
     return { in: [], out: [errorLine(null, { code: "protocol", message: command, retryable: false })] };
   }
 
-  /** A process is one conversation: when that is over, so is the process. */
+  /** A process is one conversation, and exits with it. */
   function leaving(event: Event): Op[] {
     if (event.type === "session.ended") return [{ type: "shutdown", when: "now", id: env.stamp().id }];
     return revision.quits && isQuit(event, state) ? [{ type: "shutdown", when: "drained", id: env.stamp().id }] : [];

@@ -1,4 +1,4 @@
-/** Slash commands: messages that the agent answers without asking its model. They end without a stream. */
+/** Slash commands: messages that the agent answers without its model. They have no stream. */
 import * as v from "valibot";
 import { CommandReply } from "../../../core/command.js";
 import type { Event, EventOf } from "../../../core/event.js";
@@ -10,7 +10,7 @@ import { errorLine, info, line } from "./lines.js";
 import type { AgentState } from "./state.js";
 import { writeUsage } from "../wire/usage.js";
 
-/** A text that names no known command is a prompt after all. */
+/** A text without a known command is sent as a prompt. */
 export function promptAfterAll(event: Event, state: AgentState): Op | undefined {
   if (event.type !== "reply" || event.fault?.param !== "command") return undefined;
   const plain = state.slashed.get(event.parent ?? "");
@@ -25,7 +25,7 @@ export function isQuit(event: Event, state: AgentState): boolean {
   return result.type === "dialog" && result.dialog === "quit";
 }
 
-/** A command that became a prompt has a stream after all, and its end there. */
+/** A command that became a prompt has a stream, and ends with it. */
 export function writeCommand({ parent = "", fault, data }: EventOf<"reply">, state: AgentState): Out[] {
   const result = v.is(CommandReply, data) ? data.result : undefined;
   if (result?.type === "submit_prompt") return [];

@@ -1,4 +1,4 @@
-/** The state of our side when we are the agent. */
+/** The state of the agent's side. */
 import type { McpServer, SessionConfig } from "../../../core/config.js";
 import type { Call, Event } from "../../../core/event.js";
 import type { OpOf } from "../../../core/op.js";
@@ -6,44 +6,44 @@ import type { Out } from "../../dialect.js";
 import type { Revision } from "../wire/revision.js";
 import type { CommandOf } from "../wire/records.js";
 
-/** A change that the host asked for and has not heard of. */
+/** A change that the host asked for and has no answer to. */
 export type Change = { mode: string } | { config: CommandOf<"set_config">; waits: boolean } | { server: string };
 
-/** The agent's side: our events go out, the host's commands come in. */
+/** The state of the agent's side: the host, the session and its turns. */
 export interface AgentState {
   readonly revision: Revision;
   session: string;
-  /** `ready` is out: a later failure is no reason to leave. */
+  /** `ready` is out: a later failure does not end the process. */
   isReady: boolean;
   /** Events and answers that wait for `ready`. */
   readonly early: Event[];
   readonly earlyLines: Out[];
-  /** We leave, and have said why: that was the last word. */
+  /** The last record, with the reason for the exit, is out. */
   left: boolean;
-  /** The host's name of each turn that has not ended, in the order of asking; two may carry the same name. */
+  /** The host's names of open turns, in the order of their prompts; two may be equal. */
   readonly messages: Map<string, string>;
   readonly calls: Map<string, Call>;
-  /** Calls that the host has heard of. */
+  /** Calls that the host has been told. */
   readonly announced: Set<string>;
-  /** The agent's latest word about itself. */
+  /** The agent's last config and capabilities. */
   config: SessionConfig;
   capabilities: Readonly<Record<string, unknown>>;
   /** Capabilities that are switched on. */
   readonly switched: Set<string>;
-  /** A message streams. */
+  /** A message is being streamed. */
   streaming: boolean;
-  /** Lines that come behind its end. */
+  /** Lines held until the end of the stream. */
   readonly afterStream: Out[];
-  /** The changes by the op that carries each. */
+  /** Changes by the op that carries each. */
   readonly changes: Map<string, Change>;
-  /** There was a message: servers cannot be added any more. */
+  /** A message has come: servers cannot be added any more. */
   prompted: boolean;
-  /** Servers that the host added, and what it heard of each. */
+  /** Servers that the host added, with the outcome that it was told. */
   readonly servers: Record<string, McpServer>;
   readonly serversTold: Map<string, string>;
-  /** Names of slash commands, once they are known. */
+  /** Names of slash commands; undefined until they are known. */
   commands: ReadonlySet<string> | undefined;
-  /** Prompts that may be slash commands, by op, as they are without. */
+  /** Prompts that may be slash commands, as plain prompts, by op. */
   readonly slashed: Map<string, OpOf<"turn.prompt">>;
 }
 

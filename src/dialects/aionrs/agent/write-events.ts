@@ -77,7 +77,7 @@ function writeReady(event: EventOf<"session.ready">, state: AgentState): Out[] {
   return [line(readyLine(event, state)), ...writeEarly(state)];
 }
 
-/** The events that may come before `ready`. */
+/** The events that may be written before `ready`. */
 function isEarly(event: Event): boolean {
   return event.type === "notice" || event.type === "error" || (event.type === "reply" && event.to === "ping");
 }
@@ -107,7 +107,7 @@ function writeError({ turn, fault }: EventOf<"error">, msg_id: string, { revisio
   return (fault.code === "tool" ? revision.says.passingError(fault, msg_id) : undefined) ?? [errorLine(msg_id, fault)];
 }
 
-/** The output of a sub-agent stays with it; a call of it that must be asked for is a call of the parent's message. */
+/** The output of a sub-agent is left out; its calls that need an approval become calls of the parent's message. */
 function writeChild(event: Event, state: AgentState): Out[] {
   const told = state.revision.says.child(event, state);
   if (told !== undefined) return told;
@@ -156,7 +156,7 @@ function nameOf(call: string, state: AgentState): string {
   return state.calls.get(call)?.name ?? "";
 }
 
-/** A call that failed before it ran is announced first: a host that hears of a result wants to have heard of its call. */
+/** A call that failed before it ran is announced first: hosts expect to know the call of a result. */
 function ended(event: EventOf<"tool.ended">, msg_id: string, state: AgentState): Out[] {
   if (event.status === "denied" || event.status === "cancelled") {
     const cancelled = line({ type: "tool_cancelled", msg_id, call_id: event.call, reason: event.reason ?? "" });
@@ -174,7 +174,7 @@ function ended(event: EventOf<"tool.ended">, msg_id: string, state: AgentState):
   return [...first, result];
 }
 
-/** Some agents say what they ask about in their question alone. */
+/** Some agents send the preview only with the question. */
 function withTitle(call: Call, { calls, message }: EventOf<"approval.requested">): Call {
   return call.title === undefined && calls.length === 1 && message !== undefined ? { ...call, title: message } : call;
 }
@@ -189,7 +189,7 @@ function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, " ").trim();
 }
 
-/** An edit is shown by its diff; the words beside it are for the model. */
+/** An edit is shown by its diff; its text is for the model. */
 function outputOf(parts: readonly Part[], call: Call | undefined): Pick<WireEventOf<"tool_result">, "output" | "output_type" | "metadata"> {
   const image = parts.find((part) => part.type === "image");
   if (image !== undefined) return { output: image.data, output_type: "image", metadata: { mime: image.mime } };
@@ -215,7 +215,7 @@ function writeReply(event: EventOf<"reply">, state: AgentState): Out[] {
   if (event.to === "session.configure" && fault !== undefined) return writeUnchanged(event.parent, fault, state);
   if (event.to === "turn.prompt" && state.slashed.has(event.parent ?? "")) return writeCommand(event, state);
   if (event.to === "turn.prompt" && fault !== undefined) state.messages.delete(event.parent ?? "");
-  // A real host sends its history once more before it stops, and must not see an error for it.
+  // A real host sends its history once more before it stops, and must not get an error for it.
   if (event.to === "session.seed" && fault !== undefined) return [info(fault.message)];
   if (event.to === "approval.answer" && event.status === "noop") {
     return [info("That call was answered already; this answer changes nothing")];

@@ -1,4 +1,4 @@
-/** Reads a driven agent's answers to changes of its configuration: a new configuration, the fate of a server, rarely a refusal. */
+/** Reads a driven agent's answers to changes: a new configuration, the outcome of a server, or a refusal. */
 import type { McpServer, SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, ListedMcpServer } from "../../../core/event.js";
@@ -12,7 +12,7 @@ import type { LaterEventOf } from "../wire/records.js";
 
 // --- asking ---
 
-/** Our side acknowledges the changes that the wire does not. */
+/** Our side acknowledges the changes that the wire does not answer. */
 export function configure(op: OpOf<"session.configure">, state: HostState): Step<Event> {
   const { patch } = op;
   const problem =
@@ -26,7 +26,7 @@ export function configure(op: OpOf<"session.configure">, state: HostState): Step
   return { in: [], out };
 }
 
-/** Why the wire cannot say it. */
+/** The reason for which the wire cannot carry the change. */
 export function configProblem({ thinking, mcpServers }: SessionConfig, state: HostState): string | undefined {
   const { name, isLater } = state.revision;
   if (isLater && thinking !== undefined && thinking !== "enabled" && thinking !== "disabled")
@@ -67,7 +67,7 @@ function serverFields({ type, command, args, env, url, headers }: McpServer): Re
   return { transport: type === "sse" ? "sse" : "streamable-http", url, ...(headers && { headers }) };
 }
 
-/** The answers that must come before the whole change is done. */
+/** The number of answers until the whole change is done. */
 function partsOf({ mode, mcpServers, ...rest }: SessionConfig, { tellsChanges, servers }: HostState): Set<string> {
   const waits = tellsChanges ? [...(mode === undefined ? [] : ["mode"]), ...(Object.keys(rest).length === 0 ? [] : ["config"])] : [];
   const connecting = Object.keys(mcpServers ?? {}).filter((name) => servers.get(name)?.status === "connecting");
@@ -83,7 +83,7 @@ export function onChanged(event: LaterEventOf<"config_changed">, state: HostStat
   return [{ type: "session.updated", session: state.session, capabilities, ...(config !== undefined && { config }) }];
 }
 
-/** Words of real ones for what they did not do, or need not do: nothing else follows then. */
+/** Texts by which real agents report a change that they did not make or did not need: no other answer follows. */
 export function onChangeTold(message: string, state: HostState): Event[] {
   if (message.startsWith("set_config: no changes")) return settle(state, (left) => left.delete("config"));
   if (!/^set_mode: .*refused/.test(message)) return [];
@@ -93,7 +93,7 @@ export function onChangeTold(message: string, state: HostState): Event[] {
 }
 
 /**
- * Changes are answered in order: a problem with the configuration belongs to the oldest change that waits. Undefined when no change waits.
+ * Changes are answered in order: a problem with the configuration belongs to the oldest open change. Undefined if there is none.
  */
 export function onChangeRefused(fault: Fault, state: HostState): Event[] | undefined {
   const at = fault.code === "config" ? state.pending.findIndex(({ left }) => left.has("config")) : -1;
@@ -109,13 +109,13 @@ export function onServer(server: ListedMcpServer, state: HostState): Event[] {
   return [told, ...settle(state, (left) => left.delete(serverPart(server.name)))];
 }
 
-/** Undefined when no ping waits. */
+/** Undefined if no ping is open. */
 export function onPong(state: HostState): Event[] | undefined {
   if (state.pings.length === 0) return undefined;
   return [{ type: "reply", to: "ping", status: "ok", session: state.session, parent: state.pings.shift() }];
 }
 
-/** The answer to the oldest op that waits for this, if that was all it waited for. */
+/** The answer to the oldest op that waits for this, if it waits for nothing else. */
 function settle(state: HostState, take: (left: Set<string>) => boolean): ReturnType<typeof updated>[] {
   const pending = state.pending.find(({ left }) => take(left));
   if (pending === undefined || pending.left.size > 0) return [];

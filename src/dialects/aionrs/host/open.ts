@@ -1,4 +1,4 @@
-/** Opens a session of a driven agent: its process, and the settings that are told once it is ready. */
+/** Opens a session of a driven agent: its process, and the settings that are sent after `ready`. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Event } from "../../../core/event.js";
 import type { OpOf } from "../../../core/op.js";
@@ -10,7 +10,7 @@ import { modeName } from "../wire/revision.js";
 import { configLines, configProblem, noMode } from "./changes.js";
 import type { HostState } from "./state.js";
 
-/** A process is one session: opening it starts the process. A restriction that cannot be said refuses the open. */
+/** Opening starts the process. A restriction that the wire lacks refuses the open. */
 export function openOp(op: OpOf<"session.open">, state: HostState): Step<Event> {
   const { revision } = state;
   state.session = op.session;
@@ -28,12 +28,12 @@ export function openOp(op: OpOf<"session.open">, state: HostState): Step<Event> 
   };
 }
 
-/** Servers come first: the real program takes none behind any other word. */
+/** Servers come first: the real program takes none after any other command. */
 export function linesAtReady(state: HostState): Out[] {
   return configLines(state.atReady, state);
 }
 
-/** The settings that the command line does not say. */
+/** The settings that the command line lacks. */
 function atReady({ mode, thinking, thinkingBudget, effort, outputCompaction, mcpServers }: SessionConfig): SessionConfig {
   return { ...(mode === "auto_edit" && { mode }), thinking, thinkingBudget, effort, outputCompaction, mcpServers };
 }

@@ -1,4 +1,4 @@
-/** A driven agent's line as an event of its revision, repaired where that is harmless; or what is wrong with it. */
+/** Parses a driven agent's line as an event of its revision, with harmless repairs; or returns its problem. */
 import * as v from "valibot";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { repaired } from "./repair.js";

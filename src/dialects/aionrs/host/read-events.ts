@@ -11,7 +11,7 @@ import { isOfPastTurn } from "./stale-records.js";
 import { readUsage } from "../wire/usage.js";
 import type { LaterEvent, LaterEventOf } from "../wire/records.js";
 
-/** Readers repair: beginnings and ends that the wire does not say, blocks that it does not close, calls that it does not announce. */
+/** Repairs missing starts and ends, unclosed blocks and unannounced calls. */
 export function readEvent(rec: unknown, state: HostState): Event[] {
   if (isOfPastTurn(rec, state)) return [stray(stringField(rec, "type") ?? "", rec, state)];
   const own = state.revision.hears.own(rec, state);
@@ -71,7 +71,7 @@ function onMessageEvent(event: MessageEvent, running: RunningTurn, state: HostSt
   }
 }
 
-/** An end with something wrong in it is an end all the same. */
+/** An invalid end still ends the turn. */
 function onBadRecord(rec: unknown, message: string, state: HostState): Event[] {
   const error: Event = { type: "error", ...at(state), fault: { code: "protocol", message, retryable: false } };
   const { running } = state;
@@ -79,12 +79,12 @@ function onBadRecord(rec: unknown, message: string, state: HostState): Event[] {
   return isEnd && running !== undefined ? [error, ...endTurn(running, state)] : [error];
 }
 
-/** Passes on a record that we have no name or no place for. */
+/** Passes on a record without a name of ours, or in an unexpected place. */
 export function stray(name: string, data: unknown, state: HostState): Event {
   return { type: "other", ...at(state), name, data };
 }
 
-/** Same major version, or we do not understand each other. */
+/** Different major versions cannot work together. */
 function onReady(event: LaterEventOf<"ready">, state: HostState): Event[] {
   const { name, version } = state.revision;
   if (major(event.version) !== major(version)) {
@@ -93,7 +93,7 @@ function onReady(event: LaterEventOf<"ready">, state: HostState): Event[] {
     return [];
   }
   state.isReady = true;
-  // The document's own version never says engine_error; a program of this age does, and then says no stream_end.
+  // The document's version never sends engine_error; a program of this revision does, and then sends no stream_end.
   state.endsAtError = /^0\.1\.\d$/.test(event.version);
   state.tellsChanges = event.capabilities.modes !== undefined;
   const opener = state.opener === undefined ? {} : { parent: state.opener };
@@ -105,7 +105,7 @@ function onReady(event: LaterEventOf<"ready">, state: HostState): Event[] {
   ];
 }
 
-/** A message whose beginning the wire left out (a slash command has none) begins with its first line. Undefined: there is no such message. */
+/** A message without a start (a slash command has none) begins with its first line. Undefined: there is no such message. */
 function begin(event: MessageEvent, state: HostState): Event[] | undefined {
   if (!state.isReady) return undefined;
   if (event.type === "stream_start") return onStart(event.msg_id, state);
@@ -113,7 +113,7 @@ function begin(event: MessageEvent, state: HostState): Event[] | undefined {
   return state.prompts.has(event.msg_id) ? startTurn(event.msg_id, state) : undefined;
 }
 
-/** A message without a name is the oldest one that waits, if any does. */
+/** A message without a name is the oldest waiting one, if there is one. */
 function onStart(named: string, state: HostState): Event[] | undefined {
   const { running } = state;
   const turn = running?.reader.address.turn;
@@ -123,7 +123,7 @@ function onStart(named: string, state: HostState): Event[] | undefined {
   return [...(running === undefined ? [] : endTurn(running, state)), ...startTurn(msg_id, state)];
 }
 
-/** The agent said this of the call before. An ended call's id may be that of a new call. */
+/** The call is known already. An ended call's id may be that of a new call. */
 function isPast(event: MessageEvent, state: HostState): boolean {
   switch (event.type) {
     case "tool_request":
@@ -177,7 +177,7 @@ function onCancelled({ call_id, reason = "" }: LaterEventOf<"tool_cancelled">, {
   return [...announced, ...reader.end(call_id, { status, reason })];
 }
 
-/** Outside a turn an error stands alone; in one it says how the turn will end. */
+/** Outside a turn an error stands alone; inside one it announces the turn's outcome. */
 function onError({ msg_id, error }: LaterEventOf<"error">, state: HostState): Event[] {
   const { code, message, retryable = false } = error;
   const fault = { code: FROM_WIRE.get(code) ?? code, message, retryable };
@@ -195,10 +195,10 @@ function onError({ msg_id, error }: LaterEventOf<"error">, state: HostState): Ev
   return state.endsAtError && code === ENGINE_ERROR ? [...told, ...endTurn(running, state)] : told;
 }
 
-/** The only code of the real program, for every error. */
+/** The real program has only this code, for every error. */
 const ENGINE_ERROR = "engine_error";
 
-/** The real program never names the message in an error; an error about a line of ours does not concern the turn. */
+/** The real program never names the message in an error; an error about a line of ours does not belong to the turn. */
 function isOfTurn(msg_id: string | null | undefined, code: string, { reader }: RunningTurn): boolean {
   return msg_id === reader.address.turn || ((msg_id ?? "") === "" && code !== "protocol_error" && code !== "config_error");
 }

@@ -1,5 +1,5 @@
 /**
- * Repairs lines in which a driven agent leaves a field out or spells it in its own way, where that is harmless; the schemas judge the
+ * Repairs lines with a missing or differently spelled field, where that is harmless; the schemas judge the
  * result.
  */
 import { categoryOf } from "../../../core/names.js";
@@ -23,12 +23,12 @@ export function repaired(rec: unknown): unknown {
   }
 }
 
-/** A session without a name has none, whether that is said or not. */
+/** A missing name of the session is the same as none. */
 function ready({ session_id, ...rest }: Fields): Fields {
   return { ...rest, ...(session_id !== null && { session_id }), capabilities: capabilities(rest["capabilities"]) };
 }
 
-/** A capability that is not promised is not there. */
+/** A missing capability is off. */
 function capabilities(said: unknown): Fields {
   const { effort_levels, modes, current_mode, ...given } = isRecord(said) ? said : {};
   const flags = ["tool_approval", "thinking", "mcp"].map((name) => [name, given[name] === true]);
@@ -45,7 +45,7 @@ function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-/** Arguments of another shape stay wrong: a person cannot be asked about arguments that cannot be shown. */
+/** Arguments of another shape stay invalid: a person cannot approve arguments that cannot be shown. */
 function tool(said: Fields): Fields {
   const { name, category, description, args } = said;
   if (typeof name !== "string") return said;
@@ -57,7 +57,7 @@ function tool(said: Fields): Fields {
   };
 }
 
-/** A call that has ended has ended, however that is told. */
+/** Any other status of an ended call means that it has ended. */
 function result({ output_type, metadata, ...said }: Fields): Fields {
   const { tool_name, status, output } = said;
   return {

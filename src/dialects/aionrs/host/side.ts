@@ -1,4 +1,4 @@
-/** The host's side: we drive an agent of this protocol, one session a process. */
+/** The host's side of the wire: one process for each session. */
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv } from "../../dialect.js";
@@ -29,11 +29,11 @@ export function hostSide(revision: Revision, env: SideEnv): Side<Event, Op> {
     end(closed, fault) {
       const [next] = state.prompts.keys();
       const started = state.running === undefined && next !== undefined ? startTurn(next, state) : [];
-      // The real program leaves when it is told to stop.
+      // The real program exits when it is interrupted.
       const stopped = state.interrupted && state.running !== undefined ? endTurn(state.running, state) : [];
       const { session, running } = state;
       const turn = [...started, ...stopped, ...(running?.reader.close({ outcome: "failed", reason: fault.message, fault }) ?? [])];
-      // A refusal was told when it came.
+      // The refusal was reported when it came.
       return state.refused === undefined ? sessionOver(turn, { session, closed, fault }) : [...turn, { type: "session.ended", session }];
     },
   });

@@ -41,7 +41,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   }
 }
 
-/** The text has two names: each revision reads its own and ignores the other. A text that only looks like a command is written as words. */
+/** The text has two field names: each revision reads its own and ignores the other. Text that only looks like a command is escaped. */
 function message(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<Event> {
   const msg_id = op.turn ?? env.stamp().id;
   state.prompts.set(msg_id, op.id);
@@ -73,7 +73,7 @@ function isUnsendable(part: Part): boolean {
   return part.text === undefined && !(part.type === "file" && part.path !== undefined);
 }
 
-/** The wire's word names no message: it is said only when the message meant is the one on the wire. */
+/** Interrupts the message on the wire. The wire's stop names no message, so other turns get `noop`. */
 function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
   const [asked] = state.prompts.keys();
   const onWire = state.running?.reader.address.turn ?? asked;
@@ -82,7 +82,7 @@ function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
   return { in: [reply(op, "ok")], out: [{ rec: { type: "stop" } }] };
 }
 
-/** The real program passes over an answer to no open question, so our side tells the outcome. */
+/** The real program ignores an answer without an open question, so our side reports the outcome. */
 function answer(op: OpOf<"approval.answer">, state: HostState): Step<Event> {
   const open = op.answers.filter(({ call }) => state.asked.get(call) === "open" && state.running?.reader.byId(call)?.now === "requested");
   const out = open.map((one) => answerLine(one, state));

@@ -6,7 +6,7 @@ import type { LaterEventOf } from "./records.js";
 
 type WireCapabilities = LaterEventOf<"config_changed">["capabilities"];
 
-/** Derived from what the agent told: nothing is promised that it did not promise. */
+/** Derived from the agent's capabilities: only those that it promised. */
 export function capabilitiesOf(state: AgentState): WireCapabilities {
   const { revision, capabilities, config } = state;
   const efforts = textsOf(capabilities["efforts"]);
@@ -23,7 +23,7 @@ export function capabilitiesOf(state: AgentState): WireCapabilities {
   };
 }
 
-/** Capabilities in our words: `efforts`, `modes` and `images` mean the same in every revision; other ones are kept as they are. */
+/** Capabilities in our words: `efforts`, `modes` and `images` have the same meaning in every revision; others are kept unchanged. */
 export function readCapabilities(
   said: WireCapabilities,
   revision: Revision,

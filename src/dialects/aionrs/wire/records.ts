@@ -1,4 +1,4 @@
-/** The aionrs `--json-stream` wire: every command and every event of 0.1.0, as the document spells them, and what 0.2.0 adds. */
+/** The aionrs `--json-stream` wire: every command and event of 0.1.0, as the document spells them, and the additions of 0.2.0. */
 import * as v from "valibot";
 
 export function message<T extends string, E extends v.ObjectEntries>(type: T, entries: E) {
@@ -9,7 +9,7 @@ const text = v.string();
 
 // --- commands: host → agent ---
 
-/** `content` is what later revisions call `input`; one of the two must be there. Hosts that have nothing to say for a field say null. */
+/** Later revisions call `content` `input`; one of the two is required. Hosts write null for an empty field. */
 function messageWith(name: "input" | "content") {
   const entries = { msg_id: text, input: v.nullish(text), content: v.nullish(text), files: v.nullish(v.array(text)) };
   return v.pipe(
@@ -31,7 +31,7 @@ export const setConfigEntries = {
   model: v.nullish(text),
   thinking: v.nullish(v.picklist(["enabled", "disabled"])),
   thinking_budget: v.nullish(count),
-  /** An empty one is none. */
+  /** An empty name is none. */
   effort: v.nullish(text),
   compaction: v.nullish(v.picklist(["off", "safe", "full"])),
 } as const;
@@ -41,7 +41,7 @@ const SetConfig = message("set_config", { ...setConfigEntries, image_input: v.nu
 const texts = v.record(text, text);
 export const AddMcpServer = v.pipe(
   message("add_mcp_server", {
-    // Servers are fields of an object; one of that name would be none.
+    // A server of this name cannot be a field of an object.
     name: v.pipe(text, v.nonEmpty("a server needs a name"), v.notValue("__proto__", "a server cannot be called __proto__")),
     transport: v.picklist(["stdio", "sse", "streamable-http", "streamable_http"]),
     command: v.nullish(text),
@@ -55,7 +55,7 @@ export const AddMcpServer = v.pipe(
 );
 export const Ping = message("ping", {});
 
-/** Read in every revision: a host of a later one may not say which it speaks. */
+/** Accepted in every revision: a host of a later revision may not name its revision. */
 export const commands = {
   message: Message,
   stop: Stop,
@@ -70,7 +70,7 @@ export const commands = {
 export const Command = v.union([Message, Stop, ToolApprove, ToolDeny, InitHistory, SetMode]);
 export const laterCommands = { ...commands, message: LaterMessage } as const;
 export const LaterCommand = v.union([LaterMessage, Stop, ToolApprove, ToolDeny, InitHistory, SetMode, SetConfig, AddMcpServer, Ping]);
-/** Modes have other names where the protocol is built on; the schemas say which. */
+/** Protocols built on this one have other names of modes; the schemas have them. */
 export type Command = Exclude<v.InferOutput<typeof LaterCommand>, { type: "set_mode" }> | { type: "set_mode"; mode: string };
 export type CommandOf<T extends Command["type"]> = Extract<Command, { type: T }>;
 

@@ -1,4 +1,4 @@
-/** The differences between the revisions of this protocol, and a protocol that builds on it. The revisions share everything else. */
+/** The differences between the revisions of this protocol, and of a protocol built on it. Everything else is shared. */
 import type { GenericSchema } from "valibot";
 import type { Mode } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
@@ -21,54 +21,54 @@ import {
 
 export interface Revision {
   readonly id: string;
-  /** The version of the protocol: told in `ready`, and compared with that of a driven agent. */
+  /** The version of the protocol: sent in `ready`, and compared with a driven agent's. */
   readonly version: string;
   /** The protocol's name, in words for people. */
   readonly name: string;
   readonly wire: { readonly op: GenericSchema; readonly event: GenericSchema };
   readonly coverage: Coverage;
   readonly heartbeat?: { every: number; within: number };
-  /** The schemas by type: of commands, and of events of a driven agent. */
+  /** The schemas of commands, and of a driven agent's events, by type. */
   readonly commands: Readonly<Record<string, GenericSchema<Command>>>;
   readonly events: Readonly<Record<string, GenericSchema<LaterEvent>>>;
-  /** The field with the words of a message; the other name is read too. */
+  /** The field with the text of a message; the other name is accepted, too. */
   readonly text: "input" | "content";
   /** Each mode by its name on this wire. */
   readonly modes: Readonly<Record<"default" | "auto_edit" | "yolo", string>>;
-  /** Says what the first document does not know (`config_changed`, slash commands) without being asked for it. */
+  /** Later revisions have records that the first document lacks (`config_changed`, slash commands), without asking for them. */
   readonly isLater: boolean;
-  /** Has a flag for the folder to work in; the others work where they are started. */
+  /** Has a flag for the working folder; otherwise the agent works where it is started. */
   readonly hasWorkspaceFlag: boolean;
-  /** Leaves when it is told to by a slash command. */
+  /** Exits by a slash command. */
   readonly quits: boolean;
-  /** Names of capabilities that are off unless they are switched on. */
+  /** Names of capabilities that are off by default. */
   readonly switches: readonly string[];
   readonly says: Says;
   readonly hears: Hears;
 }
 
-/** The lines that an agent writes in its own way. */
+/** The lines that an agent of this revision writes differently. */
 export interface Says {
-  /** The capabilities of this revision beyond those that all later revisions tell. */
+  /** Capabilities beyond those that all later revisions have. */
   capabilities(state: AgentState): Record<string, unknown>;
-  /** The lines before the first word of a call that needed no approval. */
+  /** The lines before the first record of a call that needed no approval. */
   announcement(call: Call | undefined, msg_id: string): Out[];
-  /** Fields of the end of a message. */
+  /** Further fields of the end of a message. */
   end(event: EventOf<"turn.ended">): Record<string, unknown>;
   progress(event: EventOf<"tool.progress">, msg_id: string, state: AgentState): Out[];
-  /** The events of a sub-agent that are written; undefined: only its calls that must be asked for. */
+  /** Writes events of a sub-agent; undefined: only its calls that need an approval are written. */
   child(event: Event, state: AgentState): Out[] | undefined;
-  /** An error of a turn that goes on; undefined: as any other. */
+  /** Writes an error after which the turn goes on; undefined: like any other error. */
   passingError(fault: Fault, msg_id: string): Out[] | undefined;
-  /** A server that could not be added, or is lost. */
+  /** Writes a server that could not be added, or was lost. */
   serverFailed(name: string, reason: string): Out[];
-  /** Tells of servers that the host did not add. */
+  /** Reports servers that the host did not add. */
   allServers: boolean;
 }
 
-/** The lines that a host reads in its own way. */
+/** The lines that a host of this revision reads differently. */
 export interface Hears {
-  /** Events that only this protocol has; undefined: it is none of them. */
+  /** Reads events that only this protocol has; undefined for others. */
   own(rec: unknown, state: HostState): Event[] | undefined;
   end(event: LaterEventOf<"stream_end">): { finish?: string; failed?: boolean; usage?: Usage };
 }
@@ -123,7 +123,7 @@ export const SECOND: Revision = {
   },
 };
 
-/** The mode that a name on the wire means, aliases included. */
+/** The mode for a name on the wire, aliases included. */
 export function modeNamed({ modes }: Revision, name: string): Mode | undefined {
   return MODE_NAMES.find((mode) => modes[mode] === name) ?? MODE_NAMES.find((mode) => mode === name);
 }

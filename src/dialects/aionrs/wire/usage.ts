@@ -2,7 +2,7 @@
 import type { Usage } from "../../../core/event.js";
 import type { WireUsage } from "./records.js";
 
-/** The counts are disjoint on both sides; reasoning is output here. */
+/** The counts are disjoint on both sides; the wire counts reasoning as output. */
 export function writeUsage(usage: Usage | undefined): WireUsage {
   return {
     input_tokens: usage?.input ?? 0,
@@ -21,7 +21,7 @@ export function readUsage(usage: WireUsage): Usage {
   };
 }
 
-/** JSON can spell numbers that no count is, and one (1e999) that it cannot spell again. */
+/** JSON can express numbers that are no counts, and one (1e999) that it cannot write back. */
 function tokens(count = 0): number {
   return count >= 0 && Number.isFinite(count) ? count : 0;
 }

@@ -1,4 +1,4 @@
-/** Prompts and control requests that wait: for the session, for servers, for their turn. All of it is bounded. */
+/** Holds prompts and control requests that wait for the session, for servers or for their turn, within bounds. */
 import { QUEUE_LIMIT } from "../../../core/limits.js";
 import type { Op } from "../../../core/op.js";
 import { roughSize } from "../../../core/queue.js";
@@ -8,14 +8,14 @@ import type { AgentSession, Asked, Control } from "./agent-session.js";
 import type { AgentWire } from "./agent-wire.js";
 import { refusal } from "./write-lines.js";
 
-/** Prompts that are held, together. */
+/** The total size of held prompts. */
 const HELD_BYTES = 32 * 1024 * 1024;
-/** Lines and requests that wait for their turn. */
+/** The most held lines and requests. */
 const MOST_WAITING = 1024;
 
 type Session = Omit<AgentSession<{ subtype: string }, Control>, "controls"> & { readonly controls: ReadonlyMap<string, Control> };
 
-/** A prompt too many is refused in its place; of lines beyond all measure only the number is kept. */
+/** A prompt beyond the bound is refused in its place; of lines beyond a second bound only the number is kept. */
 export function ask<Request extends { subtype: string }, Pending extends Control>(
   asked: Asked,
   wire: AgentWire<Request, Pending>,
@@ -54,7 +54,7 @@ function waitsForInitialize({ late }: Pick<Session, "late">): boolean {
   return late.some(({ request }) => request.subtype === "initialize");
 }
 
-/** Everything that can go on now: control requests, then the answers that are there, then prompts. */
+/** Releases everything that can go on: control requests, then finished answers, then prompts. */
 export function released<Request extends { subtype: string }, Pending extends Control>(wire: AgentWire<Request, Pending>): Step<Op> {
   const { state } = wire;
   const step: Step<Op> = { in: [], out: [] };
@@ -74,7 +74,7 @@ export function released<Request extends { subtype: string }, Pending extends Co
   return step;
 }
 
-/** The agent runs a command at once, whatever is queued: so a command waits for all prompts before it, and later prompts wait for it. */
+/** The agent runs a command at once, ahead of its queue: so a command waits for all prompts before it, and later prompts wait for it. */
 function nextPrompts({ asked }: Pick<Session, "asked">): Op[] {
   const ops: Op[] = [];
   let isFirst = true;
@@ -96,7 +96,7 @@ function nextPrompts({ asked }: Pick<Session, "asked">): Op[] {
   return ops;
 }
 
-/** The first prompt waits until everything is there that the session was promised. */
+/** The first prompt waits until everything promised for the session has loaded. */
 function isWaiting(state: Session): boolean {
   if (!state.isReady || !state.isGathered || state.awaited.size > 0 || waitsForInitialize(state) || lacksAgents(state)) return true;
   return [...state.controls.values()].some(({ subtype }) => subtype === "initialize");
@@ -108,18 +108,18 @@ function lacksAgents({ config, capabilities, catalogue }: Session): boolean {
   return (config.subagents ?? []).some(({ name }) => catalogue.subagents?.some((agent) => agent.name === name) !== true);
 }
 
-/** Nothing is held. A run of one prompt has no other input, and its prompt may not be answered yet. */
+/** Whether nothing is held. A run of one prompt takes no other input, and its prompt may be unanswered yet. */
 export function isDrained({ late, asked, isOneShot }: Pick<Session, "late" | "asked" | "isOneShot">): boolean {
   return late.length === 0 && asked.every(({ isHeld }) => isHeld !== true && !isOneShot);
 }
 
-/** The end of input came while something was held; now nothing is. */
+/** The input ended while something was held; now nothing is. */
 function shutdown(state: Pick<Session, "env" | "drains">): Op {
   state.drains = false;
   return { type: "shutdown", id: state.env.stamp().id, when: "drained" };
 }
 
-/** Answers the next prompts that no turn answers. */
+/** Answers the next prompts that need no turn. */
 function answered<Request extends { subtype: string }, Pending extends Control>(wire: AgentWire<Request, Pending>): Step<Op> {
   const { state } = wire;
   const out: Out[] = [];
@@ -133,7 +133,7 @@ function answered<Request extends { subtype: string }, Pending extends Control>(
   return { in: [], out };
 }
 
-/** A process that runs one prompt leaves when it is answered. */
+/** A process for one prompt exits after its answer. */
 function leaving(problem: string | undefined, { isOneShot }: Pick<Session, "isOneShot">): Out[] {
   return !isOneShot || problem === undefined ? [] : [{ exit: 1, reason: problem }];
 }

@@ -9,7 +9,7 @@ import { callOf } from "./read-messages.js";
 import type { McpMessage, PermissionRequest } from "./wire.js";
 import { granted, refusal } from "./write-lines.js";
 
-/** The turn that runs, and those of its calls that our host denied. */
+/** The running turn, and its calls that our host denied. */
 export interface AskedTurn {
   readonly told: TurnReader;
   readonly denied: Set<string>;
@@ -21,14 +21,14 @@ interface Permission {
   grants: Shown["grants"];
 }
 
-/** The words of a question beside the call and its arguments. */
+/** The texts of a question beside the call and its arguments. */
 export interface Shown {
   /** Words about the question, told as its message. */
   title?: string | undefined;
   /** The agent's own title of the call. */
   callTitle?: string | undefined;
   covers?: Call["covers"];
-  /** The fields of a yes that say how far it reaches, where the wire has such fields. */
+  /** The fields of a yes that tell its reach, on wires with such fields. */
   grants?: ((answer: Answer) => object) | undefined;
 }
 
@@ -40,12 +40,12 @@ interface Message {
 export class AgentQuestions {
   readonly #permissions = new Map<string, Permission>();
   readonly #messages = new Map<string, Message>();
-  /** Answers about calls that the wire has not asked about yet: it asks about one call at a time. */
+  /** Early answers about calls that the wire has not asked about yet: it asks about one call at a time. */
   readonly #early = new Map<string, Answer>();
 
   // --- permissions ---
 
-  /** `can_use_tool`: the call is requested, where its message has not come, and asked about. */
+  /** `can_use_tool`: requests the call if its message is missing, and asks the host. */
   permission(request_id: string, { tool_name, tool_use_id, input }: PermissionRequest, shown: Shown, turn: AskedTurn): Step<Event> {
     const { told } = turn;
     const announced = told.request(callOf(tool_use_id, tool_name, input));
@@ -59,14 +59,14 @@ export class AgentQuestions {
     return early === undefined ? asked : together(asked, this.#decided(early, request_id, asks, turn));
   }
 
-  /** `can_use_tool` where our host allowed everything: nobody is asked. */
+  /** `can_use_tool` when our side allows everything: the host is not asked. */
   allowed(request_id: string, { tool_name, tool_use_id, input }: PermissionRequest, { told }: AskedTurn): Step<Event> {
     const announced = told.request(callOf(tool_use_id, tool_name, input));
     const begun = told.begin(tool_use_id);
     return { in: [...announced, ...begun], out: [granted(request_id, { behavior: "allow", updatedInput: input })] };
   }
 
-  /** Undefined where no call of the op is asked about or waits to be. */
+  /** Undefined if no call of the op has an open question or will have one. */
   answer({ answers }: OpOf<"approval.answer">, turn: AskedTurn | undefined): Step<Event> | undefined {
     const steps = answers.flatMap((given): Step<Event>[] => {
       const request_id = this.#requestOf(given.call);
@@ -79,7 +79,7 @@ export class AgentQuestions {
     return steps.length === 0 ? undefined : steps.reduce(together<Event>, NOTHING);
   }
 
-  /** An allowed call begins now: the wire has no word for it. Its arguments always go back with the permission. */
+  /** Starts an allowed call, as the wire has no start. Its arguments always go back with the permission. */
   #decided(given: Answer, request_id: string, { input, grants }: Permission, turn: AskedTurn | undefined): Step<Event> {
     this.#permissions.delete(request_id);
     if (given.decision === "deny") {
@@ -103,25 +103,25 @@ export class AgentQuestions {
 
   // --- messages ---
 
-  /** `mcp_message`: servers are spoken to before the first turn, too. */
+  /** `mcp_message`: servers get messages before the first turn, too. */
   message(request_id: string, { server_name: server, message }: McpMessage, session: string): Event[] {
     this.#messages.set(request_id, { isNotification: message["id"] === undefined, id: message["id"] });
     return [{ type: "host.request", session, request: request_id, kind: "mcp", data: { server, message } }];
   }
 
-  /** Undefined where no message waits for this answer. */
+  /** Undefined if no message waits for this answer. */
   answerMessage({ request, ok, data }: OpOf<"host.answer">, session: string): Step<Event> | undefined {
     const message = this.#messages.get(request);
     if (message === undefined) return undefined;
     this.#messages.delete(request);
     const settled: Event = { type: "host.settled", session, request, ok };
     if (!ok) return { in: [settled], out: [refusal(request, failureOf(data))] };
-    // A notification wants an answer, too.
+    // A notification is answered, too.
     const mcp_response = isRecord(data) ? data : { jsonrpc: "2.0", result: {}, id: message.isNotification ? 0 : message.id };
     return { in: [settled], out: [granted(request, { mcp_response })] };
   }
 
-  /** `control_cancel_request`: the agent takes a question back. */
+  /** `control_cancel_request`: the agent cancels a question. */
   cancelled(request_id: string, session: string): Event[] {
     this.#permissions.delete(request_id);
     if (!this.#messages.delete(request_id)) return [];
@@ -146,7 +146,7 @@ function failureOf(data: unknown): string {
   return "the host gave no reason";
 }
 
-/** Refuses a request that cannot be read: silence would hold the turn up for ever. */
+/** Refuses an unreadable request: without an answer the turn would hang. */
 export function refuseUnread(request_id: string, subtype: string, isKnown: boolean): Out {
   return refusal(request_id, isKnown ? `Invalid ${subtype}` : `Unknown control request subtype: ${subtype}`);
 }

@@ -1,4 +1,4 @@
-/** The state of an agent's side that every stream-json wire has: one process, one session, its prompts in their order. */
+/** The state of the agent's side on every stream-json wire: one process, one session, and its prompts in order. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
@@ -7,18 +7,18 @@ import type { Questions } from "./questions.js";
 import type { Prompt } from "./wire.js";
 import type { Envelope } from "./write-lines.js";
 
-/** The answer to a prompt without a turn: the words of a command, or what was wrong. */
+/** The answer to a prompt without a turn: the text of a command, or the problem. */
 export type Outcome = { text: string } | { problem: string };
 
-/** A line that gets a `result`, in the order of the lines. */
+/** A line that needs a `result`, in the order of the lines. */
 export interface Asked {
-  /** The op of a prompt, which names its turn. A line that could not be read has none. */
+  /** The op of a prompt, which is also its turn's id. An unreadable line has none. */
   op?: OpOf<"turn.prompt">;
-  /** The line that asked for it, on wires that say it again. */
+  /** The line with the prompt, on wires that repeat it. */
   said?: Prompt;
-  /** The same op without its command: an unknown command is a prompt. */
+  /** The prompt without its command: an unknown command is sent as a prompt. */
   plain?: OpOf<"turn.prompt">;
-  /** The prompt waits here for what surrounds the session. */
+  /** The prompt is held until the session's surroundings are known. */
   isHeld?: boolean;
   outcome?: Outcome;
   /** The number of lines that this entry stands for. */
@@ -36,7 +36,7 @@ type Catalogue = Pick<EventOf<"catalog.updated">, "skills" | "subagents" | "mcpS
 export interface AgentSession<Request extends { subtype: string }, Pending extends Control> {
   readonly env: SideEnv;
   session: string;
-  /** The agent's own name of the session, which hosts know. */
+  /** The agent's own name of the session, which hosts use. */
   sessionId: string;
   /** The op that opened the session. */
   opener: string;
@@ -44,23 +44,23 @@ export interface AgentSession<Request extends { subtype: string }, Pending exten
   config: SessionConfig;
   capabilities: Record<string, unknown>;
   catalogue: Catalogue;
-  /** Everything that surrounds the session is known; until then prompts wait. */
+  /** Everything around the session has loaded; until then prompts are held. */
   isGathered: boolean;
-  /** Servers of the host that must connect, or fail, before the first turn. */
+  /** Servers of the host that must connect or fail before the first turn. */
   readonly awaited: Set<string>;
-  /** The host said `initialize`, so it answers questions. */
+  /** The host sent `initialize`, so it answers questions. */
   isControlled: boolean;
-  /** The host's name of the mode, where two of its modes are one of ours. */
+  /** The host's name of the mode, if two of its modes are one of ours. */
   modeName: string | undefined;
   /** The input of the host has ended. */
   isDeaf: boolean;
   /** The input ended while something was held. */
   drains: boolean;
-  /** Nothing follows. */
+  /** The last record is out. */
   isOver: boolean;
-  /** The process runs one prompt and leaves when that is answered. */
+  /** The process runs one prompt and exits after its answer. */
   isOneShot: boolean;
-  /** By the id of the op that each request became. */
+  /** Control requests by the id of the op that each became. */
   readonly controls: Map<string, Pending>;
   /** Control requests that cannot be answered yet. */
   readonly late: { request_id: string; request: Request }[];
@@ -71,7 +71,7 @@ export interface AgentSession<Request extends { subtype: string }, Pending exten
 
 export type AnySession = AgentSession<{ subtype: string }, Control>;
 
-/** The parts of a session without its turn, whose shape is each wire's own. */
+/** The state without the turn, whose shape differs from wire to wire. */
 export function agentSession<Request extends { subtype: string }, Pending extends Control>(
   env: SideEnv,
   questions: Questions,
@@ -106,7 +106,7 @@ export function envelopeOf({ env, sessionId }: Addressed, under?: string): Envel
   return { env, session_id: sessionId, under: under ?? null };
 }
 
-/** The time of the event as the agent told it, or our time. */
+/** The agent's time of the event, or our own. */
 export function timeOf(event: Event, { env }: Pick<Addressed, "env">): number {
   return event.at ?? env.stamp().at;
 }
@@ -115,7 +115,7 @@ export function address({ env, session }: Addressed): { id: string; session: str
   return { id: env.stamp().id, session };
 }
 
-/** Interrupts the turn that was written last, or the next one. A prompt that is still held here is answered by `words`. */
+/** Interrupts the turn written last, or the next one. A prompt that is held here is answered with `words`. */
 export function interrupted(state: Addressed & Pick<AnySession, "asked" | "turn">, words: string): Op[] {
   const next = state.asked.find(({ outcome }) => outcome === undefined);
   const turn = state.turn?.id ?? next?.op?.turn;
@@ -127,7 +127,7 @@ export function interrupted(state: Addressed & Pick<AnySession, "asked" | "turn"
   return [{ type: "turn.interrupt", ...address(state), turn }];
 }
 
-/** A server that has connected or failed already: there may be no more news of it. */
+/** Notes servers that have connected or failed before: they may send no more events. */
 export function isSettled(name: string, { catalogue }: Pick<AnySession, "catalogue">): boolean {
   return catalogue.mcpServers?.some((server) => server.name === name && server.status !== "connecting") === true;
 }

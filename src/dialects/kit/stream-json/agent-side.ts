@@ -1,4 +1,4 @@
-/** The agent's end of a stream-json wire: one session, whose prompts are answered in their order, each by exactly one `result`. */
+/** The agent's side of a stream-json wire: one session, whose prompts are answered in order, each by exactly one `result`. */
 import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
@@ -47,7 +47,7 @@ export function streamJsonAgent<Request extends { subtype: string }, Pending ext
 
   // --- lines ---
 
-  /** The command line opens the session; `initialize` adds to it later. */
+  /** The command line opens the session; `initialize` may add to it. */
   function opened(launch: Launch): Step<Op> {
     const { open, cwd } = launch;
     const added = wire.launched(launch);
@@ -56,7 +56,7 @@ export function streamJsonAgent<Request extends { subtype: string }, Pending ext
     state.opener = env.stamp().id;
     const config = { ...(cwd !== undefined && { cwd }), ...open?.config, ...added };
     state.config = config;
-    // The name of the latest session is told when the session is there.
+    // The name of the latest session is known only when the session is ready.
     state.sessionId = state.session === "latest" ? "" : state.session;
     return { in: [{ open: "new", ...open, type: "session.open", id: state.opener, session: state.session, config }], out: [] };
   }
@@ -169,14 +169,14 @@ export function streamJsonAgent<Request extends { subtype: string }, Pending ext
     return prompt === undefined ? NOTHING : onPromptReply(event, prompt);
   }
 
-  /** A driven agent whose protocol cannot be told what `initialize` adds works without it; the first turn waits for nothing of it. */
+  /** A driven agent without a way to take the additions of `initialize` works without them, and the first turn does not wait for them. */
   function notDone(asked: Pending, fault: Fault): Out {
     if (asked.subtype !== "initialize") return wire.refuse(asked, fault);
     state.awaited.clear();
     return fault.code === "unsupported" ? wire.answer(asked, undefined) : wire.refuse(asked, fault);
   }
 
-  /** The answer of a command, or the reason why there is no turn. An unknown command is a prompt. */
+  /** The answer of a command, or the reason for a missing turn. An unknown command is sent as a prompt. */
   function onPromptReply({ fault, data }: EventOf<"reply">, asked: Asked): Step<Op> {
     if (fault?.param === "command" && asked.plain !== undefined) {
       asked.op = asked.plain;
@@ -195,7 +195,7 @@ export function streamJsonAgent<Request extends { subtype: string }, Pending ext
     return found;
   }
 
-  /** Without a session nothing can be answered: the host hears the reason, and the process leaves. */
+  /** Without a session no request can be served: the host gets the reason, and the process exits. */
   function notOpened(fault: Fault | undefined): Step<Op> {
     const { message, out } = wire.notOpened(fault);
     state.isOver = true;

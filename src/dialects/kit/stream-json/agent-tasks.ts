@@ -1,4 +1,4 @@
-/** The sub-agents of a call, as the agent's side follows them. */
+/** The sub-agents of a call, as the agent's side tracks them. */
 import * as v from "valibot";
 import type { Usage } from "../../../core/event.js";
 

@@ -1,4 +1,4 @@
-/** A turn of the agent's side, timed and counted for its `result`. */
+/** A turn of the agent's side, with the times and counts for its `result`. */
 import type { Event } from "../../../core/event.js";
 
 export interface CountedCall {
@@ -9,13 +9,13 @@ export interface CountedCall {
 export interface AgentTurn<Call extends CountedCall = CountedCall> {
   id: string;
   since: number;
-  /** The time at which the model was asked, if it has not answered. */
+  /** The time of the open request to the model, if there is one. */
   askedAt: number | undefined;
-  /** The time that its answers took, in milliseconds. */
+  /** The total time of the model's answers, in milliseconds. */
   modelMs: number;
-  /** Requests to the model of the session's own agent. */
+  /** The number of model requests of the session's own agent. */
   modelCalls: number;
-  /** The model was asked, and a part of its answer has come. */
+  /** Part of the answer to the last request has arrived. */
   isAnswering: boolean;
   /** The last text of the session's own agent. */
   text: string;
@@ -29,7 +29,7 @@ export function newTurn<Call extends CountedCall>(id: string, at: number): Agent
 
 type Timed = Pick<AgentTurn, "isAnswering" | "modelCalls" | "askedAt" | "modelMs">;
 
-/** A part of an answer came: a request to the model is being answered. */
+/** Part of an answer has arrived: a request to the model is being answered. */
 export function answering(turn: Timed, at: number): void {
   if (turn.isAnswering) return;
   turn.isAnswering = true;
@@ -42,13 +42,13 @@ export function answered(turn: Timed, at: number): void {
   turn.askedAt = undefined;
 }
 
-/** A result goes to the model next. */
+/** The next step is a request to the model, with the result of a call. */
 export function asking(turn: Timed, at: number): void {
   turn.isAnswering = false;
   turn.askedAt = at;
 }
 
-/** Pieces and words of the session's own agent, which tell that its model answers. */
+/** Deltas and texts of the session's own agent, which show that its model answers. */
 export function isAnswer(event: Event): boolean {
   return event.under === undefined && ANSWERS.has(event.type);
 }

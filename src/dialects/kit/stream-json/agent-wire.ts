@@ -1,4 +1,4 @@
-/** The parts of an agent's side that each stream-json wire says for itself; the rest is the same on all of them. */
+/** The parts of an agent's side that differ between stream-json wires. */
 import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
@@ -8,7 +8,7 @@ import type { AgentSession, Control, Outcome } from "./agent-session.js";
 import type { Refused } from "./read-host-lines.js";
 import type { HostResponse } from "./wire.js";
 
-/** Events that are lines of a turn, or around one. */
+/** Events that become lines of a turn, or around one. */
 export type TurnEvent = Exclude<
   Event,
   { type: "session.ready" | "session.updated" | "session.ended" | "closed" | "catalog.updated" | "reply" | "host.request" | "host.settled" }
@@ -16,35 +16,35 @@ export type TurnEvent = Exclude<
 
 export interface AgentWire<Request extends { subtype: string }, Pending extends Control> {
   readonly state: AgentSession<Request, Pending>;
-  /** Reads the command line; returns what it adds to the config of the session. */
+  /** Reads the command line; returns its additions to the session's config. */
   launched(launch: Launch): OpOf<"session.open">["config"];
 
-  /** Types of lines that change nothing. */
+  /** Types of lines without an effect. */
   readonly quiet?: ReadonlySet<string>;
 
   // --- control requests ---
   readRequest(request: unknown): Request | Refused;
   canAnswer(request: Request): boolean;
   onRequest(request_id: string, request: Request): Step<Op>;
-  /** The answer to a request, when the op that it became is done. */
+  /** The answer to a request whose op is done. */
   answer(asked: Pending, data: unknown): Out;
   refuse(asked: Pending, fault: Fault): Out;
 
   // --- lines ---
   /** The lines of prompts are kept until their turns begin. */
   keepsPrompts?(): boolean;
-  /** The host is told of a line that cannot be read, and of what is ignored. */
+  /** The answer to an unreadable line; `ignored` is the answer to an unknown one. */
   unread(problem: string): Out[];
   ignored(text: string): Out;
-  /** The answer to a prompt that no turn answers. */
+  /** The answer to a prompt without a turn. */
   outcome(outcome: Outcome): Out[];
-  /** The words for a prompt that was interrupted before its turn. */
+  /** The text for a prompt that was interrupted before its turn. */
   readonly cancelled: string;
-  /** A prompt that should go on with the last turn cannot. */
+  /** The text for a prompt that cannot continue the last turn. */
   notContinued?(fault: Fault): Out[];
   /** The session could not be opened: the last lines, and the exit code. */
   notOpened(fault: Fault | undefined): { message: string; out: Out[] };
-  /** The agent is gone: behind the last results. */
+  /** The agent is gone: records after the last results. */
   closed?(): Out[];
 
   // --- events ---
@@ -52,12 +52,12 @@ export interface AgentWire<Request extends { subtype: string }, Pending extends 
   turnEvent(event: TurnEvent): Step<Op>;
   hostRequest(event: EventOf<"host.request">): Step<Op>;
   hostSettled?(request: string): Out[];
-  /** The mode changed without a word of the host. */
+  /** The mode changed without a request of the host. */
   modeChanged?(): Out[];
-  /** An answer of the host to a question that is not one of `state.questions`. */
+  /** Reads an answer to a question outside `state.questions`. */
   answered?(response: HostResponse): Step<Op> | undefined;
-  /** Refuses those questions when the input of the host ends. */
+  /** Refuses those questions at the end of the host's input. */
   unasked?(reason: string): Op[];
-  /** A step as it goes out, for outputs that are no lines. */
+  /** Converts an outgoing step, for outputs that are not lines. */
   collected(step: Step<Op>): Step<Op>;
 }

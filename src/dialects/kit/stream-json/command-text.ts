@@ -1,4 +1,4 @@
-/** The outcome of a command as the words of an answer. */
+/** The result of a command as the text of an answer. */
 import * as v from "valibot";
 import { CommandReply } from "../../../core/command.js";
 import { resultText } from "../slash.js";

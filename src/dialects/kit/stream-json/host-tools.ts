@@ -1,4 +1,4 @@
-/** Tools that an agent's side answers itself: a question for the user, and the result that a schema asks for. Each wire has its names for them. */
+/** Tools that the agent's side serves itself: a question for the user, and the result for a schema. Each wire has its own names for them. */
 import type { HostTool, SessionConfig } from "../../../core/config.js";
 
 const ASK_USER: Omit<HostTool, "name"> = {
@@ -41,7 +41,7 @@ export function askUserTool(name: string): HostTool {
   return { name, ...ASK_USER };
 }
 
-/** The model hands over the result that a schema asks for by a tool, which exists whatever other tools do. */
+/** The tool for the result of a schema exists whatever other tools are allowed. */
 export function withSchema(name: string, schema: Record<string, unknown> | undefined, { allowedTools }: SessionConfig = {}): SessionConfig {
   if (schema === undefined) return {};
   const tool: HostTool = {

@@ -1,6 +1,6 @@
 /**
- * Writes what one agent says, the session's own or those under one call, as whole messages of one kind of block, and around them the
- * pieces as they come where the host wants them. The pieces of one model call are `message_start`, then for each message its blocks
+ * Writes the texts and calls of one agent, the session's own or those under one call, as messages of one kind of block, and the deltas
+ * around them if the host wants them. The deltas of one model call are `message_start`, then for each message its blocks
  * and the message itself, then `message_stop`. Usage goes with the last message of a call, so each message is held until the next one
  * begins.
  */
@@ -16,7 +16,7 @@ type Kind = "text" | "thinking";
 export interface MessageWriterOptions {
   envelope: Envelope;
   model: () => string;
-  /** The host wants the pieces of messages. */
+  /** The host wants deltas. */
   partial: boolean;
   /** A model call's usage as the wire counts it; undefined for a message that is not the last of its call. */
   usage: (usage: Usage | undefined) => object;
@@ -24,12 +24,12 @@ export interface MessageWriterOptions {
   oneBlock?: OneBlock;
 }
 
-/** Each block is a message. The messages of one model call share an id, and their blocks are counted through. */
+/** Each block is a message. The messages of one model call share an id, and their blocks are numbered through. */
 export interface OneBlock {
   message: (message: WireMessage, envelope: Envelope) => Out;
-  /** The message of `message_start`. */
+  /** The content of `message_start`. */
   first: (message: Pick<WireMessage, "id" | "model">) => object;
-  /** The piece before `message_stop`. */
+  /** The record before `message_stop`. */
   last: (usage: Usage | undefined, stop: Stop) => object;
 }
 
@@ -38,16 +38,16 @@ type Stop = "tool_use" | "end_turn" | "max_tokens" | null;
 
 export class MessageWriter {
   readonly #options: MessageWriterOptions;
-  /** The kind of the block whose pieces are coming. */
+  /** The kind of the open block. */
   #open: Kind | undefined;
   #held: { id: string; content: Block[] } | undefined;
   /** The id of the first message of this call, until that message is held; with `oneBlock`, of all its messages. */
   #firstId: string | undefined;
-  /** Blocks of this model call, where they are counted through. */
+  /** The number of blocks of this model call, where blocks are numbered through. */
   #blocks = 0;
   #hasCalls = false;
   #started = false;
-  /** The call is over, and cost this. */
+  /** Ends the model call with its usage. */
   #usage: Usage | undefined;
 
   constructor(options: MessageWriterOptions) {
@@ -71,12 +71,12 @@ export class MessageWriter {
     return [...before, ...this.#event({ type: "content_block_stop", index })];
   }
 
-  /** Arguments of a call are on their way: the held message was not the last of its model call. */
+  /** Arguments of a call are coming: the held message was not the last of its model call. */
   callComing(): Out[] {
     return this.#usage === undefined && !this.#holdsCalls() ? this.#flush() : [];
   }
 
-  /** The arguments of a call come as one piece. */
+  /** The arguments of a call come as one delta. */
   call(id: string, name: string, input: Record<string, unknown>): Out[] {
     const before = this.#holdsCalls() && this.#options.oneBlock === undefined ? [] : [...this.#flush(), ...this.#start()];
     const held = (this.#held ??= { id: this.#nextId(), content: [] });
@@ -96,7 +96,7 @@ export class MessageWriter {
     this.#usage = addUsage(this.#usage, usage);
   }
 
-  /** The model call is over: tools run now, or the turn ends. */
+  /** The model call has ended: tools run now, or the turn ends. */
   end(stop: Stop = this.#hasCalls ? "tool_use" : "end_turn"): Out[] {
     const message = this.#flush(this.#usage);
     const last = this.#options.oneBlock?.last(this.#usage, stop);
@@ -107,7 +107,7 @@ export class MessageWriter {
     return [...message, ...ended];
   }
 
-  /** Writes words that no model said as a message of their own. */
+  /** Writes text of our own as a message. */
   say(text: string): Out[] {
     return [...this.end(), ...this.done("text", text), ...this.end()];
   }

@@ -1,6 +1,6 @@
 /**
- * Asks the host: whether a tool may run, a question for the user, a message for one of the host's MCP servers. Permissions are asked for
- * one after the other, since hosts answer them so; messages to servers go out as they come.
+ * Questions to the host: whether a tool may run, a question for the user, a message for one of the host's MCP servers. Permissions are asked for
+ * one after another, as hosts answer them; messages to servers go out at once.
  */
 import * as v from "valibot";
 import type { SessionConfig } from "../../../core/config.js";
@@ -20,12 +20,12 @@ export interface QuestionForm {
   permissionFields: (call: Call) => object;
   /** The same fields of a question to the user. */
   questionFields: object;
-  /** The wire's own arguments of a call, and ours for them, where they differ. */
+  /** Converts between the wire's arguments of a call and ours, where they differ. */
   input?: (call: Call) => Record<string, unknown>;
   args?: (tool: string, input: Record<string, unknown>) => Record<string, unknown>;
-  /** The wire has a word that takes back a question which somebody else settled. */
+  /** The wire has a record that cancels a settled question. */
   takesBack?: true;
-  /** Reads how far a yes reaches, where the wire has words for that. */
+  /** Reads the reach of a yes, on wires with fields for it. */
   granted?: (answer: Permission, call: Call) => Granted;
 }
 
@@ -51,7 +51,7 @@ interface Question {
   tool: string;
   input: Record<string, unknown>;
   fields: object;
-  /** The `host.request` that waits for the answer, where it is no permission of the agent's own. */
+  /** The `host.request` that waits for the answer; undefined for a permission. */
   request?: string;
   answers?: AnswerOf;
 }
@@ -60,11 +60,11 @@ export class Questions {
   readonly #env: SideEnv;
   readonly #form: QuestionForm;
   readonly #waiting: Question[] = [];
-  /** The question that the host has before it. */
+  /** The question that the host is being asked. */
   #open: { request_id: string; question: Question } | undefined;
-  /** Calls that the host refused, and why, where the agent tells of a cancellation or a failure only. */
+  /** Calls that the host refused, with the reasons, for agents that report only a cancellation or a failure. */
   readonly #refusals = new Map<string, string>();
-  /** Messages to servers: the agent's requests by the wire's. */
+  /** Open messages to servers: the agent's request by the wire's. */
   readonly #messages = new Map<string, string>();
 
   constructor(env: SideEnv, form: QuestionForm) {
@@ -86,13 +86,13 @@ export class Questions {
     return this.#next();
   }
 
-  /** A question of the model to the user: the answers come with the permission. */
+  /** A question of the model to the user: the permission's answer has the user's answers. */
   forUser({ request, call = request }: EventOf<"host.request">, tool: string, input: Record<string, unknown>): Out[] {
     this.#waiting.push({ call, tool, input, fields: this.#form.questionFields, request, answers: answersIn });
     return this.#next();
   }
 
-  /** A hook wants the user to decide about a call, and may say why. */
+  /** A hook wants the user to decide about a call, and may give a reason. */
   forHook(request: string, { id: call, tool, input }: HookCall, reason: string, answers: AnswerOf): Out[] {
     const fields = { display_name: tool, ...(reason !== "" && { decision_reason: reason }) };
     this.#waiting.push({ call, tool, input, fields, request, answers });
@@ -105,7 +105,7 @@ export class Questions {
     return [controlRequestLine(request_id, { subtype: "mcp_message", server_name, message })];
   }
 
-  /** Decided without the host: at the deadline, by an interrupt, with the turn. */
+  /** Settles a question without the host: at the deadline, by an interrupt, or with the turn. */
   settled(isSettled: (question: { call: string; request?: string }) => boolean): Out[] {
     for (let at = this.#waiting.length - 1; at >= 0; at--) {
       const question = this.#waiting[at];
@@ -117,7 +117,7 @@ export class Questions {
     return [...(this.#form.takesBack === true ? [takenBack(request_id)] : []), ...this.#next()];
   }
 
-  /** The call that the host is asked about, by this request or by any. */
+  /** Whether the host is asked about the call, by this request or by any. */
   askedAbout(request_id = this.#open?.request_id): string | undefined {
     return this.#open?.request_id === request_id ? this.#open?.question.call : undefined;
   }
@@ -139,19 +139,19 @@ export class Questions {
     this.#open = undefined;
     const { ops, refusal, stops } = decided(question, response, address, this.#form);
     if (refusal !== undefined && (stops || question.request !== undefined)) this.#refusals.set(question.call, refusal);
-    // The turn ends: its other questions are not asked.
+    // The turn ends: its waiting questions are dropped.
     if (stops) this.#waiting.splice(0);
     return { in: ops, out: this.#next() };
   }
 
-  /** The reason with which the host refused this call, where the agent does not tell that. */
+  /** The host's reason for refusing this call, for agents that do not tell it. */
   refusalOf(call: string): string | undefined {
     const reason = this.#refusals.get(call);
     this.#refusals.delete(call);
     return reason;
   }
 
-  /** The host says nothing more: every question that waits for it is refused. */
+  /** The host's input has ended: every open question is refused. */
   closed(reason: string, address: () => { id: string; session: string }): Op[] {
     const questions = [...(this.#open === undefined ? [] : [this.#open.question]), ...this.#waiting.splice(0)];
     this.#open = undefined;
@@ -206,7 +206,7 @@ function answered({ request, input, answers }: Question, answer: Answer, address
   return { type: "host.answer", ...address(), request, ok: true, data: answers?.(answer.args ?? input) };
 }
 
-/** An answer that does not clearly allow denies. Input that comes back as it went out is no change: its secrets were not shown. */
+/** An answer that does not clearly allow is a denial. Input that comes back unchanged is no change: its secrets were masked. */
 function verdictOf(
   { call, asked, input }: Question,
   response: HostResponse["response"],

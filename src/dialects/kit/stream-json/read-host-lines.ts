@@ -1,4 +1,4 @@
-/** Reads a line of the host: which line it is, or what is wrong with it and how that is answered. */
+/** Reads a line of the host: its kind, or its problem and the answer to it. */
 import * as v from "valibot";
 import { isRecord } from "../../../core/values/json-object.js";
 import { echo, issuesOf, shapeOf, stringField } from "../issues.js";
@@ -14,10 +14,10 @@ export type HostLine<Request> =
   | ({ request_id: string } & Refused)
   /** `fails`: the question that the line was meant to answer. */
   | { ignored: string; fails?: string }
-  /** A sign of life. */
+  /** A keep-alive. */
   | { quiet: true };
 
-/** The words for a request that cannot be acted on, and the kind of refusal, on wires that name it. */
+/** The message that refuses a request, and the kind of refusal, on wires that name it. */
 export interface Refused {
   refused: string;
   code?: string;
@@ -50,13 +50,13 @@ export function readHostLine<Request extends object>(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** An answer that cannot be read is no yes: the question that it answers has failed. */
+/** An unreadable answer is no yes: its question fails. */
 function unreadable(response: unknown, problem: string): { ignored: string; fails?: string } {
   const request_id = stringField(response, "request_id");
   return { ignored: `Invalid control_response: ${problem}`, ...(request_id !== undefined && { fails: request_id }) };
 }
 
-/** Names the first invalid block of a content list: a schema of alternatives only says that none of them fits. */
+/** Names the first invalid block of a content list: the schema's own message only says that no alternative fits. */
 function badBlock({ message }: Record<string, unknown>): string | undefined {
   const blocks: unknown = isRecord(message) ? message["content"] : undefined;
   if (!Array.isArray(blocks)) return undefined;
@@ -66,7 +66,7 @@ function badBlock({ message }: Record<string, unknown>): string | undefined {
 
 interface RequestWords {
   unknown: (subtype: string) => Refused;
-  /** In place of the words of the schema, by subtype. */
+  /** Replaces the schema's message, by subtype. */
   invalid?: Readonly<Record<string, string>>;
 }
 

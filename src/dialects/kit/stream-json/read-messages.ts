@@ -1,4 +1,4 @@
-/** Reads what an agent says in a turn, whole messages, their pieces and the results of tools, into the turn's events. */
+/** Reads the lines of an agent in a turn (messages, deltas, results of tools) as the turn's events. */
 import { textPart, type Part } from "../../../core/content.js";
 import type { Event } from "../../../core/event.js";
 import { isRecord } from "../../../core/values/json-object.js";
@@ -9,14 +9,14 @@ import type { Block, BlockDelta, BlockStart } from "./wire.js";
 
 export class MessageReader {
   readonly #told: TurnReader;
-  /** The call whose arguments come in pieces, by the call that it happens under. */
+  /** The calls whose arguments arrive in pieces, by the call that they are under. */
   readonly #pieces = new Map<string, { id: string; name: string }>();
 
   constructor(told: TurnReader) {
     this.#told = told;
   }
 
-  /** A block of a whole message, behind its pieces or instead of them. */
+  /** A block of a whole message, after its deltas or instead of them. */
   block(block: Block, under: string | undefined): Event[] {
     switch (block.type) {
       case "text":
@@ -31,7 +31,7 @@ export class MessageReader {
     }
   }
 
-  /** The whole message closes a block; where that message is missing, the next block does. */
+  /** The whole message closes a block; if that message is missing, the next block does. */
   blockStart({ content_block: block }: BlockStart, under: string | undefined): Event[] {
     if (block.type === "tool_use") this.#pieces.set(under ?? "", { id: block.id, name: canonicalTool(block.name) });
     return this.#told.closeBlock(under);
@@ -62,7 +62,7 @@ export function callOf(id: string, wireName: string, args: Record<string, unknow
 
 // --- lines of type `user` ---
 
-/** A line in the user's name has results of tools; its texts are news of a task, or the prompt of a sub-agent. */
+/** A `user` line has results of tools; its texts are reports on tasks, or the prompt of a sub-agent. */
 export type UserBlock = { call: string; block: Record<string, unknown> } | { text: string };
 
 export function userBlocks(content: unknown): UserBlock[] {

@@ -1,4 +1,4 @@
-/** Control requests that a host wrote and whose answers have not come. */
+/** Control requests of a host without an answer yet. */
 import type { Fault } from "../../../core/errors.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { Out, SideEnv } from "../../dialect.js";
@@ -32,7 +32,7 @@ export class SentRequests<Purpose> {
     return [...this.#waiting.values()];
   }
 
-  /** Reads the `response` of a `control_response`; undefined where no request of ours waits for it. */
+  /** Reads the `response` of a `control_response`; undefined if no request of ours waits for it. */
   take(response: unknown): RequestAnswer<Purpose> | undefined {
     const id = stringField(response, "request_id");
     const purpose = id === undefined ? undefined : this.#waiting.get(id);

@@ -1,4 +1,4 @@
-/** The id of a session that a driven agent opens: the wire takes UUIDs, and a new session is named by its opener, as the SDKs do it. */
+/** The id of a session that a driven agent opens: the wire takes UUIDs, and its opener names a new session, as in the SDKs. */
 import type { OpOf } from "../../../core/op.js";
 import type { SideEnv } from "../../dialect.js";
 import { uuidOf } from "./uuid.js";
@@ -13,11 +13,11 @@ export function sessionIdOf(op: OpOf<"session.open">, env: SideEnv): string {
 export function newSessionId(wanted: string | undefined, env: SideEnv): string {
   if (wanted !== undefined && UUID.test(wanted)) return wanted;
   const made = uuidOf(env.stamp().id);
-  // Ids of the SDKs are of version 4, and there are agents that take no later one.
+  // SDKs use UUIDs of version 4, and some agents take no later version.
   return UUID.test(made) ? `${made.slice(0, 14)}4${made.slice(15)}` : made;
 }
 
-/** The agent itself knows which session was the last. */
+/** Only the agent knows its latest session. */
 export function isLatest(open: OpOf<"session.open">["open"], sessionId: string): boolean {
   return open !== "new" && sessionId === "latest";
 }

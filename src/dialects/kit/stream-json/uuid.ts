@@ -1,9 +1,9 @@
-/** Ids as hosts of stream-json wires expect them: a ULID in the form of a UUID, version 7. */
+/** Ids in the form that hosts of stream-json wires expect: a ULID as a UUID of version 7. */
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-/** An id that is no ULID stays as it is. The low bits, which tell ids of one moment apart, are kept. */
+/** An id that is not a ULID stays unchanged. The low bits, which differ between ids of the same millisecond, are kept. */
 export function uuidOf(id: string): string {
   if (!ULID.test(id)) return id;
   const bits = Array.from(id).reduce((sum, letter) => (sum << 5n) | BigInt(ALPHABET.indexOf(letter)), 0n);

@@ -35,7 +35,7 @@ export const content = {
 export type Given = v.InferOutput<typeof content.Given>;
 export type Block = v.InferOutput<typeof content.Block>;
 
-/** The real programs say `tool_use`, `end_turn` or nothing as `stop_reason`; other agents of this family say more. */
+/** The real programs write `tool_use`, `end_turn` or nothing as `stop_reason`; other agents of this family write more. */
 export function messageOf<U extends v.GenericSchema>(usage: U) {
   return v.looseObject({
     id: text,
@@ -74,7 +74,7 @@ export type BlockDelta = v.InferOutput<typeof pieces.content_block_delta>;
 
 // --- what a host writes ---
 
-/** `session_id`, `uuid` and `options` of a prompt say nothing here: a process has one session. */
+/** `session_id`, `uuid` and `options` of a prompt are ignored: a process has one session. */
 export const Prompt = v.looseObject({
   type: v.literal("user"),
   session_id: v.nullish(text),
@@ -83,7 +83,7 @@ export const Prompt = v.looseObject({
 });
 export type Prompt = v.InferOutput<typeof Prompt>;
 
-/** To `can_use_tool`. Any behavior but allow, in any case, denies. */
+/** The answer to `can_use_tool`. Any behavior except allow, in any case of letters, denies. */
 export const Permission = v.looseObject({
   behavior: v.union([v.picklist(["allow", "deny"]), text]),
   updatedInput: v.nullish(v.record(text, v.unknown())),
@@ -92,7 +92,7 @@ export const Permission = v.looseObject({
 });
 export type Permission = v.InferOutput<typeof Permission>;
 
-/** To `mcp_message`; a notification is answered too. */
+/** The answer to `mcp_message`; a notification is answered, too. */
 export const McpAnswer = v.looseObject({ mcp_response: v.optional(v.record(text, v.unknown())) });
 
 // --- control requests, in both directions ---

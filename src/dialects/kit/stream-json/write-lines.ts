@@ -1,4 +1,4 @@
-/** Writes the lines of an agent, each in its envelope, and control lines of both sides. */
+/** Writes lines of an agent in their envelopes, and control lines of both sides. */
 import type { Out, SideEnv } from "../../dialect.js";
 import { uuidOf } from "./uuid.js";
 import type { Block } from "./wire.js";
@@ -55,7 +55,7 @@ export function controlRequestLine(request_id: string, request: object): Out {
   return line({ type: "control_request", request_id, request });
 }
 
-/** The question needs no answer any more. */
+/** Cancels a question that needs no answer any more. */
 export function takenBack(request_id: string): Out {
   return line({ type: "control_cancel_request", request_id });
 }
@@ -64,7 +64,7 @@ export function granted(request_id: string, response: object): Out {
   return line({ type: "control_response", response: { subtype: "success", request_id, response } });
 }
 
-/** `error_code` is the kind of refusal, on wires that name it. */
+/** `error_code` is the kind of refusal, on wires that have it. */
 export function refusal(request_id: string, error: string, error_code?: string): Out {
   return line({
     type: "control_response",
