@@ -1,6 +1,7 @@
 // Writes docs/vocabulary.md from the published schemas, the tables of docs/relay.md from what each dialect covers, the table of commands in
 // docs/extensions.md from what a session tells, the tables of docs/configuration.md from the table of settings, docs/api.md from the
-// comments of what the package exports, and docs/models.md from what the provider tests found; --check only tells whether they are up to date, all but the last, which those tests check themselves.
+// comments of what the package exports, docs/agents.md from what real programs did, and docs/models.md from what the provider tests found;
+// --check only tells whether they are up to date, all but the last, which those tests check themselves.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,6 +10,8 @@ import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import * as v from "valibot";
 import { apiPage } from "./api-docs.mjs";
+import { agentsPage } from "./real/page.mjs";
+import { SCENES } from "./real/scenes.mjs";
 
 /** What each word means, and the word to avoid. */
 const WORDS = {
@@ -169,6 +172,7 @@ for (const [file, text] of [
   ["docs/extensions.md", extensions],
   ["docs/configuration.md", configuration],
   ["docs/api.md", apiPage()],
+  ["docs/agents.md", agentsPage(JSON.parse(readFileSync("scripts/real/report.json", "utf8")), SCENES)],
 ]) {
   if (!process.argv.includes("--check")) writeFileSync(file, text);
   else if (readFileSync(file, "utf8") !== text) {

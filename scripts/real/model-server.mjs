@@ -1,12 +1,13 @@
 /**
  * A model server on loopback that follows words in the prompt, on four vendors' wires: OpenAI's chat completions and responses, Anthropic's
- * messages and Gemini's contents. `#say WORDS`, `#think`, `#run {{COMMAND}}`, `#slow` (until the reader goes away) and `#recall` (a word that
- * an earlier prompt of the conversation had).
+ * messages and Gemini's contents. `#say WORDS`, `#think`, `#run {{COMMAND}}` (out of a sandbox, where there is one), `#do {{COMMAND}}`, `#slow` (until the reader goes away), `#recall` (a word that
+ * an earlier prompt of the conversation had) and `#fail` (a request that is refused).
  */
 import { createServer } from "node:http";
 
 export const SECRET = "heron";
-const ORDER = /#(say|think|run|slow|recall)\b(?: \{\{(.*?)\}\})?/g;
+export const REFUSAL = "there are no herons here";
+const ORDER = /#(say|think|run|do|slow|recall|fail)\b(?: \{\{(.*?)\}\})?/g;
 const PIECES_OF_SLOW = 600;
 const PIECE_MS = 100;
 
@@ -14,10 +15,13 @@ let count = 0;
 
 /** The server's root, and its end. */
 export async function startModelServer() {
-  const server = createServer((request, response) => void handle(request, response).catch(() => response.destroy()));
+  const heard = [];
+  const server = createServer((request, response) => void handle(request, response, heard).catch(() => response.destroy()));
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${server.address().port}`,
+    /** Whether any request had these words. */
+    saw: (words) => heard.some((body) => body.includes(words)),
     close() {
       server.closeAllConnections();
       server.close();
@@ -25,15 +29,18 @@ export async function startModelServer() {
   };
 }
 
-async function handle(request, response) {
+async function handle(request, response, heard) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const { pathname, search } = new URL(request.url, "http://localhost");
   if (request.method === "GET") return json(response, { object: "list", data: [{ id: "model", object: "model" }], models: [] });
   const wire = Object.values(WIRES).find(({ path }) => path.test(pathname));
   if (wire === undefined) return json(response, { input_tokens: 10, totalTokens: 10 }, /count/i.test(pathname) ? 200 : 404);
-  const body = JSON.parse(Buffer.concat(chunks).toString() || "{}");
+  const text = Buffer.concat(chunks).toString() || "{}";
+  heard.push(text);
+  const body = JSON.parse(text);
   const answer = planned(wire.said(body), body, wire.tools(body));
+  if (answer.refusal !== undefined) return json(response, wire.refusal(answer.refusal), 400);
   const isStreamed = body.stream === true || /stream/i.test(pathname + search);
   if (!isStreamed) return json(response, wire.whole(answer, body));
   response.writeHead(200, { "content-type": "text/event-stream" });
@@ -55,13 +62,16 @@ function planned(said, body, tools) {
   if (isBehindTool) return { text: ["The tool ", "has answered."] };
   switch (order) {
     case "run":
+    case "do":
       return shell === undefined
         ? { text: ["No shell here."] }
-        : { text: ["I run it. "], call: { name: shell.name, args: argsFor(shell, argument) } };
+        : { text: ["I run it. "], call: { name: shell.name, args: argsFor(shell, argument, order === "run") } };
     case "think":
       return { thinking: ["Thinking of ", "birds."], text: ["I have ", "thought."] };
     case "slow":
       return { text: ["Slowly"], isSlow: true };
+    case "fail":
+      return { refusal: REFUSAL };
     case "recall":
       return { text: [JSON.stringify(body).includes(SECRET) ? `The word is ${SECRET}.` : "I remember nothing."] };
     default:
@@ -70,13 +80,13 @@ function planned(said, body, tools) {
 }
 
 /** Arguments as the tool's own schema wants them. */
-function argsFor({ schema: { properties = {}, required = [] } = {} }, command) {
+function argsFor({ schema: { properties = {}, required = [] } = {} }, command, isBeyond) {
   const key = ["command", "cmd"].find((name) => name in properties) ?? "command";
   const filler = ({ type }) => (type === "boolean" ? false : type === "number" || type === "integer" ? 1000 : "to test");
   const filled = required.map((name) => [name, filler(properties[name] ?? {})]);
   // Codex asks about a command that wants to leave its sandbox; other programs have other words there.
   const canEscalate = properties.sandbox_permissions?.enum?.includes("require_escalated") ?? "sandbox_permissions" in properties;
-  const beyond = canEscalate ? { sandbox_permissions: "require_escalated", justification: "to test" } : {};
+  const beyond = isBeyond && canEscalate ? { sandbox_permissions: "require_escalated", justification: "to test" } : {};
   return { ...Object.fromEntries(filled), ...beyond, [key]: properties[key]?.type === "array" ? ["bash", "-lc", command] : command };
 }
 
@@ -94,6 +104,7 @@ const sse = (response, data, event) => response.write(`${event === undefined ? "
 
 const WIRES = {
   chat: {
+    refusal: (message) => ({ error: { message, type: "invalid_request_error", code: null, param: null } }),
     path: /\/chat\/completions$/,
     said: ({ messages }) =>
       messages.flatMap(({ role, content }) => (role === "user" || role === "tool" ? [{ who: role, text: textOf(content) }] : [])),
@@ -122,6 +133,7 @@ const WIRES = {
     },
   },
   responses: {
+    refusal: (message) => ({ error: { message, type: "invalid_request_error", code: null, param: null } }),
     path: /\/responses$/,
     said: ({ input }) =>
       input.flatMap(({ type, role, content }) => {
@@ -166,6 +178,7 @@ const WIRES = {
     },
   },
   messages: {
+    refusal: (message) => ({ type: "error", error: { type: "invalid_request_error", message } }),
     path: /\/messages$/,
     said: ({ messages }) =>
       messages.flatMap(({ role, content }) => {
@@ -207,6 +220,7 @@ const WIRES = {
     },
   },
   gemini: {
+    refusal: (message) => ({ error: { code: 400, status: "INVALID_ARGUMENT", message } }),
     path: /generateContent$/i,
     said: ({ contents }) =>
       contents.flatMap(({ role, parts }) =>

@@ -1,10 +1,11 @@
 /**
  * Real programs, pinned: how each is installed, started, and pointed at the scripted model server. `bin` finds a command of its package,
- * `url` is the root of the server, `home` is an empty folder that is the program's own. `also` was seen besides the scenes, `unsaid` has no
- * words on the program's wire: docs/agents.md shows both.
+ * `url` is the root of the server, `home` is an empty folder that is the program's own. `unsaid` has no word on the program's wire, and is no
+ * scene: docs/agents.md shows it.
  */
+import { join } from "node:path";
 
-const KEY = "sk-real-0123456789";
+export const KEY = "sk-real-0123456789";
 
 const CLAUDE = "@anthropic-ai/claude-code";
 
@@ -18,9 +19,24 @@ const openCodeConfig = (url) => ({
       npm: "@ai-sdk/openai-compatible",
       name: "Lab",
       options: { baseURL: `${url}/v1`, apiKey: KEY },
-      models: { model: { name: "Model", reasoning: true, limit: { context: 100_000, output: 8192 } } },
+      models: {
+        model: {
+          name: "Model",
+          reasoning: true,
+          attachment: true,
+          modalities: { input: ["text", "image"], output: ["text"] },
+          limit: { context: 100_000, output: 8192 },
+        },
+      },
     },
   },
+});
+
+const claudeVariables = (url) => ({
+  ANTHROPIC_BASE_URL: url,
+  ANTHROPIC_API_KEY: KEY,
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  DISABLE_AUTOUPDATER: "1",
 });
 
 export const agents = [
@@ -34,32 +50,7 @@ export const agents = [
     // The program is a native binary in a package of its own for each platform.
     command: ({ folder }) => [`${folder}/node_modules/${CLAUDE}-${process.platform}-${process.arch}/claude`],
     model: "claude-sonnet-4-6",
-    env: ({ url }) => ({
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: KEY,
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-      DISABLE_AUTOUPDATER: "1",
-    }),
-    also: [
-      "images",
-      "changed arguments",
-      "a denial's reason",
-      "grants (tool, prefix)",
-      "yolo",
-      "queued prompts (on our side)",
-      "steer",
-      "forked",
-      "API failures with their status",
-      "max turns",
-      "hooks",
-      "MCP servers of the host",
-      "sub-agents",
-      "commands",
-      "compaction",
-      "model change",
-      "usage",
-      "cost",
-    ],
+    env: ({ url }) => claudeVariables(url),
     unsaid: [
       "deny and ask rules",
       "limits of tool calls and of time",
@@ -86,8 +77,7 @@ export const agents = [
     // `CODEX_API_KEY` is sent to the provider that names it; `OPENAI_API_KEY` alone sends no header.
     env: ({ home }) => ({ CODEX_HOME: `${home}/.codex`, CODEX_API_KEY: KEY }),
     files: () => ({ ".codex/empty": "" }),
-    also: ["file changes asked", "steer", "queued prompts (on our side)", "compaction", "session list", "yolo", "API failures", "usage"],
-    unsaid: ["changed arguments", "a denial's reason", "that a call which nobody was asked about has begun"],
+    unsaid: ["deny and ask rules", "that a call which nobody was asked about has begun"],
   },
   {
     name: "gemini",
@@ -103,10 +93,15 @@ export const agents = [
       GEMINI_MODEL: "gemini-2.5-flash",
       GEMINI_CLI_TRUST_WORKSPACE: "true",
     }),
-    // It names the file of a session by its minute, and what resumes in that minute begins the file anew.
+    // It names the file of a session by its minute: what resumes in that minute begins the file anew. At its next start it deletes both.
     resumesInNextMinute: true,
-    also: [],
-    unsaid: ["a session's list, fork and close", "changed arguments", "rules", "limits", "sampling", "a call before the question about it"],
+    unsaid: [
+      "rules",
+      "limits",
+      "sampling",
+      "the arguments of a call, and the call before the question about it",
+      "a second resume of a session, and one in the minute in which it began",
+    ],
   },
   {
     name: "opencode",
@@ -121,8 +116,7 @@ export const agents = [
       OPENCODE_PERMISSION: JSON.stringify({ bash: "ask", edit: "ask", webfetch: "ask" }),
       OPENCODE_DISABLE_AUTOUPDATE: "1",
     }),
-    also: [],
-    unsaid: ["a mode that asks (OPENCODE_PERMISSION makes it ask)", "changed arguments", "rules", "limits", "sampling"],
+    unsaid: ["a mode that asks (`OPENCODE_PERMISSION` makes it ask)", "rules", "limits", "sampling"],
   },
   {
     name: "qwen-code",
@@ -132,9 +126,8 @@ export const agents = [
     version: "0.24.4",
     node: 22,
     command: ({ bin }) => [bin("qwen"), "--auth-type", "openai"],
-    env: ({ url }) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: "model" }),
-    also: [],
-    unsaid: ["changed arguments (its tools ignore them)", "images", "deny and ask rules", "sampling"],
+    env: ({ url }) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: "qwen3-vl-plus" }),
+    unsaid: ["deny and ask rules", "sampling"],
   },
   {
     name: "qwen-acp",
@@ -144,9 +137,8 @@ export const agents = [
     version: "0.24.4",
     node: 22,
     command: ({ bin }) => [bin("qwen"), "--acp", "--auth-type", "openai"],
-    env: ({ url }) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: "model" }),
-    also: [],
-    unsaid: ["changed arguments", "rules", "limits", "sampling"],
+    env: ({ url }) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: "qwen3-vl-plus" }),
+    unsaid: ["rules", "limits", "sampling"],
   },
   {
     name: "codex-acp",
@@ -160,8 +152,18 @@ export const agents = [
     files: ({ url }) => ({
       ".codex/config.toml": `model = "gpt-5.1-codex"\nmodel_provider = "lab"\n[model_providers.lab]\nname = "Lab"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "CODEX_API_KEY"\n`,
     }),
-    also: [],
-    unsaid: ["changed arguments", "rules", "limits", "sampling"],
+    unsaid: ["rules", "limits", "sampling"],
+  },
+  {
+    name: "claude-agent-acp",
+    title: "Claude Code, over claude-agent-acp",
+    dialect: "acp",
+    package: "@agentclientprotocol/claude-agent-acp",
+    version: "0.99.1",
+    node: 22,
+    command: ({ bin }) => [bin("claude-agent-acp")],
+    env: ({ url }) => claudeVariables(url),
+    unsaid: ["rules", "limits", "sampling"],
   },
   {
     name: "reasonix",
@@ -177,22 +179,82 @@ export const agents = [
     files: ({ url }) => ({
       ".config/reasonix/config.toml": `default_model = "lab"\n[[providers]]\nname = "lab"\nkind = "openai"\nbase_url = "${url}/v1"\nmodel = "model"\napi_key_env = "LAB_KEY"\n[sandbox]\nbash = "off"\n[permissions]\nmode = "ask"\n`,
     }),
-    also: [],
-    unsaid: ["changed arguments", "rules", "limits", "sampling"],
+    unsaid: ["rules", "limits", "sampling"],
   },
 ];
 
-/** Hosts that are programs. `words` are those of one run; `agent` is the command of the agent that the host starts. */
+/**
+ * Hosts, and Parley as their agent. `script` plays a host's scenes (hosts/); `options` are what it hands to its SDK, `shell` is the name
+ * that it knows the shell's tool by, and `agent` is how the host starts Parley.
+ */
 export const hosts = [
+  {
+    name: "acp-sdk",
+    title: "The ACP SDK's client",
+    dialect: "acp",
+    agent: "`parley acp`",
+    package: "@agentclientprotocol/sdk",
+    version: "2.4.0",
+    node: 20,
+    script: "acp-sdk.mjs",
+    unsaid: [],
+  },
   {
     name: "acpx",
     title: "acpx",
     dialect: "acp",
+    agent: "`parley acp`",
     package: "acpx",
     version: "0.19.1",
     node: 22,
-    command: ({ bin }, answer, agent, prompt) => [bin("acpx"), answer, "--agent", agent, "exec", prompt],
-    allow: "--approve-all",
-    deny: "--deny-all",
+    script: "acpx.mjs",
+    unsaid: [],
+  },
+  {
+    name: "claude-agent-sdk",
+    title: "The Claude Agent SDK",
+    dialect: "claude",
+    agent: "launcher `claude`",
+    package: "@anthropic-ai/claude-agent-sdk",
+    version: "0.3.325",
+    node: 20,
+    script: "query-sdk.mjs",
+    shell: "Bash",
+    options: ({ shims, url }) => ({
+      model: "claude-sonnet-4-6",
+      pathToClaudeCodeExecutable: join(shims, "claude"),
+      settingSources: [],
+      env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY },
+    }),
+    unsaid: [],
+  },
+  {
+    name: "codex-sdk",
+    title: "The Codex SDK",
+    dialect: "codex",
+    agent: "launcher `codex`",
+    package: "@openai/codex-sdk",
+    version: "0.163.0",
+    node: 20,
+    script: "codex-sdk.mjs",
+    unsaid: ["a question to the user: the sandbox mode alone says what may run"],
+  },
+  {
+    name: "qwen-sdk",
+    title: "The Qwen SDK",
+    dialect: "qwen-shipped",
+    agent: "launcher `qwen`",
+    package: "@qwen-code/sdk",
+    version: "0.1.14",
+    node: 22,
+    script: "query-sdk.mjs",
+    shell: "run_shell_command",
+    options: ({ shims, url }) => ({
+      model: "model",
+      authType: "openai",
+      pathToQwenExecutable: join(shims, "qwen"),
+      env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: "model" },
+    }),
+    unsaid: [],
   },
 ];

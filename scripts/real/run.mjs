@@ -1,5 +1,6 @@
 // `npm run real [-- NAME… [--cache DIR] [--report FILE]]`: installs pinned real programs into a cache, plays the scenes against each with a
 // scripted model on loopback, prints a table, and keeps the results in scripts/real/report.json, from which docs/agents.md is made.
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -7,9 +8,10 @@ import { parseArgs } from "node:util";
 import { install } from "./install.mjs";
 import { startModelServer } from "./model-server.mjs";
 import { agents, hosts } from "./programs.mjs";
-import { HOST_SCENES, playAgent, playHost, SCENES } from "./scenes.mjs";
+import { playAgent, playHost, SCENES } from "./scenes.mjs";
 
 const DEFAULT_CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "parley", "real");
+const PARLEY = join(import.meta.dirname, "../../dist/parley.js");
 const REPORT = join(import.meta.dirname, "report.json");
 const known = [...agents, ...hosts].map(({ name }) => name);
 
@@ -70,7 +72,7 @@ async function played(program, play) {
     return {
       package: pack,
       version,
-      scenes: await play(program, { at, env, home, workspace, url: server.url, pidFile: join(folder, "pid") }),
+      ...(await play(program, { at, env, home, workspace, url: server.url, saw: server.saw, pidFile: join(folder, "pid") })),
     };
   } catch (error) {
     console.error(`${program.name}: ${error.message}`);
@@ -84,15 +86,16 @@ function inAgent(program, { at, ...started }) {
   return playAgent(program, { ...started, argv: program.command(at) });
 }
 
-function inHost(program, { at, ...started }) {
-  const env = { ...started.env, PARLEY_HOME: join(started.home, ".parley") };
-  return playHost(program, { ...started, env, argvFor: (...words) => program.command(at, ...words) });
+function inHost(program, { at: { folder: place, path }, ...started }) {
+  const shims = join(started.home, "shims");
+  execFileSync(process.execPath, [PARLEY, "shims", shims], { env: started.env });
+  return playHost(program, { ...started, folder: place, path, shims });
 }
 
 function table() {
   const rows = Object.entries(results).map(([name, { version, problem, scenes = {} }]) => [
     `${name} ${version}`,
-    ...(problem === undefined ? SCENES.map((scene) => cell(name, scene, scenes[scene])) : [problem]),
+    ...(problem === undefined ? SCENES.map((scene) => cell(scenes[scene])) : [problem]),
   ]);
   const all = [["", ...SCENES], ...rows];
   const widths = SCENES.map((_, at) => Math.max(...all.map((row) => (row.length === 2 && at > 0 ? 0 : (row[at] ?? "").length))));
@@ -106,7 +109,8 @@ function table() {
     .join("\n");
 }
 
-function cell(name, scene, result) {
-  if (result === undefined) return hosts.some((host) => host.name === name) && !HOST_SCENES.includes(scene) ? "–" : "?";
+/** A host is not relayed. */
+function cell(result) {
+  if (result === undefined) return "–";
   return result === "works" ? "works" : "FAILS";
 }

@@ -1,16 +1,21 @@
-/** The scenes that each real program plays: through `drive()`, and one through `parley relay`. A scene that does not go well throws. */
+/**
+ * The scenes that each real program plays: agents through `drive()`, and one through `parley relay`; hosts with Parley as their agent. A
+ * scene that does not go well throws.
+ */
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { drive } from "../../dist/lib/index.js";
 import { loadDialect } from "../../dist/lib/dialects.js";
+import { Driven, EVENT_MS, expect, untilNextMinute } from "./driven.mjs";
+import { MORE } from "./more.mjs";
 import { SECRET } from "./model-server.mjs";
+import { KEY } from "./programs.mjs";
 
 const PARLEY = join(import.meta.dirname, "../../dist/parley.js");
-const EVENT_MS = 90_000;
+const HOSTS = join(import.meta.dirname, "hosts");
+const HOST_MS = 10 * EVENT_MS;
 
 export const SCENES = ["text", "thinking", "tool allowed", "tool denied", "interrupted", "resumed", "killed", "relayed"];
-export const HOST_SCENES = ["text", "tool allowed", "tool denied"];
 
 /** Plays them one after the other, and tells of each "works" or the reason why not. `started` is the program's command and environment. */
 export async function playAgent(program, started) {
@@ -37,7 +42,7 @@ export async function playAgent(program, started) {
   if (sessionId === undefined) {
     await first.agent.close();
     for (const name of SCENES.slice(1)) results[name] = "not played, for there was no session";
-    return results;
+    return { scenes: results };
   }
   await play("thinking", async () => {
     const { of } = await first.turn("#think");
@@ -79,15 +84,26 @@ export async function playAgent(program, started) {
   await doomed.agent.close();
 
   await play("relayed", () => relayed(program, started, config));
+  return { scenes: results, more: await playMore(program, dialect, started, config, sessionId) };
+}
+
+/** What works besides: each in a process of its own, and a failure says that the program, its wire or Parley does not have it. */
+async function playMore(program, dialect, started, config, sessionId) {
+  const results = {};
+  for (const [name, scene] of Object.entries(MORE)) {
+    const driven = new Driven(dialect, started);
+    results[name] = await scene({ driven, config, sessionId, ...started }).then(
+      () => "works",
+      (error) => plain(error.message, started),
+    );
+    await driven.agent.close();
+    console.error(`${program.name}: ${name}: ${results[name]}`);
+  }
   return results;
 }
 
 function isInPath(command, path) {
   return path.split(delimiter).some((folder) => existsSync(join(folder, command)));
-}
-
-function untilNextMinute() {
-  return new Promise((resolve) => setTimeout(resolve, 60_000 - (Date.now() % 60_000) + 500));
 }
 
 async function toolTurn(driven, workspace, decision) {
@@ -109,90 +125,6 @@ async function toolTurn(driven, workspace, decision) {
   expect(outcome === "completed" || (decision === "deny" && outcome === "interrupted"), `the turn was ${outcome}`);
 }
 
-/** One agent, driven, with all that it has told. */
-class Driven {
-  events = [];
-  #waiting = [];
-  #isOver = false;
-  #turns = 0;
-  #stderr = "";
-
-  constructor(dialect, { argv, env, workspace, pidFile }) {
-    // The shell writes its id and becomes the program, so that the program can be killed by its id.
-    const command = ["/bin/sh", "-c", 'echo $$ > "$0"; exec "$@"', pidFile, ...argv];
-    const onStderr = (text) => (this.#stderr = (this.#stderr + text).slice(-2000));
-    this.agent = drive(dialect, command, { env: { ...env, PWD: workspace }, onStderr });
-    this.pid = () => Number(readFileSync(pidFile, "utf8"));
-    void this.#hear();
-  }
-
-  send(op) {
-    return this.agent.send({ session: "s", ...op });
-  }
-
-  async open(how) {
-    await this.send({ type: "session.open", id: "open", ...how });
-    const told = await this.next("its session", ({ type, to }) => type === "session.ready" || (type === "reply" && to === "session.open"));
-    if (told.type === "session.ready") return told;
-    throw new Error(told.fault?.message ?? "the session was refused");
-  }
-
-  prompt(text) {
-    const turn = `t${++this.#turns}`;
-    void this.send({ type: "turn.prompt", id: `p-${turn}`, turn, parts: [{ type: "text", text }] });
-    return turn;
-  }
-
-  end(turn) {
-    return this.next(`the end of ${turn}`, (event) => event.type === "turn.ended" && event.turn === turn);
-  }
-
-  async turn(prompt) {
-    const turn = this.prompt(prompt);
-    const ended = await this.end(turn);
-    const of = (type) => this.events.filter((event) => event.type === type && event.turn === turn);
-    expect(ended.outcome === "completed", `the turn was ${ended.outcome}: ${ended.reason ?? ended.fault?.message ?? ""}`);
-    return {
-      ended,
-      of,
-      text: of("text.done")
-        .map(({ text }) => text)
-        .join(""),
-    };
-  }
-
-  async next(name, isIt) {
-    const deadline = Date.now() + EVENT_MS;
-    for (;;) {
-      const found = this.events.find(isIt);
-      if (found !== undefined) return found;
-      const words = this.#stderr.trim().split("\n").at(-1);
-      if (this.#isOver) throw new Error(`it was gone before ${name}${words === "" ? "" : `: ${words}`}`);
-      if (Date.now() >= deadline) throw new Error(`${name} did not come within ${EVENT_MS / 1000} s`);
-      await new Promise((resolve) => {
-        const timer = setTimeout(resolve, deadline - Date.now());
-        this.#waiting.push(() => {
-          clearTimeout(timer);
-          resolve();
-        });
-      });
-    }
-  }
-
-  async #hear() {
-    for await (const event of this.agent.events) {
-      this.events.push(event);
-      this.#wake();
-    }
-    this.#isOver = true;
-    this.#wake();
-  }
-
-  #wake() {
-    for (const wake of this.#waiting.splice(0)) wake();
-  }
-}
-
 /** The same program behind `parley relay`, with a host that writes its ops and closes its end. */
 async function relayed(program, { argv, env, workspace }, config) {
   const { code, stdout, stderr } = await run(
@@ -212,35 +144,39 @@ async function relayed(program, { argv, env, workspace }, config) {
   expect(code === 0, `the relay left with ${code}: ${stderr.trim().split("\n").at(-1)}`);
 }
 
-/** A host drives Parley, whose model is the scripted server. */
-export async function playHost(program, { argvFor, env, workspace, url }) {
-  const agent = [
-    process.execPath,
-    PARLEY,
-    program.dialect,
-    "--provider",
-    "local",
-    "--base-url",
-    `${url}/v1`,
-    "--model",
-    "model",
-    "--trust-workspace",
-  ];
-  const results = {};
-  const play = async (name, answer, prompt, isRight) => {
-    const { stdout, stderr } = await run(argvFor(answer, agent.join(" "), prompt), { cwd: workspace, env });
-    results[name] = isRight(stdout) ? "works" : plain(`${stdout.slice(-200)} ${stderr.slice(-200)}`, { workspace });
-    console.error(`${program.name}: ${name}: ${results[name]}`);
+/** A host drives Parley, whose model is the scripted server: its script plays the scenes beside the installed package. */
+export async function playHost(program, { folder, path, home, workspace, env, url, shims }) {
+  for (const script of ["play.mjs", program.script]) copyFileSync(join(HOSTS, script), join(folder, script));
+  const model = ["--provider", "local", "--base-url", `${url}/v1`, "--model", "model"];
+  const given = {
+    url,
+    key: KEY,
+    workspace,
+    shims,
+    secret: SECRET,
+    package: program.package,
+    shell: program.shell,
+    options: program.options?.({ shims, url }),
+    acp: [process.execPath, PARLEY, "acp", ...model, "--trust-workspace"],
   };
-  const isThere = (file) => existsSync(join(workspace, file));
-  await play("text", program.allow, "#say hello", (said) => said.includes("hello"));
-  await play("tool allowed", program.allow, "#run {{touch allow.txt}}", (said) => said.includes("has answered") && isThere("allow.txt"));
-  await play("tool denied", program.deny, "#run {{touch deny.txt}}", () => !isThere("deny.txt"));
-  return results;
+  const node = path
+    .split(delimiter)
+    .map((each) => join(each, "node"))
+    .find(existsSync);
+  const { stdout, stderr } = await run([node, join(folder, program.script)], {
+    cwd: folder,
+    env: { ...env, PARLEY_HOME: join(home, ".parley"), PARLEY_REAL: JSON.stringify(given) },
+    limitMs: HOST_MS,
+  });
+  const told = stdout.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+  if (told.length === 0) throw new Error(`its script said nothing: ${stderr.trim().split("\n").at(-1)}`);
+  const results = Object.fromEntries(told.map(({ scene, result }) => [scene, plain(result, { workspace, home })]));
+  for (const [scene, result] of Object.entries(results)) console.error(`${program.name}: ${scene}: ${result}`);
+  return { scenes: results };
 }
 
 /** A command to its end, which comes by its id after a while. */
-async function run([command, ...args], { cwd, env, input = [] }) {
+async function run([command, ...args], { cwd, env, input = [], limitMs = 2 * EVENT_MS }) {
   const child = spawn(command, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
   const chunks = { stdout: [], stderr: [] };
   for (const name of ["stdout", "stderr"]) child[name].on("data", (chunk) => chunks[name].push(chunk));
@@ -253,16 +189,12 @@ async function run([command, ...args], { cwd, env, input = [] }) {
       // It has ended by itself.
     }
   };
-  const timer = setTimeout(endGroup, 2 * EVENT_MS);
+  const timer = setTimeout(endGroup, limitMs);
   const code = await new Promise((resolve, reject) => child.once("error", reject).once("close", resolve)).finally(() =>
     clearTimeout(timer),
   );
   endGroup();
   return { code, stdout: Buffer.concat(chunks.stdout).toString(), stderr: Buffer.concat(chunks.stderr).toString() };
-}
-
-function expect(isSo, otherwise) {
-  if (!isSo) throw new Error(otherwise);
 }
 
 /** One line without the folders of this machine. */
