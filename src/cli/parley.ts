@@ -19,13 +19,13 @@ async function main(argv: readonly string[]): Promise<number> {
   const topic = helpTopic(argv);
   if (topic !== undefined) return say(await help(topic));
   const { command, words: rest } = commandOf(argv);
-  const parsed = parseFlags(prepared(command, rest), [...command.flags, ...COMMON_FLAGS], command.counts);
+  const parsed = parseFlags(prepared(command, rest), [...command.flags, ...COMMON_FLAGS], command);
   if (given(parsed, "help")) return say(await help(command));
   if (given(parsed, "version")) return say(`${await versionText()}\n`);
   const meant = misspelt(command, parsed);
   if (meant !== undefined && (await isAccepted(meant, parsed))) return main(withCommand(argv, meant));
   const extra = parsed.positionals[command.positionals];
-  if (extra !== undefined)
+  if (extra !== undefined && command.ignoresOthers !== true)
     throw usage(`Unexpected argument '${extra}'${command.name === "" ? ": quote a prompt of several words" : ""} (see --help)`);
   return command.run(parsed, telemetry);
 }

@@ -30,7 +30,7 @@ import type { SessionStore } from "./store/store.js";
 import type { SessionTrace } from "./trace/trace.js";
 import type { Tracer } from "./trace/tracer.js";
 
-/** What an engine works with; docs/sdk.md explains each. */
+/** The surroundings of an engine; docs/sdk.md explains each option. */
 export interface EngineOptions {
   /** Defaults for the config of every session; `cwd` is its workspace. */
   defaults: SessionConfig & { cwd: string };

@@ -7,8 +7,8 @@ import type { Answer } from "../core/op.js";
 export type Decision = "allow" | "deny" | Omit<Answer, "call">;
 
 /**
- * Decides about a call: an answer for all of them, or a function. The signal is aborted when the call is settled otherwise. What the
- * function throws denies the call.
+ * Decides about a call: an answer for all of them, or a function. The signal is aborted when the call is settled otherwise. An error
+ * of the function denies the call.
  *
  * @example
  * const approve = async (call) => (call.category === "edit" ? "allow" : { decision: "deny", reason: "only edits" });

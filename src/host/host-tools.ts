@@ -22,7 +22,7 @@ export interface Tool {
   description: string;
   /** None: the tool takes no arguments. */
   parameters?: ToolParameters;
-  /** Returns what the model reads; what is no text goes to it as JSON. What it throws is told to the model as a failure. */
+  /** Returns the text for the model; anything else goes to it as JSON. An error is told to the model as a failure. */
   run(args: Record<string, unknown>, context: { signal: AbortSignal; call: string | undefined }): unknown;
 }
 

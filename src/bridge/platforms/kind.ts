@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import type { Platform } from "./platform.js";
 
-/** What a chat platform gets from the bridge. */
+/** The surroundings that the bridge gives to a chat platform. */
 export interface PlatformContext {
   /** Its name in the configuration. */
   name: string;

@@ -24,7 +24,7 @@ export interface Platform {
   stop(): Promise<void>;
 }
 
-/** What messages of a platform can hold. */
+/** The sizes that messages of a platform can have. */
 export interface PlatformLimits {
   /** The most UTF-16 units of one message; a longer text becomes several. */
   text: number;

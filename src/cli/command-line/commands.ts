@@ -28,6 +28,8 @@ export interface Command {
   positionals: number;
   /** A word like -1 is no flag. */
   counts?: true;
+  /** Words that it does not know change nothing. */
+  ignoresOthers?: true;
   flags: readonly Flag[];
   /** The dialect that it speaks with a host, where none is named. */
   dialect?: string;

@@ -72,8 +72,18 @@ export interface Parsed {
   positionals: string[];
 }
 
-/** `counts`: a word like -1 is no flag. */
-export function parseFlags(argv: readonly string[], table: readonly Flag[], counts = false): Parsed {
+interface Leniency {
+  /** A word like -1 is no flag. */
+  counts?: boolean | undefined;
+  /** Flags that nobody knows are passed over. */
+  ignoresOthers?: boolean | undefined;
+}
+
+export function parseFlags(
+  argv: readonly string[],
+  table: readonly Flag[],
+  { counts = false, ignoresOthers = false }: Leniency = {},
+): Parsed {
   const options = Object.fromEntries(
     table.flatMap(({ name, short, alias, value }) => {
       const option = { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: true as const };
@@ -90,6 +100,7 @@ export function parseFlags(argv: readonly string[], table: readonly Flag[], coun
     if (token.kind === "positional" || (counts && /^-\d+$/.test(word))) positionals.set(token.index, word);
     if (token.kind !== "option" || positionals.has(token.index)) continue;
     const flag = table.find(({ name, alias }) => name === token.name || alias === token.name);
+    if (flag === undefined && ignoresOthers) continue;
     if (flag === undefined) throw unknownFlag(token.rawName, table);
     if (flag.value === undefined && token.value !== undefined) throw usage(`${token.rawName} takes no value, but got '${token.value}'`);
     if (flag.value !== undefined && token.value === undefined)

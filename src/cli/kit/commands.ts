@@ -4,6 +4,25 @@ import { usage } from "../command-line/flags.js";
 
 export const KIT_COMMANDS: readonly Command[] = [
   {
+    name: "replay",
+    usage: "parley replay TAPE --as DIALECT [--pace PACE] [--strict]",
+    summary: "Lets a recorded agent play again, in any dialect, on stdin and stdout.",
+    details:
+      "It says what was recorded and waits where the recording waited for its host. Flags of the dialect's own programs are taken and change nothing. " +
+      "What the host says otherwise than in the recording is on stderr with its line.",
+    positionals: 1,
+    ignoresOthers: true,
+    flags: [
+      { name: "as", value: "DIALECT", help: "the protocol to speak" },
+      { name: "pace", value: "PACE", help: "instant (the default), original, or how many times as fast" },
+      { name: "strict", help: "end with exit code 3 where the host says something else than in the recording" },
+    ],
+    async run(parsed) {
+      const { runReplay } = await import("./replay.js");
+      return runReplay(parsed, process.env);
+    },
+  },
+  {
     name: "tape",
     usage: "parley tape show | diff | check",
     summary: "Shows, compares and checks what --tape recorded.",

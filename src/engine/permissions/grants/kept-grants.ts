@@ -16,6 +16,7 @@ export interface KeptGrant {
   rule: string;
 }
 
+/** Permissions that are kept for a workspace. */
 export interface KeptGrants {
   /** `problem`, in a sentence: text in the file that counts for nothing. Never throws. */
   of(workspace: string): Promise<{ grants: PrefixGrant[]; problem?: string }>;
@@ -38,6 +39,7 @@ const HEADING = "# Calls that run unasked, kept by a yes for always in a project
 const Content = v.object({ workspaces: v.record(v.string(), v.array(v.string())) });
 type Content = v.InferOutput<typeof Content>["workspaces"];
 
+/** The permissions that users keep for their workspaces, in a file below a home folder. */
 export function keptGrants(home: string): KeptGrants {
   const file = join(home, NAME);
   return { of: ofWorkspace, list, add, remove };
