@@ -19,7 +19,7 @@ export const EXT = "agentproc";
 export const agentprocFirst: Dialect = started({ wire: "0.1" }, "auto");
 export const agentprocLater: Dialect = started({ wire: "0.4", permission: true }, "0.4");
 
-/** A bridge tells by the environment which wire it speaks; a driven agent may ask wherever its wire has words for that. */
+/** A bridge names its wire in the environment; a driven agent may ask if its wire has permissions. */
 function started(options: AgentprocOptions, defaultWire: string): Dialect {
   return {
     ...agentproc(options),
@@ -37,7 +37,7 @@ function personOf({ ext }: OpOf<"turn.prompt">): string | undefined {
   return typeof from === "string" && from !== "" ? from : undefined;
 }
 
-/** Every option of a profile is data: the dialect knows no command and no placeholders. */
+/** All options of a profile are data: the dialect knows no commands and no placeholders. */
 export function agentproc(given: AgentprocOptions): Dialect {
   const options = withDefaults(given);
   const { wire } = options;

@@ -12,7 +12,7 @@ export const ante: Dialect = {
   wire: { op: OpMsg, event: EventMsg },
   lifetime: "session",
   question: /"TurnPause"/,
-  // Ante does not document how it takes an input during a turn.
+  // Ante does not document the treatment of input during a turn.
   oneTurn: true,
   unasked: ["Read", "Glob", "Grep", "TodoWrite", "Spawn"],
   agentSide,

@@ -1,4 +1,4 @@
-/** The native wire says everything; a new word of the vocabulary must be answered for here, as in every dialect. */
+/** The native wire covers the whole vocabulary; a new word must be listed here, as in every dialect. */
 import type { Coverage } from "../dialect.js";
 
 export const coverage: Coverage = {

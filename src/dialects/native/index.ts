@@ -1,4 +1,4 @@
-/** The native dialect: the vocabulary itself on a line, nothing made up and nothing lost. */
+/** The native dialect: the vocabulary itself as lines, without loss or addition. */
 import type { Dialect } from "../dialect.js";
 import { agentSide } from "./agent/side.js";
 import { coverage } from "./coverage.js";

@@ -1,4 +1,4 @@
-/** Reads the turn that is brought to us, from the environment or from one object on our input, and the host's answers within it. */
+/** Reads the turn from the environment or from one object on the input, and the host's answers within it. */
 import * as v from "valibot";
 import { textPart, type Part } from "../../../core/content.js";
 import { isRecord } from "../../../core/values/json-object.js";
@@ -33,7 +33,7 @@ export function askedByEnv(env: Env, message: string): Asked {
   };
 }
 
-/** Undefined where the line is no turn. Later revisions may say more, and versions are compared for equality only. */
+/** Undefined if the line is no turn. Later revisions may add fields, and versions are compared for equality only. */
 export function askedByRecord(line: unknown): Asked | undefined {
   const turn = typeof line === "string" ? parseJson(line.replace(/^\uFEFF/, ""))?.json : line;
   if (!isRecord(turn) || turn["type"] !== "turn") return undefined;
@@ -55,7 +55,7 @@ function partsOf(message: string, attachments: readonly Attachment[]): Part[] {
 
 // --- answers ---
 
-/** Undefined where the line is no answer. An answer that names its request and cannot be understood denies. */
+/** Undefined if the line is no answer. An answer that names its request and cannot be understood denies. */
 export function readAnswer(line: unknown): Answer | undefined {
   const said = typeof line === "string" ? parseJson(line.startsWith(RESPONSE) ? line.slice(RESPONSE.length) : line)?.json : line;
   const call = stringField(said, "request_id");

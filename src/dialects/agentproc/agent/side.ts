@@ -1,4 +1,4 @@
-/** The agent's side: one turn comes with the launch or as the first line, its answer goes out, and the process leaves. */
+/** The agent's side of the wire: one turn comes with the launch or as the first line, and the process exits after its answer. */
 import type { Fault } from "../../../core/errors.js";
 import type { Event } from "../../../core/event.js";
 import type { Answer, Op } from "../../../core/op.js";
@@ -16,7 +16,7 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
   let launch: Launch = { argv: [], env: {} };
   let asked: Asked | undefined;
   let speech: Speech = speechOf(options);
-  /** Lines of input while a message may still come by them. */
+  /** The number of input lines that are read for a message. */
   let message: string[] = [];
   let session = "";
   let over = false;
@@ -29,7 +29,7 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
     },
     write,
     end() {
-      // The turn goes on without input, and we leave at its end; only who waits for answers must hear that none will come.
+      // The turn goes on without input, and the process exits at its end; open questions are answered now.
       if (asked !== undefined || over) return { in: [], out: [], ...(asked?.permission !== true && { waits: true }) };
       if (!isTurnInEnv(launch.env)) return failed(NO_TURN);
       return { ...begin(askedByEnv(launch.env, message.join("\n"))), waits: true };
@@ -61,7 +61,7 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
     speech = asRecords ? recordSpeech(turn) : lineSpeech(turn);
     if (turn.parts.length === 0) return failed(EMPTY);
     const { open } = launch;
-    // `latest` is our own word for the session that was used last, in any conversation; a bridge has only ids.
+    // `latest` is our own word for the session last used, in any conversation; a bridge has only ids.
     const resumed = turn.sessionId !== "" && turn.sessionId !== "latest";
     session = resumed ? turn.sessionId : (open?.sessionId ?? env.stamp().id);
     const own = turn.from === "" ? {} : { ext: { agentproc: { from_user: turn.from } } };
@@ -82,7 +82,7 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
     };
   }
 
-  /** A host that was not asked cannot answer: other lines on the input are not ours. */
+  /** A host that was not asked cannot answer: its lines are ignored. */
   function answered(line: unknown): Step<Op> {
     const answer: Answer | undefined = asked?.permission === true ? readAnswer(line) : undefined;
     return { in: answer === undefined ? [] : [{ type: "approval.answer", id: env.stamp().id, session, answers: [answer] }], out: [] };
@@ -101,7 +101,7 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
 
   function write(event: Event): Step<Op> {
     if (over || event.replay === true) return { in: [], out: [] };
-    // The link answers an approval that the wire has no words for.
+    // The link answers an approval that the wire lacks.
     if (event.type === "approval.requested" && options.permission && asked?.permission !== true) return { in: [refused(event)], out: [] };
     return { in: [], out: told(event) };
   }
@@ -151,7 +151,7 @@ export function agentSide(options: Options, env: SideEnv): Side<Op, Event> {
     }
   }
 
-  /** The message of a question about several calls says nothing about one of them. */
+  /** The message of a question about several calls does not describe one of them. */
   function requests({ calls, message }: Extract<Event, { type: "approval.requested" }>): Out[] {
     return calls.flatMap((call) => speech.request(call, calls.length === 1 ? message : undefined));
   }

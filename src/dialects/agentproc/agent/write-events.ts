@@ -1,4 +1,4 @@
-/** The words of an agent in a turn, in either form. Text of several blocks is one message: a blank line stands between them. */
+/** Writes the texts of a turn, in either form. Several blocks are one message, separated by blank lines. */
 import type { Call, EventOf, Usage } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { writeUsage } from "../wire/usage.js";
@@ -19,7 +19,7 @@ const UNKNOWN_ERROR = "The agent failed";
 
 // --- 0.1 and 0.2 ---
 
-/** An id that the line could not carry is left out: the host begins anew. */
+/** An id that the line cannot carry is left out: the host then begins a new session. */
 const LINE_ID = /^[^\s:]+$/;
 
 export function lineSpeech({ streaming = true }: { streaming?: boolean }): Speech {
@@ -46,7 +46,7 @@ export function lineSpeech({ streaming = true }: { streaming?: boolean }): Speec
 
 const RESERVED = new RegExp(`(^|\\n)(?=${[SESSION, PARTIAL, ERROR, REQUEST, RESPONSE].join("|")})`, "g");
 
-/** Lines of the reply that look like the protocol's get a space before them. */
+/** Lines of the reply that look like the protocol's get a leading space. */
 export function escaped(body: string): string {
   return body.replace(RESERVED, "$1 ");
 }
@@ -66,7 +66,7 @@ export function recordSpeech({ version }: { version: string }): Speech {
     words(event) {
       if (event.type === "thinking.delta" || (event.type === "thinking.done" && event.streamed !== true))
         return event.text === "" ? [] : [record({ type: "partial", text: event.text, role: "thinking", ...own() })];
-      // Hosts of wire 0.3 add `text` to the partials, and nothing tells whether they show these.
+      // Hosts of wire 0.3 add `text` to the partials, and it is unknown whether they show these.
       if (isOld) return pieces(reply.piece(event, false), (text) => ({ type: "text", text }));
       return pieces(reply.piece(event, true), (text) => ({ type: "partial", text, ...own() }));
     },
@@ -93,13 +93,13 @@ function used(usage: Usage | undefined): { usage?: ReturnType<typeof writeUsage>
 
 // --- both ---
 
-/** The text of a turn as it grows. */
+/** The text of a turn so far. */
 class Reply {
   text = "";
-  /** A block is being streamed. */
+  /** A block is open. */
   #open = false;
 
-  /** The text that an event adds to the reply: a piece at a time, or a block at its end. */
+  /** The new text of an event: a delta, or a whole block. */
   piece(event: Words, streamed: boolean): string {
     if (event.type !== "text.delta" && event.type !== "text.done") return "";
     const isEnd = event.type === "text.done";

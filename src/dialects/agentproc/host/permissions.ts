@@ -1,6 +1,6 @@
 /**
- * Requests of an agent for permission, and their answers: written in the order of asking, whatever the order of answering. The wire does
- * not tell the end of an allowed call: it counts as done when the agent goes on talking, or ends well.
+ * Requests of an agent for permission, and their answers, written in the order of the requests. The wire
+ * has no end of an allowed call: it counts as done when the agent goes on writing, or exits well.
  */
 import type { Event } from "../../../core/event.js";
 import { QUEUE_LIMIT } from "../../../core/limits.js";
@@ -19,7 +19,7 @@ interface Asked {
 
 export class Permissions {
   readonly #reader: TurnReader;
-  /** Oldest first; the first one is not answered yet. */
+  /** Oldest first; the first one has no answer yet. */
   readonly #waiting: Asked[] = [];
 
   constructor(reader: TurnReader) {
@@ -55,7 +55,7 @@ export class Permissions {
     return this.#flush(asRecords);
   }
 
-  /** The agent goes on: the calls that it was allowed are done. */
+  /** The agent goes on: its allowed calls count as done. */
   ran(): Event[] {
     return this.#endRunning("ok");
   }
@@ -70,7 +70,7 @@ export class Permissions {
     return running.flatMap(({ wireId }) => this.#reader.end(wireId, { status }));
   }
 
-  /** Denies a request without asking the host, behind the requests that wait. */
+  /** Denies a request without asking the host, after the requests before it. */
   #refuse(id: string, message: string, asRecords: boolean): { in: Event[]; out: Out[] } {
     const answer: PermissionAnswer = { request_id: id, behavior: "deny", message };
     this.#waiting.push({ id, isCall: false, answer });

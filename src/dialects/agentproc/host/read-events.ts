@@ -1,4 +1,4 @@
-/** Reads what an agent says on any of the wires, line by line, without its meaning for the turn. */
+/** Reads the lines of an agent on any of the wires, without their effect on the turn. */
 import * as v from "valibot";
 import { echo, issuesOf, stringField } from "../../kit/issues.js";
 import { isRecord } from "../../../core/values/json-object.js";
@@ -7,7 +7,7 @@ import type { WireVersion } from "../wire/options.js";
 import { ERROR, PARTIAL, PermissionRequest, REQUEST, SESSION, type Role } from "../wire/records.js";
 
 export type Said =
-  /** Which of several in one turn counts. */
+  /** Tells which one counts if a turn has several. */
   | { is: "session"; id: string; wins: "first" | "last" }
   | { is: "partial"; text: string; role: Role }
   /** A line of the reply. */
@@ -22,7 +22,7 @@ export type Said =
   | { is: "bad request"; id: string; why: string }
   | { is: "warning"; text: string };
 
-/** The next turn must be able to hold it: a variable that is too long keeps every agent from starting. */
+/** The next turn must be able to carry it: a variable that is too long keeps every agent from starting. */
 const LONGEST_ID = 8192;
 
 // --- 0.1 and 0.2 ---
@@ -43,7 +43,7 @@ function session(payload: string): Said[] {
   return [{ is: "warning", text: `The agent wrote a session line without a usable id: '${echo(payload)}'` }];
 }
 
-/** A JSON string is decoded; other JSON and what is none at all stand for themselves. */
+/** A JSON string is decoded; other text is kept unchanged. */
 function words(prefix: string, line: string, said: (text: string) => Said): Said[] {
   const payload = line.slice(prefix.length).trim();
   if (payload === "") return [said("")];
@@ -62,10 +62,10 @@ function asked(payload: string): Said[] {
 
 // --- 0.3 and 0.4 ---
 
-/** The types of records that 0.3 has and 0.4 has not. */
+/** The record types of 0.3 that 0.4 lacks. */
 const TYPES_OF_03: ReadonlySet<unknown> = new Set(["text", "session"]);
 
-/** Undefined where the line is no record of these wires. An agent of 0.4 is to be ignored where it writes a record of 0.3. */
+/** Undefined if the line is no record of these wires. A record of 0.3 from an agent of 0.4 is ignored. */
 export function saidByRecord(line: unknown, wire: WireVersion): Said[] | undefined {
   const record = typeof line === "string" ? parseJson(line.trim())?.json : line;
   if (!isRecord(record)) return undefined;

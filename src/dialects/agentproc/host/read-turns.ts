@@ -1,4 +1,4 @@
-/** One turn of a driven agent, whose process ends with it: each line, read as an event of the turn or kept for its end. */
+/** One turn of a driven agent, whose process ends with it: each line becomes an event, or is kept for the end. */
 import type { Fault } from "../../../core/errors.js";
 import type { Closed, Event, Usage } from "../../../core/event.js";
 import type { Answer } from "../../../core/op.js";
@@ -10,9 +10,9 @@ import { Permissions } from "./permissions.js";
 import { readUsage } from "../wire/usage.js";
 import { notARecord, saidByLine, saidByRecord, type Said } from "./read-events.js";
 
-/** Characters of a reply that are kept. */
+/** The most characters of a reply. */
 const REPLY_LIMIT = 16 * 1024 * 1024;
-/** Warnings of one turn that are told. */
+/** The most warnings of one turn. */
 const WARNINGS = 20;
 const QUIET = "The agent has said nothing so far, so its input was closed: it cannot ask any more in this turn, unless its wire is named";
 const NO_WORDS = "The agent reported an error without saying which";
@@ -22,9 +22,9 @@ export class HostTurn {
   readonly #reader: TurnReader;
   readonly #options: Options;
   readonly #permissions: Permissions;
-  /** The agent's input is open, for answers. */
+  /** The agent's input is open for answers. */
   #isListening: boolean;
-  /** Undefined until the first line that is not blank tells. */
+  /** The wire of the output; undefined until its first line that is not blank. */
   #codec: "lines" | "records" | undefined;
   #hasStreamedText = false;
   #blankLines = 0;
@@ -33,10 +33,10 @@ export class HostTurn {
   #bodySize = 0;
   #result: string | undefined;
   #failure: Fault | undefined;
-  /** The words of the agent's own error line. */
+  /** The text of the agent's own error line. */
   #error: string | undefined;
   #usage: Usage | undefined;
-  /** The id that this turn was the first to say. */
+  /** The session id that this turn reported first. */
   #session: string | undefined;
   #warnings = 0;
 
@@ -57,7 +57,7 @@ export class HostTurn {
     return this.#codec === "lines";
   }
 
-  /** `out` holds answers to requests that the host cannot be asked about. */
+  /** `out` has answers to requests that the host cannot be asked about. */
   line(line: unknown): { in: Event[]; out: Out[] } {
     const step: { in: Event[]; out: Out[] } = { in: [], out: [] };
     for (const said of this.#saidBy(line)) this.#take(said, step);
@@ -75,13 +75,13 @@ export class HostTurn {
     return { in: events, out: [...out, ...this.#enough()] };
   }
 
-  /** The agent has said nothing so far, and may be waiting for the end of its input. */
+  /** The agent has said nothing so far, and may wait for the end of its input. */
   quiet(): { in: Event[]; out: Out[] } {
     if (!this.#options.unsure || !this.#isListening || this.#codec !== undefined) return { in: [], out: [] };
     return { in: this.warn(QUIET), out: this.#stopListening() };
   }
 
-  /** Behind the agent's last word and our last answer its input is closed: an agent may wait for that. */
+  /** After the agent's last record and our last answer its input is closed, as an agent may wait for that. */
   #enough(): Out[] {
     const isLast = this.#result !== undefined || this.#error !== undefined || (this.#options.unsure && this.speaksLines);
     return !isLast || !this.#isListening || this.#permissions.isWaiting ? [] : this.#stopListening();
@@ -126,7 +126,7 @@ export class HostTurn {
     return this.#reader.close({ outcome: "failed", reason: fault.message, fault, ...more }, { isFaultTold: true });
   }
 
-  /** Partials of the answer are the reply where the wire says that its last line repeats them. */
+  /** The partials are the reply on wires whose last line repeats them. */
   #reply(): string {
     if (this.#codec !== "records") return this.#body.join("\n");
     const result = this.#hasStreamedText ? "" : (this.#result ?? "");

@@ -1,4 +1,4 @@
-/** The host's side: a process a turn. The side makes up words that the wire lacks: that a session is ready, that a turn has begun. */
+/** The host's side of the wire: one process for each turn. The side adds events that the wire lacks: `session.ready` and `turn.started`. */
 import type { SessionConfig } from "../../../core/config.js";
 import { unsaidKeys, type UnsaidKeys } from "../../../core/session-keys.js";
 import type { Fault } from "../../../core/errors.js";
@@ -17,7 +17,7 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
   /** Undefined before an open, or when the open was refused. */
   let session: string | undefined;
   let turn: HostTurn | undefined;
-  /** The agent spoke wire 0.1 in an earlier turn. */
+  /** The agent used wire 0.1 in an earlier turn. */
   let spokeLines = false;
   return {
     read(frame) {
@@ -91,7 +91,7 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
     if (session === undefined) return { in: [refusal(op, UNOPENED)], out: [] };
     const reader = new TurnReader({ session, turn: op.turn ?? env.stamp().id, ...(op.id !== undefined && { parent: op.id }) });
     const started = reader.start();
-    // An agent that spoke 0.1 does not ask, and may read its input to the end.
+    // An agent of wire 0.1 does not ask, and may read its input to the end.
     const isListening = options.permission && !(options.unsure && spokeLines);
     const begun = new HostTurn(reader, options, isListening);
     const asked = writeLaunch(op, conversation, options, isListening);
@@ -112,7 +112,7 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
     };
   }
 
-  /** The wire has a signal for it and no word. */
+  /** The wire's interrupt is a signal. */
   function interrupted(op: OpOf<"turn.interrupt">): Step<Event> {
     const isMeant = turn !== undefined && (op.turn === undefined || op.turn === turn.id);
     if (turn !== undefined && isMeant) turn.interrupted = true;
@@ -122,7 +122,7 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
 
 const UNOPENED: Fault = { code: "session", message: "There is no session: it could not be opened", retryable: false };
 
-/** The reason why a session cannot be opened. Without restrictions that were asked for, the agent could do more than it may. */
+/** The reason for refusing a session: without a requested restriction the agent could do more than it may. */
 function refusalOf({ open, sessionId, session, config = {} }: OpOf<"session.open">): Fault | undefined {
   if (open !== "new" && sessionId === undefined) {
     const message = `No session '${session}' is known here: an agent of this protocol names its sessions itself`;
@@ -141,7 +141,7 @@ function unsendable({ parts, command, overrides }: OpOf<"turn.prompt">): string[
   ];
 }
 
-/** Settings about approvals: this wire asks about nothing, so nothing needs to run unasked. */
+/** Settings about approvals have no effect here, as this wire asks about nothing. */
 const UNASKED: readonly string[] = ["approveTools", "rules"];
 
 function unsaid(config: SessionConfig): UnsaidKeys {

@@ -1,4 +1,4 @@
-/** How a turn gets to an agent: its environment, or one object on its input. */
+/** Hands a turn to an agent: by its environment, or as one object on its input. */
 import { plainText } from "../../../core/content.js";
 import type { OpOf } from "../../../core/op.js";
 import type { Launch } from "../../../core/wire.js";
@@ -7,10 +7,10 @@ import { attachmentsOf, envOfAttachments, recordOfAttachment, type Attachment } 
 import { speaksLines, speaksRecords, type Options } from "../wire/options.js";
 import type { Turn } from "../wire/records.js";
 
-/** The most bytes of one variable on Linux, its name and two bytes more included. */
+/** The largest variable on Linux, including its name and two more bytes. */
 const LONGEST_VARIABLE = 128 * 1024;
 
-/** The conversation as the side knows it when a prompt comes. */
+/** The conversation before a prompt. */
 export interface Conversation {
   sessionId: string;
   name: string;
@@ -24,7 +24,7 @@ export interface TurnLaunch {
   warning?: string;
 }
 
-/** `isListening`: its input stays open, for answers. A string says why the message cannot be sent. */
+/** `isListening`: its input stays open for answers. A string is the reason for which the message cannot be sent. */
 export function writeLaunch(
   op: OpOf<"turn.prompt">,
   conversation: Conversation,
@@ -92,7 +92,7 @@ function turnOf(
   };
 }
 
-/** The sender of a message, who has a place on these wires only. */
+/** The sender of a message; only these wires have a field for it. */
 function fromUser({ ext }: OpOf<"turn.prompt">): string {
   const own = ext?.["agentproc"];
   const from = isRecord(own) ? own["from_user"] : undefined;

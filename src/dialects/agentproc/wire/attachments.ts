@@ -1,11 +1,11 @@
-/** The attachments of a message: links on the wire, parts of a prompt inside. */
+/** Converts the attachments of a message between links on the wire and parts of a prompt. */
 import * as v from "valibot";
 import type { Part, PartOf } from "../../../core/content.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import { parseJson } from "../../../core/values/parse-json.js";
 import { EnvAttachment, RecordAttachment } from "./records.js";
 
-/** An attachment as every wire and every profile can say it. */
+/** An attachment in the form that every wire and every profile has. */
 export interface Attachment {
   type: RecordAttachment["kind"];
   url: string;
@@ -15,13 +15,13 @@ export interface Attachment {
 
 const MIME_OF_TYPE = { image: "image/*", audio: "audio/*", video: "video/*", other: "*/*", file: undefined } as const;
 
-/** A kind that its MIME type does not tell is kept beside it. */
+/** A kind that the MIME type does not imply is kept beside it. */
 export function attachmentPart({ type, url, name, mime = MIME_OF_TYPE[type] }: Attachment): PartOf<"file"> {
   const own = typeOf(mime) === type ? {} : { ext: { agentproc: { kind: type } } };
   return { type: "file", uri: url, ...(name !== "" && { name }), ...(mime !== undefined && { mime }), ...own };
 }
 
-/** The attachments among the parts of a prompt; content that is there by value becomes a data URL. */
+/** The attachments among the parts of a prompt; content by value becomes a data URL. */
 export function attachmentsOf(parts: readonly Part[], cwd: string | undefined): Attachment[] {
   return parts.flatMap((part): Attachment[] => {
     if (part.type === "image") return [{ type: "image", url: dataUrl(part.mime, part.data), name: part.name ?? "", mime: part.mime }];
@@ -60,7 +60,7 @@ function dataUrl(mime: string, base64: string): string {
 
 // --- 0.1 and 0.2 ---
 
-/** A variable for exactly one image and one for exactly one file; all of them as a list, which has no word for others. */
+/** A variable for a single image and one for a single file; a list for all of them. */
 export function envOfAttachments(attachments: readonly Attachment[]): Record<string, string> {
   if (attachments.length === 0) return {};
   const list = attachments.map(({ type, url, name }): EnvAttachment => ({ type: type === "other" ? "file" : type, url, name }));
@@ -76,7 +76,7 @@ export function envOfAttachments(attachments: readonly Attachment[]): Record<str
   };
 }
 
-/** The list counts where it can be read; items that say neither type nor url are left out. */
+/** The list counts if it can be read; items without type and url are left out. */
 export function attachmentsOfEnv(env: Readonly<Record<string, string | undefined>>): Attachment[] {
   const listed = parseJson(env["AGENT_ATTACHMENTS"] ?? "")?.json;
   if (Array.isArray(listed)) return listed.flatMap(readAttachment);

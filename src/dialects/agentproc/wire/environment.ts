@@ -1,4 +1,4 @@
-/** The variables of wires 0.1 and 0.2, and which wire an environment means. */
+/** The variables of wires 0.1 and 0.2, and the wire that an environment means. */
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -15,14 +15,14 @@ export const TURN_VARIABLES: readonly string[] = [
   "AGENT_ATTACHMENTS",
 ];
 
-/** A message that fits into no variable is on the input alone, with the version in the environment. */
+/** A message that fits no variable is on the input only, with the version in the environment. */
 export const TURN_SIGNS: readonly string[] = ["AGENT_MESSAGE", "AGENT_PROTOCOL_VERSION"];
 
 export function isTurnInEnv(env: Env): boolean {
   return TURN_SIGNS.some((name) => env[name] !== undefined);
 }
 
-/** The wire of the bridge that started us in this environment. A turn on standard input says by itself whether the bridge can be asked. */
+/** The wire of the bridge that started us. A turn on stdin tells itself whether the bridge can be asked. */
 export function wireInEnv(env: Env): { wire: "0.1" | "0.2" | "0.4"; permission: boolean } {
   if (!isTurnInEnv(env)) return { wire: "0.4", permission: true };
   return env["AGENT_PERMISSION"] === "1" ? { wire: "0.2", permission: true } : { wire: "0.1", permission: false };

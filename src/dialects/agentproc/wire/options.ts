@@ -1,6 +1,6 @@
-/** Which AgentProc is spoken: the wire, and what a profile says about it. */
+/** The wire of AgentProc, and the options of a profile for it. */
 
-/** `auto`: the agent gets the input of all wires, and its first line tells which one it speaks. */
+/** `auto`: the agent gets the input of all wires, and its first line tells its wire. */
 export type WireVersion = "0.1" | "0.2" | "0.3" | "0.4" | "auto";
 export const WIRES: readonly WireVersion[] = ["0.1", "0.2", "0.3", "0.4", "auto"];
 
@@ -10,16 +10,16 @@ export function isWire(name: string): name is WireVersion {
 
 export interface AgentprocOptions {
   wire: WireVersion;
-  /** False: partials are not wanted, and dropped where they come all the same. */
+  /** False: partials are dropped. */
   streaming?: boolean;
-  /** The agent may ask whether it may run a tool; its input stays open for the answers. 0.1 has no words for that. */
+  /** The agent may ask for permissions; its input stays open for the answers. Wire 0.1 has no permissions. */
   permission?: boolean;
   /**
-   * The user did not say that the agent asks: only the turn of 0.4 offers it. The agent's input ends with its first line of 0.1, or when it
-   * says nothing for QUIET_SECONDS, because it may wait for that end.
+   * The user did not say that the agent asks: only the turn of 0.4 offers it. The agent's input ends with its first line of 0.1, or after
+   * QUIET_SECONDS of silence, because it may wait for that end.
    */
   unsure?: boolean;
-  /** 0.1 and 0.2: `message` puts the message on its input, too. Otherwise that is empty. */
+  /** Wires 0.1 and 0.2: `message` also puts the message on the input, which is empty otherwise. */
   stdin?: "none" | "message";
   /** Another beginning of session lines beside AGENT_SESSION: */
   sessionPrefix?: string;
@@ -40,7 +40,7 @@ export function withDefaults({
   return { wire, streaming, permission: permission && wire !== "0.1", unsure, stdin: wire === "auto" ? "none" : stdin, sessionPrefix };
 }
 
-/** Lines of text rather than objects, as far as the wire alone tells. */
+/** Whether the output is lines of text rather than objects, as far as the wire alone tells. */
 export function speaksLines(wire: WireVersion): boolean {
   return wire === "0.1" || wire === "0.2";
 }

@@ -19,14 +19,14 @@ const Environment = v.looseObject({
   AGENT_ATTACHMENTS: v.optional(text),
 });
 
-/** The variables that only the protocol sets. */
+/** Variables that the protocol reserves. */
 export const ENV_NAMES: readonly string[] = Object.keys(Environment.entries);
 
 /** An item of the JSON list in AGENT_ATTACHMENTS. */
 export const EnvAttachment = v.looseObject({ type: v.picklist(["image", "file", "audio", "video"]), url: text, name: text });
 export type EnvAttachment = v.InferOutput<typeof EnvAttachment>;
 
-/** The beginnings of lines that are no body. */
+/** The prefixes of lines that are not body. */
 export const SESSION = "AGENT_SESSION:";
 export const PARTIAL = "AGENT_PARTIAL:";
 export const ERROR = "AGENT_ERROR:";
@@ -70,7 +70,7 @@ const answer = {
   updated_input: v.optional(v.record(v.string(), v.unknown())),
   message: v.optional(text),
 } as const;
-/** The answer behind the prefix of 0.2; a line of its own has a type. */
+/** The answer behind the prefix of 0.2; an answer as a line has a type. */
 export const PermissionAnswer = v.looseObject(answer);
 export type PermissionAnswer = v.InferOutput<typeof PermissionAnswer>;
 const PermissionResponse = v.looseObject({ type: v.literal("permission_response"), ...answer });

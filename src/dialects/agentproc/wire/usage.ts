@@ -1,8 +1,8 @@
-/** Token counts of wire 0.4. There reasoning is part of the output and caches are not part of the input; ours are all disjoint. */
+/** Token counts of wire 0.4, where output includes reasoning and input excludes caches; ours are all disjoint. */
 import type { Usage } from "../../../core/event.js";
 import type { WireUsage } from "./records.js";
 
-/** A value that is no number counts for nothing. */
+/** A value that is no number is ignored. */
 export function readUsage(said: Readonly<Record<string, unknown>>): { usage: Usage; cost?: number } {
   const count = (name: keyof WireUsage): number => {
     const value = said[name];

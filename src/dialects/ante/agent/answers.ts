@@ -1,4 +1,4 @@
-/** Replies, on a wire that has none: failures are an Error, and news that a client wants is an Info. */
+/** Replies, which this wire lacks: failures are written as an Error, and useful results as an Info. */
 import * as v from "valibot";
 import { CommandReply } from "../../../core/command.js";
 import { plainText } from "../../../core/content.js";
@@ -7,7 +7,7 @@ import { nameOf, wireId } from "../wire/ids.js";
 import { tagged, type Tagged } from "./write-events.js";
 
 export function replyVariants({ to, status, fault, data }: EventOf<"reply">): Tagged[] {
-  // An answer that comes too late or names too much does no harm, and real clients give up a running turn at an Error.
+  // A late or superfluous answer is harmless, and real clients give up a running turn at an Error.
   if (fault !== undefined) return [tagged(to === "approval.answer" ? "Info" : "Error", fault.message)];
   if (to === "turn.steer" && status === "noop") return [tagged("Info", "No turn is running, so there is nothing to steer")];
   if (to === "provider.set") return [tagged("Info", "The local provider is registered")];
@@ -15,7 +15,7 @@ export function replyVariants({ to, status, fault, data }: EventOf<"reply">): Ta
   return text === undefined ? [] : [tagged("Info", text)];
 }
 
-/** Real clients look for these words; a driven daemon says them itself. */
+/** Real clients look for these texts, which a real daemon writes. */
 export function resumeFailure(message: string): string {
   if (message.startsWith("Failed to resume session:")) return message;
   const isUnknown = /not found|no session/i.test(message);
@@ -24,13 +24,13 @@ export function resumeFailure(message: string): string {
 
 const Listed = v.looseObject({ stored: v.array(v.looseObject({ id: v.string() })) });
 
-/** The sessions that can be resumed, by the names behind their ids; undefined where the agent does not tell. */
+/** The sessions that can be resumed, by the names behind their ids; undefined if the agent does not list them. */
 export function storedNames({ status, data }: EventOf<"reply">): string[] | undefined {
   if (status !== "ok" || !v.is(Listed, data)) return undefined;
   return data.stored.map(({ id }) => nameOf(wireId("ses", id)));
 }
 
-/** The outcome of a command in the one line that the wire has for it. */
+/** The result of a command in the single line that the wire has for it. */
 function resultText(data: unknown): string | undefined {
   if (!v.is(CommandReply, data)) return undefined;
   const { result } = data;

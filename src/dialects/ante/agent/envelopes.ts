@@ -1,5 +1,5 @@
 /**
- * The envelope of every record that a daemon writes: its time, its id, and the operation that it goes back to. The id comes from the
+ * The envelope of every record: its time, its id, and the operation that it answers. The id is derived from the
  * event alone, so that a replay is the same bytes.
  */
 import type { Event } from "../../../core/event.js";
@@ -7,15 +7,15 @@ import type { SideEnv } from "../../dialect.js";
 import { digits, hash, opId, wireId } from "../wire/ids.js";
 import type { Tagged } from "./write-events.js";
 
-/** The last moment that a date can hold. */
+/** The largest time that a date can hold. */
 const LAST_MOMENT = 8.64e15;
 
 export class Envelopes {
   readonly #env: SideEnv;
-  /** The time of the last live record, and the event that the record came from. */
+  /** The time of the last live record, and the event of that record. */
   #latest = 0;
   #from = { session: "", at: -1, seq: -1, index: 0 };
-  /** A stream has many records of one session within one millisecond. */
+  /** One session may write many records within one millisecond. */
   #moment = { at: -1, timestamp: "", digits: "" };
   #session = { name: "", digits: "" };
 
@@ -23,7 +23,7 @@ export class Envelopes {
     this.#env = env;
   }
 
-  /** Puts an event of now into envelopes: times never go backwards, though a session may be told later than it was ready. */
+  /** Wraps a live event: times never go backwards, though an event may be older than `session.ready`. */
   live(event: Event, variants: readonly Tagged[]): unknown[] {
     if (variants.length === 0) return [];
     const at = momentOf(event.at);
@@ -34,14 +34,14 @@ export class Envelopes {
     return variants.map((variant, index) => this.#record(timestamp, this.#id(event, at, first + index), variant, event.parent));
   }
 
-  /** Puts an earlier event into envelopes, with the time and the ids that it had. */
+  /** Wraps a replayed event, with its original time and ids. */
   replayed(event: Event, variants: readonly Tagged[]): unknown[] {
     const at = momentOf(event.at) ?? 0;
     const { timestamp } = this.#at(at);
     return variants.map((variant, index) => this.#record(timestamp, this.#id(event, at, index), variant, event.parent));
   }
 
-  /** Puts an answer that the wire gives by itself, without an event, into an envelope. */
+  /** Wraps an answer of this side that has no event. */
   own(variant: Tagged, parent: string | undefined): unknown {
     const { id, at } = this.#env.stamp();
     this.#latest = Math.max(this.#latest, at);
@@ -52,7 +52,7 @@ export class Envelopes {
     return { timestamp, id, event, parent: parent === undefined ? null : opId(parent) };
   }
 
-  /** A link repeats the number of the agent's last event for its own ones: their records are counted on behind it. */
+  /** The link's own events repeat the number of the agent's last event: their records are counted on behind it. */
   #continued(session: string, at: number, seq: number, count: number): number {
     const from = this.#from;
     const first = from.session === session && from.at === at && from.seq === seq ? from.index : 0;

@@ -1,4 +1,4 @@
-/** Client → daemon: a record becomes an operation that is known by its name, or a sentence about what is wrong with it. */
+/** Client → daemon: a record becomes a known operation, or a sentence about its problem. */
 import { isRecord } from "../../../core/values/json-object.js";
 import * as v from "valibot";
 import { echo, issuesOf, shapeOf } from "../../kit/issues.js";
@@ -6,11 +6,11 @@ import { readId } from "../wire/ids.js";
 import type { Operation } from "./state.js";
 import { ops, UNIT_OPS, type OpName } from "../wire/records.js";
 
-/** The problem of an operation, and the operation's id where it can be read. */
+/** The problem of an operation, with the operation's id if it can be read. */
 export interface Refusal {
   problem: string;
   id?: string;
-  /** Real clients give up a running turn at an Error: a harmless problem is an Info. */
+  /** Real clients give up a running turn at an Error, so a harmless problem is an Info. */
   isHarmless?: true;
 }
 
@@ -31,7 +31,7 @@ export function readOperation(rec: unknown): Operation | Refusal {
   );
 }
 
-/** Case by case, so that each is of its own type. */
+/** One case for each operation, so that each has its own type. */
 function checked(name: OpName, fields: unknown, id: string): Operation | undefined {
   switch (name) {
     case "StartSession":
@@ -62,7 +62,7 @@ function checked(name: OpName, fields: unknown, id: string): Operation | undefin
   }
 }
 
-/** The variant: a string where there is nothing in it, else an object with its name as the only key. */
+/** The variant: a string for one without fields, else an object with its name as the only key. */
 function readTagged(op: unknown): { name: OpName; payload: unknown } | { problem: string } {
   if (typeof op === "string") {
     if (!isOpName(op)) return { problem: `unknown variant \`${echo(op)}\`; there are ${Object.keys(ops).join(", ")}` };

@@ -10,7 +10,7 @@ import { readSpec, readThinking } from "../wire/spec.js";
 import type { AgentState, Operation } from "./state.js";
 import type { WireSessionConfig } from "../wire/records.js";
 
-/** The ops that an operation means; a refusal when it means nothing now. */
+/** The ops for an operation; a refusal if it has no effect now. */
 export function opsOf(operation: Operation, state: AgentState, env: SideEnv): Op[] | Refusal {
   const { id } = operation;
   switch (operation.name) {
@@ -79,7 +79,7 @@ function sessionConfig(fields: WireSessionConfig): SessionConfig {
     provider: fields.provider,
     streaming: fields.streaming ?? true,
     ...(policy != null && { mode: MODES[policy] }),
-    // The vocabulary has no such mode, and a resumed session must find the policy again.
+    // The vocabulary has no such mode, and a resumed session must keep the policy.
     ...(policy === "Deny" && { policy }),
     ...(fields.system_prompt != null && { system: fields.system_prompt }),
     ...(fields.append_system_prompt != null && { appendSystem: fields.append_system_prompt }),
@@ -91,8 +91,8 @@ function sessionConfig(fields: WireSessionConfig): SessionConfig {
 }
 
 /**
- * Resumes a session as it was: nothing is configured anew. A live session must end first, so our side first asks whether its log is still
- * kept.
+ * Resumes a session with its stored config. A live session must end first, so our side asks whether its log still
+ * exists.
  */
 function resume(sessionId: string, id: string, state: AgentState, env: SideEnv): Op[] | Refusal {
   const read = readId(sessionId);
@@ -130,7 +130,7 @@ function setLocal(id: string, { baseUrl, model }: NonNullable<AgentState["local"
   return { type: "provider.set", id, name: "local", baseUrl, ...(model !== undefined && { model }) };
 }
 
-/** The session that is live goes back to it. */
+/** The live session is the one to resume. */
 function restore(id: string, state: AgentState): Op[] | Refusal {
   if (state.local === undefined)
     return { problem: "RestoreLocalProvider: no local provider was registered; send RegisterLocalProvider first", id };
@@ -142,12 +142,12 @@ function restore(id: string, state: AgentState): Op[] | Refusal {
 
 // --- turns ---
 
-/** The wire's interrupt names no turn: it means the turn that the client was told of last, and else the one that runs. */
+/** The wire's interrupt names no turn: it is for the last turn that the client was told, else the running one. */
 function interrupt(id: string, session: string, turn: string | undefined): Op {
   return { type: "turn.interrupt", id, session, ...(turn !== undefined && { turn }), reason: "turn cancelled" };
 }
 
-/** The word `Abort` ends the turn as well. */
+/** `Abort` ends the turn as well. */
 function answer(
   { turn_id, responses }: Extract<Operation, { name: "ApprovalResponse" }>["fields"],
   id: string,
@@ -163,7 +163,7 @@ function answer(
     if (decision === "AcceptForSession") return { call, decision: "allow", grant: "tool" };
     return { call, decision: "deny", reason: "skipped by the user" };
   });
-  // Approvals that wait are void with their turn.
+  // Open approvals are void with their turn.
   if (responses.some(([, decision]) => decision === "Abort"))
     return [{ type: "turn.interrupt", id, session, turn, reason: "aborted by the user" }];
   return [{ type: "approval.answer", id, session, answers }];

@@ -1,4 +1,4 @@
-/** The daemon's end of the wire: sessions that follow one another on one connection, and what waits for whom when one begins. */
+/** The agent's side of the wire: sessions that follow one another on one connection, and operations held while one begins. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
@@ -14,9 +14,9 @@ import { opsOf, resumption } from "./read-ops.js";
 import { agentState, type ClientSession, type Opening, type Operation } from "./state.js";
 import { initialized, looseVariants, refreshed, tagged, variantsOf, type Tagged } from "./write-events.js";
 
-/** Records of an earlier run that a resumed session shows again. */
+/** The most records of an earlier run that a resumed session shows. */
 const REPLAYED = 200;
-/** Operations that wait for a session, together. */
+/** The most held operations, and their total size. */
 const HELD_BYTES = 32 * 1024 * 1024;
 
 export function agentSide(env: SideEnv): Side<Op, Event> {
@@ -48,13 +48,13 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return state.opening !== undefined || state.next !== undefined;
   }
 
-  /** Operations behind an opening wait for its outcome; operations for the turn that runs reach it at once. */
+  /** Operations after an opening wait for its outcome; operations for the running turn reach it at once. */
   function waits(operation: Operation): Step<Op> {
     switch (operation.name) {
       case "ApprovalResponse":
         return state.live === undefined ? hold(operation) : meant(operation);
       case "Interrupt":
-        // An Interrupt also means the operations in front of it. A session that is being replaced is interrupted already.
+        // An Interrupt also drops the operations before it. A session that is being replaced is interrupted already.
         return together(
           state.live === undefined || state.next !== undefined ? NOTHING : meant(operation),
           state.held.length === 0 ? NOTHING : hold(operation),
@@ -85,12 +85,12 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return "problem" in ops ? refused(ops) : { in: ops, out: [] };
   }
 
-  /** Real clients give up a running turn at an Error: a harmless problem is an Info. */
+  /** Real clients give up a running turn at an Error, so a harmless problem is an Info. */
   function refused({ problem, id, isHarmless }: Refusal): Step<Op> {
     return { in: [], out: lines([envelopes.own(tagged(isHarmless === true ? "Info" : "Error", problem), id)]) };
   }
 
-  /** Releases the operations that waited for the outcome of an opening, up to the next opening. */
+  /** Releases the held operations after the outcome of an opening, up to the next opening. */
   function released(): Step<Op> {
     const step: Step<Op> = { in: [], out: [] };
     let count = 0;
@@ -100,7 +100,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       state.heldBytes -= roughSize(next);
       count++;
     }
-    // One splice removes all of them: there may be many.
+    // One splice removes all of them, as there may be many.
     state.held.splice(0, count);
     return step;
   }
@@ -122,7 +122,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     }
   }
 
-  /** An agent that went with a reason has something to say. */
+  /** The exit of an agent with a reason is reported. */
   function onClosed(event: EventOf<"closed">): Step<Op> {
     state.isOver = true;
     const last: Tagged[] = event.reason === undefined ? [] : [tagged("Error", event.reason)];
@@ -154,7 +154,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     const [ready, ...waiting] = session.waiting.splice(0);
     if (ready?.type !== "session.ready") return each(waiting);
     const start = said(ready, [tagged("SessionStart", initialized(ready, session))]);
-    // An agent that does not promise a catalogue may never tell one, and the client must not wait for it.
+    // An agent without the catalogue capability may never send a catalogue, and the client must not wait for one.
     const empty = ready.capabilities?.["catalog"] === true ? NOTHING : firstCatalogue(noCatalogue(session), session);
     return [start, empty, each(waiting)].reduce(together);
   }
@@ -180,19 +180,19 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
 
   function firstCatalogue(event: EventOf<"catalog.updated">, session: ClientSession): Step<Op> {
     session.isTold = true;
-    // The catalogue belongs to the beginning, and the waiting events happened before it came: times do not go backwards.
+    // The catalogue belongs to the beginning, and the held events are older than it: times must not go backwards.
     const head = { ...event, parent: session.opener, at: session.begunAt ?? event.at };
     const first = said(head, [refreshed({ ...event, mcpServers: [] }, session)]);
     const again = session.replayLeft > 0 ? [] : lines(session.replayed.splice(0));
-    // The second catalogue follows at once where every server is known already.
+    // A second catalogue follows at once if every server is known already.
     const second = event.whole ? said(head, [refreshed(event, session)]) : NOTHING;
     const rest = session.replayLeft > 0 ? NOTHING : each(session.waiting.splice(0));
     return [first, { in: [], out: again }, second, rest].reduce(together);
   }
 
   /**
-   * Without a parent a client would take it for news of now. Agents that do not remember their prompts tell only the turn, which then
-   * stands for the operation that began it; what belongs to no turn gets no line.
+   * Without a parent a client would take a replayed event for a live one. Agents that do not remember their prompts tell only the turn, which then
+   * stands for the operation that began it; events outside a turn are left out.
    */
   function replayed(event: Event, session: ClientSession): Step<Op> {
     const parent = event.parent ?? event.turn;
@@ -204,7 +204,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return session.isTold ? together({ in: [], out: lines(session.replayed.splice(0)) }, each(session.waiting.splice(0))) : NOTHING;
   }
 
-  /** The policy `Deny`: calls that would be asked about are denied, and the turn goes on. */
+  /** The policy `Deny`: calls that need an approval are denied, and the turn goes on. */
   function denied(event: Event, session: ClientSession): Op[] {
     if (event.type !== "approval.requested" || !session.denies) return [];
     const answers = event.calls.map(({ id }) => ({ call: id, decision: "deny" as const, reason: "denied by the session's policy" }));
@@ -224,7 +224,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return [...early, answer, released()].reduce(together);
   }
 
-  /** The live session ends and begins again, for two cannot hold it; but not where its log is gone. An agent that cannot tell is trusted. */
+  /** Ends the live session before it is resumed, as two cannot hold it; not if its log is gone. An agent that cannot list sessions is trusted. */
   function beginAgain(list: EventOf<"reply">, opening: Opening): Step<Op> {
     if (storedNames(list)?.includes(opening.handle) === false)
       return notAgain("the log of this session was not found, so it goes on as it is", opening);

@@ -1,4 +1,4 @@
-/** Daemon → client, written: our events become records. A flat switch; the order of a session's beginning is in agent-side.ts, the envelopes in envelopes.ts. */
+/** Daemon → client, written: events become records. side.ts keeps the order of a session's beginning, envelopes.ts the envelopes. */
 import { plainText, type Part } from "../../../core/content.js";
 import type { Call, Event, EventOf, Usage } from "../../../core/event.js";
 import { addUsage } from "../../../core/usage.js";
@@ -23,7 +23,7 @@ export function variantsOf(event: Event, session: ClientSession): Tagged[] {
   return event.under === undefined ? own(event, session) : ofChild(event, event.under, session);
 }
 
-/** Writes events without a session, or with a session that is not there yet. */
+/** Writes events without a session, or of a session that is being opened. */
 export function looseVariants(event: Event): Tagged[] {
   if (event.type === "error") return [tagged("Error", event.fault.message)];
   return event.type === "notice" ? [tagged("Info", event.text)] : [];
@@ -89,7 +89,7 @@ function own(event: Event, session: ClientSession): Tagged[] {
 }
 
 /**
- * Writes the work of a sub-agent as progress of the call that it works under; a call of it that must be asked for is a call of the turn.
+ * Writes the work of a sub-agent as progress of its Spawn call; its calls that need an approval become calls of the turn.
  */
 function ofChild(event: Event, under: string, session: ClientSession): Tagged[] {
   switch (event.type) {
@@ -119,7 +119,7 @@ function announced(call: Call, session: ClientSession): Tagged[] {
 
 // --- sessions ---
 
-/** Fields that the agent does not tell are taken from the open, or from what the agent told before. */
+/** Fields that the agent does not report are taken from the opening, or from earlier reports. */
 export function initialized(event: EventOf<"session.ready" | "session.updated">, session: ClientSession): EventFields<"SessionStart"> {
   const config = event.replay === true ? (event.config ?? {}) : { ...session.config, ...event.config };
   if (event.replay !== true) session.config = config;
@@ -140,7 +140,7 @@ function endStatus({ outcome, reason, fault }: EventOf<"turn.ended">): TurnEndSt
 }
 
 function endTurn(event: EventOf<"turn.ended">, session: ClientSession): Tagged[] {
-  // The usage of an agent that counts a turn as a whole is told before the turn's end.
+  // The usage of an agent that counts only whole turns is written before the turn's end.
   const usage = event.usage === undefined || session.isCounted ? [] : counted(event.usage, session);
   session.turn = undefined;
   session.isCounted = false;
@@ -152,7 +152,7 @@ function pause({ turn = "", calls, message = "" }: EventOf<"approval.requested">
   return tagged("TurnPause", { turn_id: wireId("step", turn), reason: { Approval: { tools: calls.map(toolUse), message } } });
 }
 
-/** Real clients give up their run at an Error. The end of a turn tells why it failed; a fault that the turn survives is an Info. */
+/** Real clients give up their run at an Error. The end of a turn has its reason; a fault that the turn survives is an Info. */
 function errorText({ turn, fault }: EventOf<"error">): Tagged[] {
   if (turn === undefined) return [tagged("Error", fault.message)];
   return fault.code === "tool" ? [tagged("Info", fault.message)] : [];
@@ -179,7 +179,7 @@ function toolUse({ id, name, args = {} }: Call): ToolUse {
   return { id, name, input: args, args };
 }
 
-/** Progress is not kept, so a replay has none of it. */
+/** Progress is not logged, so a replay has none. */
 function update({ replay }: Event, call: string, message: string, session: ClientSession): Tagged[] {
   if (replay === true) return [];
   const seq = session.updates.get(call) ?? 0;
@@ -187,7 +187,7 @@ function update({ replay }: Event, call: string, message: string, session: Clien
   return [tagged("ToolUpdate", { tool_use_id: call, seq, message })];
 }
 
-/** The wire has no record for a call that runs: the first update says it. */
+/** The wire has no start of a call: the first update tells it. */
 function titleOf(id: string, session: ClientSession): string {
   const call = session.calls.get(id);
   return call?.title ?? call?.name ?? "Running";
@@ -204,7 +204,7 @@ function toolEnd({ call, status, output = [], reason }: EventOf<"tool.ended">): 
   };
 }
 
-/** Output that a driven agent put into a form of its own keeps that form. */
+/** Output in a driven daemon's own form keeps that form. */
 function resultJson(output: readonly Part[], reason = ""): unknown {
   const [only, ...more] = output;
   if (only?.type === "json" && more.length === 0) return only.data;
@@ -224,7 +224,7 @@ function details(output: readonly Part[]): Record<string, unknown> {
 
 // --- usage ---
 
-/** Tells the usage of one response and that of the session: real clients add up the former, the document means the latter. */
+/** Writes the usage of one response and that of the session: real clients add up the former, the document means the latter. */
 function usageUpdate({ scope, usage }: EventOf<"usage">, session: ClientSession): Tagged[] {
   return scope === "call" ? counted(usage, session) : [];
 }

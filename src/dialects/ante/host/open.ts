@@ -1,4 +1,4 @@
-/** How a session of a driven daemon begins: the process, the operations, and what neither of them can say. */
+/** Opens a session of a driven daemon: the process and the operations. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { OpOf } from "../../../core/op.js";
 import type { Event } from "../../../core/event.js";
@@ -11,7 +11,7 @@ import type { HostState } from "./state.js";
 import { refused, warning } from "../../kit/reply.js";
 import { line, sentAs } from "./write-ops.js";
 
-/** A daemon for a session: opening it is starting the one and the other. */
+/** Starts a daemon for each session. */
 export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv): Step<Event> {
   const { config = {} } = op;
   state.session = op.session;
@@ -36,7 +36,7 @@ export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv)
   state.answeredMode = state.runsAll ? undefined : config.mode;
   const start = line("StartSession", startFields({ ...config, model, provider }), sentAs(op), state, env);
   const { name: _name, thinking: _thinking, ...more } = writeSpec(config);
-  // A model's specification has fields that StartSession has not.
+  // A model's specification has fields that StartSession lacks.
   const rest = Object.keys(more).length === 0 ? [] : specLine(config, state, env);
   return { in: warnings, out: [launch, start, ...rest] };
 }
@@ -56,13 +56,13 @@ function startFields(config: SessionConfig & { model: string; provider: string }
   };
 }
 
-/** The line has no id: no op of ours waits for its answer. */
+/** Sent without an id, as no op of ours waits for the answer. */
 function specLine(config: SessionConfig, state: HostState, env: SideEnv): Out[] {
   if (config.model === undefined) return [];
   return [line("UpdateSession", { model: writeSpec(config) }, { type: "session.configure", id: undefined }, state, env)];
 }
 
-/** A resumed session is what it was. */
+/** A resumed session keeps its own lists and mode: these keys of the host's config cannot be met. */
 function restrictionsOfNew(config: SessionConfig): string[] {
   const lists = (["allowedTools", "disallowedTools"] as const).filter((key) => config[key] !== undefined);
   return [...lists, ...(config.mode === undefined || config.mode === "yolo" ? [] : [`the mode ${config.mode}`])].map(
@@ -70,5 +70,5 @@ function restrictionsOfNew(config: SessionConfig): string[] {
   );
 }
 
-/** A session that is resumed can be told what a session can be told at any time, and keeps its own lists and mode. */
+/** The keys that a resumed session takes: those of a change. Its own lists and mode are handled by `restrictionsOfNew`. */
 const RESUME: Covers = { only: [...SPEC, "cwd", "mode", "allowedTools", "disallowedTools"] };

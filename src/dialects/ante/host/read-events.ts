@@ -25,7 +25,7 @@ interface Envelope {
 export function readEvent(rec: unknown, state: HostState): Event[] {
   const envelope = readEnvelope(rec);
   if (typeof envelope === "string") return [protocolError(envelope, state.session)];
-  // A record for an op that is not ours happened before.
+  // A record for an op that is not ours belongs to an earlier connection.
   const isReplay = state.isReady && envelope.parent !== undefined && !state.sent.has(envelope.parent);
   if (!isReplay) return told(envelope, state, state.now);
   if (!state.wantsReplay) return [];
@@ -64,7 +64,7 @@ function isEventName(name: string): name is EventName {
   return Object.hasOwn(events, name);
 }
 
-/** These cannot stand outside of a turn. */
+/** Events that are only valid inside a turn. */
 const OF_A_TURN: ReadonlySet<EventName> = new Set([
   "TurnPause",
   "AgentMessage",
@@ -78,7 +78,7 @@ const OF_A_TURN: ReadonlySet<EventName> = new Set([
 
 type Read = (fields: unknown, state: HostState, reading: Reading, envelope: Envelope) => Event[] | undefined;
 
-/** Undefined when the fields are not what the event has. */
+/** Undefined if the fields do not match the event's schema. */
 function reader<N extends EventName>(
   name: N,
   read: (fields: EventFields<N>, state: HostState, reading: Reading, envelope: Envelope) => Event[],
@@ -93,7 +93,7 @@ function reader<N extends EventName>(
 const READERS: Readonly<Record<EventName, Read>> = {
   SessionStart: reader("SessionStart", onStart),
   SessionUpdated: reader("SessionUpdated", onUpdated),
-  // The end of the process tells both.
+  // The exit of the process reports both.
   SessionEnd: () => [],
   Goodbye: () => [],
   ExtensionRefreshed: reader("ExtensionRefreshed", (fields, state) => {
@@ -132,13 +132,13 @@ const READERS: Readonly<Record<EventName, Read>> = {
 
 const readToolEnd = reader("ToolEnd", onToolEnd);
 
-/** A call with an unknown kind of end, from a later revision, has ended all the same. */
+/** An unknown kind of end, from a later revision, still ends the call. */
 function repaired(fields: unknown): unknown {
   if (!isRecord(fields) || v.is(events.ToolEnd, fields)) return fields;
   return { ...fields, status: fields["is_error"] === true ? "Failed" : "Completed" };
 }
 
-/** A pause of an unknown kind, which our side cannot answer. */
+/** A pause of an unknown kind cannot be answered. */
 export function isUnknownPause(rec: unknown): boolean {
   const envelope = readEnvelope(rec);
   return typeof envelope !== "string" && envelope.name === "TurnPause" && !v.is(events.TurnPause, envelope.fields);
@@ -188,7 +188,7 @@ function onInfo(text: string, state: HostState, reading: Reading, { parent }: En
   return [{ type: "reply", to: op.type, status: "ok", session, parent: op.id, data: { command: op.command, result } }];
 }
 
-/** An error that answers an op of ours is its refusal; other errors belong to the turn or to the session. */
+/** An error that answers an op of ours is its refusal; other errors belong to the turn or the session. */
 function onError(message: string, state: HostState, reading: Reading, { parent }: Envelope): Event[] {
   const fault: Fault = { code: "agent", message, retryable: false };
   const { session } = state;
@@ -206,13 +206,13 @@ function onError(message: string, state: HostState, reading: Reading, { parent }
   return [{ type: "error", ...inTurn(state, reading), fault }];
 }
 
-/** Passes on a record that we have no name or no place for. */
+/** Passes on a record without a name of ours, or in an unexpected place. */
 function stray({ name, rec }: Envelope, state: HostState): Event {
   const said = isRecord(rec) ? rec["event"] : undefined;
   return { type: "other", session: state.session, name, data: said, ext: { ante: said } };
 }
 
-/** The id of a block, without the wire's name of the session at its end: our host knows another name. */
+/** The id of a block without its last part, which is the wire's name of the session: our host knows another name. */
 function blockName(id: string, { sessionId }: HostState): string {
   return id.endsWith(`-${sessionId}`) ? id.slice(0, -sessionId.length - 1) : id;
 }

@@ -1,4 +1,4 @@
-/** Daemon → client, read: the events of a turn. Turns, calls and blocks without a beginning or an end are completed. */
+/** Daemon → client, read: the events of a turn. Missing starts and ends of turns, calls and blocks are added. */
 import { textPart, type Part } from "../../../core/content.js";
 import type { Call, Event, EventOf } from "../../../core/event.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
@@ -13,7 +13,7 @@ import type { EventFields, ToolUse, WireUsage } from "../wire/records.js";
 
 // --- beginning and end ---
 
-/** Sub-agents' turns within one are that one's; of another, this is the end. */
+/** Turns of sub-agents belong to the turn around them; any other turn ends it. */
 export function startTurn(turnId: string, parent: string | undefined, state: HostState, reading: Reading): Event[] {
   if (spawned(reading) !== undefined) {
     reading.nested.add(turnId);
@@ -27,7 +27,7 @@ export function startTurn(turnId: string, parent: string | undefined, state: Hos
   return [...cut, ...reading.turn.start()];
 }
 
-/** The beginning that the wire left out. False: there is no turn that could have begun. */
+/** Adds a start that the wire left out. Returns false if no turn could have begun. */
 export function begin(parent: string | undefined, state: HostState, reading: Reading): Event[] | undefined {
   if (reading.turn !== undefined) return [];
   const isOurs = parent === undefined || state.prompts.includes(state.sent.get(parent) ?? NOBODY);
@@ -37,7 +37,7 @@ export function begin(parent: string | undefined, state: HostState, reading: Rea
 
 const NOBODY = { type: "other", id: undefined } as const;
 
-/** A wire that does not say which prompt it answers means the oldest. */
+/** If the wire does not tell which prompt a turn answers, it is the oldest. */
 function takePrompt(parent: string | undefined, state: HostState): HostState["prompts"][number] | undefined {
   const known = parent === undefined ? undefined : state.sent.get(parent);
   const at = known === undefined ? 0 : state.prompts.indexOf(known);
@@ -64,7 +64,7 @@ function failedTurn(message: string, state: HostState, reading: Reading): Event[
   return endTurn({ outcome: "failed", reason: message, fault }, state, reading);
 }
 
-/** An end is an end, however it is told: earlier and later revisions have other shapes. */
+/** Any end ends the turn: earlier and later revisions have other shapes. */
 function outcomeOf(status: unknown): Outcome {
   const tagged = isRecord(status) ? Object.entries(status)[0] : undefined;
   const [name, fields] = typeof status === "string" ? [status] : (tagged ?? [""]);
@@ -84,7 +84,7 @@ export function onPiece(type: "text" | "thinking", text: string, reading: Readin
   return isOfChild(reading) ? [] : (reading.turn?.piece(type, text) ?? []);
 }
 
-/** The whole text, behind its deltas or instead of them. */
+/** The whole text, after its deltas or instead of them. */
 export function onWhole(type: "text" | "thinking", text: string, reading: Reading): Event[] {
   if (!isOfChild(reading)) return reading.turn?.whole(type, text) ?? [];
   const call = spawned(reading);
@@ -95,14 +95,14 @@ function isOfChild(reading: Reading): boolean {
   return reading.nested.size > 0;
 }
 
-/** The call that sub-agents work under. */
+/** The Spawn call of sub-agents. */
 function spawned({ turn }: Reading): KnownCall | undefined {
   return turn?.calls.find(({ call, now }) => call.name === "Spawn" && now !== "ended");
 }
 
 // --- tools ---
 
-/** A call that has started may be told of in other words; while it can still be asked about, other arguments are another call. */
+/** A started call may be reported with other arguments; before that, other arguments mean another call. */
 export function onRequest(tool: ToolUse, _: HostState, { turn }: Reading): Event[] {
   if (turn === undefined || turn.callOf(tool.id)?.now === "started") return [];
   return requested(callOf(tool), turn).events;
@@ -114,7 +114,7 @@ function callOf({ id, name, input, args }: ToolUse): Call {
   return { id, name: tool, args: isRecord(given) ? given : {}, category: categoryOf(tool) };
 }
 
-/** The call as we know it, and its request where that is news: an id with other arguments, or at a later time, is another call. */
+/** The known call, with its request if it is new: an id with other arguments, or used again later, is another call. */
 function requested(said: Call, turn: TurnReader): { known: KnownCall | undefined; events: Event[] } {
   const words = JSON.stringify([said.name, said.args]);
   const same = turn.openCalls(said.id).find(({ now, call }) => now === "requested" && JSON.stringify([call.name, call.args]) === words);
@@ -142,7 +142,7 @@ export function onToolEnd({ tool_use_id, status, result_json }: EventFields<"Too
   return turn?.end(tool_use_id, { status: STATUS[status], output, ...(reason !== undefined && { reason }) }) ?? [];
 }
 
-/** Our own shape is read back; any other stays what it is. */
+/** Our own form is read back; any other stays as it is. */
 function outputOf(result: unknown): Part[] {
   if (result === undefined || result === null) return [];
   if (typeof result === "string") return [textPart(result)];

@@ -1,4 +1,4 @@
-/** The host's side: we drive a daemon, one session a connection. */
+/** The host's side of the wire: one session for each connection. */
 import { runsUnasked } from "../../../core/modes.js";
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
@@ -28,7 +28,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     },
   });
 
-  /** Answers the questions that the mode allows and the wire's policy asks. */
+  /** Answers questions that the wire's policy asks and the mode allows. */
   function answered(events: readonly Event[]): Step<Event> {
     return events.map((event) => (isQuestion(event) ? allowed(event) : { in: [event], out: [] })).reduce(together<Event>, NOTHING);
   }
@@ -40,7 +40,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     return settled({ type: "approval.answer", id: undefined }, state, env);
   }
 
-  /** A turn that waits for an answer that our side cannot give would wait for ever: it is interrupted. */
+  /** A turn that waits for an answer which our side cannot give is interrupted, as it would wait for ever. */
   function unpaused(rec: unknown): Step<Event> {
     if (state.now.turn === undefined || !isUnknownPause(rec)) return NOTHING;
     return { in: [], out: [line("Interrupt", null, { type: "turn.interrupt", id: undefined }, state, env)] };

@@ -1,19 +1,19 @@
-/** The state of our side when we drive the daemon. */
+/** The state of the host's side. */
 import type { Mode, SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Op } from "../../../core/op.js";
 import type { TurnReader } from "../../kit/turn-reader.js";
 
-/** A stream of turns as it is read: live, or replayed. */
+/** A stream of turns, live or replayed. */
 export interface Reading {
   readonly isReplay: boolean;
-  /** The turn that runs. */
+  /** The running turn. */
   turn: TurnReader | undefined;
-  /** Turns of sub-agents within it, by the wire's names. */
+  /** Turns of sub-agents within it, by the wire's ids. */
   readonly nested: Set<string>;
 }
 
-/** An op of ours on the wire. The outcome of an op without an id is told to no one. */
+/** An op of ours on the wire. The outcome of an op without an id is dropped. */
 export interface SentOp {
   type: Op["type"];
   id: string | undefined;
@@ -27,26 +27,26 @@ export interface HostState {
   sessionId: string;
   opener: string | undefined;
   isReady: boolean;
-  /** Why the session cannot begin. */
+  /** The reason for which the session cannot begin. */
   refused: Fault | undefined;
-  /** Whether the opener wants to hear what was said before. */
+  /** Whether the opener asked for a replay. */
   wantsReplay: boolean;
-  /** The mode whose calls our side answers itself: the wire has two policies, and for the whole session. */
+  /** The mode that our side plays by answering questions: the wire has two policies, for the whole session. */
   answeredMode: Mode | undefined;
   runsAll: boolean;
-  /** The session's present configuration, since the wire wants a whole specification for each change. */
+  /** The session's present config: the wire needs a whole specification for each change. */
   config: SessionConfig;
   /** The first list of extensions has come; servers may still connect. */
   catalogued: boolean;
-  /** Our ops by the ids that they have on the wire, the newest ones. */
+  /** The newest of our ops, by their ids on the wire. */
   readonly sent: Map<string, SentOp>;
   /** Prompts on the wire whose turns have not begun, oldest first. */
   readonly prompts: SentOp[];
   readonly now: Reading;
   readonly before: Reading;
-  /** The batch that waits for one answer: the wire's turn, and what is decided so far. */
+  /** The open batch of approvals: the wire's turn, and the decisions so far. */
   pause: { turn: string; calls: Map<string, string | undefined> } | undefined;
-  /** Blocks of information that were opened. */
+  /** Blocks of information that are open. */
   readonly blocks: Set<string>;
 }
 

@@ -9,7 +9,7 @@ import { writeSpec } from "../wire/spec.js";
 import type { HostState, SentOp } from "./state.js";
 import type { OpName } from "../wire/records.js";
 
-/** Ops of ours that an answer may still go back to. */
+/** The most ops of ours that an answer can be matched to. */
 const REMEMBERED = 1024;
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
@@ -62,14 +62,14 @@ function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<E
   return { in: lost.length === 0 ? [] : [warning(`Ante cannot carry ${lost.join(", ")}`, state.session, "ante")], out: [out] };
 }
 
-/** The wire's word names no turn: it is said only when the turn meant is the one on the wire. */
+/** Interrupts the turn on the wire. The wire's interrupt names no turn, so other turns get `noop`. */
 function interrupt(op: OpOf<"turn.interrupt">, state: HostState, env: SideEnv): Step<Event> {
   const onWire = state.now.turn?.address.turn ?? state.prompts[0]?.turn;
   if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return replied(op, "noop");
   return { in: [reply(op, "ok")], out: [line("Interrupt", null, sentAs(op), state, env)] };
 }
 
-/** The whole batch gets one answer: it goes out when every call is decided. */
+/** A batch gets one answer, after every call is decided. */
 function answer(op: OpOf<"approval.answer">, state: HostState, env: SideEnv): Step<Event> {
   const { pause } = state;
   const heard = op.answers.filter(({ call }) => pause?.calls.has(call) === true);
@@ -79,7 +79,7 @@ function answer(op: OpOf<"approval.answer">, state: HostState, env: SideEnv): St
   return settled(sentAs(op), state, env);
 }
 
-/** An allowed call begins now: the wire has no word for it. */
+/** An allowed call starts here, as the wire has no start. */
 export function settled(op: SentOp, state: HostState, env: SideEnv): Step<Event> {
   const { pause } = state;
   if (pause === undefined || [...pause.calls.values()].includes(undefined)) return { in: [], out: [] };
@@ -97,7 +97,7 @@ export function settled(op: SentOp, state: HostState, env: SideEnv): Step<Event>
 /** The decisions, from the least permissive to the most. */
 const DECISIONS = ["Skip", "Accept", "AcceptForSession"];
 
-/** Each id on the wire gets one response: calls that share an id are answered alike, by the least permissive decision. */
+/** Each id on the wire gets one response: calls with the same id get the least permissive decision. */
 function responsesOf(decisions: ReadonlyMap<string, string | undefined>, wireId: (call: string) => string): Map<string, string> {
   const responses = new Map<string, string>();
   for (const [call, decision = "Skip"] of decisions) {
@@ -110,7 +110,7 @@ function responsesOf(decisions: ReadonlyMap<string, string | undefined>, wireId:
 
 // --- the session ---
 
-/** The wire takes a whole specification; the mode is kept here, unless the daemon was told for good that it may do anything. */
+/** Changes the session by a whole specification. Our side plays the mode, unless the daemon was started to allow everything. */
 function configure(op: OpOf<"session.configure">, state: HostState, env: SideEnv): Step<Event> {
   const { mode, ...spec } = op.patch;
   if (mode !== undefined) {
@@ -127,7 +127,7 @@ function configure(op: OpOf<"session.configure">, state: HostState, env: SideEnv
   return { in: [{ type: "session.updated", session, ...(op.id !== undefined && { parent: op.id }), config: { mode } }], out: [] };
 }
 
-/** A server on this machine is all that the wire can name. */
+/** The wire can name only a server on this machine. */
 function setProvider(op: OpOf<"provider.set">, state: HostState, env: SideEnv): Step<Event> {
   const port = op.name === "local" && op.baseUrl !== null ? localPort(op.baseUrl) : undefined;
   if (port === undefined) return refused(op, "Ante can only be told of a local provider on a port of this machine");
@@ -142,7 +142,7 @@ function localPort(baseUrl: string): number | undefined {
 
 // --- lines ---
 
-/** An operation in its envelope. Ids of ours that are none of Ante's get one; the answer finds them again. */
+/** Wraps an operation. An id that does not have Ante's form gets one, by which the answer is matched. */
 export function line(name: OpName, fields: unknown, op: SentOp, state: HostState, env: SideEnv): Out {
   const id = opId(op.id ?? env.stamp().id);
   state.sent.set(id, op);

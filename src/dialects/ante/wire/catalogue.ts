@@ -1,4 +1,4 @@
-/** The lists of skills, sub-agents and servers: as the wire has them, and as we do. */
+/** Converts the lists of skills, sub-agents and servers. */
 import type { EventOf, ListedMcpServer } from "../../../core/event.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { EventFields, WireMcpServer } from "./records.js";
@@ -18,7 +18,7 @@ export function writeCatalogue(event: Partial<EventOf<"catalog.updated">>, sessi
   };
 }
 
-/** The first one comes before the servers, and says nothing of them. */
+/** The first list comes before the servers, and has none of them. */
 export function readCatalogue(fields: EventFields<"ExtensionRefreshed">, session: string, isWhole: boolean): EventOf<"catalog.updated"> {
   return {
     type: "catalog.updated",

@@ -1,4 +1,4 @@
-/** The kind of failure that ended a turn: later revisions tell it beside the message, and it alone tells whether another try may help. */
+/** The kind of failure that ended a turn: later revisions have it beside the message, and only it tells whether a retry may help. */
 import type { Fault } from "../../../core/errors.js";
 
 const KINDS: readonly { kind: string; status?: number; retryable: boolean }[] = [
@@ -20,7 +20,7 @@ export function kindOf({ code, status, retryable }: Fault): string | undefined {
   return KINDS.find((known) => known.status === status)?.kind ?? (status >= 500 ? "server_error" : undefined);
 }
 
-/** The fault that a kind of failure stands for. */
+/** The fault for a kind of failure. */
 export function faultOf(kind: string | undefined, message: string): Fault {
   const known = KINDS.find((each) => each.kind === kind);
   if (known === undefined) return { code: "agent", message, retryable: false };

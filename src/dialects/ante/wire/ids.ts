@@ -1,11 +1,11 @@
-/** Ante's ids: a prefix of up to four bytes, `_`, and a ULID. A name of another form gets an id that always comes out the same. */
+/** Ante's ids: a prefix of up to four bytes, `_`, and a ULID. A name of another form always gets the same id. */
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 const PREFIX_CHARS = 4;
 const EXAMPLE = "op_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
-/** The id as Ante writes it back: a longer prefix is cut, letters are upper case. Or what is wrong with it. */
+/** The id as Ante writes it back (a longer prefix is cut, letters become upper case), or the problem with it. */
 export function readId(text: string): { id: string } | { problem: string } {
   const at = text.indexOf("_");
   if (at === -1) return { problem: `missing separator; an id looks like ${EXAMPLE}` };
@@ -19,25 +19,25 @@ export function nameOf(id: string): string {
   return id.slice(id.indexOf("_") + 1).toUpperCase();
 }
 
-/** An id for a name of ours: the name itself where it is a ULID, and else always the same one. */
+/** An id for a name of ours: the name itself if it is a ULID, else derived from it. */
 export function wireId(prefix: string, name: string): string {
   return `${prefix}_${ULID.test(name) ? name.toUpperCase() : digest(name)}`;
 }
 
-/** The id of an op: as it is where it is one of Ante's. */
+/** The id of an op: unchanged if it has Ante's form. */
 export function opId(name: string): string {
   const read = readId(name);
   return "id" in read && read.id === name ? name : wireId("op", name);
 }
 
-/** A number in as many digits of a ULID's alphabet; digits that do not fit are cut off in front. */
+/** A number in that many digits of a ULID's alphabet; further leading digits are cut off. */
 export function digits(number: number, count: number): string {
   let text = "";
   for (let rest = number; text.length < count; rest = Math.floor(rest / 32)) text = ALPHABET.charAt(rest % 32) + text;
   return text;
 }
 
-/** FNV-1a: these ids name things, they guard nothing. */
+/** FNV-1a is enough: these ids are names, not secrets. */
 export function hash(text: string, seed: number): number {
   let value = (0x811c9dc5 ^ Math.imul(seed, 0x9e3779b1)) >>> 0;
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193) >>> 0;

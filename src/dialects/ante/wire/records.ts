@@ -6,18 +6,18 @@ export const VERSION = "preview.19";
 const text = v.string();
 const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0xffff_ffff));
 
-/** A variant with something in it: `{"Name": …}`, and no other key. */
+/** A variant with fields: `{"Name": …}`, and no other key. */
 function variant<N extends string, S extends v.GenericSchema>(name: N, schema: S) {
   return v.strictObject({ [name]: schema } as { [K in N]: S });
 }
 
-/** A variant with nothing in it; hosts may also write `{"Name": null}`. */
+/** A variant without fields; hosts may also write `{"Name": null}`. */
 function unit<N extends string>(name: N) {
   return v.union([v.literal(name), variant(name, v.null())]);
 }
 
 export const Thinking = v.picklist(["Disabled", "Enabled", "Deep", "Max"]);
-/** The document names the type and no values: the values are those of its time, and those of later hosts and SDKs. */
+/** The document names the type without its values: these are the values of that time, and of later hosts and SDKs. */
 const Policy = v.picklist(["default", "yolo", "strict", "auto", "Ask", "Auto", "Deny"]);
 const Decision = v.picklist(["Accept", "Skip", "AcceptForSession", "Abort"]);
 
@@ -32,7 +32,7 @@ const specFields = {
   thinking: v.nullish(Thinking),
 } as const;
 
-/** Later revisions say `id` for `name`; one of the two must be there. */
+/** Later revisions call `name` `id`; one of the two is required. */
 export const ModelSpec = v.pipe(
   v.looseObject({ name: v.nullish(text), id: v.nullish(text), ...specFields }),
   v.check(({ name, id }) => typeof (name ?? id) === "string", "name is missing"),
@@ -102,7 +102,7 @@ const SessionInitialized = v.looseObject({
   cwd: text,
 });
 
-/** The document says `input`, and every known client reads `args`: both are written. */
+/** The document has `input`, and every known client reads `args`: both are written. */
 export const ToolUse = v.looseObject({ id: text, name: text, input: v.optional(v.unknown()), args: v.optional(v.unknown()) });
 export type ToolUse = v.InferOutput<typeof ToolUse>;
 

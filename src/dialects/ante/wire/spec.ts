@@ -1,4 +1,4 @@
-/** A model with its settings, as the wire has it and as we do. */
+/** Converts a model with its settings. */
 import type { SessionConfig, Thinking as OurThinking } from "../../../core/config.js";
 import { Thinking, type ModelSpec } from "./records.js";
 
@@ -28,7 +28,7 @@ export function readSpec(spec: ModelSpec): SessionConfig & { model: string } {
   };
 }
 
-/** Fields that are not set are left out, never null. */
+/** Unset fields are left out, never null. */
 export function writeSpec(config: SessionConfig): ModelSpec {
   const { model = "", temperature, topP, topK, maxTokens, stop, contextLimit, thinking } = config;
   return {

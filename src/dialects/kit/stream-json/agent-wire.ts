@@ -40,7 +40,7 @@ export interface AgentWire<Request extends { subtype: string }, Pending extends 
   outcome(outcome: Outcome): Out[];
   /** The text for a prompt that was interrupted before its turn. */
   readonly cancelled: string;
-  /** The text for a prompt that cannot continue the last turn. */
+  /** The lines for a prompt that cannot continue the last turn. */
   notContinued?(fault: Fault): Out[];
   /** The session could not be opened: the last lines, and the exit code. */
   notOpened(fault: Fault | undefined): { message: string; out: Out[] };

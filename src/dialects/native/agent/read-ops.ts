@@ -6,10 +6,10 @@ import { isRecord } from "../../../core/values/json-object.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { wire } from "../wire.js";
 
-/** The schemas by type, so that only the fitting one is tried. */
+/** The schemas by type, so that only the matching one is tried. */
 const schemas = new Map<string, (typeof wire.op.options)[number]>(wire.op.options.map((option) => [option.entries.type.literal, option]));
 
-/** An op, or the reply that says what is wrong with the line. */
+/** An op; or the reply about the problem of the line. */
 export function readOp(rec: unknown): Op | { reply: Event } {
   const type = stringField(rec, "type");
   if (type === undefined) {

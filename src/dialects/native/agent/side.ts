@@ -1,4 +1,4 @@
-/** The agent's side: our events go out as they are, the host's ops come in. */
+/** The agent's side of the wire: events and ops pass unchanged. */
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Out, Side, SideEnv, Step } from "../../dialect.js";
@@ -17,7 +17,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       },
       bad: (words) => answer(refusal("", words)),
       write(event) {
-        // The literals are flat: V8 makes nested ones the slow way, and each delta comes through here.
+        // The literals are flat: V8 builds nested ones more slowly, and every delta passes here.
         const rec: Out = { rec: event };
         const out = [rec];
         const none: Op[] = [];

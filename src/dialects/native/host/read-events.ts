@@ -7,7 +7,7 @@ import { wire } from "../wire.js";
 
 const known = new Set<string>(wire.event.options.map((option) => option.entries.type.literal));
 
-/** Unknown is not invalid: a type that we do not know becomes `other`; a known one with wrong fields is an error. */
+/** Unknown is not invalid: an unknown type becomes `other`; a known type with invalid fields is an error. */
 export function readEvent(rec: unknown): Event {
   const type = stringField(rec, "type");
   if (type === undefined) return broken(`The agent wrote a line that is ${shapeOf(rec)} without a "type"`);
@@ -17,7 +17,7 @@ export function readEvent(rec: unknown): Event {
   return broken(`The agent wrote an invalid ${type}: ${issuesOf(wire.event, rec)}`);
 }
 
-/** Which session, turn and op it belongs to, where it says so in our words. */
+/** The session, turn and op of a record, if it names them in our fields. */
 function addressOf(rec: unknown): Meta {
   const result = v.safeParse(Meta, rec);
   return result.success ? result.output : {};

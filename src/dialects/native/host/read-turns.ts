@@ -1,4 +1,4 @@
-/** Puts the events of a turn that runs in order: each event as it is, behind the events that had to come before it. */
+/** Orders the events of a running turn: adds the events that are missing before each. */
 import type { Call, Event, EventOf, Usage } from "../../../core/event.js";
 import type { Meta } from "../../../core/meta.js";
 import type { Answer, Op } from "../../../core/op.js";
@@ -12,7 +12,7 @@ export interface Running {
   wireId: string;
   reader: TurnReader;
   usage: Usage | undefined;
-  /** The turn began before the first event that is heard of it. */
+  /** The turn's start is missing. */
   isCut: boolean;
 }
 
@@ -63,7 +63,7 @@ export function readInTurn(said: Exclude<Event, EventOf<"turn.ended">>, running:
   }
 }
 
-/** The calls that an event of a cut turn mentions were requested before the cut. No call is under itself. */
+/** In a cut turn the calls that an event mentions were requested before the cut. No call is under itself. */
 function behindCut<E extends Event>(event: E, reader: TurnReader): E {
   const calls =
     event.type === "approval.requested" ? event.calls : "call" in event && typeof event.call === "string" ? [named(event.call)] : [];
@@ -86,7 +86,7 @@ function whole(event: EventOf<"text.done" | "thinking.done">, reader: TurnReader
   return spoken(rest, reader.whole(kind, event.text, event.under));
 }
 
-/** The turn's own form of the event, with the fields that only the event itself has. */
+/** Builds the event as the turn's reader does, with the event's own further fields. */
 function spoken(event: Meta & Pick<Event, "type">, made: readonly Event[]): Step<Event> {
   const { under: _told, ...own }: Meta = event;
   return tell(...made.map((each) => (each.type === event.type ? { ...own, ...each } : each)));
@@ -101,7 +101,7 @@ function mentioned(event: EventOf<"tool.started" | "tool.progress" | "tool.ended
   return passed({ ...event, call: call.id }, reader, announced);
 }
 
-/** A call that has begun already cannot be asked about: the agent that waits for the answer gets a denial. */
+/** A started call cannot be asked about: the agent, which waits for the answer, gets a denial. */
 function asked(event: EventOf<"approval.requested">, reader: TurnReader): Step<Event> {
   const announced = event.calls.flatMap((call) => reader.request(call, event.under));
   const isLate = (call: Call): boolean => reader.callOf(call.id)?.now !== "requested";
@@ -111,7 +111,7 @@ function asked(event: EventOf<"approval.requested">, reader: TurnReader): Step<E
   return late.length === 0 ? step : { ...step, out: [denial(reader.address.session, late)] };
 }
 
-/** A call that the host never heard of was not asked about here. */
+/** A call that the host does not know was not asked about here. */
 function settled(event: EventOf<"approval.settled">, reader: TurnReader): Step<Event> {
   const call = reader.callOf(event.call);
   return call === undefined ? NOTHING : passed({ ...event, call: call.id }, reader);
@@ -138,7 +138,7 @@ export function isTurnScoped({ type }: Event): boolean {
   return /^(turn|text|thinking|tool|approval)\./.test(type);
 }
 
-/** An event of a turn that does not run, without its turn. */
+/** An event of a turn that does not run: its turn is removed. */
 export function withoutTurn({ turn: _turn, under: _call, ...alone }: Event): Event {
   return alone;
 }

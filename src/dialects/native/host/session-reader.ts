@@ -1,6 +1,6 @@
 /**
- * One session of a driven agent as the native wire tells it. The wire is our own vocabulary, but any program may speak it: whether events
- * are left out, said twice or said too late, the events that come out of here are grammatical. Events in order pass as they are.
+ * One session of a driven agent on the native wire. Any program may speak the wire, so events may be missing, repeated
+ * or late; the events that this reader emits are grammatical. A correct stream passes unchanged.
  */
 import type { Fault } from "../../../core/errors.js";
 import type { Event, EventOf } from "../../../core/event.js";
@@ -10,7 +10,7 @@ import { NOTHING } from "../../kit/step.js";
 import { TurnReader } from "../../kit/turn-reader.js";
 import { denial, isTurnScoped, readInTurn, tell, withoutTurn, type Running } from "./read-turns.js";
 
-/** Turns that have ended and whose names are remembered: an agent may count them anew in every process, but hardly in one. */
+/** The number of ended turns that are remembered: an agent may use their ids again in a new process, but hardly within one. */
 const REMEMBERED = 1024;
 
 type End = Pick<EventOf<"turn.ended">, "outcome" | "reason" | "fault" | "usage">;
@@ -21,15 +21,15 @@ export class SessionReader {
   readonly #opening = new Map<string, OpOf<"session.open">>();
   /** The host attached to a running session: its replay and its later events are one stream. */
   #isAttached = false;
-  /** The first event may belong to a turn that began before. */
+  /** The first event may belong to a turn whose start is missing. */
   #isMidway = false;
   #isReady = false;
   #running: Running | undefined;
   /** Prompts whose turn has not begun, oldest first. */
   #prompts: OpOf<"turn.prompt">[] = [];
-  /** How many turns of a name have ended. */
+  /** The number of ended turns by id. */
   readonly #ended = new Map<string, number>();
-  /** The last complaint: a flood of the same complaint is told once. */
+  /** The last error: a flood of the same error is reported once. */
   #complaint = "";
 
   constructor(handle: string) {
@@ -38,7 +38,7 @@ export class SessionReader {
 
   // --- ops ---
 
-  /** The op as the agent has to hear it. */
+  /** The op in the agent's terms. */
   op(op: Op): Op {
     switch (op.type) {
       case "session.open":
@@ -77,12 +77,12 @@ export class SessionReader {
 
   // --- events ---
 
-  /** The session has ended, and no op waits for another one. */
+  /** Whether the session has ended and no op waits for another one. */
   get isOver(): boolean {
     return !this.#isReady && this.#opening.size === 0;
   }
 
-  /** Whether the reader takes a replayed event: else the replay is a stream of its own. */
+  /** Whether the reader takes a replayed event; otherwise the replay is a stream of its own. */
   get takesReplay(): boolean {
     return this.#isAttached || [...this.#opening.values()].some(({ open }) => open === "attach");
   }
@@ -113,7 +113,7 @@ export class SessionReader {
     return [...turn, ...session];
   }
 
-  /** A `session.ready` that no op asked for tells the session's present state. */
+  /** A `session.ready` without an open reports the session's present state. */
   #ready(event: EventOf<"session.ready">): Event {
     const [oldest] = this.#opening.keys();
     const parent = event.parent ?? oldest;
@@ -162,7 +162,7 @@ export class SessionReader {
     return tell(...before, ...reader.start().map((made) => ({ ...event, ...made })));
   }
 
-  /** A turn that does not name its prompt answers the oldest one. */
+  /** A turn that names no prompt answers the oldest one. */
   #promptOf({ parent, turn }: EventOf<"turn.started">): OpOf<"turn.prompt"> | undefined {
     if (parent !== undefined) return this.#prompts.find(({ id }) => id === parent);
     return this.#prompts.find((prompt) => prompt.turn !== undefined && prompt.turn === turn) ?? this.#prompts[0];
@@ -190,27 +190,27 @@ export class SessionReader {
     return event.type === "turn.ended" ? tell(...this.#turnEnded(event)) : readInTurn(event, running);
   }
 
-  /** The turn began before the place that the host attached from. */
+  /** The turn began before the place from which the host attached. */
   #startedBefore(turn: string, parent: string | undefined): void {
     this.#isMidway = false;
     const reader = new TurnReader({ session: this.#handle, turn, ...(parent !== undefined && { parent }) }, { isCut: true });
     this.#running = { wireId: turn, reader, usage: undefined, isCut: true };
   }
 
-  /** A fault was told by itself, too, or was meant not to be. */
+  /** The fault was reported by an event of its own, or was not meant to be. */
   #turnEnded({ under: _call, ...event }: EventOf<"turn.ended">): Event[] {
     const { outcome, reason, usage } = event;
     const closed = this.#close({ outcome, ...(reason !== undefined && { reason }), ...(usage !== undefined && { usage }) });
     return closed.map((made) => (made.type === "turn.ended" ? { ...event, ...made } : made));
   }
 
-  /** An event of a turn that does not run: an event that makes sense without the turn is told without it. */
+  /** Emits an event of a turn that does not run without its turn, if it makes sense so. */
   #stray(event: Event, isScoped: boolean): Step<Event> {
     if (isScoped) return this.#leftOut(event, `told of turn '${event.turn ?? ""}', which does not run,`);
     return tell(withoutTurn(event));
   }
 
-  /** Tells that an event was left out, and denies the questions in it. */
+  /** Reports that an event was dropped, and denies its questions. */
   #leftOut(event: Event, what: string): Step<Event> {
     const notice: Event = {
       type: "notice",

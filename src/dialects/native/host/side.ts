@@ -1,4 +1,4 @@
-/** The host's end of the wire: an agent that we drive, with as many sessions in one process as there are. */
+/** The host's side of the wire: one agent process with any number of sessions. */
 import type { Closed, Event } from "../../../core/event.js";
 import { Grammar } from "../../../core/grammar.js";
 import type { Op } from "../../../core/op.js";
@@ -13,7 +13,7 @@ import { SessionReader } from "./session-reader.js";
 export function hostSide({ breach }: Pick<SideEnv, "breach">): Side<Event, Op> {
   const grammar = breach === undefined ? undefined : new Grammar();
   const sessions = new Map<string, SessionReader>();
-  /** Events are passed on unjudged until a session is opened here. */
+  /** Events pass unchecked until a session is opened here. */
   let hasOpened = false;
   let strange: string | undefined;
   return {
@@ -26,7 +26,7 @@ export function hostSide({ breach }: Pick<SideEnv, "breach">): Side<Event, Op> {
   };
 
   function heard(event: Event): Step<Event> {
-    // The link says it, once the process is really gone.
+    // The link emits it, when the process has really ended.
     if (event.type === "closed") return NOTHING;
     for (const words of grammar?.event(event) ?? []) breach?.(words);
     const found = told(event);
@@ -43,7 +43,7 @@ export function hostSide({ breach }: Pick<SideEnv, "breach">): Side<Event, Op> {
     return step;
   }
 
-  /** An event of a turn that names no session means the only one there is. */
+  /** An event of a turn without a session is for the only session. */
   function told(event: Event): [string, SessionReader] | undefined {
     const isUnnamed = event.session === undefined && sessions.size === 1 && (event.turn !== undefined || isTurnScoped(event));
     const handle = isUnnamed ? sessions.keys().next().value : event.session;
@@ -51,7 +51,7 @@ export function hostSide({ breach }: Pick<SideEnv, "breach">): Side<Event, Op> {
     return handle === undefined || session === undefined ? undefined : [handle, session];
   }
 
-  /** An unknown session is named once: a flood of its events is no news. */
+  /** An unknown session is reported once, whatever number of its events come. */
   function unheardOf(event: Event): Step<Event> {
     const { session = "" } = event;
     const text = `The agent told of session '${session}', which is not open here, and was not heard`;
