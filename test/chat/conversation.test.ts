@@ -86,7 +86,10 @@ describe.skipIf(!hasTerminal)("what is shown", () => {
 describe.skipIf(!hasTerminal)("a chat that cannot begin", () => {
   it("says why in one line", async () => {
     const pty = terminal(["--provider", "anthropic"]);
-    expect([await pty.exited, pty.seen.trim()]).toEqual([1, expect.stringMatching(/^parley: ANTHROPIC_API_KEY not set; set it, or .*'parley login anthropic'[^\n]*$/)]);
+    expect([await pty.exited, pty.seen.trim()]).toEqual([
+      1,
+      expect.stringMatching(/^parley: ANTHROPIC_API_KEY not set; set it, or .*'parley login anthropic'[^\n]*$/),
+    ]);
   });
 });
 
