@@ -15,6 +15,7 @@ const SOURCES = [
 const BUILT = [
   ["the build", "npm run --silent build"],
   ["generated docs", "npm run --silent check:docs"],
+  ["the site and its links", "npm run --silent docs"],
   ["unused code", "npm run --silent check:unused"],
   ["the package", "npm run --silent check:package"],
 ];

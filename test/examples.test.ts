@@ -1,6 +1,6 @@
 /** The examples are programs that run, and the README quotes them as they are. */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -87,33 +87,6 @@ it("the table of providers is that of the code: their order, keys and models", (
     expect(rows[at]).toContain(defaultModel);
   }
 });
-
-it("every link of the pages leads somewhere", () => {
-  const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...markdownIn("docs"), ...markdownIn("src/dialects")];
-  const links = pages.flatMap((page) => [...textOf(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = ""]) => ({ page, link })));
-  expect(links.length).toBeGreaterThan(50);
-  expect(links.filter(({ page, link }) => !leads(page, link))).toEqual([]);
-});
-
-function markdownIn(folder: string): string[] {
-  const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
-  return files.filter((file) => file.endsWith(".md")).map((file) => join(folder, file));
-}
-
-function leads(page: string, link: string): boolean {
-  const [path = "", heading] = link.split("#");
-  const target = path === "" ? page : join(dirname(page), path);
-  if (!existsSync(join(root, target))) return false;
-  return heading === undefined || [...textOf(target).matchAll(/^#+ (.*)$/gm)].some(([, title = ""]) => anchorOf(title) === heading);
-}
-
-/** As GitHub makes it. */
-function anchorOf(title: string): string {
-  return title
-    .toLowerCase()
-    .replaceAll(/[^\w\- ]/g, "")
-    .replaceAll(" ", "-");
-}
 
 function textOf(page: string): string {
   return readFileSync(join(root, page), "utf8");
