@@ -12,6 +12,8 @@ import { Marked } from "marked";
 for (const [name, language] of Object.entries({ bash, ini, javascript, json, python, typescript, yaml }))
   hljs.registerLanguage(name, language);
 
+const ALIASES = { console: "bash", toml: "ini" };
+
 /** `lists`: the links of each list or table, below its heading. `entries`: `[text, page, url]`, which the search finds. */
 export function parse(text, url) {
   const marked = new Marked();
@@ -46,7 +48,7 @@ export function toHtml(tokens, address) {
 
 export function codeBlock(text, lang) {
   const [name = ""] = lang.split(" ");
-  const language = name === "toml" ? "ini" : name;
+  const language = ALIASES[name] ?? name;
   const html = hljs.getLanguage(language) === undefined ? escaped(text) : hljs.highlight(text, { language }).value;
   return `<pre tabindex="0"><code>${html}</code></pre>\n`;
 }

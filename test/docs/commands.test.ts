@@ -2,21 +2,24 @@
 import { expect, it } from "vitest";
 import { runBlocks, shellBlocks } from "./shell-blocks.js";
 
-it.each(["docs/start.md", "docs/hosts.md", "docs/dialects.md"])("%s: each command prints what the page shows", async (page) => {
-  const blocks = shellBlocks(page);
-  expect(blocks).not.toEqual([]);
-  for (const [at, { code, output }] of (await runBlocks(blocks)).entries()) {
-    const { command = "", expected = [] } = blocks[at] ?? {};
-    const shown = new Set(output.split("\n"));
-    expect
-      .soft(
-        expected.filter((line) => ![...shown].some((each) => fits(each, line))),
-        `${command}\n${output}`,
-      )
-      .toEqual([]);
-    expect.soft(code, command).toBe(0);
-  }
-});
+it.each(["docs/start.md", "docs/hosts.md", "docs/dialects.md", "docs/relay.md"])(
+  "%s: each command prints what the page shows",
+  async (page) => {
+    const blocks = shellBlocks(page);
+    expect(blocks).not.toEqual([]);
+    for (const [at, { code, output }] of (await runBlocks(blocks)).entries()) {
+      const { command = "", expected = [] } = blocks[at] ?? {};
+      const shown = new Set(output.split("\n"));
+      expect
+        .soft(
+          expected.filter((line) => ![...shown].some((each) => fits(each, line))),
+          `${command}\n${output}`,
+        )
+        .toEqual([]);
+      expect.soft(code, command).toBe(0);
+    }
+  },
+);
 
 /** An ellipsis stands for any text. */
 function fits(line: string, shown: string): boolean {
